@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tenon::inline base {
+
+/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files.
+enum class DType : uint8_t {
+  none = 0, f32 = 1, u8 = 2, i8 = 3, u16 = 4, i16 = 5, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10,
+  f64 = 11, u32 = 12, u64 = 13, c64 = 14, c128 = 15, bf16 = 16, f8e4m3fn = 17, f8e4m3fnuz = 18, f8e5m2 = 19,
+  f8e5m2fnuz = 20, u4 = 21, i4 = 22, f4e2m1 = 23, f8e8m0 = 24, u2 = 25, i2 = 26,
+};
+inline constexpr int kDTypeCount = 27;
+
+/// "f32", "i64", "bool", ...: the names of the text form.
+std::string_view name_of(DType dtype);
+std::optional<DType> dtype_named(std::string_view name);
+std::optional<DType> dtype_from_onnx(int64_t number);
+
+/// Bits an element takes in memory; 4-bit and 2-bit types are packed two and four to a byte. 0 for string and none.
+int bits_of(DType dtype);
+/// Bytes that `count` elements take, packed types rounded up; count >= 0 and below 2^58.
+int64_t bytes_of(DType dtype, int64_t count);
+
+bool is_float(DType dtype);    ///< f16, bf16, f32, f64 and all 8- and 4-bit floats
+bool is_integer(DType dtype);  ///< signed and unsigned, without bool
+bool is_signed(DType dtype);   ///< signed integers and floats
+inline bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
+/// f16, bf16, f32, f64: the types on which arithmetic is defined.
+inline bool is_real_arithmetic(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::f16 || d == DType::bf16; }
+
+/// The value of a stored float bit pattern (low bits of `bits`), exact.
+double decode_float(DType dtype, uint64_t bits);
+/// Rounds to nearest even. `saturate`: out of range goes to the largest finite value for the 8- and 4-bit types
+/// (as ONNX Cast does by default), else to infinity or NaN.
+uint64_t encode_float(DType dtype, double value, bool saturate = true);
+
+}  // namespace tenon::inline base

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/result.h"
+
+namespace tenon::inline base {
+
+using Sizes = std::vector<int64_t>;
+
+/// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes.
+/// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive.
+class Tensor {
+ public:
+  Tensor() = default;
+  /// Zeroed, 64-byte aligned. Errors: size_overflow, out_of_memory, limit_exceeded (over `byte_limit`).
+  static Result<Tensor> make(DType dtype, Sizes shape, int64_t byte_limit = int64_t{1} << 40);
+  /// A view of foreign bytes; `keeper` is held until the last view is gone. The bytes must suffice (asserted by the caller).
+  static Tensor view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper);
+  /// Convenience for tests and shape arithmetic; data.size() must be the product of the shape.
+  static Tensor of_f32(Sizes shape, std::span<const float> data);
+  static Tensor of_i64(Sizes shape, std::span<const int64_t> data);
+  static Tensor of_strings(Sizes shape, std::vector<std::string> data);
+  static Tensor scalar(DType dtype, double value);
+
+  bool empty_handle() const { return dtype_ == DType::none; }
+  DType dtype() const { return dtype_; }
+  const Sizes& shape() const { return shape_; }
+  int rank() const { return static_cast<int>(shape_.size()); }
+  int64_t count() const { return count_; }
+  int64_t byte_size() const { return bytes_of(dtype_, count_); }
+  const std::byte* data() const { return data_; }
+  /// Only for the maker, before the tensor is shared.
+  std::byte* mutable_data() { return data_; }
+  template <class T> std::span<const T> as() const { return {reinterpret_cast<const T*>(data_), static_cast<size_t>(count_)}; }
+  template <class T> std::span<T> as_mutable() { return {reinterpret_cast<T*>(data_), static_cast<size_t>(count_)}; }
+  const std::shared_ptr<const void>& keeper() const { return keeper_; }
+  const std::vector<std::string>& strings() const { return *strings_; }
+  std::vector<std::string>& mutable_strings() { return *strings_; }
+
+  /// Element `i` in row-major order, any dtype but string; complex gives the real part. Slow, for reference code and printing.
+  double number(int64_t i) const;
+  int64_t integer(int64_t i) const;
+  /// Rounds to the dtype (integers: truncates and wraps; bool: != 0).
+  void set_number(int64_t i, double value);
+  void set_integer(int64_t i, int64_t value);
+
+  /// Same bytes, other shape; counts must be equal.
+  Tensor reshaped(Sizes shape) const;
+
+ private:
+  DType dtype_ = DType::none;
+  Sizes shape_;
+  int64_t count_ = 0;
+  std::byte* data_ = nullptr;
+  std::shared_ptr<const void> keeper_;
+  std::shared_ptr<std::vector<std::string>> strings_;
+};
+
+/// All elements as double (integers exact up to 2^53) or int64; back with rounding to `t`'s dtype.
+std::vector<double> numbers_of(const Tensor& t);
+std::vector<int64_t> integers_of(const Tensor& t);
+void store_numbers(Tensor& t, std::span<const double> values);
+void store_integers(Tensor& t, std::span<const int64_t> values);
+/// "f32[2,3]"
+std::string type_text(DType dtype, const Sizes& shape);
+
+}  // namespace tenon::inline base

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/tile.h"
+
+namespace tenon::codegen {
+
+/// What code is generated for. Chosen on the feature bits used, nothing else.
+struct Target {
+  enum class Isa : uint8_t { avx2 = 1, avx512 = 2 } isa = Isa::avx2;
+  int lanes() const { return isa == Isa::avx512 ? 16 : 8; }        ///< f32 lanes of a register
+  int registers() const { return isa == Isa::avx512 ? 32 : 16; }
+  /// The best that this CPU runs. Errors: wrong_target on a CPU without AVX2, FMA and F16C.
+  static Result<Target> host();
+};
+
+/// Where one kernel starts in the code blob.
+struct CodeEntry {
+  std::string name;
+  uint64_t offset = 0;
+};
+
+/// Position-independent machine code without undefined symbols or relocations against anything outside; constants are inside.
+/// Entry points have the C signature of runtime/kernel.h.
+struct Code {
+  std::vector<std::byte> bytes;   ///< to be mapped read-execute at a page border
+  std::vector<CodeEntry> entries; ///< in the order of the kernels
+};
+
+/// Generates code for all kernels with LLVM, straight to the code generator (no mid-level optimiser), on up to `threads` threads.
+/// Equal kernels give equal bytes. Errors: internal (a gate failed: undefined symbol, relocation). Cost: 1-4 ms a kernel.
+Result<Code> emit(std::span<const TileKernel> kernels, const Target& target, int threads = 1);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace tenon::ir {
+
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<float>;
+using Strings = std::vector<std::string>;
+/// Bodies (graphs) are no attributes: they stand in Node::bodies, named.
+using Attribute = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
+
+bool same(const Attribute& a, const Attribute& b);
+size_t hash_of(const Attribute& a);
+std::string text_of(const Attribute& a);
+
+/// Few named attributes, sorted by name.
+class Attributes {
+ public:
+  const Attribute* find(std::string_view name) const;
+  void set(std::string name, Attribute value);
+  void erase(std::string_view name);
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  /// The value, or `otherwise` where the name is missing or of another kind (the schema check has refused wrong kinds).
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  float number(std::string_view name, float otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  Ints ints(std::string_view name, Ints otherwise = {}) const;
+  Floats floats(std::string_view name, Floats otherwise = {}) const;
+  friend bool operator==(const Attributes& a, const Attributes& b);
+
+ private:
+  std::vector<std::pair<std::string, Attribute>> items_;
+};
+
+}  // namespace tenon::ir

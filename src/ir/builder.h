@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon::ir {
+
+/// Inserts inferred nodes at one place of a graph. The first error is kept and makes every later call return none,
+/// so that a rewrite reads as straight lines; ask `status()` at the end.
+class Builder {
+ public:
+  /// Appends at the end, or before `before`.
+  explicit Builder(Graph& graph, NodeId before = {}) : graph_(graph), before_(before) {}
+
+  Graph& graph() { return graph_; }
+  void set_provenance(Provenance provenance) { provenance_ = std::move(provenance); }
+  /// One result. Op by name ("Add"; "com.microsoft::Gelu" for another domain).
+  ValueId operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, Attribute>> attributes = {});
+  /// Several results.
+  std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
+                            std::vector<std::pair<std::string, Attribute>> attributes = {});
+  ValueId constant(Tensor tensor);
+  ValueId constant(ConstantRef constant);
+  ValueId ints(std::vector<int64_t> values);          ///< i64[n]
+  ValueId scalar(DType dtype, double value);          ///< rank 0
+  const Result<void>& status() const { return status_; }
+
+ private:
+  Graph& graph_;
+  NodeId before_;
+  Provenance provenance_;
+  Result<void> status_;
+};
+
+}  // namespace tenon::ir

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace tenon::ir {
+
+struct Constant;
+using ConstantRef = std::shared_ptr<const Constant>;
+
+/// Bytes that a value stands for: a slice of a mapped file or an owned buffer (`tensor`), or a lazy expression over such.
+/// Shape is always fully known. Nothing is computed until `materialise`.
+struct Constant {
+  struct Slice { ConstantRef of; int axis; int64_t begin, end, step; };
+  struct Permute { ConstantRef of; std::vector<int> order; };
+  struct Reshape { ConstantRef of; };
+  struct Concat { std::vector<ConstantRef> of; int axis; };
+  struct Cast { ConstantRef of; };
+  /// Multiplies (or divides) along `axis` by `factors` (count = size of the axis), in fp64, rounded once.
+  struct Scale { ConstantRef of; ConstantRef factors; int axis; bool divide; };
+  /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams.
+  struct Pack { ConstantRef of; int64_t panel; };
+
+  DType dtype;
+  Sizes shape;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Pack> how;
+
+  bool is_plain() const { return std::holds_alternative<Tensor>(how); }
+  int64_t count() const;
+  int64_t byte_size() const { return bytes_of(dtype, count()); }
+};
+
+ConstantRef constant_of(Tensor tensor);
+ConstantRef slice(ConstantRef of, int axis, int64_t begin, int64_t end, int64_t step = 1);
+ConstantRef permute(ConstantRef of, std::vector<int> order);
+ConstantRef reshape(ConstantRef of, Sizes shape);
+ConstantRef concat(std::vector<ConstantRef> of, int axis);
+ConstantRef cast(ConstantRef of, DType dtype);
+ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide = false);
+ConstantRef pack(ConstantRef of, int64_t panel);
+
+/// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.
+/// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory.
+Result<Tensor> materialise(const Constant& constant);
+/// Streams the bytes into `out` (constant.byte_size() bytes) without a second buffer of that size where the steps allow.
+Result<void> materialise_into(const Constant& constant, std::span<std::byte> out);
+bool same(const Constant& a, const Constant& b);
+
+}  // namespace tenon::ir

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/result.h"
+#include "ir/attribute.h"
+#include "ir/constant.h"
+#include "ir/ids.h"
+#include "ir/op.h"
+#include "ir/type.h"
+
+namespace tenon::ir {
+
+/// One place where a value is used: slot `slot` of node `node`, or, where `node` is none, graph output `slot`.
+struct Use {
+  NodeId node;
+  uint32_t slot = 0;
+  bool is_output() const { return !node; }
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
+struct Value {
+  enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
+  std::string name;                       ///< unique in its graph; empty names are given when printed
+  Type type;
+  NodeId producer;                        ///< result: the node
+  uint32_t index = 0;                     ///< result: which of its outputs; input: which input
+  ConstantRef constant;                   ///< constant
+  std::optional<ShapeData> data;
+  std::vector<Use> uses;                  ///< complete; order has no meaning
+  bool is_constant() const { return kind == Kind::constant; }
+};
+
+/// Where a node came from: the rule that made it (empty: imported) and the names of the source nodes.
+struct Provenance {
+  std::string rule;
+  std::vector<std::string> sources;
+};
+
+struct Body {
+  std::string name;                       ///< attribute name: "then_branch", "body"
+  std::unique_ptr<Graph> graph;           ///< inputs: the formal ones, then one a capture
+  uint32_t first_capture = 0;             ///< operand slot of the node that feeds its first captured input
+  uint32_t captures = 0;
+};
+
+struct Node {
+  const Op* op = nullptr;
+  std::string name;
+  Attributes attributes;
+  std::vector<ValueId> outputs;           ///< none id: an optional output that nobody asked for
+  std::vector<Body> bodies;
+  Provenance provenance;
+  uint32_t explicit_inputs = 0;           ///< operands beyond these are captures by bodies
+  std::vector<ValueId> inputs;            ///< none id: a missing optional operand
+
+  bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
+  bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
+};
+
+/// Told of every change; the rewriting driver and its journal listen. Calls come after the change, erasures before.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void inserted(NodeId) {}
+  virtual void erasing(NodeId) {}
+  virtual void operand_changed(NodeId, uint32_t /*slot*/, ValueId /*before*/) {}
+  virtual void output_changed(uint32_t /*slot*/, ValueId /*before*/) {}
+  virtual void moved(NodeId) {}
+};
+
+/// An SSA graph. Nodes stand in a list that is always in topological order; use-lists are complete and incremental.
+/// All edits are O(1) (amortised) but for what a function's comment says. Not thread-safe.
+class Graph {
+ public:
+  /// A root graph; `ops` outlives it.
+  explicit Graph(const OpTable& ops);
+  /// A body: shares the symbols of `outer`.
+  static std::unique_ptr<Graph> body_of(const Graph& outer);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  /// Deep copy, bodies included; constants are shared. The copy has Symbols of its own where this is a root.
+  std::unique_ptr<Graph> clone() const;
+
+  const OpTable& ops() const { return *ops_; }
+  Symbols& symbols() const { return *symbols_; }
+  std::string name;
+  /// Opset imports of the source ("" -> 17, ...), for export; and free metadata.
+  std::vector<std::pair<std::string, int64_t>> opsets;
+
+  // --- looking -----------------------------------------------------------------------------------------------
+  /// Asserts that the id is not stale.
+  const Node& node(NodeId id) const;
+  const Value& value(ValueId id) const;
+  bool alive(NodeId id) const;
+  bool alive(ValueId id) const;
+  std::span<const ValueId> inputs() const { return inputs_; }
+  std::span<const ValueId> outputs() const { return outputs_; }
+  size_t node_count() const { return live_nodes_; }
+  size_t value_count() const { return live_values_; }
+  NodeId first() const { return head_; }
+  NodeId last() const { return tail_; }
+  NodeId next(NodeId id) const;
+  NodeId previous(NodeId id) const;
+  bool is_before(NodeId a, NodeId b) const;
+  ValueId find_value(std::string_view name) const;
+  /// The only user of a value where it has exactly one use, a node operand; else none.
+  NodeId only_user(ValueId id) const;
+  bool is_output(ValueId id) const;
+  /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept).
+  const Tensor* tensor_of(ValueId id, int64_t byte_limit = 65536) const;
+  /// The node as its op sees it, operands with constants and shape data attached.
+  NodeView view(NodeId id) const;
+
+  /// for (NodeId n : graph.nodes()): in topological order; the current node may be erased, new ones may be inserted.
+  class NodeRange;
+  NodeRange nodes() const;
+  /// All values that are alive, in slot order.
+  std::vector<ValueId> values() const;
+
+  // --- editing -----------------------------------------------------------------------------------------------
+  ValueId add_input(std::string name, Type type);
+  ValueId add_constant(ConstantRef constant, std::string name = {});
+  /// Appends (or inserts before `before`). Operands must stand earlier (asserted). Types of results are unknown until inferred.
+  NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
+  /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.
+  void add_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
+  /// Body for editing.
+  Graph& body(NodeId node, size_t index);
+  void add_output(ValueId value);
+  void set_output(uint32_t slot, ValueId value);
+  void set_operand(NodeId node, uint32_t slot, ValueId value);
+  /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
+  /// behind it; false, and nothing is changed, where that would make a cycle. Cost: the uses, plus what is moved.
+  bool replace_all_uses(ValueId from, ValueId to);
+  /// Results must be unused.
+  void erase(NodeId node);
+  /// An unused input or constant.
+  void erase_value(ValueId value);
+  void move_before(NodeId node, NodeId before);
+  void set_name(NodeId node, std::string name);
+  void set_name(ValueId value, std::string name);
+  void set_type(ValueId value, Type type);
+  void set_data(ValueId value, std::optional<ShapeData> data);
+  void set_attribute(NodeId node, std::string name, Attribute value);
+  void erase_attribute(NodeId node, std::string_view name);
+  void set_provenance(NodeId node, Provenance provenance);
+  /// A name that no value has yet, made from `stem`.
+  std::string unique_name(std::string_view stem) const;
+
+  void set_listener(Listener* listener) { listener_ = listener; }
+  Listener* listener() const { return listener_; }
+
+ private:
+  struct NodeSlot;
+  struct ValueSlot;
+  explicit Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols);
+  NodeSlot& slot(NodeId id);
+  const NodeSlot& slot(NodeId id) const;
+  ValueSlot& slot(ValueId id);
+  const ValueSlot& slot(ValueId id) const;
+  ValueId new_value();
+  void release(ValueId id);
+  void link(NodeId id, NodeId before);
+  void unlink(NodeId id);
+  void renumber();
+  void add_use(ValueId value, Use use);
+  void drop_use(ValueId value, Use use);
+  bool move_users_behind(ValueId from, NodeId anchor);
+
+  const OpTable* ops_;
+  std::shared_ptr<Symbols> symbols_;
+  std::deque<NodeSlot> nodes_;
+  std::deque<ValueSlot> values_;
+  std::vector<uint32_t> free_nodes_, free_values_;
+  NodeId head_, tail_;
+  size_t live_nodes_ = 0, live_values_ = 0;
+  std::vector<ValueId> inputs_, outputs_;
+  std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
+  std::unordered_map<std::string, ValueId> names_;
+  Listener* listener_ = nullptr;
+};
+
+class Graph::NodeRange {
+ public:
+  explicit NodeRange(const Graph& graph) : graph_(&graph) {}
+  struct Iterator {
+    const Graph* graph;
+    NodeId at, after;
+    NodeId operator*() const { return at; }
+    Iterator& operator++() {
+      at = graph->alive(at) ? graph->next(at) : after;
+      after = at ? graph->next(at) : NodeId{};
+      return *this;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at == b.at; }
+  };
+  Iterator begin() const {
+    NodeId first = graph_->first();
+    return {graph_, first, first ? graph_->next(first) : NodeId{}};
+  }
+  Iterator end() const { return {graph_, {}, {}}; }
+
+ private:
+  const Graph* graph_;
+};
+inline Graph::NodeRange Graph::nodes() const { return NodeRange(*this); }
+
+/// Runs the op's inference on the node and stores types and shape data of its results.
+Result<void> infer(Graph& graph, NodeId node);
+/// The same over all nodes in order.
+Result<void> infer_all(Graph& graph);
+
+}  // namespace tenon::ir

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tenon::ir {
+
+/// The text form. One line a node; prints, parses and prints the same:
+///
+///   graph main(x: f32[batch,64], mask: bool[batch]) {
+///     const w: f32[2,2] = [1, 2, 3, 4]
+///     const big: f32[1024,1024] = @3            // bytes beside the text (TextConstants), by number
+///     h: f32[batch,64] = Gemm(x, w, _, alpha=0.5, transB=1)
+///     a, b = com.example::Split2(h)
+///     r = If(c) then_branch={ graph(h) { ... return q } } captures=[h]
+///     return r
+///   }
+///
+/// Types of results may be left out; they are inferred when the graph is parsed with an op table.
+struct TextConstants {
+  std::vector<ConstantRef> constants;
+};
+/// Constants over `inline_limit` elements go to `big` (as @k); without `big` they print as "splat"/digest and do not parse again.
+std::string print(const Graph& graph, TextConstants* big = nullptr, int64_t inline_limit = 64);
+/// Errors: bad_graph with line and column. Limits: 64 MiB of text, 100 levels of nesting.
+Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big = nullptr);
+
+}  // namespace tenon::ir

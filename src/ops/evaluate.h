@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "ir/graph.h"
+
+namespace tenon::ops {
+
+/// own: each op computes in fp64 and rounds to its declared dtype. wide: floating values stay fp64 from end to end, and
+/// integer and bool values are those that `own` found, so that both take the same decisions.
+enum class Mode : uint8_t { own, wide };
+
+struct EvaluateOptions {
+  Mode mode = Mode::own;
+  int64_t byte_limit = int64_t{16} << 30;   ///< for one tensor
+  /// Sees every value as it is made (node results, in order). May be null.
+  std::function<void(ir::ValueId, const Tensor&)> on_value;
+};
+
+/// Runs a graph by reference. inputs: one a graph input. Returns one tensor a graph output.
+/// Errors: bad_input where dtype or a known size differs; what an op's reference returns. Cost: slow by design.
+Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options = {});
+/// One node on given tensors (nullptr: missing operand).
+Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode);
+
+}  // namespace tenon::ops

@@ -1,0 +1,682 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exports one ONNX model for each network family, exporter and opset, with random weights.
+
+Beside FAMILY.EXPORTER.OPSET.onnx stand two sample inputs of different shapes (.0.npz, .1.npz) and what PyTorch
+answers to them (.0.expected.npz, .1.expected.npz). Weights are drawn so that a mistake shows: attention logits
+spread by 3 or more, no norm is neutral, and ONNX Runtime confirms that masks and positions change the outputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import re
+import sys
+import traceback
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy
+import onnx
+import onnxruntime
+import torch
+import transformers
+from torch import nn
+from torch.nn import functional
+
+Arrays = dict[str, numpy.ndarray]
+OPSETS = {"torchscript": (13, 17), "dynamo": (18, 25)}
+LOGIT_SPREAD = 3.0
+
+
+@dataclass
+class Case:
+    """A network with all that exporting and checking it needs; `axes` names the dynamic axes of each input."""
+
+    network: nn.Module
+    axes: dict[str, dict[int, str]]
+    outputs: list[str]
+    samples: list[Arrays] = field(default_factory=list)
+
+
+class Positional(nn.Module):
+    """Calls `network` by keyword, so that both exporters see bare tensors in a stated order."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__()
+        self.network = case.network
+        self.inputs = list(case.axes)
+        self.outputs = case.outputs
+
+    def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        result = self.network(**dict(zip(self.inputs, tensors)))
+        return tuple(getattr(result, name) for name in self.outputs)
+
+
+# ---------------------------------------------------------------- sample inputs
+
+
+def random_generator(seed: int) -> numpy.random.Generator:
+    return numpy.random.Generator(numpy.random.PCG64(seed))
+
+
+def ragged_mask(batch: int, length: int, left: bool) -> numpy.ndarray:
+    """Rows keep `length`, `length - 2`, ... tokens, at least three; the last three (or first, unless `left`) in all."""
+    mask = numpy.zeros((batch, length), numpy.int64)
+    for row in range(batch):
+        kept = max(3, length - 2 * row)
+        mask[row, length - kept :] = 1
+    return mask if left else mask[:, ::-1].copy()
+
+
+def tokens(seed: int, mask: numpy.ndarray, vocabulary: int, padding: int = 0, end: int | None = None) -> numpy.ndarray:
+    """Draws ids from [3, vocabulary - 2); `padding` where the mask is off, `end` at each row's last kept place."""
+    ids = random_generator(seed).integers(3, vocabulary - 2, mask.shape)
+    if end is not None:
+        ids[numpy.arange(len(ids)), mask.sum(axis=1) - 1] = end
+    return numpy.where(mask == 1, ids, padding)
+
+
+def positions(mask: numpy.ndarray) -> numpy.ndarray:
+    return numpy.maximum(numpy.cumsum(mask, axis=1) - 1, 0)
+
+
+def pixels(seed: int, *shape: int) -> numpy.ndarray:
+    return random_generator(seed).standard_normal(shape, numpy.float32)
+
+
+TEXT_SHAPES = ((2, 9), (3, 13))
+TEXT_AXES = {0: "batch", 1: "sequence"}
+
+
+def text_samples(vocabulary: int, left: bool = False, padding: int = 0, names: tuple[str, ...] = ()) -> list[Arrays]:
+    """Ids and mask for both shapes; `names` adds `position_ids` or `token_type_ids`."""
+    samples = []
+    for seed, shape in enumerate(TEXT_SHAPES):
+        mask = ragged_mask(*shape, left)
+        sample = {"input_ids": tokens(seed, mask, vocabulary, padding), "attention_mask": mask}
+        if "token_type_ids" in names:
+            sample["token_type_ids"] = (numpy.arange(shape[1]) >= shape[1] // 2).astype(numpy.int64) * mask
+        if "position_ids" in names:
+            sample["position_ids"] = positions(mask)
+        samples.append(sample)
+    return samples
+
+
+def text_case(network: nn.Module, outputs: list[str], samples: list[Arrays]) -> Case:
+    return Case(network, {name: TEXT_AXES for name in samples[0]}, outputs, samples)
+
+
+def image_case(network: nn.Module, outputs: list[str], side: int, resizable: bool = False) -> Case:
+    axes = {0: "batch", 2: "height", 3: "width"} if resizable else {0: "batch"}
+    second = (side + 32, side) if resizable else (side, side)
+    samples = [{"pixel_values": pixels(1, 2, 3, side, side)}, {"pixel_values": pixels(2, 3, 3, *second)}]
+    return Case(network, {"pixel_values": axes}, outputs, samples)
+
+
+# ---------------------------------------------------------------- text families
+
+
+def configured(kind: type, full: dict, small: dict, size: str, attention: str, **both: object) -> object:
+    config = kind(**(small if size == "small" else full), **both)
+    config._attn_implementation = attention
+    return config
+
+
+def bert_config(size: str, attention: str, **full: object) -> object:
+    small = dict(vocab_size=104, hidden_size=32, num_hidden_layers=2, num_attention_heads=4)
+    small |= dict(intermediate_size=64, max_position_embeddings=40)
+    return configured(transformers.BertConfig, full, small, size, attention)
+
+
+def bert(size: str, attention: str) -> Case:
+    config = bert_config(size, attention)
+    samples = text_samples(config.vocab_size, names=("token_type_ids",))
+    return text_case(transformers.BertModel(config), ["last_hidden_state", "pooler_output"], samples)
+
+
+def distilbert(size: str, attention: str) -> Case:
+    small = dict(vocab_size=104, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=40)
+    config = configured(transformers.DistilBertConfig, {}, small, size, attention)
+    network = transformers.DistilBertForSequenceClassification(config)
+    return text_case(network, ["logits"], text_samples(config.vocab_size))
+
+
+class MeanPooled(nn.Module):
+    """A sentence embedder: the masked mean over tokens, scaled to length one."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        kept = attention_mask.unsqueeze(-1).to(hidden.dtype)
+        mean = (hidden * kept).sum(1) / kept.sum(1).clamp(min=1e-9)
+        return SimpleNamespace(last_hidden_state=hidden, sentence_embedding=functional.normalize(mean, dim=1))
+
+
+def minilm(size: str, attention: str) -> Case:
+    config = bert_config(size, attention, hidden_size=384, num_hidden_layers=6, intermediate_size=1536)
+    network = MeanPooled(transformers.BertModel(config, add_pooling_layer=False))
+    return text_case(network, ["last_hidden_state", "sentence_embedding"], text_samples(config.vocab_size))
+
+
+def roberta(size: str, attention: str) -> Case:
+    full = dict(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, layer_norm_eps=1e-5)
+    small = dict(vocab_size=104, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    small |= dict(max_position_embeddings=42, type_vocab_size=1)
+    config = configured(transformers.RobertaConfig, full, small, size, attention)
+    network = transformers.RobertaForMaskedLM(config)
+    return text_case(network, ["logits"], text_samples(config.vocab_size, padding=1))
+
+
+def albert(size: str, attention: str) -> Case:
+    full = dict(hidden_size=768, num_attention_heads=12, intermediate_size=3072)
+    small = dict(vocab_size=104, embedding_size=16, hidden_size=32, num_hidden_layers=2, num_attention_heads=4)
+    small |= dict(intermediate_size=64, max_position_embeddings=40)
+    config = configured(transformers.AlbertConfig, full, small, size, attention)
+    network = transformers.AlbertModel(config)
+    return text_case(network, ["last_hidden_state", "pooler_output"], text_samples(config.vocab_size))
+
+
+def encoder_decoder_samples(vocabulary: int) -> list[Arrays]:
+    samples = []
+    for seed, (batch, length) in enumerate(TEXT_SHAPES):
+        mask, decoder_mask = ragged_mask(batch, length, False), ragged_mask(batch, length - 3, True)
+        samples.append(
+            {
+                "input_ids": tokens(seed, mask, vocabulary),
+                "attention_mask": mask,
+                "decoder_input_ids": tokens(seed + 7, decoder_mask, vocabulary),
+                "decoder_attention_mask": decoder_mask,
+            }
+        )
+    return samples
+
+
+def t5(size: str, attention: str) -> Case:
+    full = dict(d_model=512, d_kv=64, d_ff=2048, num_layers=6, num_heads=8, vocab_size=32128)
+    small = dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=104)
+    config = configured(transformers.T5Config, full, small, size, attention, use_cache=False)
+    samples = encoder_decoder_samples(config.vocab_size)
+    decoder = {0: "batch", 1: "decoder_sequence"}
+    axes = {name: decoder if name.startswith("decoder") else TEXT_AXES for name in samples[0]}
+    network = transformers.T5ForConditionalGeneration(config)
+    return Case(network, axes, ["logits", "encoder_last_hidden_state"], samples)
+
+
+def decoder_case(network: nn.Module, with_positions: bool = True) -> Case:
+    names = ("position_ids",) if with_positions else ()
+    return text_case(network, ["logits"], text_samples(network.config.vocab_size, left=True, names=names))
+
+
+def gpt2(size: str, attention: str) -> Case:
+    small = dict(vocab_size=104, n_embd=32, n_layer=2, n_head=4, n_positions=40)
+    config = configured(transformers.GPT2Config, {}, small, size, attention, use_cache=False)
+    return decoder_case(transformers.GPT2LMHeadModel(config))
+
+
+def llama(size: str, attention: str) -> Case:
+    full = dict(vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30)
+    full |= dict(num_attention_heads=9, num_key_value_heads=3, rope_theta=100000.0, tie_word_embeddings=True)
+    small = dict(vocab_size=104, hidden_size=32, intermediate_size=64, num_hidden_layers=2)
+    small |= dict(num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)
+    config = configured(transformers.LlamaConfig, full, small, size, attention, use_cache=False)
+    return decoder_case(transformers.LlamaForCausalLM(config))
+
+
+def qwen2(size: str, attention: str) -> Case:
+    full = dict(vocab_size=151936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24)
+    full |= dict(num_attention_heads=14, num_key_value_heads=2, rope_theta=1e6, tie_word_embeddings=True)
+    small = dict(vocab_size=104, hidden_size=32, intermediate_size=64, num_hidden_layers=2)
+    small |= dict(num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)
+    config = configured(transformers.Qwen2Config, full, small, size, attention, use_cache=False)
+    return decoder_case(transformers.Qwen2ForCausalLM(config))
+
+
+def opt(size: str, attention: str) -> Case:
+    small = dict(vocab_size=104, hidden_size=32, ffn_dim=64, num_hidden_layers=2, num_attention_heads=4)
+    small |= dict(max_position_embeddings=40, word_embed_proj_dim=32)
+    config = configured(transformers.OPTConfig, {}, small, size, attention, use_cache=False)
+    return decoder_case(transformers.OPTForCausalLM(config), with_positions=False)
+
+
+# ---------------------------------------------------------------- families that see or hear
+
+
+def vit(size: str, attention: str) -> Case:
+    small = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    small |= dict(image_size=32, patch_size=8)
+    config = configured(transformers.ViTConfig, {}, small, size, attention, num_labels=10)
+    return image_case(transformers.ViTForImageClassification(config), ["logits"], config.image_size)
+
+
+def swin(size: str, attention: str) -> Case:
+    small = dict(image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)
+    config = configured(transformers.SwinConfig, {}, small, size, attention, num_labels=10)
+    return image_case(transformers.SwinForImageClassification(config), ["logits"], config.image_size)
+
+
+def clip_samples(vocabulary: int, side: int) -> list[Arrays]:
+    samples = []
+    for seed, shape in enumerate(TEXT_SHAPES):
+        mask = ragged_mask(*shape, False)
+        ids = tokens(seed, mask, vocabulary, end=vocabulary - 1)
+        sample = {"input_ids": ids, "attention_mask": mask, "pixel_values": pixels(seed, 4 - seed, 3, side, side)}
+        samples.append(sample)
+    return samples
+
+
+def clip(size: str, attention: str) -> Case:
+    common = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    text = dict(common, vocab_size=104, max_position_embeddings=24, eos_token_id=103, bos_token_id=102)
+    small = dict(text_config=text, vision_config=dict(common, image_size=32, patch_size=8), projection_dim=24)
+    full = dict(text_config=dict(eos_token_id=49407, bos_token_id=49406))
+    config = configured(transformers.CLIPConfig, full, small, size, attention)
+    config.text_config._attn_implementation = config.vision_config._attn_implementation = attention
+    samples = clip_samples(config.text_config.vocab_size, config.vision_config.image_size)
+    axes = {"input_ids": TEXT_AXES, "attention_mask": TEXT_AXES, "pixel_values": {0: "images"}}
+    outputs = ["logits_per_image", "text_embeds", "image_embeds"]
+    return Case(transformers.CLIPModel(config), axes, outputs, samples)
+
+
+def resnet(size: str, attention: str) -> Case:
+    small = dict(embedding_size=8, hidden_sizes=[16, 32], depths=[1, 2])
+    config = configured(transformers.ResNetConfig, {}, small, size, attention, num_labels=10)
+    return image_case(transformers.ResNetForImageClassification(config), ["logits"], 48 if size == "small" else 224)
+
+
+def mobilenetv2(size: str, attention: str) -> Case:
+    small = dict(depth_multiplier=0.25, depth_divisible_by=4, min_depth=4, image_size=64, last_hidden_size=64)
+    config = configured(transformers.MobileNetV2Config, {}, small, size, attention, tf_padding=False, num_labels=10)
+    return image_case(transformers.MobileNetV2ForImageClassification(config), ["logits"], config.image_size)
+
+
+def efficientnet(size: str, attention: str) -> Case:
+    full = dict(image_size=224, width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
+    small = dict(image_size=64, width_coefficient=0.25, depth_coefficient=0.4, hidden_dim=80)
+    config = configured(transformers.EfficientNetConfig, full, small, size, attention, num_labels=10)
+    return image_case(transformers.EfficientNetForImageClassification(config), ["logits"], config.image_size)
+
+
+def convnext(size: str, attention: str) -> Case:
+    small = dict(hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 2, 1], image_size=64)
+    config = configured(transformers.ConvNextConfig, {}, small, size, attention, num_labels=10)
+    return image_case(transformers.ConvNextForImageClassification(config), ["logits"], config.image_size)
+
+
+def whisper(size: str, attention: str) -> Case:
+    small = dict(vocab_size=104, num_mel_bins=8, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4)
+    small |= dict(decoder_attention_heads=4, d_model=32, encoder_ffn_dim=64, decoder_ffn_dim=64, pad_token_id=0)
+    small |= dict(max_source_positions=20, max_target_positions=24, bos_token_id=1, eos_token_id=2)
+    small |= dict(decoder_start_token_id=1)
+    config = configured(transformers.WhisperConfig, {}, small, size, attention, use_cache=False)
+    samples = []
+    for seed, shape in enumerate(TEXT_SHAPES):
+        mask = ragged_mask(*shape, True)
+        features = pixels(seed, shape[0], config.num_mel_bins, 2 * config.max_source_positions)
+        ids = tokens(seed, mask, config.vocab_size)
+        samples.append({"input_features": features, "decoder_input_ids": ids, "decoder_attention_mask": mask})
+    axes = {name: {0: "batch"} if name == "input_features" else TEXT_AXES for name in samples[0]}
+    return Case(transformers.WhisperForConditionalGeneration(config), axes, ["logits"], samples)
+
+
+# ---------------------------------------------------------------- networks written out here
+
+
+def convolution(inputs: int, outputs: int, kernel: int = 3, stride: int = 1, act: type = nn.SiLU) -> nn.Sequential:
+    layer = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)
+    return nn.Sequential(layer, nn.BatchNorm2d(outputs), act())
+
+
+class UNet(nn.Module):
+    """Halves and doubles the image `depth` times; pads where an odd size was halved."""
+
+    def __init__(self, width: int, depth: int) -> None:
+        super().__init__()
+        widths = [width << level for level in range(depth + 1)]
+        pair = lambda a, b: nn.Sequential(convolution(a, b, act=nn.ReLU), convolution(b, b, act=nn.ReLU))  # noqa: E731
+        self.first = pair(3, width)
+        self.down = nn.ModuleList(pair(a, b) for a, b in zip(widths, widths[1:]))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.join = nn.ModuleList(pair(b, a) for a, b in zip(widths, widths[1:]))
+        self.last = nn.Conv2d(width, 2, 1)
+
+    def forward(self, pixel_values: torch.Tensor) -> SimpleNamespace:
+        skips = [self.first(pixel_values)]
+        for block in self.down:
+            skips.append(block(functional.max_pool2d(skips[-1], 2)))
+        value = skips.pop()
+        for up, join in zip(reversed(self.up), reversed(self.join)):
+            skip = skips.pop()
+            value = up(value)
+            high, wide = skip.shape[2] - value.shape[2], skip.shape[3] - value.shape[3]
+            value = functional.pad(value, [wide // 2, wide - wide // 2, high // 2, high - high // 2])
+            value = join(torch.cat([skip, value], 1))
+        return SimpleNamespace(logits=self.last(value))
+
+
+def unet(size: str, attention: str) -> Case:
+    return image_case(UNet(*((8, 2) if size == "small" else (64, 4))), ["logits"], 50 if size == "small" else 256, True)
+
+
+class Residual(nn.Module):
+    def __init__(self, width: int, shortcut: bool) -> None:
+        super().__init__()
+        self.body, self.shortcut = nn.Sequential(convolution(width, width), convolution(width, width)), shortcut
+
+    def forward(self, value: torch.Tensor) -> torch.Tensor:
+        return value + self.body(value) if self.shortcut else self.body(value)
+
+
+class SplitStage(nn.Module):
+    """YOLOv8's C2f: half of the channels pass `count` residual blocks, and every step is kept for the last mix."""
+
+    def __init__(self, inputs: int, outputs: int, count: int, shortcut: bool) -> None:
+        super().__init__()
+        half = outputs // 2
+        self.split, self.mix = convolution(inputs, outputs, 1), convolution((2 + count) * half, outputs, 1)
+        self.blocks = nn.ModuleList(Residual(half, shortcut) for _ in range(count))
+
+    def forward(self, value: torch.Tensor) -> torch.Tensor:
+        parts = list(self.split(value).chunk(2, 1))
+        for block in self.blocks:
+            parts.append(block(parts[-1]))
+        return self.mix(torch.cat(parts, 1))
+
+
+class PooledPyramid(nn.Module):
+    """YOLOv8's SPPF: three poolings in a row, all kept."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.narrow, self.mix = convolution(width, width // 2, 1), convolution(2 * width, width, 1)
+
+    def forward(self, value: torch.Tensor) -> torch.Tensor:
+        parts = [self.narrow(value)]
+        for _ in range(3):
+            parts.append(functional.max_pool2d(parts[-1], 5, 1, 2))
+        return self.mix(torch.cat(parts, 1))
+
+
+class Detector(nn.Module):
+    """YOLOv8's head: per place a box as distributions over `BINS` distances, and a score for each class."""
+
+    BINS = 16
+
+    def __init__(self, widths: list[int], classes: int) -> None:
+        super().__init__()
+        self.classes, boxes, scores = classes, max(16, widths[0] // 4, 4 * self.BINS), max(widths[0], min(classes, 100))
+        head = lambda a, b, c: nn.Sequential(convolution(a, b), convolution(b, b), nn.Conv2d(b, c, 1))  # noqa: E731
+        self.boxes = nn.ModuleList(head(width, boxes, 4 * self.BINS) for width in widths)
+        self.scores = nn.ModuleList(head(width, scores, classes) for width in widths)
+        self.register_buffer("distances", torch.arange(self.BINS, dtype=torch.float32).view(1, self.BINS, 1, 1))
+
+    def anchors(self, level: torch.Tensor, stride: int) -> torch.Tensor:
+        """Centres of the level's places in pixels: [2, places]."""
+        rows = torch.arange(level.shape[2], dtype=torch.float32) + 0.5
+        columns = torch.arange(level.shape[3], dtype=torch.float32) + 0.5
+        y, x = torch.meshgrid(rows, columns, indexing="ij")
+        return torch.stack([x.reshape(-1), y.reshape(-1)]) * stride
+
+    def forward(self, levels: list[torch.Tensor]) -> torch.Tensor:
+        answers = []
+        for index, level in enumerate(levels):
+            stride = 8 << index
+            box = self.boxes[index](level).flatten(2).unflatten(1, (4, self.BINS)).transpose(1, 2).softmax(1)
+            near, far = functional.conv2d(box, self.distances).squeeze(1).mul(stride).chunk(2, 1)
+            centre = self.anchors(level, stride).unsqueeze(0)
+            box = torch.cat([centre + (far - near) / 2, near + far], 1)
+            answers.append(torch.cat([box, self.scores[index](level).flatten(2).sigmoid()], 1))
+        return torch.cat(answers, 2)
+
+
+class Yolo(nn.Module):
+    """YOLOv8's graph: backbone, a pyramid up and down again, and three heads."""
+
+    def __init__(self, width: int, count: int, classes: int) -> None:
+        super().__init__()
+        a, b, c, d, e = (width << level for level in range(5))
+        self.stem = nn.Sequential(convolution(3, a, 3, 2), convolution(a, b, 3, 2), SplitStage(b, b, count, True))
+        self.third = nn.Sequential(convolution(b, c, 3, 2), SplitStage(c, c, 2 * count, True))
+        self.fourth = nn.Sequential(convolution(c, d, 3, 2), SplitStage(d, d, 2 * count, True))
+        last = SplitStage(e, e, count, True)
+        self.fifth = nn.Sequential(convolution(d, e, 3, 2), last, PooledPyramid(e))
+        self.up_fourth, self.up_third = SplitStage(d + e, d, count, False), SplitStage(c + d, c, count, False)
+        self.shrink_third, self.shrink_fourth = convolution(c, c, 3, 2), convolution(d, d, 3, 2)
+        self.down_fourth, self.down_fifth = SplitStage(c + d, d, count, False), SplitStage(d + e, e, count, False)
+        self.detect = Detector([c, d, e], classes)
+
+    def forward(self, pixel_values: torch.Tensor) -> SimpleNamespace:
+        third = self.third(self.stem(pixel_values))
+        fourth = self.fourth(third)
+        fifth = self.fifth(fourth)
+        double = lambda value: functional.interpolate(value, scale_factor=2.0, mode="nearest")  # noqa: E731
+        middle = self.up_fourth(torch.cat([double(fifth), fourth], 1))
+        small = self.up_third(torch.cat([double(middle), third], 1))
+        medium = self.down_fourth(torch.cat([self.shrink_third(small), middle], 1))
+        large = self.down_fifth(torch.cat([self.shrink_fourth(medium), fifth], 1))
+        return SimpleNamespace(detections=self.detect([small, medium, large]))
+
+
+def yolo(size: str, attention: str) -> Case:
+    network = Yolo(*((4, 1, 6) if size == "small" else (16, 1, 80)))
+    return image_case(network, ["detections"], 64 if size == "small" else 640, True)
+
+
+BUILDERS: dict[str, Callable[[str, str], Case]] = {
+    builder.__name__: builder
+    for builder in (bert, distilbert, minilm, roberta, albert, t5, gpt2, llama, qwen2, opt)
+    + (vit, swin, clip, resnet, mobilenetv2, efficientnet, convnext, unet, whisper, yolo)
+}
+
+
+# ---------------------------------------------------------------- weights
+
+QUERY_KEY = re.compile(r"\b(query|key|q_proj|k_proj|q_lin|k_lin|q|k)\.(weight|bias)$")
+NORM = re.compile(r"(norm|ln_|bn|batchnorm|normalization)", re.IGNORECASE)
+
+
+def drawn(name: str, shape: tuple[int, ...], owner: nn.Module, seed: int) -> numpy.ndarray:
+    """What a parameter or buffer is set to: unit gain for weights, gain two for query and key, no norm neutral."""
+    draw = random_generator(seed).standard_normal(shape, numpy.float32)
+    uniform = lambda low, high: random_generator(seed).uniform(low, high, shape).astype(numpy.float32)  # noqa: E731
+    if name.endswith("running_var"):
+        return uniform(0.5, 2.0)
+    if isinstance(owner, nn.Embedding) or "position" in name or len(shape) < 2:
+        is_scale = name.endswith("weight") and len(shape) == 1 or "layer_scale" in name or name.endswith("lambda1")
+        return uniform(0.5, 1.5) if is_scale else draw * (0.3 if len(shape) < 2 else 1.0)
+    transposed = isinstance(owner, transformers.pytorch_utils.Conv1D)
+    inputs = shape[0] if transposed else int(numpy.prod(shape[1:]))
+    draw *= 1.2 / numpy.sqrt(inputs)
+    if transposed and name.endswith("c_attn.weight"):
+        draw[:, : 2 * shape[1] // 3] *= 2.0
+    return draw * 2.0 if QUERY_KEY.search(name) else draw
+
+
+def draw_weights(network: nn.Module) -> None:
+    """Sets all floating parameters and batch statistics; constants such as rotary frequencies are left alone."""
+    owners = dict(network.named_modules())
+    statistics = [pair for pair in network.named_buffers() if "running_" in pair[0]]
+    with torch.no_grad():
+        for seed, (name, value) in enumerate([*network.named_parameters(), *statistics]):
+            owner = owners[name.rpartition(".")[0]]
+            value.copy_(torch.from_numpy(drawn(name, tuple(value.shape), owner, seed)))
+
+
+class LogitSpread(torch.overrides.TorchFunctionMode):
+    """Records the standard deviation of the logits of each attention that runs under it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[float] = []
+
+    def __torch_function__(self, called: Callable, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
+        kwargs = kwargs or {}
+        if called is functional.scaled_dot_product_attention:
+            query, key = (args + (kwargs.get("query"), kwargs.get("key")))[:2]
+            scale = kwargs.get("scale") or query.shape[-1] ** -0.5
+            groups = query.shape[1] // key.shape[1]
+            logits = query @ key.repeat_interleave(groups, 1).transpose(-1, -2) * scale
+            self.seen.append(float(logits.std()))
+        if called is functional.softmax and args[0].dim() >= 4:
+            self.seen.append(float(args[0][args[0] > -1e4].std()))
+        return called(*args, **kwargs)
+
+
+def scale_attention(network: nn.Module, factor: float) -> None:
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            if name.endswith(("c_attn.weight", "c_attn.bias")):
+                value[..., : 2 * value.shape[-1] // 3] *= factor
+            elif QUERY_KEY.search(name):
+                value *= factor
+
+
+def spread_attention(case: Case) -> list[float]:
+    """Raises the query and key weights until each attention's logits spread enough; returns the spreads."""
+    for _ in range(8):
+        with LogitSpread() as spread, torch.no_grad():
+            answers(case, case.samples[0])
+        if not spread.seen or min(spread.seen) >= LOGIT_SPREAD:
+            return spread.seen
+        scale_attention(case.network, min(1.5, (1.1 * LOGIT_SPREAD / min(spread.seen)) ** 0.5))
+    raise ValueError(f"attention logits stay flat: {spread.seen}")
+
+
+# ---------------------------------------------------------------- export
+
+
+def answers(case: Case, sample: Arrays) -> Arrays:
+    tensors = [torch.from_numpy(sample[name]) for name in case.axes]
+    with torch.no_grad():
+        return {name: value.numpy() for name, value in zip(case.outputs, Positional(case)(*tensors))}
+
+
+def build_case(family: str, size: str, exporter: str, opset: int) -> Case:
+    """Opset 13 takes plain attention: the TorchScript exporter knows the fused form from opset 14 on."""
+    attention = "eager" if exporter == "torchscript" and opset < 14 else "sdpa"
+    case = BUILDERS[family](size, attention)
+    case.network.eval()
+    draw_weights(case.network)
+    spread_attention(case)
+    return case
+
+
+def export(case: Case, exporter: str, opset: int, path: Path) -> None:
+    tensors = tuple(torch.from_numpy(case.samples[0][name]) for name in case.axes)
+    heavy = sum(value.nbytes for value in case.network.parameters()) > 1 << 30
+    options = dict(input_names=list(case.axes), output_names=case.outputs, opset_version=opset, verbose=False)
+    if exporter == "torchscript":
+        options |= dict(dynamo=False, dynamic_axes=copy.deepcopy(case.axes))
+    else:
+        shapes = tuple(dict(axes) for axes in case.axes.values())
+        options |= dict(dynamo=True, dynamic_shapes=(shapes,), external_data=heavy)
+    with torch.no_grad():
+        torch.onnx.export(Positional(case).eval(), tensors, str(path), **options)
+    written = onnx.load(path, load_external_data=False)
+    found = {entry.domain: entry.version for entry in written.opset_import}[""]
+    if found != opset:
+        raise ValueError(f"asked for opset {opset}, the exporter wrote {found}")
+
+
+# ---------------------------------------------------------------- checks
+
+
+def changes(sample: Arrays) -> Iterator[tuple[str, Arrays, int | None, int]]:
+    """Inputs that must change the outputs: what changed, inputs, the place to compare, the length it counts in.
+
+    Two places that every row attends to are exchanged, or one is masked, and a third is looked at: a network
+    that ignores the mask or the positions answers the same there.
+    """
+    for name, value in sample.items():
+        if value.dtype == numpy.float32:
+            yield f"{name} mirrored", sample | {name: value[..., ::-1].copy()}, None, 0
+            continue
+        mask = sample[name.replace("position_ids", "attention_mask").replace("input_ids", "attention_mask")
+                      .replace("token_type_ids", "attention_mask")]  # fmt: skip
+        first, second, third = numpy.flatnonzero(mask.all(axis=0))[-3:]
+        changed = value.copy()
+        if name.endswith("mask"):
+            changed[:, second] = 0
+        elif name == "token_type_ids":
+            changed[:, second] = 1 - changed[:, second]
+        else:
+            changed[:, [first, second]] = value[:, [second, first]]
+        yield f"{name} changed", sample | {name: changed}, int(third), value.shape[1]
+
+
+def difference(before: numpy.ndarray, after: numpy.ndarray, place: int | None, length: int) -> float:
+    """The largest change, in standard deviations of the output; at `place` alone where the output has places."""
+    if place is not None and before.ndim == 3 and before.shape[1] == length:
+        before, after = before[:, place], after[:, place]
+    return float(numpy.abs(before - after).max() / max(before.std(), 1e-6))
+
+
+def check(case: Case, path: Path) -> str:
+    """Compares ONNX Runtime with PyTorch on both samples, then changes each input; raises ValueError with findings."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    run = lambda sample: dict(zip(case.outputs, session.run(case.outputs, sample)))  # noqa: E731
+    worst, faults = 0.0, []
+    for sample in case.samples:
+        expected, found = answers(case, sample), run(sample)
+        for name in case.outputs:
+            if not numpy.isfinite(expected[name]).all():
+                faults.append(f"{name} is not finite in PyTorch")
+            worst = max(worst, difference(expected[name], found[name], None, 0))
+    if not worst < 2e-3:
+        faults.append(f"ONNX Runtime differs from PyTorch by {worst:.2g} standard deviations")
+    before = run(case.samples[0])
+    for what, sample, place, length in changes(case.samples[0]):
+        after = run(sample)
+        moved = max(difference(before[name], after[name], place, length) for name in case.outputs)
+        if not moved > 1e-2:
+            faults.append(f"{what}, but the outputs moved by {moved:.2g} only")
+    if faults:
+        raise ValueError("; ".join(faults))
+    return f"off by {worst:.1e}"
+
+
+def make(family: str, size: str, exporter: str, opset: int, folder: Path) -> str:
+    stem = f"{family}.{exporter}.{opset}"
+    case = build_case(family, size, exporter, opset)
+    export(case, exporter, opset, folder / f"{stem}.onnx")
+    for index, sample in enumerate(case.samples):
+        numpy.savez(folder / f"{stem}.{index}.npz", **sample)
+        numpy.savez(folder / f"{stem}.{index}.expected.npz", **answers(case, sample))
+    return check(case, folder / f"{stem}.onnx")
+
+
+# ---------------------------------------------------------------- listing of the ops
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--families", default=",".join(BUILDERS), help="comma-separated; default: all")
+    parser.add_argument("--exporter", choices=["torchscript", "dynamo", "both"], default="both")
+    parser.add_argument("--opset", type=int, help="default: 13 and 17 (torchscript), 18 and 25 (dynamo)")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
+    parser.add_argument("--size", choices=["small", "full"], default="small")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    warnings.filterwarnings("ignore")
+    failures = []
+    for family in options.families.split(","):
+        for exporter in OPSETS if options.exporter == "both" else [options.exporter]:
+            for opset in [options.opset] if options.opset else OPSETS[exporter]:
+                label = f"{family}.{exporter}.{opset}"
+                try:
+                    print(f"{label}: {make(family, options.size, exporter, opset, options.out)}", flush=True)
+                except Exception as error:  # an exporter may raise anything; the others still run
+                    failures.append(label)
+                    print(f"{label}: FAILED: {type(error).__name__}: {str(error)[:600]}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
