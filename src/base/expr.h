@@ -86,9 +86,10 @@ Expr operator<(Expr a, Expr b);
 Expr operator<=(Expr a, Expr b);
 Expr operator>(Expr a, Expr b);
 Expr operator>=(Expr a, Expr b);
-Expr operator&&(Expr a, Expr b);
-Expr operator||(Expr a, Expr b);
-Expr operator!(Expr a);
+/// Named, since && and || on handles ask whether they are null.
+Expr logical_and(Expr a, Expr b);
+Expr logical_or(Expr a, Expr b);
+Expr logical_not(Expr a);
 Expr equal(Expr a, Expr b);
 Expr select(Expr condition, Expr then, Expr otherwise);
 Expr cast(Expr a, DType dtype);

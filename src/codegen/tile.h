@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,10 @@ struct Buffer {
 struct Contract {
   int rows = 1, vectors = 1, lanes = 16;
   int32_t a = 0, b = 0;                  ///< buffers
-  Reg a_offset, a_row, a_k;              ///< i64 scalars, in elements; a_k kNone: 1
-  Reg b_offset, b_k;
-  Reg depth;                             ///< K
+  Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k 1
+  Reg b_offset = kNone, b_k = kNone;     ///< kNone: offset 0, b_k vectors * lanes (a packed panel)
+  Reg depth = kNone;                     ///< K
+  Reg b_mask = kNone;                    ///< lanes of the last vector of B that are read (others are 0); kNone: all
   DType accumulator = DType::f32;
   int prefetch_b_bytes = 0;              ///< how far ahead of the B stream to prefetch; 0: not at all
   std::vector<Reg> accumulators_in;      ///< rows*vectors; kNone: start at zero

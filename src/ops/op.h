@@ -53,6 +53,8 @@ struct OpDef {
   bool commutative = false;
   bool deterministic = true;
   bool effects = false;
+  /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
+  bool same_bytes = false;
 
   /// Types, shapes and (for integer and bool results) shape data of the results.
   Result<void> (*infer)(NodeView& view) = nullptr;

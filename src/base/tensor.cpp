@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/tensor.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/checked.h"
+
+namespace tenon::inline base {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::shared_ptr<std::byte> zeroed_buffer(int64_t bytes) {
+  const size_t size = (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, size == 0 ? kAlignment : size);
+  if (memory == nullptr) return nullptr;
+  std::memset(memory, 0, size == 0 ? kAlignment : size);
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+}  // namespace
+
+Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
+  const auto count = checked_count(shape);
+  if (!count || *count >= int64_t{1} << 56) {
+    return fail(Code::size_overflow, {}, "a tensor's size does not fit").found(type_text(dtype, shape));
+  }
+  const int64_t bytes = dtype == DType::string ? *count * static_cast<int64_t>(sizeof(std::string)) : bytes_of(dtype, *count);
+  if (bytes > byte_limit) {
+    return fail(Code::limit_exceeded, {}, "a tensor is larger than the limit")
+        .expected(fmt::format("at most {} bytes", byte_limit))
+        .found(fmt::format("{}: {} bytes", type_text(dtype, shape), bytes));
+  }
+  Tensor t;
+  t.dtype_ = dtype;
+  t.shape_ = std::move(shape);
+  t.count_ = *count;
+  if (dtype == DType::string) {
+    t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
+    return t;
+  }
+  auto buffer = zeroed_buffer(bytes);
+  if (!buffer) return fail(Code::out_of_memory, {}, fmt::format("no memory for {} ({} bytes)", type_text(dtype, t.shape_), bytes));
+  t.data_ = buffer.get();
+  t.keeper_ = std::move(buffer);
+  return t;
+}
+
+Tensor Tensor::view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper) {
+  const auto count = checked_count(shape);
+  TENON_ASSERT(count.has_value() && dtype != DType::string);
+  Tensor t;
+  t.dtype_ = dtype;
+  t.shape_ = std::move(shape);
+  t.count_ = *count;
+  t.data_ = static_cast<std::byte*>(const_cast<void*>(bytes));
+  t.keeper_ = std::move(keeper);
+  return t;
+}
+
+Tensor Tensor::of_f32(Sizes shape, std::span<const float> data) {
+  auto t = make(DType::f32, std::move(shape));
+  TENON_ASSERT(t.has_value() && t->count_ == static_cast<int64_t>(data.size()));
+  if (!data.empty()) std::memcpy(t->data_, data.data(), data.size_bytes());
+  return *std::move(t);
+}
+
+Tensor Tensor::of_i64(Sizes shape, std::span<const int64_t> data) {
+  auto t = make(DType::i64, std::move(shape));
+  TENON_ASSERT(t.has_value() && t->count_ == static_cast<int64_t>(data.size()));
+  if (!data.empty()) std::memcpy(t->data_, data.data(), data.size_bytes());
+  return *std::move(t);
+}
+
+Tensor Tensor::of_strings(Sizes shape, std::vector<std::string> data) {
+  Tensor t;
+  const auto count = checked_count(shape);
+  TENON_ASSERT(count.has_value() && *count == static_cast<int64_t>(data.size()));
+  t.dtype_ = DType::string;
+  t.shape_ = std::move(shape);
+  t.count_ = *count;
+  t.strings_ = std::make_shared<std::vector<std::string>>(std::move(data));
+  return t;
+}
+
+Tensor Tensor::scalar(DType dtype, double value) {
+  auto t = make(dtype, {});
+  TENON_ASSERT(t.has_value() && dtype != DType::string);
+  t->set_number(0, value);
+  return *std::move(t);
+}
+
+Tensor Tensor::reshaped(Sizes shape) const {
+  const auto count = checked_count(shape);
+  TENON_ASSERT(count.has_value() && *count == count_);
+  Tensor t = *this;
+  t.shape_ = std::move(shape);
+  return t;
+}
+
+std::string type_text(DType dtype, const Sizes& shape) {
+  return fmt::format("{}[{}]", name_of(dtype), fmt::join(shape, ","));
+}
+
+}  // namespace tenon::inline base

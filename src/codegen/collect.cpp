@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect.h"
+
+#include <unordered_map>
+
+#include "ops/op.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+class Collector {
+ public:
+  explicit Collector(const ir::Graph& graph) : graph_(graph) {}
+
+  Result<Plan> run() {
+    for (ValueId v : graph_.inputs()) plan_.inputs.push_back(array_of(v));
+    for (NodeId n : graph_.nodes()) TRY(add(n));
+    for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
+    for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
+    drop_unread(plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  ArrayId array_of(ValueId v) {
+    if (!v) return -1;
+    if (auto found = ids_.find(v); found != ids_.end()) return found->second;
+    const ir::Value& value = graph_.value(v);
+    Array a;
+    a.dtype = value.type.dtype;
+    if (value.type.has_rank()) a.shape = *value.type.shape;
+    a.strides = row_major(a.shape);
+    a.value = v;
+    a.constant = value.constant;
+    plan_.arrays.push_back(std::move(a));
+    return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied.
+  ArrayId output(ArrayId id) {
+    Array& a = plan_.arrays[id];
+    const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
+    a.fixed_layout = true;
+    const bool again = std::find(plan_.outputs.begin(), plan_.outputs.end(), id) != plan_.outputs.end();
+    if ((own && !again) || a.dtype == DType::string) return id;
+    return copy(id);
+  }
+
+  ArrayId copy(ArrayId from) {
+    Array a = plan_.arrays[from];
+    a.constant = nullptr;
+    a.same_bytes = -1;
+    a.strides = row_major(a.shape);
+    a.fixed_layout = true;
+    plan_.arrays.push_back(a);
+    const ArrayId to = static_cast<ArrayId>(plan_.arrays.size() - 1);
+    Nest nest;
+    std::vector<Expr> index;
+    for (size_t k = 0; k < a.shape.size(); ++k) {
+      nest.axes.push_back({ops::Axis::Kind::parallel, a.shape[k]});
+      index.push_back(Expr::axis(static_cast<int>(k)));
+    }
+    nest.accesses.push_back({from, a.dtype, index, {}, {}, {}});
+    nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}});
+    resolve_reshapes(nest.accesses[0], nest, plan_);
+    push(GroupKind::nests, {}).nests.push_back(std::move(nest));
+    return to;
+  }
+
+  Group& push(GroupKind kind, NodeId node) {
+    Group g;
+    g.kind = kind;
+    g.node = node;
+    plan_.groups.push_back(std::move(g));
+    return plan_.groups.back();
+  }
+
+  bool sizes_known(const ir::Node& node) const {
+    for (ValueId v : node.outputs) {
+      if (!v) continue;
+      const ir::Value& value = graph_.value(v);
+      if (!value.data || !value.type.has_rank() || !(value.type.count() == Dim(static_cast<int64_t>(value.data->size())))) return false;
+    }
+    return node.op->deterministic;
+  }
+
+  Result<void> add(NodeId n) {
+    const ir::Node& node = graph_.node(n);
+    if (sizes_known(node)) {
+      for (ValueId v : node.outputs) {
+        if (!v) continue;
+        const ArrayId a = array_of(v);
+        plan_.arrays[a].fixed_layout = true;
+        push(GroupKind::sizes, n).outputs = {a};
+      }
+      return {};
+    }
+    const ops::OpDef& def = ops::def_of(*node.op);
+    const ir::NodeView view = graph_.view(n);
+    if (def.same_bytes && shaped(view)) {
+      plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);
+      return {};
+    }
+    if (def.form && shaped(view)) {
+      auto form = def.form(view);
+      if (form) return add_form(n, node, *form);
+      if (form.error().code() != Code::not_supported) return std::unexpected(form.error());
+    }
+    if (!def.reference && !def.definition) {
+      return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
+    }
+    Group& g = push(node.bodies.empty() ? (node.is("Attention") ? GroupKind::attention : GroupKind::opaque) : GroupKind::control, n);
+    std::vector<ArrayId> in, out;
+    for (ValueId v : node.inputs) in.push_back(array_of(v));
+    for (ValueId v : node.outputs) out.push_back(array_of(v));
+    const bool keep_layout = g.kind != GroupKind::attention;
+    for (const auto* list : {&in, &out})
+      for (ArrayId a : *list)
+        if (a >= 0 && keep_layout) plan_.arrays[a].fixed_layout = true;
+    g.inputs = std::move(in);
+    g.outputs = std::move(out);
+    return {};
+  }
+
+  /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
+  static bool shaped(const ir::NodeView& view) {
+    auto fits = [](const ir::Type& t) {
+      return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
+             (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
+    };
+    for (const ir::Operand& o : view.inputs)
+      if (o.present && !fits(o.type)) return false;
+    for (const ir::Type& t : view.outputs)
+      if (t.dtype != DType::none && !fits(t)) return false;
+    return true;
+  }
+
+  Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
+    std::vector<std::vector<ArrayId>> made(form.loops.size());
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      if (!node.outputs[k] || k >= form.results.size()) continue;
+      const ops::Source& s = form.results[k];
+      if (made[s.index].size() <= size_t(s.output)) made[s.index].resize(s.output + 1, -1);
+      made[s.index][s.output] = array_of(node.outputs[k]);
+    }
+    // Earlier loops that write other parts of the same result (Concat) write into its array.
+    for (size_t l = form.loops.size(); l-- > 0;) {
+      const auto& outputs = form.loops[l].outputs;
+      made[l].resize(outputs.size(), -1);
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        if (made[l][k] >= 0) continue;
+        made[l][k] = outputs[k].partial && l + 1 < form.loops.size() ? made[l + 1][k] : temporary(outputs[k]);
+      }
+    }
+    for (size_t l = 0; l < form.loops.size(); ++l) {
+      Nest nest = nest_of(form.loops[l], made, l, node);
+      nest.nodes = {n};
+      for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+      push(GroupKind::nests, n).nests.push_back(std::move(nest));
+    }
+    return {};
+  }
+
+  ArrayId temporary(const ops::Output& o) {
+    Array a;
+    a.dtype = o.dtype;
+    a.shape = o.shape;
+    a.strides = row_major(a.shape);
+    plan_.arrays.push_back(std::move(a));
+    return static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& made, size_t l, const ir::Node& node) {
+    Nest nest;
+    nest.axes = loop.axes;
+    nest.exclusive = loop.exclusive;
+    nest.reverse = loop.reverse;
+    for (const ops::Access& a : loop.accesses) {
+      const ArrayId from = a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
+      nest.accesses.push_back({from, a.dtype, a.index, {}, a.within, a.fill});
+    }
+    for (size_t k = 0; k < loop.outputs.size(); ++k) {
+      const ops::Output& o = loop.outputs[k];
+      std::vector<Expr> index = o.index;
+      if (index.empty()) {
+        for (size_t x = 0; x < loop.axes.size(); ++x)
+          if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
+      }
+      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), o.within});
+    }
+    return nest;
+  }
+
+  const ir::Graph& graph_;
+  Plan plan_;
+  std::unordered_map<ValueId, ArrayId> ids_;
+};
+
+}  // namespace
+
+void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
+  while (plan.arrays[access.array].same_bytes >= 0) {
+    const Array& shape = plan.arrays[access.array];
+    if (!access.flat) access.flat = flatten(access.index, row_major(shape.shape));
+    access.array = shape.same_bytes;
+    access.index.clear();
+    if (auto index = unflatten(access.flat, plan.arrays[access.array].shape, nest.axes)) {
+      access.index = std::move(*index);
+      access.flat = Expr();
+    }
+  }
+}
+
+void drop_unread(Plan& plan) {
+  std::vector<bool> read(plan.arrays.size(), false);
+  auto mark = [&](ArrayId a) {
+    for (; a >= 0; a = plan.arrays[a].same_bytes) read[a] = true;
+  };
+  for (ArrayId a : plan.outputs) mark(a);
+  for (size_t g = plan.groups.size(); g-- > 0;) {
+    Group& group = plan.groups[g];
+    bool wanted = false;
+    for (const Nest& n : group.nests)
+      for (const NestOutput& o : n.outputs) wanted |= read[o.array];
+    if (group.epilogue)
+      for (const NestOutput& o : group.epilogue->map.outputs) wanted |= read[o.array];
+    for (ArrayId a : group.outputs) wanted |= a >= 0 && read[a];
+    if (!wanted) {
+      group.nests.clear();
+      group.kind = GroupKind::nests;
+      group.node = {};
+      group.inputs.clear();
+      group.outputs.clear();
+      continue;
+    }
+    for (const Nest& n : group.nests)
+      for (const NestAccess& a : n.accesses) mark(a.array);
+    if (group.epilogue)
+      for (const NestAccess& a : group.epilogue->map.accesses) mark(a.array);
+    for (ArrayId a : group.inputs) mark(a);
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/nest.h"
+
+namespace tenon::codegen {
+
+/// Every node as one group of its own: nests from its loop form, else opaque, attention, sizes or control. Nothing is fused;
+/// what nobody reads is left out.
+/// Errors: not_supported for a node with neither form nor reference.
+Result<Plan> collect(const ir::Graph& graph);
+
+/// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat.
+void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);
+
+/// Drops groups whose results nobody reads.
+void drop_unread(Plan& plan);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "codegen/fuse.h"
+#include "codegen/inline.h"
+#include "codegen/readers.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Whether the loop has a lane axis (read by one operand alone) and a depth that both operands share.
+bool fits_contract(const Nest& n, const Plan& plan) {
+  bool lanes = false, depth = false;
+  std::optional<Affine> affine[2];
+  for (int side = 0; side < 2; ++side) {
+    const NestAccess& a = n.accesses[side];
+    affine[side] = affine_of(a.flat ? a.flat : flatten(a.index, plan.arrays[a.array].strides), static_cast<int>(n.axes.size()));
+    if (!affine[side]) return false;
+  }
+  for (size_t x = 0; x < n.axes.size(); ++x) {
+    const bool in0 = !(affine[0]->coefficients[x] == Dim(0)), in1 = !(affine[1]->coefficients[x] == Dim(0));
+    if (n.axes[x].kind == ops::Axis::Kind::reduced) depth |= in0 && in1 && !(n.axes[x].extent == Dim(1));
+    else lanes |= in0 != in1 && !(n.axes[x].extent == Dim(1));
+  }
+  return lanes && depth;
+}
+
+/// The access reads dimension d by axis d, over the whole array.
+bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
+  if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
+  for (size_t d = 0; d < a.index.size(); ++d) {
+    if (a.index[d].op() != ExprOp::axis || a.index[d]->index != static_cast<int>(d)) return false;
+    if (!map.axes[d].extent.known_equal(plan.arrays[a.array].shape[d])) return false;
+  }
+  return true;
+}
+
+/// Moves the contraction to the map's place, with the map (and an earlier epilogue inside it) as its epilogue.
+bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
+  Group& map = plan.groups[map_group];
+  Group merged = plan.groups[contraction];
+  if (merged.epilogue) {
+    const Epilogue inner = *merged.epilogue;
+    Nest joined = map.nests[0];
+    if (inline_into(inner.map, joined, access, plan) != Inlined::appended) return false;
+    const int kept = static_cast<int>(map.nests[0].accesses.size()) - 1;
+    merged.epilogue = Epilogue{std::move(joined), kept + inner.accumulator};
+  } else {
+    merged.epilogue = Epilogue{map.nests[0], static_cast<int>(access)};
+  }
+  merged.node = map.node;
+  map = std::move(merged);
+  plan.groups[contraction] = Group{};
+  return true;
+}
+
+}  // namespace
+
+void find_contractions(Plan& plan) {
+  for (Group& g : plan.groups)
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && is_sum_of_products(g.nests[0]) && fits_contract(g.nests[0], plan)) g.kind = GroupKind::contract;
+}
+
+void absorb_epilogues(Plan& plan) {
+  Readers readers(plan);
+  std::vector<int64_t> contraction(plan.arrays.size(), -1);   // the group that makes the array, where it is one
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    Group& group = plan.groups[g];
+    if (group.kind == GroupKind::contract) contraction[group.nests[0].outputs[0].array] = static_cast<int64_t>(g);
+    if (group.kind != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0]) || is_view(group.nests[0])) continue;
+    const Nest& map = group.nests[0];
+    for (size_t k = 0; k < map.accesses.size(); ++k) {
+      const ArrayId a = map.accesses[k].array;
+      if (contraction[a] < 0 || readers.is_output(a) || readers.of(a).size() != 1 || readers.writers(map.outputs[0].array) != 1) continue;
+      const bool once = std::count_if(map.accesses.begin(), map.accesses.end(), [&](const NestAccess& x) { return x.array == a; }) == 1;
+      if (!once || !reads_own_place(map.accesses[k], map, plan)) continue;
+      const size_t from = static_cast<size_t>(contraction[a]);
+      readers.remove(from);
+      readers.remove(g);
+      const bool done = absorb(plan, from, g, k);
+      readers.add(from);
+      readers.add(g);
+      if (!done) continue;
+      contraction[a] = -1;
+      contraction[plan.groups[g].epilogue->map.outputs[0].array] = static_cast<int64_t>(g);
+      break;
+    }
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

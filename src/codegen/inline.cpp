@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/inline.h"
+
+#include <functional>
+#include <unordered_set>
+
+#include "codegen/collect.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+bool is_transcendental(ExprOp op) {
+  switch (op) {
+    case ExprOp::exp: case ExprOp::log: case ExprOp::log1p: case ExprOp::expm1: case ExprOp::sin: case ExprOp::cos: case ExprOp::tan:
+    case ExprOp::asin: case ExprOp::acos: case ExprOp::atan: case ExprOp::sinh: case ExprOp::cosh: case ExprOp::tanh: case ExprOp::asinh:
+    case ExprOp::acosh: case ExprOp::atanh: case ExprOp::erf: case ExprOp::pow: return true;
+    default: return false;
+  }
+}
+
+bool is_leaf(ExprOp op) { return op == ExprOp::constant || op == ExprOp::input || op == ExprOp::axis || op == ExprOp::dim; }
+
+void visit(const Expr& e, std::unordered_set<const ExprNode*>& seen, const std::function<void(const ExprNode&)>& f) {
+  if (!e || !seen.insert(e.get()).second) return;
+  f(*e);
+  for (const Expr& a : e.args()) visit(a, seen, f);
+}
+
+bool mentions_input(const Expr& e) {
+  bool found = false;
+  std::unordered_set<const ExprNode*> seen;
+  visit(e, seen, [&](const ExprNode& n) { found |= n.op == ExprOp::input; });
+  return found;
+}
+
+bool is_input(const Expr& e, int index) { return e && e.op() == ExprOp::input && e->index == index; }
+bool is_axis(const Expr& e, int index) { return e && e.op() == ExprOp::axis && e->index == index; }
+
+}  // namespace
+
+BodyCost cost_of(const Nest& nest) {
+  BodyCost cost;
+  std::unordered_set<const ExprNode*> seen;
+  for (const NestOutput& o : nest.outputs) {
+    visit(o.value, seen, [&](const ExprNode& n) {
+      if (is_leaf(n.op)) return;
+      is_transcendental(n.op) ? ++cost.transcendental : ++cost.arithmetic;
+    });
+  }
+  cost.loads = static_cast<int>(nest.accesses.size());
+  for (const NestAccess& a : nest.accesses) {
+    for (const Expr& e : a.index) cost.indirect |= mentions_input(e);
+    cost.indirect |= mentions_input(a.flat);
+  }
+  return cost;
+}
+
+bool is_map(const Nest& nest) {
+  for (const ops::Axis& axis : nest.axes)
+    if (axis.kind != ops::Axis::Kind::parallel) return false;
+  if (nest.outputs.size() != 1) return false;
+  const NestOutput& o = nest.outputs[0];
+  if (o.within || o.combine != ops::Combine::none || o.index.size() != nest.axes.size()) return false;
+  for (size_t k = 0; k < o.index.size(); ++k)
+    if (!is_axis(o.index[k], static_cast<int>(k))) return false;
+  return true;
+}
+
+bool is_view(const Nest& nest) {
+  return is_map(nest) && nest.accesses.size() == 1 && is_input(nest.outputs[0].value, 0) && nest.accesses[0].dtype == nest.outputs[0].dtype &&
+         !cost_of(nest).indirect;
+}
+
+bool is_sum_of_products(const Nest& nest) {
+  if (nest.outputs.size() != 1 || nest.accesses.size() != 2) return false;
+  const NestOutput& o = nest.outputs[0];
+  if (o.combine != ops::Combine::sum || o.dtype != DType::f32 || !o.value || o.value.op() != ExprOp::mul || o.within) return false;
+  const auto args = o.value.args();
+  if (args[0].op() != ExprOp::input || args[1].op() != ExprOp::input || args[0]->index == args[1]->index) return false;
+  for (const ops::Axis& axis : nest.axes)
+    if (axis.kind == ops::Axis::Kind::scanned) return false;
+  for (const NestAccess& a : nest.accesses)
+    if (a.dtype != DType::f32) return false;
+  return !cost_of(nest).indirect;
+}
+
+void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf) {
+  auto index = [&](Expr& e) {
+    if (e) e = simplify(substitute(e, leaf));
+  };
+  auto value = [&](Expr& e) {
+    if (e) e = substitute(e, leaf);
+  };
+  for (NestOutput& o : nest.outputs) {
+    value(o.value);
+    for (Expr& e : o.index) index(e);
+    index(o.flat);
+    value(o.within);
+  }
+  for (NestAccess& a : nest.accesses) {
+    for (Expr& e : a.index) index(e);
+    index(a.flat);
+    value(a.within);
+    value(a.fill);
+  }
+}
+
+namespace {
+
+/// A view needs no new access: the one that reads it reads what the view reads.
+void inline_view(const NestAccess& seen, Nest& consumer, size_t access, const Plan& plan) {
+  NestAccess& a = consumer.accesses[access];
+  auto leaf = [&](const ExprNode& n) -> Expr { return n.op == ExprOp::axis ? a.index[n.index] : Expr(); };
+  NestAccess moved = seen;
+  for (Expr& e : moved.index) e = simplify(substitute(e, leaf));
+  if (moved.flat) moved.flat = simplify(substitute(moved.flat, leaf));
+  if (moved.within) moved.within = substitute(moved.within, leaf);
+  if (a.within) {
+    moved.within = a.within;
+    moved.fill = a.fill;
+  }
+  a = std::move(moved);
+  resolve_reshapes(a, consumer, plan);
+}
+
+}  // namespace
+
+Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan) {
+  const NestAccess from = consumer.accesses[access];
+  const NestOutput& made = producer.outputs[0];
+  if (from.flat || from.index.size() != producer.axes.size()) return Inlined::refused;
+  if (is_view(producer) && !(from.within && producer.accesses[0].within)) {
+    inline_view(producer.accesses[0], consumer, access, plan);
+    consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
+    return Inlined::in_place;
+  }
+  const int base = static_cast<int>(consumer.accesses.size());
+  // Input k of the producer becomes access base + k; its axes become the places that the consumer reads.
+  auto leaf = [&](const ExprNode& n) -> Expr {
+    if (n.op == ExprOp::axis) return from.index[n.index];
+    if (n.op == ExprOp::input) return Expr::input(base + n.index, n.dtype);
+    return Expr();
+  };
+  std::vector<NestAccess> added;
+  for (const NestAccess& a : producer.accesses) {
+    NestAccess moved = a;
+    for (Expr& e : moved.index) e = simplify(substitute(e, leaf));
+    if (moved.flat) moved.flat = simplify(substitute(moved.flat, leaf));
+    if (moved.within) moved.within = simplify(substitute(moved.within, leaf));
+    if (moved.fill) moved.fill = substitute(moved.fill, leaf);
+    if (from.within) {
+      moved.within = moved.within ? logical_and(moved.within, from.within) : from.within;
+      if (!moved.fill) moved.fill = is_float(moved.dtype) ? Expr::constant(moved.dtype, 0) : Expr::integer(moved.dtype, 0);
+    }
+    added.push_back(std::move(moved));
+  }
+  Expr body = substitute(made.value, leaf);
+  if (from.within) body = select(from.within, body, from.fill);
+  auto replace = [&](const ExprNode& n) -> Expr { return n.op == ExprOp::input && n.index == static_cast<int>(access) ? body : Expr(); };
+  consumer.accesses.insert(consumer.accesses.end(), added.begin(), added.end());
+  rewrite(consumer, replace);
+  for (size_t k = base; k < consumer.accesses.size(); ++k) resolve_reshapes(consumer.accesses[k], consumer, plan);
+  // The replaced access is gone: close the gap.
+  consumer.accesses.erase(consumer.accesses.begin() + static_cast<long>(access));
+  rewrite(consumer, [&](const ExprNode& n) -> Expr {
+    return n.op == ExprOp::input && n.index > static_cast<int>(access) ? Expr::input(n.index - 1, n.dtype) : Expr();
+  });
+  consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
+  return Inlined::appended;
+}
+
+}  // namespace tenon::codegen

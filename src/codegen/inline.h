@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+
+#include "codegen/nest.h"
+
+namespace tenon::codegen {
+
+/// How much an inlined body costs each time it is evaluated.
+struct BodyCost {
+  int arithmetic = 0;
+  int transcendental = 0;
+  int loads = 0;
+  bool indirect = false;   ///< an access whose place is itself loaded
+};
+BodyCost cost_of(const Nest& nest);
+
+/// All axes parallel, one output, written once at its own place: the loop can be evaluated wherever it is read.
+bool is_map(const Nest& nest);
+/// A map that only reads one element elsewhere, unchanged.
+bool is_view(const Nest& nest);
+/// A sum of products of two f32 loads over axes that the output lacks.
+bool is_sum_of_products(const Nest& nest);
+
+/// Substitutes the leaves (inputs, axes, dims) of every expression of the nest; a null answer keeps a leaf.
+void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf);
+
+/// What became of the replaced access: nothing, it reads elsewhere now, or it left the list and new ones stand at the end.
+enum class Inlined : uint8_t { refused, in_place, appended };
+/// Replaces access `access` of `consumer` by the body of `producer` (a map that writes the accessed array).
+/// Refused, and nothing is changed, where the accessed place cannot be told in the producer's axes.
+Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan);
+
+}  // namespace tenon::codegen

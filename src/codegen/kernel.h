@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/nest.h"
+#include "codegen/tile.h"
+
+namespace tenon::codegen {
+
+/// A group lowered for one target: code, and how the program must call it.
+struct Kernel {
+  TileKernel tile;
+  std::vector<ArrayId> arguments;   ///< what each argument buffer is
+  DimList sizes;                    ///< what each i64 size is
+  Dim tasks = 1;                    ///< the parallel range; results do not depend on how it is cut
+  Dim grain = 1;                    ///< fewest tasks that are worth a thread's while
+  Dim flops = 0, bytes = 0;
+  std::vector<ir::NodeId> nodes;
+};
+
+/// Lowers a group of kind nests. Errors: not_supported, naming the node.
+Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target);
+/// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order.
+Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target);
+/// Lowers fused attention: one task is a block of query rows of one head.
+Result<Kernel> lower_attention(const Group& group, Plan& plan, const Target& target);
+
+}  // namespace tenon::codegen

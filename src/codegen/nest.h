@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/expr.h"
+#include "ir/graph.h"
+#include "ops/loop.h"
+
+namespace tenon::codegen {
+
+/// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
+using ArrayId = int32_t;
+
+/// Something that lives in memory. Element (i0, i1, ...) stands at sum(i_k * strides[k]).
+struct Array {
+  DType dtype = DType::f32;
+  DimList shape;
+  DimList strides;                 ///< elements; row-major unless a layout was chosen
+  ir::ValueId value;               ///< none: a temporary
+  ir::ConstantRef constant;        ///< its bytes in the order that `strides` tells, where constant
+  ArrayId same_bytes = -1;         ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  bool fixed_layout = false;       ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
+};
+
+/// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
+/// map index to index, `flat` (row-major element number) stands instead.
+struct NestAccess {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  std::vector<Expr> index;
+  Expr flat;
+  Expr within, fill;
+};
+
+struct NestOutput {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  Expr value;
+  ops::Combine combine = ops::Combine::none;
+  std::vector<Expr> index;         ///< in the array's own shape
+  Expr flat;                       ///< or the element number, once axes were joined
+  Expr within;
+};
+
+/// One loop of a node, with its operands resolved to arrays.
+struct Nest {
+  std::vector<ops::Axis> axes;
+  std::vector<NestAccess> accesses;
+  std::vector<NestOutput> outputs;
+  bool exclusive = false, reverse = false;
+  std::vector<ir::NodeId> nodes;   ///< what it computes
+  size_t order = 0;                ///< place in the program
+  bool dead = false;               ///< swallowed by another nest
+};
+
+/// A contraction and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the contraction's output.
+struct Epilogue {
+  Nest map;                        ///< reads the contraction's output through access `accumulator`
+  int accumulator = 0;
+};
+
+enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, control };
+
+/// What becomes one kernel (or one step without a kernel).
+struct Group {
+  GroupKind kind = GroupKind::nests;
+  std::vector<Nest> nests;         ///< nests: in order, sharing the first `outer` axes; contract: one
+  int outer = 0;
+  std::optional<Epilogue> epilogue;
+  ir::NodeId node;                 ///< opaque, attention, control
+  std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
+};
+
+/// A graph as groups over arrays, in an order that respects all dependencies.
+struct Plan {
+  std::vector<Array> arrays;
+  std::vector<Group> groups;
+  std::vector<ArrayId> inputs, outputs;   ///< of the graph
+};
+
+/// Row-major strides.
+DimList row_major(const DimList& shape);
+/// sum(index_k * strides_k)
+Expr flatten(const std::vector<Expr>& index, const DimList& strides);
+/// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart
+/// along the shape's strides; nullopt where they do not.
+std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes);
+std::string text_of(const Nest& nest, const Plan& plan);
+std::string text_of(const Plan& plan);
+
+struct PlanOptions {
+  bool fuse = true;               ///< off: one kernel a node
+  bool channels_last = true;
+};
+/// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.
+Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_maker.h"
+
+#include <fmt/format.h>
+
+#include "import/onnx_order.h"
+#include "import/onnx_parse.h"
+#include "ops/op.h"
+
+namespace tenon::import {
+namespace {
+
+std::string where_of(const Scope& scope, const OnnxNode& node) {
+  return fmt::format("node '{}{}' ({})", scope.prefix, node.name, qualified(node.domain, node.op));
+}
+
+/// The attribute with the value that counts here: its own, or that of the enclosing function. nullptr: the caller gave none.
+Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a, const OnnxNode& node) {
+  if (a.reference.empty()) return &a;
+  if (!scope.env)
+    return fail(Code::bad_attribute, where_of(scope, node), fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name));
+  auto at = scope.env->find(a.reference);
+  return at == scope.env->end() ? nullptr : at->second;
+}
+
+Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, const OnnxAttribute& a, std::string_view where) {
+  if (a.tensor) return tensors.read(*a.tensor);
+  if (a.sparse) return tensors.read(*a.sparse);
+  if (name == "value_float") return Tensor::of_f32({}, std::array{a.number});
+  if (name == "value_int") return Tensor::of_i64({}, std::array{a.integer});
+  if (name == "value_floats") return Tensor::of_f32({static_cast<int64_t>(a.floats.size())}, a.floats);
+  if (name == "value_ints") return Tensor::of_i64({static_cast<int64_t>(a.ints.size())}, a.ints);
+  if (name == "value_string") return Tensor::of_strings({}, {std::string(a.string)});
+  if (name == "value_strings") return Tensor::of_strings({static_cast<int64_t>(a.strings.size())}, {a.strings.begin(), a.strings.end()});
+  return fail(Code::bad_attribute, std::string(where), "a constant without a value").expected("value, value_float, value_ints, ...").found(std::string(name));
+}
+
+}  // namespace
+
+Result<void> GraphMaker::spend(size_t values, std::string_view where) {
+  spent_ += static_cast<int64_t>(values) + 1;
+  if (spent_ <= limits_.values) return {};
+  return fail(Code::limit_exceeded, std::string(where), "the graph has too many values once its functions are expanded")
+      .expected(fmt::format("at most {}", limits_.values));
+}
+
+std::string GraphMaker::fresh_name(const Scope& scope, std::string_view name) const {
+  std::string wanted = scope.prefix + std::string(name);
+  return wanted.empty() || !scope.graph.find_value(wanted) ? wanted : scope.graph.unique_name(wanted);
+}
+
+std::optional<ir::ValueId> GraphMaker::lookup(Scope& scope, std::string_view name) {
+  if (auto at = scope.names.find(name); at != scope.names.end()) return at->second;
+  if (!scope.outer) return std::nullopt;
+  auto outside = lookup(*scope.outer, name);
+  if (!outside) return std::nullopt;
+  ir::ValueId inside;
+  if (*outside) {
+    const ir::Value& value = scope.outer->graph.value(*outside);
+    if (value.is_constant()) {
+      inside = scope.graph.add_constant(value.constant, fresh_name(scope, name));
+    } else {
+      inside = scope.graph.add_input(fresh_name(scope, name), value.type);
+      scope.captures.push_back(*outside);
+    }
+  }
+  scope.names.emplace(name, inside);
+  return inside;
+}
+
+Result<ir::ValueId> GraphMaker::find(Scope& scope, std::string_view name, std::string_view where) {
+  if (name.empty()) return ir::ValueId{};
+  auto id = lookup(scope, name);
+  if (!id)
+    return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is not known", name))
+        .expected("an input, an initializer or the result of a node that can stand earlier");
+  return *id;
+}
+
+Result<void> GraphMaker::define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where) {
+  if (!scope.names.emplace(name, value).second) return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is made twice", name));
+  return {};
+}
+
+Result<std::vector<ir::ValueId>> GraphMaker::operands(Scope& scope, const OnnxNode& node) {
+  std::vector<ir::ValueId> out;
+  for (std::string_view name : node.inputs) out.push_back(TRY(find(scope, name, where_of(scope, node))));
+  while (!out.empty() && !out.back()) out.pop_back();
+  return out;
+}
+
+Result<ir::Attribute> GraphMaker::attribute(const OnnxAttribute& a, std::string_view where) {
+  using schema::AttributeType;
+  switch (a.type) {
+    case AttributeType::number: return a.number;
+    case AttributeType::integer: return a.integer;
+    case AttributeType::string: return std::string(a.string);
+    case AttributeType::floats: return a.floats;
+    case AttributeType::ints: return a.ints;
+    case AttributeType::strings: return ir::Strings(a.strings.begin(), a.strings.end());
+    case AttributeType::tensor:
+      if (a.tensor) return TRY(tensors_.read(*a.tensor));
+      break;
+    case AttributeType::sparse_tensor:
+      if (a.sparse) return TRY(tensors_.read(*a.sparse));
+      break;
+    default: return fail(Code::not_supported, std::string(where), fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)));
+  }
+  return fail(Code::bad_attribute, std::string(where), fmt::format("attribute '{}' has no value of its type", a.name));
+}
+
+Result<void> GraphMaker::constant(Scope& scope, const OnnxNode& node) {
+  const std::string where = where_of(scope, node);
+  if (node.outputs.size() != 1 || !node.inputs.empty()) return fail(Code::bad_graph, where, "a constant has no operand and one result");
+  for (const OnnxAttribute& a : node.attributes) {
+    const OnnxAttribute* value = TRY(resolve(scope, a, node));
+    if (!value) continue;
+    auto tensor = constant_value(tensors_, a.name, *value, where);
+    if (!tensor) return std::move(tensor).error().at(where);
+    const ir::ValueId id = scope.graph.add_constant(ir::constant_of(*std::move(tensor)), fresh_name(scope, node.outputs[0]));
+    return define(scope, node.outputs[0], id, where);
+  }
+  return fail(Code::bad_attribute, where, "a constant without a value");
+}
+
+Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
+  const std::string where = where_of(scope, node);
+  size_t results = node.outputs.size();
+  while (results > 0 && node.outputs[results - 1].empty()) --results;
+  ir::Attributes attributes;
+  std::vector<std::pair<std::string_view, const OnnxGraph*>> bodies;
+  for (const OnnxAttribute& a : node.attributes) {
+    const OnnxAttribute* value = TRY(resolve(scope, a, node));
+    if (!value) continue;
+    if (value->graph && value != &a) return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute");
+    if (attributes.has(a.name)) return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name));
+    if (value->graph) bodies.emplace_back(a.name, value->graph.get());
+    else attributes.set(std::string(a.name), TRY(attribute(*value, where)));
+  }
+  std::vector<ir::ValueId> in = TRY(operands(scope, node));
+  const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(attributes));
+  scope.graph.set_name(id, scope.prefix + std::string(node.name));
+  for (size_t i = 0; i < results; ++i) {
+    if (node.outputs[i].empty()) continue;
+    const ir::ValueId result = scope.graph.node(id).outputs[i];
+    scope.graph.set_name(result, fresh_name(scope, node.outputs[i]));
+    TRY(define(scope, node.outputs[i], result, where));
+  }
+  const int64_t version = opset_of(*scope.opsets, node.domain);
+  const ops::OpDef& def = ops::def_of(op);
+  if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
+  for (auto& [name, source] : bodies) TRY(body(scope, id, name, *source));
+  return {};
+}
+
+Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
+  TRY(spend(node.outputs.size(), where_of(scope, node)));
+  if (node.domain.empty() && node.op == "Constant") return constant(scope, node);
+  if (const ir::Op* op = scope.graph.ops().find(node.domain, node.op)) return insert(scope, node, *op);
+  if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
+  return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op");
+}
+
+Result<void> GraphMaker::nodes(Scope& scope, const std::vector<OnnxNode>& list) {
+  const std::vector<uint32_t> order = TRY(order_of(list));
+  for (uint32_t i : order) {
+    auto done = node(scope, list[i]);
+    if (!done) return std::move(done).error().at(where_of(scope, list[i]));
+  }
+  return {};
+}
+
+Result<void> GraphMaker::bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function) {
+  const std::string where = where_of(caller, node);
+  if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
+    return fail(Code::bad_graph, where, "a function is called with too many operands or results")
+        .expected(fmt::format("at most {} and {}", function.inputs.size(), function.outputs.size()))
+        .found(fmt::format("{} and {}", node.inputs.size(), node.outputs.size()));
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    const ir::ValueId value = i < node.inputs.size() ? TRY(find(caller, node.inputs[i], where)) : ir::ValueId{};
+    TRY(define(inner, function.inputs[i], value, where));
+  }
+  return {};
+}
+
+Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function) {
+  const std::string where = where_of(scope, node);
+  Level level(functions_deep_);
+  if (functions_deep_ > limits_.function_depth)
+    return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves").expected(fmt::format("at most {} levels", limits_.function_depth));
+  AttributeEnv env;
+  for (const OnnxAttribute& a : function.defaults) env[a.name] = &a;
+  for (const OnnxAttribute& a : node.attributes)
+    if (const OnnxAttribute* value = TRY(resolve(scope, a, node))) env[a.name] = value;
+  Scope inner{.graph = scope.graph, .opsets = &function.opsets, .env = &env, .prefix = {}, .names = {}, .captures = {}};
+  inner.prefix = scope.prefix + std::string(node.name.empty() ? node.op : node.name) + "/";
+  TRY(bind(scope, inner, node, function));
+  TRY(nodes(inner, function.nodes));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    const ir::ValueId value = TRY(find(inner, function.outputs[i], where));
+    if (!value) return fail(Code::bad_graph, where, fmt::format("result '{}' of the function is a missing input", function.outputs[i]));
+    TRY(define(scope, node.outputs[i], value, where));
+    const std::string name = fresh_name(scope, node.outputs[i]);
+    if (scope.graph.value(value).kind == ir::Value::Kind::result) scope.graph.set_name(value, name);
+  }
+  return {};
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "import/onnx_support.h"
+#include "import/onnx_tensor.h"
+#include "import/onnx_types.h"
+#include "ir/graph.h"
+
+namespace tenon::import {
+
+/// What making leaves to settling, by graph (root or body).
+struct ImportNotes {
+  struct PerGraph {
+    std::unordered_map<ir::NodeId, int> versions;                       ///< nodes whose op had another form in their opset
+    std::unordered_map<std::string_view, const OnnxType*> hints;        ///< value_info and outputs, by name
+  };
+  std::unordered_map<const ir::Graph*, PerGraph> graphs;
+};
+
+using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
+
+/// The names that nodes of one graph, body or function expansion may say.
+struct Scope {
+  ir::Graph& graph;
+  Scope* outer = nullptr;                       ///< of a body: where it stands. None for the root and for functions
+  const std::vector<OnnxOpset>* opsets = nullptr;
+  const AttributeEnv* env = nullptr;            ///< in a function: its attributes
+  std::string prefix;                           ///< of names in a function expansion
+  std::unordered_map<std::string_view, ir::ValueId> names;  ///< none id: a missing optional input of a function
+  std::vector<ir::ValueId> captures;            ///< of a body: values of outer.graph, one a captured input
+};
+
+/// Builds the graph as the file says it: nodes in the form of their opset, no types but those of inputs and constants.
+/// Functions are expanded unless their name is a known op; what bodies read from outside becomes captures, constants are shared.
+class GraphMaker {
+ public:
+  GraphMaker(const FunctionTable& functions, TypeReader& types, TensorReader& tensors, const OnnxLimits& limits)
+      : functions_(functions), types_(types), tensors_(tensors), limits_(limits) {}
+
+  /// Errors: bad_graph, bad_attribute, limit_exceeded, and what tensors and types give; the place is the node.
+  Result<void> make(const OnnxModel& model, ir::Graph& graph);
+  ImportNotes& notes() { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  Result<void> fill(Scope& scope, const OnnxGraph& source, bool root);
+  Result<void> initializers(Scope& scope, const OnnxGraph& source);
+  Result<void> inputs(Scope& scope, const OnnxGraph& source, bool root);
+  Result<void> nodes(Scope& scope, const std::vector<OnnxNode>& nodes);
+  Result<void> node(Scope& scope, const OnnxNode& node);
+  Result<void> insert(Scope& scope, const OnnxNode& node, const ir::Op& op);
+  Result<void> constant(Scope& scope, const OnnxNode& node);
+  Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
+  Result<void> bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function);
+  Result<void> body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source);
+  Result<ir::Attribute> attribute(const OnnxAttribute& source, std::string_view where);
+  Result<std::vector<ir::ValueId>> operands(Scope& scope, const OnnxNode& node);
+  /// The value that `name` says; none for a missing optional one. Errors: bad_graph where it is unknown.
+  Result<ir::ValueId> find(Scope& scope, std::string_view name, std::string_view where);
+  std::optional<ir::ValueId> lookup(Scope& scope, std::string_view name);
+  Result<void> define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where);
+  std::string fresh_name(const Scope& scope, std::string_view name) const;
+  Result<void> spend(size_t values, std::string_view where);
+
+  const FunctionTable& functions_;
+  TypeReader& types_;
+  TensorReader& tensors_;
+  OnnxLimits limits_;
+  ImportNotes notes_;
+  std::vector<std::string> warnings_;
+  int64_t ir_version_ = 0;
+  int64_t spent_ = 0;
+  int functions_deep_ = 0, bodies_deep_ = 0;
+};
+
+}  // namespace tenon::import

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "import/onnx_maker.h"
+#include "import/onnx_parse.h"
+
+namespace tenon::import {
+
+Result<void> GraphMaker::initializers(Scope& scope, const OnnxGraph& source) {
+  const auto add = [&](std::string_view name, Result<Tensor> tensor) -> Result<void> {
+    const std::string where = fmt::format("initializer '{}'", name);
+    if (!tensor) return std::move(tensor).error().at(where);
+    TRY(spend(1, where));
+    return define(scope, name, scope.graph.add_constant(ir::constant_of(*std::move(tensor)), fresh_name(scope, name)), where);
+  };
+  for (const OnnxTensor& t : source.initializers) TRY(add(t.name, tensors_.read(t)));
+  for (const OnnxSparse& s : source.sparse_initializers) TRY(add(s.values.name, tensors_.read(s)));
+  return {};
+}
+
+/// An input of the root that has an initializer is a constant: always before IR version 4, and as its default since then.
+Result<void> GraphMaker::inputs(Scope& scope, const OnnxGraph& source, bool root) {
+  std::unordered_set<std::string_view> given;
+  for (const OnnxTensor& t : source.initializers) given.insert(t.name);
+  for (const OnnxValueInfo& input : source.inputs) {
+    const std::string where = fmt::format("input '{}'", input.name);
+    if (input.name.empty()) return fail(Code::bad_graph, where, "an input has no name");
+    if (given.contains(input.name)) {
+      if (root && ir_version_ >= 4) warnings_.push_back(where + " has a default value and is taken as a constant");
+      continue;
+    }
+    TRY(spend(1, where));
+    ir::Type type = root ? TRY(types_.input_type(input)) : TRY(types_.type(input.type, input.name));
+    TRY(define(scope, input.name, scope.graph.add_input(fresh_name(scope, input.name), std::move(type)), where));
+  }
+  return {};
+}
+
+Result<void> GraphMaker::fill(Scope& scope, const OnnxGraph& source, bool root) {
+  scope.graph.name = std::string(source.name);
+  TRY(inputs(scope, source, root));
+  TRY(initializers(scope, source));
+  auto& hints = notes_.graphs[&scope.graph].hints;
+  for (const OnnxValueInfo& v : source.value_info) hints.emplace(v.name, &v.type);
+  for (const OnnxValueInfo& v : source.outputs) hints.insert_or_assign(v.name, &v.type);
+  TRY(nodes(scope, source.nodes));
+  for (const OnnxValueInfo& output : source.outputs) {
+    const std::string where = fmt::format("output '{}'", output.name);
+    const ir::ValueId value = TRY(find(scope, output.name, where));
+    if (!value) return fail(Code::bad_graph, where, "an output has no value");
+    scope.graph.add_output(value);
+  }
+  return {};
+}
+
+Result<void> GraphMaker::make(const OnnxModel& model, ir::Graph& graph) {
+  ir_version_ = model.ir_version;
+  Scope scope{.graph = graph, .opsets = &model.opsets, .prefix = {}, .names = {}, .captures = {}};
+  return fill(scope, model.graph, true);
+}
+
+Result<void> GraphMaker::body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source) {
+  Level level(bodies_deep_);
+  if (bodies_deep_ > limits_.graph_depth)
+    return fail(Code::limit_exceeded, fmt::format("body '{}'", name), "bodies within bodies once functions are expanded")
+        .expected(fmt::format("at most {} levels", limits_.graph_depth));
+  auto graph = ir::Graph::body_of(scope.graph);
+  Scope inner{.graph = *graph, .outer = &scope, .opsets = scope.opsets, .env = scope.env, .prefix = {}, .names = {}, .captures = {}};
+  TRY(fill(inner, source, false));
+  scope.graph.add_body(node, std::string(name), std::move(graph), inner.captures);
+  return {};
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "import/onnx_model.h"
+
+namespace tenon::import {
+
+/// One run over a file: where it is, what it may still use. The parts of a model are read by one function each.
+struct OnnxParser {
+  SourcePlace place;
+  OnnxLimits limits;
+  int64_t nodes = 0, values = 0;
+  int depth = 0, graphs = 0;
+
+  Result<void> read(OnnxModel& out, std::string_view message);
+  Result<void> read(OnnxGraph& out, std::string_view message);
+  Result<void> read(OnnxFunction& out, std::string_view message);
+  Result<void> read(OnnxNode& out, std::string_view message);
+  Result<void> read(OnnxAttribute& out, std::string_view message);
+  Result<void> read(OnnxTensor& out, std::string_view message);
+  Result<void> read(OnnxSparse& out, std::string_view message);
+  Result<void> read(OnnxValueInfo& out, std::string_view message);
+  Result<void> read(OnnxOpset& out, std::string_view message);
+
+  /// Appends the message of the reader's current field to `list`.
+  template <class T>
+  Result<void> append(std::vector<T>& list, ProtoReader& reader) {
+    const std::string_view message = TRY(reader.bytes());
+    list.emplace_back();
+    return read(list.back(), message);
+  }
+  Result<std::string_view> name(ProtoReader& reader) const;
+  Result<void> append_dim(std::vector<int64_t>& dims, ProtoReader& reader) const;
+  Result<void> count(int64_t& used, int64_t limit, std::string_view what, const char* at);
+  Error over(std::string_view what, int64_t limit, const char* at) const;
+
+ private:
+  Result<void> read_value(OnnxAttribute& out, ProtoReader& reader);
+  Result<void> read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind);
+  Result<void> read_tensor_type(OnnxType& out, std::string_view message);
+  Result<void> read_shape(OnnxType& out, std::string_view message);
+};
+
+/// Counts a level of nesting for as long as it lives.
+struct Level {
+  int& count;
+  explicit Level(int& c) : count(c) { ++count; }
+  ~Level() { --count; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+};
+
+}  // namespace tenon::import

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "import/onnx_parse.h"
+
+namespace tenon::import {
+
+using schema::AttributeType;
+
+Result<void> OnnxParser::read(OnnxTensor& out, std::string_view message) {
+  ProtoReader m(place, message);
+  out.message = message;
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::tensor::kDims: TRY(append_dim(out.dims, m)); break;
+      case schema::tensor::kDataType: out.dtype = TRY(m.integer()); break;
+      case schema::tensor::kName: out.name = TRY(name(m)); break;
+      case schema::tensor::kRawData: out.raw = TRY(m.bytes()); break;
+      case schema::tensor::kDataLocation: out.external = TRY(m.integer()) == 1; break;
+      case schema::tensor::kSegment: out.segmented = true; TRY(m.skip()); break;
+      case schema::tensor::kExternalData: {
+        ProtoReader pair(place, TRY(m.bytes()));
+        Entry& entry = out.entries.emplace_back();
+        while (TRY(pair.next())) {
+          if (pair.field() == schema::entry::kKey) entry.first = TRY(name(pair));
+          else if (pair.field() == schema::entry::kValue) entry.second = TRY(name(pair));
+          else TRY(pair.skip());
+        }
+        break;
+      }
+      default: TRY(m.skip());
+    }
+  }
+  return {};
+}
+
+Result<void> OnnxParser::read(OnnxSparse& out, std::string_view message) {
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::sparse_tensor::kValues: TRY(read(out.values, TRY(m.bytes()))); break;
+      case schema::sparse_tensor::kIndices: TRY(read(out.indices, TRY(m.bytes()))); break;
+      case schema::sparse_tensor::kDims: TRY(append_dim(out.dims, m)); break;
+      default: TRY(m.skip());
+    }
+  }
+  return {};
+}
+
+Result<void> OnnxParser::read(OnnxAttribute& out, std::string_view message) {
+  Level level(depth);
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::attribute::kName: out.name = TRY(name(m)); break;
+      case schema::attribute::kRefName: out.reference = TRY(name(m)); break;
+      case schema::attribute::kType: out.type = static_cast<AttributeType>(TRY(m.integer())); break;
+      default: TRY(read_value(out, m));
+    }
+  }
+  if (!out.graph && !out.tensor && !out.sparse && static_cast<int64_t>(message.size()) > limits.attribute_bytes)
+    return over("attribute values (bytes)", limits.attribute_bytes, message.data());
+  return {};
+}
+
+/// The field that is there tells the type where an old writer left `type` out.
+Result<void> OnnxParser::read_value(OnnxAttribute& out, ProtoReader& m) {
+  AttributeType seen = AttributeType::undefined;
+  switch (m.field()) {
+    case schema::attribute::kFloat: out.number = TRY(m.number()); seen = AttributeType::number; break;
+    case schema::attribute::kInt: out.integer = TRY(m.integer()); seen = AttributeType::integer; break;
+    case schema::attribute::kString: out.string = TRY(m.bytes()); seen = AttributeType::string; break;
+    case schema::attribute::kFloats: TRY(m.fixed<float>([&](float v) { out.floats.push_back(v); })); seen = AttributeType::floats; break;
+    case schema::attribute::kInts: TRY(m.integers([&](int64_t v) { out.ints.push_back(v); })); seen = AttributeType::ints; break;
+    case schema::attribute::kStrings: out.strings.push_back(TRY(m.bytes())); seen = AttributeType::strings; break;
+    case schema::attribute::kTensor:
+      out.tensor = std::make_unique<OnnxTensor>();
+      TRY(read(*out.tensor, TRY(m.bytes())));
+      seen = AttributeType::tensor;
+      break;
+    case schema::attribute::kSparseTensor:
+      out.sparse = std::make_unique<OnnxSparse>();
+      TRY(read(*out.sparse, TRY(m.bytes())));
+      seen = AttributeType::sparse_tensor;
+      break;
+    case schema::attribute::kGraph:
+      out.graph = std::make_unique<OnnxGraph>();
+      TRY(read(*out.graph, TRY(m.bytes())));
+      seen = AttributeType::graph;
+      break;
+    default: TRY(m.skip()); return {};
+  }
+  if (out.type == AttributeType::undefined) out.type = seen;
+  return {};
+}
+
+Result<void> OnnxParser::read(OnnxValueInfo& out, std::string_view message) {
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::value_info::kName: out.name = TRY(name(m)); break;
+      case schema::value_info::kType: TRY(read_type(out.type, TRY(m.bytes()), OnnxType::Kind::tensor)); break;
+      default: TRY(m.skip());
+    }
+  }
+  return {};
+}
+
+/// `kind`: what the tensor type within stands for. A sequence of sequences (or the like) is `other`: stored nowhere.
+Result<void> OnnxParser::read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind) {
+  Level level(depth);
+  if (depth > limits.message_depth) return over("levels of messages", limits.message_depth, message.data());
+  const bool nested = kind != OnnxType::Kind::tensor;
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    const uint32_t field = m.field();
+    if (field == schema::type::kTensor) {
+      out.kind = kind;
+      TRY(read_tensor_type(out, TRY(m.bytes())));
+    } else if ((field == schema::type::kSequence || field == schema::type::kOptional) && !nested) {
+      out.kind = OnnxType::Kind::other;
+      ProtoReader inner(place, TRY(m.bytes()));
+      const auto wanted = field == schema::type::kSequence ? OnnxType::Kind::sequence : OnnxType::Kind::optional;
+      while (TRY(inner.next())) {
+        if (inner.field() == schema::type::kElement) TRY(read_type(out, TRY(inner.bytes()), wanted));
+        else TRY(inner.skip());
+      }
+    } else {
+      if (field >= schema::type::kSequence && field <= schema::type::kOptional && field != 6) out.kind = OnnxType::Kind::other;
+      TRY(m.skip());
+    }
+  }
+  return {};
+}
+
+Result<void> OnnxParser::read_tensor_type(OnnxType& out, std::string_view message) {
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::type::kElement: out.element = TRY(m.integer()); break;
+      case schema::type::kShape: TRY(read_shape(out, TRY(m.bytes()))); break;
+      default: TRY(m.skip());
+    }
+  }
+  return {};
+}
+
+Result<void> OnnxParser::read_shape(OnnxType& out, std::string_view message) {
+  ProtoReader m(place, message);
+  out.shape.emplace();
+  while (TRY(m.next())) {
+    if (m.field() != schema::type::kDim) {
+      TRY(m.skip());
+      continue;
+    }
+    if (static_cast<int>(out.shape->size()) >= limits.rank) return over("dimensions", limits.rank, message.data());
+    OnnxDim& dim = out.shape->emplace_back();
+    ProtoReader d(place, TRY(m.bytes()));
+    while (TRY(d.next())) {
+      if (d.field() == schema::type::kDimValue) dim.value = TRY(d.integer());
+      else if (d.field() == schema::type::kDimParam) dim.param = TRY(name(d));
+      else TRY(d.skip());
+    }
+  }
+  return {};
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_support.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace tenon::import {
+namespace {
+
+/// Counts the nodes that nothing knows; each function that is used is looked at once.
+struct Census {
+  const FunctionTable& functions;
+  const ir::OpTable& ops;
+  std::map<std::string, int64_t> missing;
+  std::set<const OnnxFunction*> seen;
+  std::vector<const OnnxFunction*> to_do;
+
+  void visit(const std::vector<OnnxNode>& nodes) {
+    for (const OnnxNode& node : nodes) {
+      for (const OnnxAttribute& a : node.attributes)
+        if (a.graph) visit(a.graph->nodes);
+      if (ops.find(node.domain, node.op) || (node.domain.empty() && node.op == "Constant")) continue;
+      if (const OnnxFunction* f = functions.find(node)) {
+        if (seen.insert(f).second) to_do.push_back(f);
+      } else {
+        ++missing[qualified(node.domain, node.op)];
+      }
+    }
+  }
+};
+
+Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& missing) {
+  std::string list;
+  for (const auto& [op, count] : missing) list += fmt::format("{}{} ({}x)", list.empty() ? "" : ", ", op, count);
+  return fail(Code::not_supported, std::string(file), fmt::format("not supported yet: {} of the model's ops", missing.size()))
+      .expected("ops that Tenon knows, or functions defined in the model").found(std::move(list))
+      .advice("export the model with these ops as local functions, or add them: one file each in src/ops/onnx");
+}
+
+}  // namespace
+
+std::string qualified(std::string_view domain, std::string_view name) {
+  return domain.empty() ? std::string(name) : fmt::format("{}::{}", domain, name);
+}
+
+Result<void> FunctionTable::fill(const OnnxModel& model) {
+  for (const OnnxFunction& f : model.functions)
+    if (!functions_.emplace(std::tuple(f.domain, f.name, f.overload), &f).second)
+      return fail(Code::bad_graph, fmt::format("function '{}'", qualified(f.domain, f.name)), "two functions have one name");
+  return {};
+}
+
+const OnnxFunction* FunctionTable::find(const OnnxNode& node) const {
+  auto at = functions_.find({node.domain, node.op, node.overload});
+  return at == functions_.end() ? nullptr : at->second;
+}
+
+int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain) {
+  for (const OnnxOpset& o : opsets)
+    if (o.domain == domain) return o.version;
+  return 0;
+}
+
+Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops, std::string_view file) {
+  Census census{functions, ops, {}, {}, {}};
+  census.visit(model.graph.nodes);
+  std::vector<std::string> warnings;
+  const auto check_opset = [&](const std::vector<OnnxOpset>& opsets, std::string_view where) -> Result<void> {
+    const int64_t version = opset_of(opsets, "");
+    if (version != 0 && version < schema::kOldestOpset)
+      return fail(Code::not_supported, std::string(where), fmt::format("not supported yet: opset {}", version))
+          .expected(fmt::format("opset {} to {}", schema::kOldestOpset, schema::kNewestOpset)).advice("convert it with onnx.version_converter");
+    if (version > schema::kNewestOpset)
+      warnings.push_back(fmt::format("{}: opset {} is newer than the newest known ({}); ops are read by their newest known definition", where, version,
+                                     schema::kNewestOpset));
+    return {};
+  };
+  TRY(check_opset(model.opsets, file));
+  while (!census.to_do.empty()) {
+    const OnnxFunction* f = census.to_do.back();
+    census.to_do.pop_back();
+    TRY(check_opset(f->opsets, fmt::format("function '{}'", qualified(f->domain, f->name))));
+    census.visit(f->nodes);
+  }
+  if (!census.missing.empty()) return missing_ops(file, census.missing);
+  if (model.ir_version > schema::kNewestIrVersion)
+    warnings.push_back(fmt::format("IR version {} is newer than the newest known ({})", model.ir_version, schema::kNewestIrVersion));
+  return warnings;
+}
+
+}  // namespace tenon::import

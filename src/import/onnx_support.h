@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "import/onnx_model.h"
+#include "ir/op.h"
+
+namespace tenon::import {
+
+/// The model's local functions by domain, name and overload.
+class FunctionTable {
+ public:
+  /// Errors: bad_graph where two have one name.
+  Result<void> fill(const OnnxModel& model);
+  const OnnxFunction* find(const OnnxNode& node) const;
+
+ private:
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const OnnxFunction*> functions_;
+};
+
+/// Version of `domain` among `opsets`; 0 where it is not imported.
+int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain);
+
+/// Whether every node, in bodies and in the functions that are used, is an op of the table, a Constant or a local function.
+/// Errors: not_supported, one for all ops that are missing, with counts; not_supported for opsets below the oldest.
+/// Returns: warnings (versions newer than known).
+Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops, std::string_view file);
+
+/// "Add", "com.microsoft::Gelu"
+std::string qualified(std::string_view domain, std::string_view name);
+
+}  // namespace tenon::import

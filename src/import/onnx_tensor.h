@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/tensor.h"
+#include "import/onnx_model.h"
+
+namespace tenon::import {
+
+/// Turns the tensors of one file into Tensors. Raw and external bytes are referenced where they lie (the mapping is kept alive
+/// by the tensor), typed fields are decoded. A referenced tensor may stand at any address: one of up to 64 KiB is copied where
+/// it is not aligned to its element, a larger one is not, so big weights are read with memcpy or unaligned loads.
+class TensorReader {
+ public:
+  /// keeper: keeps the file's bytes alive; null: bytes are copied. directory: where external data lies.
+  TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::filesystem::path directory, const OnnxLimits& limits)
+      : place_(place), keeper_(std::move(keeper)), directory_(std::move(directory)), limits_(limits) {}
+
+  /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
+  Result<Tensor> read(const OnnxTensor& tensor);
+  /// Dense; limited to kDenseLimit bytes, since a few bytes can ask for any size.
+  Result<Tensor> read(const OnnxSparse& sparse);
+
+  static constexpr int64_t kDenseLimit = 256 << 20;
+
+ private:
+  struct Header {
+    DType dtype;
+    int64_t count, bytes;
+  };
+  Result<Header> header(const OnnxTensor& tensor) const;
+  Result<Tensor> reference(const OnnxTensor& tensor, const Header& head, std::span<const std::byte> bytes, const std::shared_ptr<const void>& keeper) const;
+  Result<Tensor> external(const OnnxTensor& tensor, const Header& head);
+  std::string where(const OnnxTensor& tensor) const;
+
+  SourcePlace place_;
+  std::shared_ptr<const void> keeper_;
+  std::filesystem::path directory_;
+  OnnxLimits limits_;
+  std::map<std::string, std::shared_ptr<const void>, std::less<>> files_;  ///< external files that are open
+};
+
+/// Decodes the typed field (float_data, int32_data, ...) that `dtype` is stored in.
+/// Errors: bad_file where the number of elements differs from `count`.
+Result<Tensor> read_typed_data(const SourcePlace& place, const OnnxTensor& tensor, DType dtype, int64_t count);
+
+}  // namespace tenon::import

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <protozero/types.hpp>
+
+#include "base/result.h"
+
+namespace tenon::import {
+
+/// Where a file's bytes start and what it is called: turns a position inside into "model.onnx, byte 123".
+struct SourcePlace {
+  std::string_view file;
+  const char* begin = nullptr;
+  std::string text(const char* at) const;
+};
+
+/// Reads one protobuf message field by field, in place. protozero's varints, but 64-bit lengths (protozero's own reader cuts
+/// them to 32 bits) and every mistake as a Result: bad_file with the offset.
+///
+///   while (TRY(m.next())) switch (m.field()) { case 1: name = TRY(m.bytes()); break; default: TRY(m.skip()); }
+class ProtoReader {
+ public:
+  ProtoReader(const SourcePlace& place, std::string_view message)
+      : place_(&place), at_(message.data()), end_(message.data() + message.size()) {}
+
+  /// False at the end of the message.
+  Result<bool> next();
+  uint32_t field() const { return field_; }
+  Result<void> skip();
+  /// Bytes, string or nested message.
+  Result<std::string_view> bytes();
+  Result<int64_t> integer();
+  Result<float> number();
+  Result<double> real();
+
+  /// A repeated scalar, packed or not: calls visit(value) for each element of the current field.
+  template <class Visit> Result<void> integers(Visit visit);
+  template <class T, class Visit> Result<void> fixed(Visit visit);
+
+  std::string where() const { return place_->text(at_); }
+  const SourcePlace& place() const { return *place_; }
+
+ private:
+  Error bad(std::string what) const;
+  Result<uint64_t> varint();
+  Result<void> expect(protozero::pbf_wire_type type);
+
+  const SourcePlace* place_;
+  const char* at_;
+  const char* end_;
+  uint32_t field_ = 0;
+  protozero::pbf_wire_type type_ = protozero::pbf_wire_type::unknown;
+};
+
+template <class Visit>
+Result<void> ProtoReader::integers(Visit visit) {
+  if (type_ != protozero::pbf_wire_type::length_delimited) {
+    visit(TRY(integer()));
+    return {};
+  }
+  ProtoReader packed(*place_, TRY(bytes()));
+  while (packed.at_ != packed.end_) visit(static_cast<int64_t>(TRY(packed.varint())));
+  return {};
+}
+
+template <class T, class Visit>
+Result<void> ProtoReader::fixed(Visit visit) {
+  if (type_ != protozero::pbf_wire_type::length_delimited) {
+    if constexpr (sizeof(T) == 4) visit(TRY(number()));
+    else visit(TRY(real()));
+    return {};
+  }
+  std::string_view packed = TRY(bytes());
+  if (packed.size() % sizeof(T) != 0) return bad("a packed list ends within an element");
+  for (size_t i = 0; i < packed.size(); i += sizeof(T)) {
+    T value;
+    std::memcpy(&value, packed.data() + i, sizeof(T));
+    visit(value);
+  }
+  return {};
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/infer_helpers.h"
+
+#include <algorithm>
+
+namespace tenon::ops {
+
+Error refuse(const NodeView& view, Code code, std::string what) {
+  return fail(code, view.where(), (view.op ? view.op->name + ": " : std::string()) + std::move(what));
+}
+
+namespace {
+std::string operand_name(size_t input) { return "operand " + std::to_string(input); }
+}  // namespace
+
+Result<void> require_rank(const NodeView& view, size_t input, int low, int high) {
+  if (!view.has(input) || !view.type(input).has_rank()) return {};
+  const int rank = view.rank(input);
+  if (rank >= low && (high < 0 || rank <= high)) return {};
+  std::string wanted = "rank " + std::to_string(low);
+  if (high < 0) wanted += " or more";
+  else if (high != low) wanted += " to " + std::to_string(high);
+  return refuse(view, Code::rank_mismatch, operand_name(input) + " has a wrong rank").expected(wanted).found(view.type(input).text());
+}
+
+Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(DType), std::string_view wanted) {
+  const DType dtype = dtype_of(view, input);
+  if (dtype == DType::none || accepted(dtype)) return {};
+  return refuse(view, Code::dtype_mismatch, operand_name(input) + " has a wrong dtype")
+      .expected(std::string(wanted)).found(std::string(name_of(dtype)));
+}
+
+Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b) {
+  const DType x = dtype_of(view, a), y = dtype_of(view, b);
+  if (x == DType::none || y == DType::none || x == y) return {};
+  return refuse(view, Code::dtype_mismatch, "operands " + std::to_string(a) + " and " + std::to_string(b) + " differ in dtype")
+      .expected(std::string(name_of(x))).found(std::string(name_of(y))).advice("put a Cast in front of one of them");
+}
+
+Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what) {
+  if (a.equals(b).value_or(true)) return {};
+  return refuse(view, Code::shape_mismatch, std::string(what) + " differ").expected(a.text()).found(b.text());
+}
+
+bool is_number(DType dtype) { return is_real_arithmetic(dtype) || is_integer(dtype); }
+bool is_signed_number(DType dtype) { return is_real_arithmetic(dtype) || (is_integer(dtype) && is_signed(dtype)); }
+bool is_bool(DType dtype) { return dtype == DType::boolean; }
+bool is_index(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
+
+void set_output(NodeView& view, size_t k, Type type) {
+  if (k < view.outputs.size()) view.outputs[k] = std::move(type);
+}
+
+void set_data(NodeView& view, size_t k, ShapeData data) {
+  if (k >= view.outputs.size() || data.size() > ir::kMaxShapeData) return;
+  for (Dim d : data) {
+    if (d.is_overflow()) return;
+  }
+  if (view.output_data.size() < view.outputs.size()) view.output_data.resize(view.outputs.size());
+  view.output_data[k] = std::move(data);
+}
+
+bool ranks_known(const NodeView& view, std::initializer_list<size_t> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](size_t i) { return view.has(i) && view.type(i).has_rank(); });
+}
+
+DType dtype_of(const NodeView& view, size_t input) { return view.has(input) ? view.type(input).dtype : DType::none; }
+
+Result<int> normal_axis(const NodeView& view, int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return refuse(view, Code::axis_out_of_range, "axis " + std::to_string(axis) + " is out of range")
+      .expected(std::to_string(-rank) + " to " + std::to_string(rank - 1)).found(std::to_string(axis));
+}
+
+Result<std::vector<int>> normal_axes(const NodeView& view, const Ints& axes, int rank, bool sorted) {
+  std::vector<int> out;
+  for (int64_t axis : axes) {
+    const int a = TRY(normal_axis(view, axis, rank));
+    if (std::find(out.begin(), out.end(), a) != out.end()) {
+      return refuse(view, Code::bad_attribute, "axis " + std::to_string(axis) + " is named twice");
+    }
+    out.push_back(a);
+  }
+  if (sorted) std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::optional<Dim> broadcast(Dim a, Dim b) {
+  if (a == b) return a;
+  if (a.is_number() && a.value() == 1) return b;
+  if (b.is_number() && b.value() == 1) return a;
+  if (a.is_number() && b.is_number()) return std::nullopt;
+  if (a.is_number()) return a;
+  if (b.is_number()) return b;
+  return a.known_equal(b) ? a : max(a, b);
+}
+
+Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList& b) {
+  const size_t rank = std::max(a.size(), b.size());
+  DimList out(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim x = i + a.size() < rank ? Dim(1) : a[i + a.size() - rank];
+    const Dim y = i + b.size() < rank ? Dim(1) : b[i + b.size() - rank];
+    auto both = broadcast(x, y);
+    if (!both) {
+      return refuse(view, Code::shape_mismatch, "operands cannot be broadcast together")
+          .expected("sizes equal or 1, axis by axis from the right").found(text_of(a) + " and " + text_of(b));
+    }
+    out[i] = *both;
+  }
+  return out;
+}
+
+Result<std::optional<DimList>> broadcast_inputs(const NodeView& view, size_t first, size_t count) {
+  DimList out;
+  bool known = true;
+  for (size_t i = first; i < first + count && i < view.inputs.size(); ++i) {
+    if (!view.has(i)) continue;
+    if (!view.type(i).has_rank()) known = false;
+    else out = TRY(broadcast(view, out, *view.type(i).shape));
+  }
+  if (!known) return std::optional<DimList>();
+  return std::optional(std::move(out));
+}
+
+std::optional<Sizes> numbers_of(const DimList& dims) {
+  Sizes out;
+  for (Dim d : dims) {
+    if (!d.is_number()) return std::nullopt;
+    out.push_back(d.value());
+  }
+  return out;
+}
+
+Dim clamped_dim(int64_t value) {
+  constexpr int64_t kEdge = int64_t{1} << 61;
+  return Dim(std::clamp(value, -kEdge, kEdge));
+}
+
+std::optional<ShapeData> elements(const NodeView& view, size_t input) {
+  if (!view.has(input)) return std::nullopt;
+  const ir::Operand& operand = view.inputs[input];
+  if (operand.constant && operand.constant->count() <= static_cast<int64_t>(ir::kMaxShapeData)) {
+    ShapeData out;
+    for (int64_t i = 0; i < operand.constant->count(); ++i) {
+      if (is_float(operand.constant->dtype())) {
+        const double v = operand.constant->number(i);
+        if (v != static_cast<double>(static_cast<int64_t>(std::clamp(v, -1e15, 1e15)))) return std::nullopt;
+        out.push_back(clamped_dim(static_cast<int64_t>(v)));
+      } else {
+        out.push_back(clamped_dim(operand.constant->integer(i)));
+      }
+    }
+    return out;
+  }
+  if (operand.data) return *operand.data;
+  return std::nullopt;
+}
+
+std::optional<Ints> known_ints(const NodeView& view, size_t input) {
+  if (!view.has(input)) return std::nullopt;
+  if (view.inputs[input].constant) return integers_of(*view.inputs[input].constant);
+  if (!view.inputs[input].data) return std::nullopt;
+  return numbers_of(*view.inputs[input].data);
+}
+
+std::optional<double> known_number(const NodeView& view, size_t input) {
+  if (!view.has(input)) return std::nullopt;
+  const Tensor* t = view.inputs[input].constant;
+  if (t && t->count() == 1) return is_float(t->dtype()) ? t->number(0) : static_cast<double>(t->integer(0));
+  const ShapeData* data = view.inputs[input].data;
+  if (data && data->size() == 1 && (*data)[0].is_number()) return static_cast<double>((*data)[0].value());
+  return std::nullopt;
+}
+
+std::optional<int64_t> known_length(const NodeView& view, size_t input) {
+  if (!ranks_known(view, {input}) || view.rank(input) != 1) return std::nullopt;
+  return view.type(input).dim(0).number();
+}
+
+// --- families ------------------------------------------------------------------------------------------------------
+
+Result<void> same_shape_and_dtype(NodeView& view) {
+  if (view.has(0)) set_output(view, 0, view.type(0));
+  return {};
+}
+
+Result<void> infer_float_unary(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "f16, bf16, f32 or f64"));
+  return same_shape_and_dtype(view);
+}
+
+Result<void> infer_number_unary(NodeView& view) {
+  TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
+  return same_shape_and_dtype(view);
+}
+
+Result<void> infer_signed_unary(NodeView& view) {
+  TRY(require_dtype(view, 0, is_signed_number, "a signed numeric dtype"));
+  return same_shape_and_dtype(view);
+}
+
+Result<void> infer_predicate(NodeView& view) {
+  TRY(require_dtype(view, 0, is_float, "a float dtype"));
+  TRY(same_shape_and_dtype(view));
+  view.outputs[0].dtype = DType::boolean;
+  return {};
+}
+
+namespace {
+Result<void> infer_broadcast(NodeView& view, bool (*accepted)(DType), std::optional<DType> result) {
+  DType dtype = DType::none;
+  for (size_t i = 0; i < view.inputs.size(); ++i) {
+    TRY(require_dtype(view, i, accepted, "a dtype that this op computes with"));
+    if (i > 0) TRY(require_same_dtype(view, 0, i));
+    if (dtype == DType::none) dtype = dtype_of(view, i);
+  }
+  auto shape = TRY(broadcast_inputs(view, 0, view.inputs.size()));
+  Type type(result.value_or(dtype));
+  type.shape = std::move(shape);
+  set_output(view, 0, std::move(type));
+  return {};
+}
+}  // namespace
+
+Result<void> infer_binary(NodeView& view, bool (*accepted)(DType)) { return infer_broadcast(view, accepted, {}); }
+Result<void> infer_comparison(NodeView& view, bool (*accepted)(DType)) { return infer_broadcast(view, accepted, DType::boolean); }
+Result<void> infer_variadic(NodeView& view, bool (*accepted)(DType)) { return infer_broadcast(view, accepted, {}); }
+
+void pass_data(NodeView& view) {
+  if (auto data = elements(view, 0)) set_data(view, 0, std::move(*data));
+}
+
+namespace {
+/// Position in a row-major tensor of shape `from` of element `i` of the broadcast shape `to`.
+size_t broadcast_position(size_t i, const Sizes& from, const Sizes& to) {
+  size_t position = 0, stride = 1;
+  for (size_t k = 0; k < to.size(); ++k) {
+    const size_t axis = to.size() - 1 - k;
+    const size_t at = i % static_cast<size_t>(to[axis]);
+    i /= static_cast<size_t>(to[axis]);
+    if (k >= from.size()) continue;
+    const size_t size = static_cast<size_t>(from[from.size() - 1 - k]);
+    position += size == 1 ? 0 : at * stride;
+    stride *= size;
+  }
+  return position;
+}
+}  // namespace
+
+void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn) {
+  if (view.outputs.empty() || !view.outputs[0].has_rank() || !ranks_known(view, {0, 1})) return;
+  const auto a = elements(view, 0), b = elements(view, 1);
+  const auto sa = numbers_of(*view.type(0).shape), sb = numbers_of(*view.type(1).shape), to = numbers_of(*view.outputs[0].shape);
+  if (!a || !b || !sa || !sb || !to) return;
+  size_t count = 1;
+  for (int64_t s : *to) {
+    count *= static_cast<size_t>(s);
+    if (count > ir::kMaxShapeData) return;
+  }
+  ShapeData out;
+  for (size_t i = 0; i < count; ++i) {
+    auto v = fn((*a)[broadcast_position(i, *sa, *to)], (*b)[broadcast_position(i, *sb, *to)]);
+    if (!v) return;
+    out.push_back(*v);
+  }
+  set_data(view, 0, std::move(out));
+}
+
+void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn) {
+  const auto a = elements(view, 0);
+  if (!a) return;
+  ShapeData out;
+  for (Dim d : *a) {
+    auto v = fn(d);
+    if (!v) return;
+    out.push_back(*v);
+  }
+  set_data(view, 0, std::move(out));
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/journal.h"
+
+#include <ranges>
+
+namespace tenon::rewrite {
+
+void Journal::begin() {
+  inserted_.clear();
+  edits_.clear();
+  constants_.clear();
+  names_.clear();
+}
+
+void Journal::undo() {
+  // The edits of the undoing itself are reported too; they are not part of what is undone.
+  auto edits = std::move(edits_);
+  auto nodes = std::move(inserted_);
+  for (const Edit& e : edits | std::views::reverse) {
+    if (e.node)
+      graph_.set_operand(e.node, e.slot, e.before);
+    else
+      graph_.set_output(e.slot, e.before);
+  }
+  for (ir::NodeId node : nodes | std::views::reverse) graph_.erase(node);
+  for (ir::ValueId constant : constants_)
+    if (graph_.alive(constant) && graph_.value(constant).uses.empty()) graph_.erase_value(constant);
+  // Two passes: an old name may still be held by another value of the list.
+  for (auto& [value, name] : names_)
+    if (graph_.alive(value)) graph_.set_name(value, std::string());
+  for (auto& [value, name] : names_ | std::views::reverse)
+    if (graph_.alive(value)) graph_.set_name(value, name);
+  begin();
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/match.h"
+
+#include <cmath>
+
+namespace tenon::rewrite {
+namespace {
+
+std::pair<std::string_view, std::string_view> split_name(std::string_view op) {
+  const size_t colons = op.rfind("::");
+  if (colons == std::string_view::npos) return {"", op};
+  return {op.substr(0, colons), op.substr(colons + 2)};
+}
+
+/// How many units in the last place of f32 (or of the narrower dtype) two spellings of one constant may be apart.
+double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return 1e-7;  // exporters write f32 literals into f64 graphs
+    case DType::f16: return 1e-3;
+    case DType::bf16: return 8e-3;
+    default: return 2e-7;
+  }
+}
+
+const Tensor* small_tensor(const Graph& graph, ValueId value) {
+  if (!value || !graph.value(value).is_constant()) return nullptr;
+  return graph.tensor_of(value);
+}
+
+}  // namespace
+
+NodeId Look::made_by(ValueId value, std::string_view op) const {
+  NodeId id = producer(value);
+  if (!id) return {};
+  const auto [domain, name] = split_name(op);
+  return graph_->node(id).is(domain, name) ? id : NodeId{};
+}
+
+NodeId Look::producer(ValueId value) const {
+  if (!value) return {};
+  const Value& v = graph_->value(value);
+  return v.kind == Value::Kind::result ? v.producer : NodeId{};
+}
+
+ValueId Look::operand(NodeId node, size_t slot) const {
+  const Node& n = graph_->node(node);
+  return slot < n.explicit_inputs ? n.inputs[slot] : ValueId{};
+}
+
+std::optional<double> Look::number(ValueId value) const {
+  const Tensor* t = small_tensor(*graph_, value);
+  if (!t || t->count() == 0 || t->dtype() == DType::string || is_complex(t->dtype())) return std::nullopt;
+  const bool whole = is_integer(t->dtype());
+  const double first = whole ? static_cast<double>(t->integer(0)) : t->number(0);
+  for (int64_t i = 1; i < t->count(); ++i)
+    if ((whole ? static_cast<double>(t->integer(i)) : t->number(i)) != first) return std::nullopt;
+  return first;
+}
+
+bool Look::is_number(ValueId value, double wanted) const {
+  const auto found = number(value);
+  if (!found) return false;
+  if (wanted == 0 || !is_float(dtype(value))) return *found == wanted;
+  return std::abs(*found - wanted) <= tolerance_of(dtype(value)) * std::abs(wanted);
+}
+
+std::optional<Ints> Look::ints(ValueId value) const {
+  const Tensor* t = small_tensor(*graph_, value);
+  if (!t || !is_integer(t->dtype())) return std::nullopt;
+  return integers_of(*t);
+}
+
+std::optional<Ints> Look::ints(NodeId node, std::string_view attribute, int input) const {
+  return graph_->view(node).ints(attribute, input);
+}
+
+std::optional<int> Look::axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const {
+  const auto r = rank(of);
+  if (!r) return std::nullopt;
+  const int64_t axis = graph_->node(node).attributes.integer(attribute, otherwise);
+  if (axis < -*r || axis >= *r) return std::nullopt;
+  return static_cast<int>(axis < 0 ? axis + *r : axis);
+}
+
+std::optional<int> Look::rank(ValueId value) const {
+  const DimList* dims = shape(value);
+  return dims ? std::optional(static_cast<int>(dims->size())) : std::nullopt;
+}
+
+const DimList* Look::shape(ValueId value) const {
+  if (!value) return nullptr;
+  const ir::Type& type = graph_->value(value).type;
+  return type.kind == ir::Type::Kind::tensor && type.shape ? &*type.shape : nullptr;
+}
+
+bool Look::same_shape(ValueId a, ValueId b) const {
+  const DimList* x = shape(a);
+  const DimList* y = shape(b);
+  if (!x || !y || x->size() != y->size()) return false;
+  for (size_t i = 0; i < x->size(); ++i)
+    if (!(*x)[i].known_equal((*y)[i])) return false;
+  return true;
+}
+
+}  // namespace tenon::rewrite

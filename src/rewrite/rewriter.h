@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "rewrite/match.h"
+
+namespace tenon::rewrite {
+
+/// The only hand that a rule has on the graph: it adds inferred nodes and constants, and says which values stand for which.
+/// Replacements are carried out by the driver after the rule has returned, so that a refused rewrite leaves no trace.
+/// The first error is kept; later calls return none ids.
+class Rewriter {
+ public:
+  Rewriter(Graph& graph, NodeId before) : graph_(graph), build_(graph, before) {}
+
+  const Graph& graph() const { return graph_; }
+  ValueId operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
+    return build_(op, std::move(inputs), std::move(attributes));
+  }
+  std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
+                            std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
+    return build_.many(op, std::move(inputs), outputs, std::move(attributes));
+  }
+  /// The same op with the same attributes on other operands; one id a result of `like`.
+  std::vector<ValueId> again(NodeId like, std::vector<ValueId> inputs);
+  ValueId constant(Tensor tensor) { return added(build_.constant(std::move(tensor))); }
+  ValueId constant(ir::ConstantRef constant) { return added(build_.constant(std::move(constant))); }
+  ValueId ints(std::vector<int64_t> values) { return added(build_.ints(std::move(values))); }
+  ValueId scalar(DType dtype, double value) { return added(build_.scalar(dtype, value)); }
+  void set_provenance(ir::Provenance provenance) { build_.set_provenance(std::move(provenance)); }
+
+  /// Every use of `from` shall become one of `to`. `to` must mean the same: same dtype, no contradicting shape.
+  void replace(ValueId from, ValueId to) { replacements_.push_back({from, to}); }
+
+  const Result<void>& status() const { return build_.status(); }
+  const std::vector<std::pair<ValueId, ValueId>>& replacements() const { return replacements_; }
+  const std::vector<ValueId>& constants() const { return constants_; }
+
+ private:
+  ValueId added(ValueId constant) {
+    if (constant) constants_.push_back(constant);
+    return constant;
+  }
+  Graph& graph_;
+  ir::Builder build_;
+  std::vector<std::pair<ValueId, ValueId>> replacements_;
+  std::vector<ValueId> constants_;
+};
+
+}  // namespace tenon::rewrite

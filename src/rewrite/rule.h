@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace tenon::rewrite {
+
+class Match;
+class Rewriter;
+
+/// How far a rewritten graph may differ. exact: bit for bit, NaN and infinity included, on every legal input.
+/// reassociating: the same real function, rounded in another order; where the plain order overflows it may not.
+/// approximate: another function (lower precision, tanh for erf); never on by default.
+enum class Numerics : uint8_t { exact, reassociating, approximate };
+std::string_view name_of(Numerics numerics);
+
+/// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many.
+/// combine: joins fused ops and moves data layout; wants everything recognised before.
+enum class Stage : uint8_t { clean, fuse, combine };
+
+/// One rewrite: an equation, or a pair of functions. Constant-initialised; lives for ever.
+struct Rule {
+  std::string_view name;
+  std::string_view docs;                 ///< one line: what it does and why that is right
+  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: the functions below are the rule.
+  std::string_view equation = {};
+  /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
+  std::string_view roots = {};
+  /// Looks at match.root() and decides; must not change anything. What `rewrite` needs goes into Match::state.
+  bool (*match)(Match& match) = nullptr;
+  /// Builds the replacement. false: refused after all, and whatever was built is taken back.
+  bool (*rewrite)(const Match& match, Rewriter& rewriter) = nullptr;
+  Numerics numerics = Numerics::exact;
+  int benefit = 1;                       ///< higher goes first; ties go by set order, then by order in the file
+  /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.
+  bool shared = false;
+};
+
+/// What one file src/rules/NAME.cpp defines.
+struct RuleList {
+  Stage stage = Stage::clean;
+  std::initializer_list<Rule> rules;
+};
+
+/// `RULES(transpose) {.stage = Stage::clean, .rules = {{...}, {...}}};` in src/rules/transpose.cpp.
+#define RULES(IDENT)                                   \
+  extern const ::tenon::rewrite::RuleList rules_##IDENT; \
+  constinit const ::tenon::rewrite::RuleList rules_##IDENT
+
+}  // namespace tenon::rewrite
