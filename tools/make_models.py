@@ -562,15 +562,18 @@ def scale_attention(network: nn.Module, factor: float) -> None:
                 value *= factor
 
 
-def spread_attention(case: Case) -> list[float]:
-    """Raises the query and key weights until each attention's logits spread enough; returns the spreads."""
+def spread_attention(case: Case) -> None:
+    """Scales query and key weights until the least spread logits spread enough, and not so far that rounding decides.
+
+    T5 needs the latter: it does not divide by the root of the head's width.
+    """
     for _ in range(8):
         with LogitSpread() as spread, torch.no_grad():
             answers(case, case.samples[0])
-        if not spread.seen or min(spread.seen) >= LOGIT_SPREAD:
-            return spread.seen
+        if not spread.seen or LOGIT_SPREAD <= min(spread.seen) <= 2 * LOGIT_SPREAD:
+            return
         scale_attention(case.network, min(1.5, (1.1 * LOGIT_SPREAD / min(spread.seen)) ** 0.5))
-    raise ValueError(f"attention logits stay flat: {spread.seen}")
+    raise ValueError(f"attention logits do not settle near a spread of {LOGIT_SPREAD}: {spread.seen}")
 
 
 # ---------------------------------------------------------------- export

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "codegen/attention.h"
 #include "ops/op.h"
 
 namespace tenon::codegen {
@@ -65,7 +66,7 @@ class Collector {
       index.push_back(Expr::axis(static_cast<int>(k)));
     }
     nest.accesses.push_back({from, a.dtype, index, {}, {}, {}});
-    nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}});
+    nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}, {}});
     resolve_reshapes(nest.accesses[0], nest, plan_);
     push(GroupKind::nests, {}).nests.push_back(std::move(nest));
     return to;
@@ -113,16 +114,28 @@ class Collector {
     if (!def.reference && !def.definition) {
       return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
     }
-    Group& g = push(node.bodies.empty() ? (node.is("Attention") ? GroupKind::attention : GroupKind::opaque) : GroupKind::control, n);
+    if (node.is("Attention") && attention_fits(view)) return add_attention(n, node, view);
+    Group& g = push(node.bodies.empty() ? GroupKind::opaque : GroupKind::control, n);
     std::vector<ArrayId> in, out;
     for (ValueId v : node.inputs) in.push_back(array_of(v));
     for (ValueId v : node.outputs) out.push_back(array_of(v));
-    const bool keep_layout = g.kind != GroupKind::attention;
     for (const auto* list : {&in, &out})
       for (ArrayId a : *list)
-        if (a >= 0 && keep_layout) plan_.arrays[a].fixed_layout = true;
+        if (a >= 0) plan_.arrays[a].fixed_layout = true;
     g.inputs = std::move(in);
     g.outputs = std::move(out);
+    return {};
+  }
+
+  Result<void> add_attention(NodeId n, const ir::Node& node, const ir::NodeView& view) {
+    std::vector<ArrayId> arrays;
+    for (ValueId v : node.inputs) arrays.push_back(array_of(v));
+    Nest nest = attention_nest(view, arrays, array_of(node.outputs[0]));
+    nest.nodes = {n};
+    for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+    Group& g = push(GroupKind::attention, n);
+    g.scale = attention_scale(view);
+    g.nests.push_back(std::move(nest));
     return {};
   }
 
@@ -190,7 +203,7 @@ class Collector {
         for (size_t x = 0; x < loop.axes.size(); ++x)
           if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
       }
-      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), o.within});
+      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
     }
     return nest;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "codegen/contract_roles.h"
 #include "codegen/fuse.h"
 #include "codegen/inline.h"
 #include "codegen/readers.h"
@@ -8,23 +9,6 @@
 namespace tenon::codegen {
 
 namespace {
-
-/// Whether the loop has a lane axis (read by one operand alone) and a depth that both operands share.
-bool fits_contract(const Nest& n, const Plan& plan) {
-  bool lanes = false, depth = false;
-  std::optional<Affine> affine[2];
-  for (int side = 0; side < 2; ++side) {
-    const NestAccess& a = n.accesses[side];
-    affine[side] = affine_of(a.flat ? a.flat : flatten(a.index, plan.arrays[a.array].strides), static_cast<int>(n.axes.size()));
-    if (!affine[side]) return false;
-  }
-  for (size_t x = 0; x < n.axes.size(); ++x) {
-    const bool in0 = !(affine[0]->coefficients[x] == Dim(0)), in1 = !(affine[1]->coefficients[x] == Dim(0));
-    if (n.axes[x].kind == ops::Axis::Kind::reduced) depth |= in0 && in1 && !(n.axes[x].extent == Dim(1));
-    else lanes |= in0 != in1 && !(n.axes[x].extent == Dim(1));
-  }
-  return lanes && depth;
-}
 
 /// The access reads dimension d by axis d, over the whole array.
 bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
@@ -59,7 +43,7 @@ bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
 
 void find_contractions(Plan& plan) {
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::nests && g.nests.size() == 1 && is_sum_of_products(g.nests[0]) && fits_contract(g.nests[0], plan)) g.kind = GroupKind::contract;
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && roles_of(g.nests[0], plan)) g.kind = GroupKind::contract;
 }
 
 void absorb_epilogues(Plan& plan) {

@@ -26,13 +26,13 @@ struct CodeEntry {
 
 /// Position-independent machine code without undefined symbols or relocations against anything outside; constants are inside.
 /// Entry points have the C signature of runtime/kernel.h.
-struct Code {
+struct MachineCode {
   std::vector<std::byte> bytes;   ///< to be mapped read-execute at a page border
   std::vector<CodeEntry> entries; ///< in the order of the kernels
 };
 
 /// Generates code for all kernels with LLVM, straight to the code generator (no mid-level optimiser), on up to `threads` threads.
 /// Equal kernels give equal bytes. Errors: internal (a gate failed: undefined symbol, relocation). Cost: 1-4 ms a kernel.
-Result<Code> emit(std::span<const TileKernel> kernels, const Target& target, int threads = 1);
+Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads = 1);
 
 }  // namespace tenon::codegen

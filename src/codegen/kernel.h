@@ -23,7 +23,7 @@ struct Kernel {
 Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target);
 /// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order.
 Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target);
-/// Lowers fused attention: one task is a block of query rows of one head.
-Result<Kernel> lower_attention(const Group& group, Plan& plan, const Target& target);
+/// Lowers fused attention: one task is a block of query rows of one head. Memory: the packed keys, linear in their number.
+Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

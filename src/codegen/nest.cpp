@@ -11,6 +11,17 @@ DimList row_major(const DimList& shape) {
   return strides;
 }
 
+DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
+  if (order.empty()) return row_major(shape);
+  DimList strides(shape.size(), Dim(1));
+  Dim step = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    strides[order[k]] = step;
+    step = step * shape[order[k]];
+  }
+  return strides;
+}
+
 Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
   Expr sum = Expr::integer(DType::i64, 0);
   for (size_t k = 0; k < index.size(); ++k) sum = sum + index[k] * Expr::dim(strides[k]);

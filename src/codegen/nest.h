@@ -20,7 +20,8 @@ struct Array {
   DimList shape;
   DimList strides;                 ///< elements; row-major unless a layout was chosen
   ir::ValueId value;               ///< none: a temporary
-  ir::ConstantRef constant;        ///< its bytes in the order that `strides` tells, where constant
+  std::vector<int> order;          ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  ir::ConstantRef constant;        ///< row-major bytes, where constant
   ArrayId same_bytes = -1;         ///< shares the buffer of that array, row-major in both (Reshape and the like)
   bool fixed_layout = false;       ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
 };
@@ -69,6 +70,7 @@ struct Group {
   GroupKind kind = GroupKind::nests;
   std::vector<Nest> nests;         ///< nests: in order, sharing the first `outer` axes; contract: one
   int outer = 0;
+  double scale = 1;                ///< attention: factor of the products
   std::optional<Epilogue> epilogue;
   ir::NodeId node;                 ///< opaque, attention, control
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
@@ -83,6 +85,8 @@ struct Plan {
 
 /// Row-major strides.
 DimList row_major(const DimList& shape);
+/// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
+DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
 /// sum(index_k * strides_k)
 Expr flatten(const std::vector<Expr>& index, const DimList& strides);
 /// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart

@@ -183,7 +183,7 @@ class Verifier {
   Result<void> contract(const Contract& c) {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
     if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count) return bad("contract", "tile size");
-    if (c.accumulator == DType::boolean) return bad("contract", "accumulator bool");
+    if (bits_of(c.accumulator) < 32) return bad("contract accumulator", std::string(name_of(c.accumulator)));
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
     TRY(use(c.depth, kIndex));

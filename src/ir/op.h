@@ -34,6 +34,7 @@ struct NodeView {
   const Attributes* attributes = nullptr;
   std::vector<Operand> inputs;           ///< explicit operands, then captures
   std::vector<const Graph*> bodies;
+  std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
   Symbols* symbols = nullptr;            ///< for fresh data-dependent sizes
   std::vector<Type> outputs;             ///< in: one a result; out of inference: filled
   std::vector<ShapeData> output_data;    ///< out of inference: empty where not known

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,7 +74,11 @@ struct Bindings {
     ir::Attribute attribute = int64_t{0};
   };
   std::vector<Slot> slots;
+  std::vector<ValueId> roots;    ///< what the left roots stand for, in their order
 };
+
+/// The value of an expression under bindings; nullopt where a function has no answer.
+std::optional<ir::Attribute> evaluate(const class Equation& equation, int expression, const Bindings& bindings, const Match& match);
 
 class Equation {
  public:

@@ -31,7 +31,7 @@ class Journal : public ir::Listener {
     ir::ValueId before;
   };
   const std::vector<Edit>& edits() const { return edits_; }
-  bool changed() const { return !edits_.empty(); }
+  const std::vector<ir::ValueId>& constants() const { return constants_; }
 
  private:
   ir::Graph& graph_;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include "codegen/llvm/vector.h"
+
+namespace tenon::codegen::machine {
+
+/// Lowers one verified kernel to a function of an LLVM module, instruction by instruction; vectors stay as wide as the tile IR says.
+class Lower {
+ public:
+  Lower(const TileKernel& kernel, const Target& target, llvm::Module& module);
+  /// Errors: not_supported (a float function without an emission for its dtype).
+  Result<void> run(const std::string& symbol);
+
+ private:
+  Result<void> block(const TileBlock& instructions);
+  Result<void> instruction(const TileInstr& in);
+  Result<V> value(const TileInstr& in);
+  Result<V> expression(const TileInstr& in);
+  V constant(const TileInstr& in);
+  V iota(TileType type);
+  V first_mask(V count, int lanes);
+  V splat(V scalar, int lanes);
+  V reduce(const TileInstr& in);
+
+  // memory (lower_memory.cpp)
+  llvm::Value* address(int32_t buffer, llvm::Value* element);
+  V lane_addresses(const TileInstr& in, llvm::Value* base);
+  V load(const TileInstr& in);
+  void store(const TileInstr& in);
+  void stream(V value, llvm::Value* at, int64_t bytes);
+  void prefetch(const TileInstr& in);
+  void prefetch_at(llvm::Value* at);
+  V from_memory(DType dtype, V stored);
+  V to_memory(DType dtype, V value);
+
+  Result<void> loop(const TileInstr& in);
+  Result<void> loop_part(const TileInstr& in, llvm::Value* to, int times, std::vector<V>& state);
+  Result<void> branch(const TileInstr& in);
+
+  // the contraction (lower_contract.cpp)
+  struct Panel;
+  void contract(const Contract& c);
+  std::vector<V> contract_loop(const Contract& c, Panel& panel, llvm::Value* depth, int steps, std::vector<V> acc);
+  void contract_step(const Contract& c, Panel& panel, int step, std::vector<V>& acc);
+  V contract_operand(int32_t buffer, llvm::Value* at, int lanes, DType accumulator, llvm::Value* mask);
+
+  V reg(Reg r) const { return registers_[r]; }
+  llvm::Value* scalar_or(Reg r, int64_t otherwise);
+  llvm::BasicBlock* new_block(const char* name);
+  llvm::Value* i64(int64_t v) { return b_.getInt64(static_cast<uint64_t>(v)); }
+  V wrap(llvm::Value* v) { return {&b_, v}; }
+
+  const TileKernel& kernel_;
+  const Target& target_;
+  llvm::Module& module_;
+  Builder b_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value *sizes_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
+  std::vector<llvm::Value*> buffers_;
+  std::vector<V> registers_;
+  bool streams_ = false;
+};
+
+}  // namespace tenon::codegen::machine

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/llvm/lower.h"
+
+namespace tenon::codegen::machine {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+/// Where the operands of the next steps stand. Rows of A hang on few moving base pointers, each with two neighbours at one and two row
+/// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row.
+struct Lower::Panel {
+  static constexpr int kRowsOfABase = 3;
+  std::vector<Value*> a;            ///< base pointers, one for each kRowsOfABase rows
+  Value* b = nullptr;
+  Value *row_bytes, *a_step, *b_step;  ///< bytes
+  int64_t a_bytes = 4, b_bytes = 4;    ///< of an element
+};
+
+/// The accumulators' K loop: four steps a trip, then the rest one by one.
+void Lower::contract(const Contract& c) {
+  Panel p;
+  p.a_bytes = bits_of(kernel_.buffers[c.a].dtype) / 8;
+  p.b_bytes = bits_of(kernel_.buffers[c.b].dtype) / 8;
+  p.row_bytes = b_.CreateMul(scalar_or(c.a_row, 0), i64(p.a_bytes));
+  p.a_step = b_.CreateMul(scalar_or(c.a_k, 1), i64(p.a_bytes));
+  p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes), i64(p.b_bytes));
+  p.b = address(c.b, scalar_or(c.b_offset, 0));
+  Value* a = address(c.a, scalar_or(c.a_offset, 0));
+  for (int r = 0; r < c.rows; r += Panel::kRowsOfABase) p.a.push_back(b_.CreateGEP(b_.getInt8Ty(), a, b_.CreateMul(p.row_bytes, i64(r))));
+  std::vector<V> acc;
+  llvm::Type* type = register_type(b_.getContext(), {c.accumulator, c.lanes});
+  for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? wrap(llvm::Constant::getNullValue(type)) : reg(r));
+  constexpr int kUnroll = 4;
+  Value* depth = reg(c.depth).v;
+  Value* rest = b_.CreateAnd(depth, i64(kUnroll - 1));
+  acc = contract_loop(c, p, b_.CreateSub(depth, rest), kUnroll, std::move(acc));
+  acc = contract_loop(c, p, rest, 1, std::move(acc));
+  for (size_t i = 0; i < acc.size(); ++i) registers_[c.accumulators_out[i]] = acc[i];
+}
+
+std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, int steps, std::vector<V> acc) {
+  BasicBlock *before = b_.GetInsertBlock(), *body = new_block("contract"), *after = new_block("contracted");
+  std::vector<Value*> state{depth, p.b};
+  state.insert(state.end(), p.a.begin(), p.a.end());
+  for (const V& v : acc) state.push_back(v.v);
+  b_.CreateCondBr(b_.CreateICmpSGT(depth, i64(0)), body, after);
+  b_.SetInsertPoint(body);
+  std::vector<llvm::PHINode*> phis;
+  for (Value* v : state) {
+    phis.push_back(b_.CreatePHI(v->getType(), 2));
+    phis.back()->addIncoming(v, before);
+  }
+  p.b = phis[1];
+  for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = phis[2 + i];
+  for (size_t i = 0; i < acc.size(); ++i) acc[i].v = phis[2 + p.a.size() + i];
+  for (int s = 0; s < steps; ++s) contract_step(c, p, s, acc);
+  auto advance = [&](Value* pointer, Value* step) { return b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(step, i64(steps))); };
+  std::vector<Value*> next{b_.CreateSub(phis[0], i64(steps)), advance(p.b, p.b_step)};
+  for (Value* a : p.a) next.push_back(advance(a, p.a_step));
+  for (const V& v : acc) next.push_back(v.v);
+  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], body);
+  b_.CreateCondBr(b_.CreateICmpSGT(next[0], i64(0)), body, after);
+  b_.SetInsertPoint(after);
+  for (size_t i = 0; i < state.size(); ++i) {
+    llvm::PHINode* phi = b_.CreatePHI(state[i]->getType(), 2);
+    phi->addIncoming(state[i], before);
+    phi->addIncoming(next[i], body);
+    state[i] = phi;
+  }
+  p.b = state[1];
+  for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = state[2 + i];
+  for (size_t i = 0; i < acc.size(); ++i) acc[i].v = state[2 + p.a.size() + i];
+  return acc;
+}
+
+V Lower::contract_operand(int32_t buffer, Value* at, int lanes, DType accumulator, Value* mask) {
+  const DType d = kernel_.buffers[buffer].dtype;
+  llvm::Type* type = with_lanes(memory_type(b_.getContext(), d), lanes);
+  const llvm::Align align(static_cast<uint64_t>(bits_of(d) / 8));
+  Value* raw = nullptr;
+  if (mask) raw = b_.CreateMaskedLoad(type, at, align, mask, llvm::Constant::getNullValue(type));
+  else raw = b_.CreateAlignedLoad(type, at, align);
+  return emit_cast(from_memory(d, wrap(raw)), d, accumulator);
+}
+
+void Lower::contract_step(const Contract& c, Panel& p, int step, std::vector<V>& acc) {
+  llvm::Type* byte = b_.getInt8Ty();
+  Value* at_b = step == 0 ? p.b : b_.CreateGEP(byte, p.b, b_.CreateMul(p.b_step, i64(step)));
+  llvm::SmallVector<V, 8> b;
+  for (int v = 0; v < c.vectors; ++v) {
+    const int64_t from = v * c.lanes * p.b_bytes;
+    if (c.prefetch_b_bytes && from % 64 == 0) prefetch_at(b_.CreateConstGEP1_64(byte, at_b, from + c.prefetch_b_bytes));
+    const bool masked = c.b_mask != kNone && v == c.vectors - 1;
+    b.push_back(contract_operand(c.b, b_.CreateConstGEP1_64(byte, at_b, from), c.lanes, c.accumulator, masked ? reg(c.b_mask).v : nullptr));
+  }
+  for (int r = 0; r < c.rows; ++r) {
+    Value* at_a = p.a[r / Panel::kRowsOfABase];
+    if (r % Panel::kRowsOfABase) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.row_bytes, i64(r % Panel::kRowsOfABase)));
+    if (step) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.a_step, i64(step)));
+    const V a = splat(contract_operand(c.a, at_a, 1, c.accumulator, nullptr), c.lanes);
+    for (int v = 0; v < c.vectors; ++v) {
+      V& sum = acc[r * c.vectors + v];
+      sum = sum.real() ? fma(a, b[v], sum) : a * b[v] + sum;
+    }
+  }
+}
+
+}  // namespace tenon::codegen::machine

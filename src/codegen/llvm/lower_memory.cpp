@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/llvm/lower.h"
+
+namespace tenon::codegen::machine {
+
+using llvm::Align;
+using llvm::BasicBlock;
+using llvm::Type;
+using llvm::Value;
+
+Value* Lower::address(int32_t buffer, Value* element) {
+  return b_.CreateGEP(memory_type(b_.getContext(), kernel_.buffers[buffer].dtype), buffers_[buffer], element);
+}
+
+V Lower::from_memory(DType dtype, V stored) { return dtype == DType::boolean ? !equal(stored, stored.same_integer(0)) : stored; }
+
+V Lower::to_memory(DType dtype, V value) {
+  if (dtype != DType::boolean) return value;
+  return wrap(b_.CreateZExt(value.v, with_lanes(b_.getInt8Ty(), value.lanes())));
+}
+
+/// One pointer a lane: base + offsets[lane], or base + lane * stride.
+V Lower::lane_addresses(const TileInstr& in, Value* base) {
+  const V offsets = in.offsets != kNone ? reg(in.offsets) : iota({DType::i64, in.type.lanes}) * splat(reg(in.stride), in.type.lanes);
+  return wrap(b_.CreateGEP(memory_type(b_.getContext(), in.type.element), base, offsets.v));
+}
+
+V Lower::load(const TileInstr& in) {
+  const DType d = in.type.element;
+  const int lanes = in.type.lanes;
+  const bool one = in.broadcast || lanes == 1;
+  Type* element = memory_type(b_.getContext(), d);
+  const Align align(static_cast<uint64_t>(bits_of(d) / 8));
+  Value* at = address(in.buffer, reg(in.args[0]).v);
+  if (lanes == 1 && in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
+  Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;
+  if (one && !mask) return splat(from_memory(d, wrap(b_.CreateAlignedLoad(element, at, align))), lanes);
+  if (lanes == 1) {  // a masked scalar: an address that is always good stands in
+    BasicBlock *before = b_.GetInsertBlock(), *then = new_block("load"), *after = new_block("loaded");
+    const V fill = in.fill != kNone ? reg(in.fill) : wrap(llvm::Constant::getNullValue(register_type(b_.getContext(), in.type)));
+    b_.CreateCondBr(mask, then, after);
+    b_.SetInsertPoint(then);
+    const V read = from_memory(d, wrap(b_.CreateAlignedLoad(element, at, align)));
+    BasicBlock* from = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    llvm::PHINode* phi = b_.CreatePHI(read.type(), 2);
+    phi->addIncoming(fill.v, before);
+    phi->addIncoming(read.v, from);
+    return wrap(phi);
+  }
+  Type* vector = with_lanes(element, lanes);
+  const bool spread = in.offsets != kNone || in.stride != kNone || in.broadcast;
+  if (!spread && !mask) return from_memory(d, wrap(b_.CreateAlignedLoad(vector, at, align)));
+  Value* fill = llvm::Constant::getNullValue(vector);
+  if (in.fill != kNone) fill = to_memory(d, reg(in.fill)).v;
+  if (!spread) return from_memory(d, wrap(b_.CreateMaskedLoad(vector, at, align, mask, fill)));
+  const V pointers = in.broadcast ? splat(wrap(at), lanes) : lane_addresses(in, at);
+  return from_memory(d, wrap(b_.CreateMaskedGather(vector, pointers.v, align, mask, fill)));
+}
+
+void Lower::store(const TileInstr& in) {
+  const DType d = in.type.element;
+  const int lanes = in.type.lanes;
+  Type* element = memory_type(b_.getContext(), d);
+  const Align align(static_cast<uint64_t>(bits_of(d) / 8));
+  const V value = to_memory(d, reg(in.args[0]));
+  Value* at = address(in.buffer, reg(in.args[1]).v);
+  Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;
+  if (lanes == 1) {
+    if (in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
+    if (!mask) { b_.CreateAlignedStore(value.v, at, align); return; }
+    BasicBlock *then = new_block("store"), *after = new_block("stored");
+    b_.CreateCondBr(mask, then, after);
+    b_.SetInsertPoint(then);
+    b_.CreateAlignedStore(value.v, at, align);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    return;
+  }
+  if (in.offsets != kNone || in.stride != kNone) {
+    b_.CreateMaskedScatter(value.v, lane_addresses(in, at).v, align, mask);
+    return;
+  }
+  if (mask) { b_.CreateMaskedStore(value.v, at, align, mask); return; }
+  if (in.streaming) { stream(value, at, lanes * bits_of(d) / 8); return; }
+  b_.CreateAlignedStore(value.v, at, align);
+}
+
+/// Streaming stores fault where they are not aligned, so that is tested.
+void Lower::stream(V value, Value* at, int64_t bytes) {
+  if (bytes != 16 && bytes != 32 && (bytes != 64 || target_.isa != Target::Isa::avx512)) {
+    b_.CreateAlignedStore(value.v, at, Align(1));
+    return;
+  }
+  streams_ = true;
+  BasicBlock *aligned = new_block("stream"), *plain = new_block("plain"), *after = new_block("stored");
+  Value* low = b_.CreateAnd(b_.CreatePtrToInt(at, b_.getInt64Ty()), i64(bytes - 1));
+  b_.CreateCondBr(b_.CreateICmpEQ(low, i64(0)), aligned, plain);
+  b_.SetInsertPoint(aligned);
+  llvm::StoreInst* store = b_.CreateAlignedStore(value.v, at, Align(static_cast<uint64_t>(bytes)));
+  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(plain);
+  b_.CreateAlignedStore(value.v, at, Align(1));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void Lower::prefetch_at(Value* at) {
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+}
+
+void Lower::prefetch(const TileInstr& in) { prefetch_at(address(in.buffer, reg(in.args[0]).v)); }
+
+}  // namespace tenon::codegen::machine

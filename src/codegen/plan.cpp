@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/collect.h"
+#include "codegen/fuse.h"
+#include "codegen/layout.h"
+
+namespace tenon::codegen {
+
+Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
+  Plan plan = TRY(collect(graph));
+  find_contractions(plan);
+  if (!options.fuse) return plan;
+  absorb_epilogues(plan);   // before views and cheap maps spread into their readers
+  inline_maps(plan);
+  if (options.channels_last) choose_layouts(plan);   // after inlining: what was inlined has no layout
+  group_rows(plan);         // last: it needs the final accesses
+  return plan;
+}
+
+}  // namespace tenon::codegen

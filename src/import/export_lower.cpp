@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_set>
+
+#include "import/export_writer.h"
+#include "ops/op.h"
+
+namespace tenon::import {
+
+int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!node.op->domain.empty()) return 0;
+  const ops::OpDef& def = ops::def_of(*node.op);
+  return def.lowest_opset ? std::max(def.lowest_opset(graph.view(id)), def.first) : def.first;
+}
+
+bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
+  const ir::Node& node = graph.node(id);
+  if (!ops::def_of(*node.op).definition) return false;
+  return !node.op->domain.empty() || (target.fixed && lowest_opset(graph, id) > target.version);
+}
+
+namespace {
+
+struct Lowering {
+  TargetOpset target;
+  int64_t needed = 0;
+
+  Result<void> graph(ir::Graph& g) {
+    std::unordered_set<ir::NodeId> done;
+    for (ir::NodeId id = g.first(); id;) {
+      if (!done.insert(id).second) {
+        id = g.next(id);
+        continue;
+      }
+      // Nodes that the op puts before itself are newest ones too: they are visited next.
+      const ir::NodeId before = g.previous(id);
+      TRY(node(g, id));
+      id = before ? g.next(before) : g.first();
+    }
+    return {};
+  }
+
+  Result<void> node(ir::Graph& g, ir::NodeId id) {
+    for (size_t k = 0; k < g.node(id).bodies.size(); ++k) TRY(graph(g.body(id, k)));
+    if (!g.node(id).op->domain.empty() || is_called(g, id, target)) return {};
+    const int64_t lowest = lowest_opset(g, id);
+    needed = std::max(needed, lowest);
+    const ops::OpDef& def = ops::def_of(*g.node(id).op);
+    if (lowest > target.version || target.version >= def.since || !def.downgrade) return {};
+    return def.downgrade(g, id, static_cast<int>(target.version));
+  }
+};
+
+}  // namespace
+
+Result<int64_t> lower_to_opset(ir::Graph& graph, TargetOpset target) {
+  Lowering lowering{target};
+  TRY(lowering.graph(graph));
+  return lowering.needed;
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/export_writer.h"
+
+#include <fmt/format.h>
+#include <protozero/pbf_writer.hpp>
+
+#include "import/onnx_schema.h"
+#include "import/proto_writer.h"
+
+namespace tenon::import {
+
+using protozero::pbf_writer;
+
+namespace {
+
+const std::string* outer_constant(const NameScope& scope, const ir::Constant* constant) {
+  for (const NameScope* s = &scope; s; s = s->outer)
+    if (auto at = s->constants.find(constant); at != s->constants.end()) return &at->second;
+  return nullptr;
+}
+
+/// A result that nobody reads, at a place where the op allows it to be left out.
+bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
+  const ir::ValueId id = node.outputs[index];
+  if (!id) return true;
+  return node.op->max_outputs >= 0 && index > 0 && static_cast<int>(index) >= node.op->min_outputs && graph.value(id).uses.empty();
+}
+
+}  // namespace
+
+std::string ExportWriter::unique(NameScope& scope, const std::string& wanted) {
+  std::string name = wanted.empty() ? fmt::format("v{}", scope.used->size()) : wanted;
+  for (int k = 1; !scope.used->insert(name).second; ++k) name = fmt::format("{}_{}", wanted.empty() ? "v" : wanted, scope.used->size() + k);
+  return name;
+}
+
+/// Inputs and outputs of the root come first, so that they keep their names.
+void ExportWriter::name_values(const ir::Graph& graph, NameScope& scope, size_t formals) {
+  const auto name = [&](ir::ValueId id) {
+    if (!scope.names.contains(id)) scope.names.emplace(id, unique(scope, graph.value(id).name));
+  };
+  for (ir::ValueId id : graph.inputs().first(formals)) name(id);
+  for (ir::ValueId id : graph.outputs())
+    if (graph.value(id).kind == ir::Value::Kind::result) name(id);
+  for (ir::ValueId id : graph.values()) {
+    const ir::Value& value = graph.value(id);
+    if (value.kind == ir::Value::Kind::input) continue;
+    const std::string* shared = value.is_constant() ? outer_constant(scope, value.constant.get()) : nullptr;
+    if (shared) scope.names.emplace(id, *shared);
+    else name(id);
+    if (value.is_constant()) scope.constants.emplace(value.constant.get(), scope.names[id]);
+  }
+}
+
+Result<void> ExportWriter::constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root) {
+  for (ir::ValueId id : graph.values()) {
+    const ir::Value& value = graph.value(id);
+    if (!value.is_constant() || value.uses.empty()) continue;
+    const std::string& name = scope.names[id];
+    if (scope.outer && outer_constant(*scope.outer, value.constant.get())) continue;
+    if (root) {
+      weights.push_back({name, value.constant});
+    } else if (scope.function) {
+      const std::string tensor = TRY(tensor_message("", *value.constant));
+      std::string attribute, node;
+      pbf_writer a(attribute), n(node);
+      a.add_string(schema::attribute::kName, "value");
+      a.add_message(schema::attribute::kTensor, tensor);
+      a.add_int32(schema::attribute::kType, static_cast<int32_t>(schema::AttributeType::tensor));
+      n.add_string(schema::node::kOutput, name);
+      n.add_string(schema::node::kOpType, "Constant");
+      n.add_message(schema::node::kAttribute, attribute);
+      pbf_writer(out).add_message(schema::function::kNode, node);
+    } else {
+      pbf_writer(out).add_message(schema::graph::kInitializer, TRY(tensor_message(name, *value.constant)));
+    }
+  }
+  return {};
+}
+
+Result<void> ExportWriter::nodes(std::string& out, uint32_t field, const ir::Graph& graph, NameScope& scope) {
+  for (ir::NodeId id : graph.nodes()) pbf_writer(out).add_message(field, TRY(node_message(graph, id, scope)));
+  return {};
+}
+
+Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
+  const ir::Node& node = graph.node(id);
+  Call target{node.op->domain, node.op->name, {}};
+  if (is_called(graph, id, target_)) target = TRY(call(graph, id));
+  std::string out;
+  pbf_writer n(out);
+  size_t inputs = node.explicit_inputs, results = node.outputs.size();
+  while (inputs > 0 && !node.inputs[inputs - 1]) --inputs;
+  while (results > 0 && is_left_out(graph, node, results - 1)) --results;
+  for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
+  for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, is_left_out(graph, node, i) ? std::string() : scope.names[node.outputs[i]]);
+  if (!node.name.empty()) n.add_string(schema::node::kName, node.name);
+  n.add_string(schema::node::kOpType, target.name);
+  for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_message(name, value)));
+  for (const ir::Body& body : node.bodies)
+    n.add_message(schema::node::kAttribute, graph_attribute_message(body.name, TRY(body_message(graph, node, body, scope))));
+  if (!target.domain.empty()) {
+    n.add_string(schema::node::kDomain, target.domain);
+    domains.emplace(target.domain, 1);
+  }
+  if (!target.overload.empty()) n.add_string(schema::node::kOverload, target.overload);
+  return out;
+}
+
+Result<std::string> ExportWriter::body_message(const ir::Graph&, const ir::Node& node, const ir::Body& body, NameScope& scope) {
+  NameScope inner{.outer = &scope, .used = scope.used, .names = {}, .constants = {}, .function = false};
+  const size_t formals = body.graph->inputs().size() - body.captures;
+  for (uint32_t i = 0; i < body.captures; ++i)
+    inner.names.emplace(body.graph->inputs()[formals + i], scope.names[node.inputs[body.first_capture + i]]);
+  return graph_message(*body.graph, inner, formals, false);
+}
+
+/// Names of the outputs; one that is no result of a node (and, in the root, no input or initializer) goes through an Identity,
+/// as does a value that is an output twice.
+Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string> seen;
+  for (ir::ValueId id : graph.outputs()) {
+    const std::string name = scope.names[id];
+    const bool plain = root || graph.value(id).kind == ir::Value::Kind::result;
+    if (plain && seen.insert(name).second) {
+      names.push_back(name);
+      continue;
+    }
+    const std::string copy = unique(scope, name + "_out");
+    std::string node;
+    pbf_writer n(node);
+    n.add_string(schema::node::kInput, name);
+    n.add_string(schema::node::kOutput, copy);
+    n.add_string(schema::node::kOpType, "Identity");
+    pbf_writer(out).add_message(node_field, node);
+    names.push_back(copy);
+  }
+  return names;
+}
+
+Result<std::string> ExportWriter::graph_message(const ir::Graph& g, NameScope& scope, size_t formals, bool root) {
+  std::string out;
+  name_values(g, scope, formals);
+  TRY(nodes(out, schema::graph::kNode, g, scope));
+  pbf_writer(out).add_string(schema::graph::kName, g.name.empty() ? (root ? "main" : "body") : g.name);
+  TRY(constants(out, g, scope, root));
+  for (ir::ValueId id : g.inputs().first(formals))
+    pbf_writer(out).add_message(schema::graph::kInput, value_info_message(scope.names[id], g.value(id).type));
+  const std::vector<std::string> names = TRY(outputs(out, schema::graph::kNode, g, scope, root));
+  for (size_t i = 0; i < names.size(); ++i)
+    pbf_writer(out).add_message(schema::graph::kOutput, value_info_message(names[i], g.value(g.outputs()[i]).type));
+  if (!root || !value_info_) return out;
+  for (ir::NodeId id : g.nodes())
+    for (ir::ValueId v : g.node(id).outputs)
+      if (v && !g.value(v).uses.empty() && !g.is_output(v) && g.value(v).type.dtype != DType::none)
+        pbf_writer(out).add_message(schema::graph::kValueInfo, value_info_message(scope.names[v], g.value(v).type));
+  return out;
+}
+
+Result<void> ExportWriter::write(const ir::Graph& g) {
+  std::unordered_set<std::string> used;
+  NameScope scope{.used = &used, .names = {}, .constants = {}};
+  graph = TRY(graph_message(g, scope, g.inputs().size(), true));
+  return {};
+}
+
+}  // namespace tenon::import

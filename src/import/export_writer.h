@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon::import {
+
+/// Names of one graph's values in the file; bodies see those of the graphs around them.
+struct NameScope {
+  NameScope* outer = nullptr;
+  std::unordered_set<std::string>* used = nullptr;                ///< of the whole model, or of one function
+  std::unordered_map<ir::ValueId, std::string> names;
+  std::unordered_map<const ir::Constant*, std::string> constants; ///< written in this graph
+  bool function = false;                                          ///< a function has no initializers: Constant nodes instead
+};
+
+/// An initializer of the root graph: written when the rest is.
+struct Weight {
+  std::string name;
+  ir::ConstantRef constant;
+};
+
+/// The opset to write. fixed: asked for, so that a fused op which it cannot say is called as a function; else a higher one is chosen.
+struct TargetOpset {
+  int64_t version;
+  bool fixed;
+};
+
+/// Protobuf of a graph at one opset, without its weights.
+/// `needed` grows past the target where that cannot say a node: then what was written is of no use.
+class ExportWriter {
+ public:
+  ExportWriter(TargetOpset target, bool value_info) : target_(target), value_info_(value_info) {}
+
+  /// The graph is in the form of the opset already (see lower_to_opset), its fused ops excepted.
+  Result<void> write(const ir::Graph& graph);
+
+  std::string graph;                              ///< fields of GraphProto, initializers left out
+  std::vector<Weight> weights;
+  std::vector<std::string> functions;             ///< FunctionProto messages
+  std::map<std::string, int64_t> domains;         ///< other domains that are used, and their version
+  int64_t needed = 0;
+  bool overloads = false;                         ///< a function has two forms: IR version 10
+
+ private:
+  Result<std::string> graph_message(const ir::Graph& graph, NameScope& scope, size_t formals, bool root);
+  Result<void> nodes(std::string& out, uint32_t field, const ir::Graph& graph, NameScope& scope);
+  Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
+  Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
+  Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
+  Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
+  void name_values(const ir::Graph& graph, NameScope& scope, size_t formals);
+  std::string unique(NameScope& scope, const std::string& wanted);
+
+  struct Call {
+    std::string domain, name, overload;
+  };
+  /// The function that says a fused node, written on first use.
+  Result<Call> call(const ir::Graph& graph, ir::NodeId id);
+  Result<std::string> definition(const ir::Graph& graph, ir::NodeId id, size_t& results);
+
+  TargetOpset target_;
+  bool value_info_;
+  int depth_ = 0;
+  std::map<std::pair<std::string, std::string>, std::string> overload_of_;   ///< (domain::name, body) -> overload
+  std::map<std::string, int> variants_;                                      ///< domain::name -> forms written
+};
+
+/// Whether a node is written as a call of a function: a fused op that ONNX cannot say at this opset.
+bool is_called(const ir::Graph& graph, ir::NodeId node, TargetOpset target);
+/// The lowest opset that says the node as it is (0 for other domains).
+int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
+/// Rewrites every node, in bodies too, as `opset` wants it. Returns the lowest opset that is needed: where it is above the
+/// target, the graph is left half rewritten and is of no use.
+Result<int64_t> lower_to_opset(ir::Graph& graph, TargetOpset target);
+
+}  // namespace tenon::import

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_export.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <protozero/pbf_writer.hpp>
+
+#include "files/atomic_file.h"
+#include "import/export_writer.h"
+#include "import/onnx_schema.h"
+#include "import/proto_writer.h"
+
+namespace tenon::import {
+
+using protozero::pbf_writer;
+
+namespace {
+
+constexpr int64_t kDefaultOpset = 17;       ///< of a graph that was never a file
+constexpr int64_t kExternalThreshold = 1024;
+constexpr int64_t kExternalAlignment = 4096;
+
+/// First IR version whose readers know the opset (onnx.helper.VERSION_TABLE); initializers that are no inputs need 4.
+int64_t ir_version_of(int64_t opset) {
+  constexpr std::pair<int64_t, int64_t> table[] = {{9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}, {24, 12}, {27, 13}};
+  for (auto [newest, version] : table)
+    if (opset <= newest) return version;
+  return schema::kNewestIrVersion;
+}
+
+int64_t first_guess(const ir::Graph& graph, const ExportOptions& options) {
+  if (options.opset) return *options.opset;
+  for (const auto& [domain, version] : graph.opsets)
+    if (domain.empty()) return std::clamp(version, schema::kOldestOpset, schema::kNewestOpset);
+  return kDefaultOpset;
+}
+
+struct Lowered {
+  std::unique_ptr<ir::Graph> graph;
+  ExportWriter writer;
+  int64_t opset;
+};
+
+/// Tries the lowest opset first; what a try finds to be needed is the next try.
+Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
+  int64_t opset = first_guess(graph, options);
+  if (opset < schema::kOldestOpset || opset > schema::kNewestOpset)
+    return fail(Code::bad_usage, "export", "an opset that cannot be written")
+        .expected(fmt::format("{} to {}", schema::kOldestOpset, schema::kNewestOpset)).found(std::to_string(opset));
+  for (;;) {
+    const TargetOpset target{opset, options.opset.has_value()};
+    Lowered out{graph.clone(), ExportWriter(target, options.value_info), opset};
+    int64_t needed = TRY(lower_to_opset(*out.graph, target));
+    if (needed <= opset) {
+      TRY(out.writer.write(*out.graph));
+      needed = out.writer.needed;
+    }
+    if (needed <= opset) return out;
+    if (target.fixed)
+      return fail(Code::not_supported, "export", "the opset cannot say every node of the graph").expected(fmt::format("opset {} or newer", needed))
+          .found(std::to_string(opset)).advice("leave --opset out: the lowest one that works is chosen");
+    opset = needed;
+  }
+}
+
+struct Placed {
+  const Weight* weight;
+  std::string head;          ///< TensorProto: whole where external, else all but raw_data
+  int64_t offset = -1;       ///< in the data file; -1: inside the model
+  int64_t raw = 0;           ///< bytes of raw_data that follow the head
+  uint64_t size() const { return head.size() + (raw_field().size() + static_cast<uint64_t>(raw)) * (offset < 0 && raw > 0); }
+  std::string raw_field() const { return field_head(schema::tensor::kRawData, static_cast<uint64_t>(raw)); }
+};
+
+Result<std::vector<Placed>> place(const std::vector<Weight>& weights, bool external, std::string_view location) {
+  std::vector<Placed> out;
+  int64_t end = 0;
+  for (const Weight& w : weights) {
+    Placed p{.weight = &w, .head = {}};
+    const int64_t bytes = w.constant->byte_size();
+    if (w.constant->dtype == DType::string) {
+      p.head = TRY(tensor_message(w.name, *w.constant));
+    } else if (external && bytes >= kExternalThreshold) {
+      p.offset = round_up(end, kExternalAlignment);
+      end = p.offset + bytes;
+      p.head = external_tensor_message(w.name, *w.constant, location, p.offset);
+    } else {
+      p.head = tensor_head(w.name, w.constant->dtype, w.constant->shape);
+      p.raw = bytes;
+    }
+    out.push_back(std::move(p));
+  }
+  return out;
+}
+
+int64_t weight_bytes(const std::vector<Weight>& weights) {
+  int64_t sum = 0;
+  for (const Weight& w : weights) sum += w.constant->byte_size();
+  return sum;
+}
+
+using Sink = std::function<Result<void>(std::string_view)>;
+
+Result<void> stream(const ir::Constant& constant, const Sink& sink) {
+  const Tensor tensor = TRY(ir::materialise(constant));
+  return sink({reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.byte_size())});
+}
+
+std::string model_head(const Lowered& lowered) {
+  std::string out;
+  pbf_writer m(out);
+  m.add_int64(schema::model::kIrVersion, std::max(ir_version_of(lowered.opset), int64_t{lowered.writer.overloads ? 10 : lowered.writer.functions.empty() ? 4 : 8}));
+  m.add_string(schema::model::kProducerName, "tenon");
+  m.add_message(schema::model::kOpsetImport, opset_message("", lowered.opset));
+  for (const auto& [domain, version] : lowered.writer.domains) m.add_message(schema::model::kOpsetImport, opset_message(domain, version));
+  for (const std::string& function : lowered.writer.functions) m.add_message(schema::model::kFunctions, function);
+  return out;
+}
+
+Result<void> write_model(const Lowered& lowered, const std::vector<Placed>& placed, const Sink& sink) {
+  uint64_t size = lowered.writer.graph.size();
+  for (const Placed& p : placed) size += field_head(schema::graph::kInitializer, p.size()).size() + p.size();
+  TRY(sink(model_head(lowered)));
+  TRY(sink(field_head(schema::model::kGraph, size)));
+  TRY(sink(lowered.writer.graph));
+  for (const Placed& p : placed) {
+    TRY(sink(field_head(schema::graph::kInitializer, p.size()) + p.head));
+    if (p.offset >= 0 || p.raw == 0) continue;
+    TRY(sink(p.raw_field()));
+    TRY(stream(*p.weight->constant, sink));
+  }
+  return {};
+}
+
+Result<void> write_data(const std::vector<Placed>& placed, const Sink& sink) {
+  int64_t end = 0;
+  for (const Placed& p : placed) {
+    if (p.offset < 0) continue;
+    TRY(sink(std::string(static_cast<size_t>(p.offset - end), '\0')));
+    TRY(stream(*p.weight->constant, sink));
+    end = p.offset + p.weight->constant->byte_size();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> export_onnx(const ir::Graph& graph, const ExportOptions& options) {
+  const Lowered lowered = TRY(lower(graph, options));
+  if (weight_bytes(lowered.writer.weights) > options.inline_limit)
+    return fail(Code::limit_exceeded, "export", "the weights do not fit into one message").expected(fmt::format("at most {} bytes", options.inline_limit))
+        .advice("export to a file, with external data");
+  std::string out;
+  const std::vector<Placed> placed = TRY(place(lowered.writer.weights, false, {}));
+  TRY(write_model(lowered, placed, [&](std::string_view bytes) -> Result<void> {
+    out += bytes;
+    return {};
+  }));
+  return out;
+}
+
+Result<void> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options) {
+  const Lowered lowered = TRY(lower(graph, options));
+  const bool external = options.external_data || weight_bytes(lowered.writer.weights) > options.inline_limit;
+  const std::filesystem::path data = path.string() + ".data";
+  const std::vector<Placed> placed = TRY(place(lowered.writer.weights, external, data.filename().string()));
+  const auto write = [](const std::filesystem::path& to, const std::function<Result<void>(const Sink&)>& fill) -> Result<void> {
+    auto file = TRY(files::AtomicFile::create(to));
+    TRY(fill([&](std::string_view bytes) { return file.write(std::as_bytes(std::span(bytes))); }));
+    return file.commit();
+  };
+  if (external) TRY(write(data, [&](const Sink& sink) { return write_data(placed, sink); }));
+  return write(path, [&](const Sink& sink) { return write_model(lowered, placed, sink); });
+}
+
+}  // namespace tenon::import

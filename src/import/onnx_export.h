@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tenon::import {
+
+struct ExportOptions {
+  /// Exactly this opset; none: the lowest that says every node, not below the source's.
+  std::optional<int64_t> opset;
+  /// Weights of 1 KiB and more go to a file beside the model (NAME.data); also where the model would pass `inline_limit` bytes.
+  bool external_data = false;
+  int64_t inline_limit = int64_t{1536} << 20;
+  /// Types of intermediate values are written for readers that show them.
+  bool value_info = true;
+};
+
+/// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions;
+/// captures of bodies become references to outer names; constants are streamed, one at a time. The graph is not changed.
+/// The file (and its data file, written first) appears whole or not at all.
+/// Errors: not_supported (a node that the opset cannot say), write_failed, out_of_memory.
+Result<void> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options = {});
+/// The same as bytes, all weights inside. Errors: as above; limit_exceeded beyond inline_limit.
+Result<std::string> export_onnx(const ir::Graph& graph, const ExportOptions& options = {});
+
+}  // namespace tenon::import

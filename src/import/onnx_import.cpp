@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_import.h"
+
+#include "files/mapped_file.h"
+#include "import/onnx_maker.h"
+#include "import/onnx_settle.h"
+#include "ops/op.h"
+
+namespace tenon::import {
+namespace {
+
+Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file, const ImportOptions& options) {
+  const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
+  FunctionTable functions;
+  TRY(functions.fill(model));
+  Imported out;
+  out.warnings = TRY(check_support(model, functions, ops::table(), file));
+  out.graph = std::make_unique<ir::Graph>(ops::table());
+  for (const OnnxOpset& o : model.opsets) out.opsets.emplace_back(std::string(o.domain), o.version);
+  out.graph->opsets = out.opsets;
+  out.producer = std::string(model.producer);
+  if (!model.producer_version.empty()) out.producer += " " + std::string(model.producer_version);
+
+  TypeReader types(out.graph->symbols(), file);
+  TRY(types.learn(model.graph.inputs, options.shapes));
+  TensorReader tensors({file, bytes.data()}, std::move(keeper), options.external_data_dir, options.limits);
+  GraphMaker maker(functions, types, tensors, options.limits);
+  TRY(maker.make(model, *out.graph));
+  Settler settler(maker.notes(), types);
+  TRY(settler.settle(*out.graph));
+  const auto& warned = maker.warnings();
+  out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
+  for (std::string& w : TRY(settler.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
+  TRY(name_outputs(*out.graph, model.graph.outputs));
+  return out;
+}
+
+}  // namespace
+
+Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
+  auto file = TRY(files::MappedFile::open(path));
+  ImportOptions local = options;
+  if (local.external_data_dir.empty()) local.external_data_dir = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  return import_bytes(bytes, file, path.string(), local);
+}
+
+Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options) {
+  return import_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, std::move(keeper), "model in memory", options);
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/onnx_model.h"
+#include "import/onnx_types.h"
+#include "ir/graph.h"
+
+namespace tenon::import {
+
+struct ImportOptions {
+  std::filesystem::path external_data_dir;   ///< empty: the model's own folder
+  OnnxLimits limits;
+  std::vector<RequestedShape> shapes;        ///< --shape
+};
+
+struct Imported {
+  std::unique_ptr<ir::Graph> graph;
+  std::vector<std::string> warnings;
+  std::string producer;                      ///< "pytorch 2.13.0"
+  std::vector<std::pair<std::string, int64_t>> opsets;
+};
+
+/// Reads an ONNX model into a graph of the newest ops, every value typed. Weights stay in the mapped files.
+/// Errors: file_missing, bad_file, file_unsafe, limit_exceeded, bad_graph, bad_attribute, bad_input (a requested shape),
+/// not_supported (one error for all ops), and what inference finds wrong, at its node.
+/// Cost: linear in the nodes and the small tensors; memory O(file) beside the mapping.
+Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options = {});
+/// The same from memory. keeper keeps `bytes` alive as long as the graph's constants; null: they are copied.
+/// External data needs options.external_data_dir.
+Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options = {});
+
+}  // namespace tenon::import

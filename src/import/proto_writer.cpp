@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/proto_writer.h"
+
+#include <iterator>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "import/onnx_schema.h"
+
+namespace tenon::import {
+
+using protozero::pbf_writer;
+using schema::AttributeType;
+
+namespace {
+
+std::string type_message(const ir::Type& type) {
+  std::string tensor;
+  pbf_writer t(tensor);
+  t.add_int32(schema::type::kElement, static_cast<int32_t>(type.dtype));
+  if (type.shape) {
+    std::string shape;
+    for (Dim d : *type.shape) {
+      std::string dim;
+      if (d.is_number()) pbf_writer(dim).add_int64(schema::type::kDimValue, d.value());
+      else pbf_writer(dim).add_string(schema::type::kDimParam, d.text());
+      pbf_writer(shape).add_message(schema::type::kDim, dim);
+    }
+    t.add_message(schema::type::kShape, shape);
+  }
+  std::string out;
+  pbf_writer(out).add_message(schema::type::kTensor, tensor);
+  if (type.kind == ir::Type::Kind::tensor) return out;
+  std::string element, wrapped;
+  pbf_writer(element).add_message(schema::type::kElement, out);
+  pbf_writer(wrapped).add_message(type.kind == ir::Type::Kind::sequence ? schema::type::kSequence : schema::type::kOptional, element);
+  return wrapped;
+}
+
+struct AttributeFields {
+  pbf_writer& out;
+  Result<AttributeType> operator()(int64_t v) { out.add_int64(schema::attribute::kInt, v); return AttributeType::integer; }
+  Result<AttributeType> operator()(float v) { out.add_float(schema::attribute::kFloat, v); return AttributeType::number; }
+  Result<AttributeType> operator()(const std::string& v) { out.add_string(schema::attribute::kString, v); return AttributeType::string; }
+  Result<AttributeType> operator()(const ir::Ints& v) {
+    for (int64_t i : v) out.add_int64(schema::attribute::kInts, i);
+    return AttributeType::ints;
+  }
+  Result<AttributeType> operator()(const ir::Floats& v) {
+    for (float f : v) out.add_float(schema::attribute::kFloats, f);
+    return AttributeType::floats;
+  }
+  Result<AttributeType> operator()(const ir::Strings& v) {
+    for (const std::string& s : v) out.add_string(schema::attribute::kStrings, s);
+    return AttributeType::strings;
+  }
+  Result<AttributeType> operator()(const Tensor& v) {
+    out.add_message(schema::attribute::kTensor, TRY(tensor_message("", *ir::constant_of(v))));
+    return AttributeType::tensor;
+  }
+};
+
+}  // namespace
+
+std::string tensor_head(std::string_view name, DType dtype, const Sizes& shape) {
+  std::string out;
+  pbf_writer t(out);
+  for (int64_t size : shape) t.add_int64(schema::tensor::kDims, size);
+  t.add_int32(schema::tensor::kDataType, static_cast<int32_t>(dtype));
+  if (!name.empty()) t.add_string(schema::tensor::kName, name.data(), name.size());
+  return out;
+}
+
+Result<std::string> tensor_message(std::string_view name, const ir::Constant& constant) {
+  std::string out = tensor_head(name, constant.dtype, constant.shape);
+  const Tensor tensor = TRY(ir::materialise(constant));
+  pbf_writer t(out);
+  if (constant.dtype == DType::string) {
+    for (const std::string& s : tensor.strings()) t.add_bytes(schema::tensor::kStringData, s);
+  } else {
+    t.add_bytes(schema::tensor::kRawData, reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.byte_size()));
+  }
+  return out;
+}
+
+std::string external_tensor_message(std::string_view name, const ir::Constant& constant, std::string_view location, int64_t offset) {
+  std::string out = tensor_head(name, constant.dtype, constant.shape);
+  pbf_writer t(out);
+  const auto entry = [&](std::string_view key, std::string_view value) {
+    std::string pair;
+    pbf_writer p(pair);
+    p.add_string(schema::entry::kKey, key.data(), key.size());
+    p.add_string(schema::entry::kValue, value.data(), value.size());
+    t.add_message(schema::tensor::kExternalData, pair);
+  };
+  entry("location", location);
+  entry("offset", std::to_string(offset));
+  entry("length", std::to_string(constant.byte_size()));
+  t.add_int32(schema::tensor::kDataLocation, 1);
+  return out;
+}
+
+std::string value_info_message(std::string_view name, const ir::Type& type) {
+  std::string out;
+  pbf_writer v(out);
+  v.add_string(schema::value_info::kName, name.data(), name.size());
+  if (type.dtype != DType::none) v.add_message(schema::value_info::kType, type_message(type));
+  return out;
+}
+
+Result<std::string> attribute_message(std::string_view name, const ir::Attribute& attribute) {
+  std::string out;
+  pbf_writer a(out);
+  a.add_string(schema::attribute::kName, name.data(), name.size());
+  const AttributeType type = TRY(std::visit(AttributeFields{a}, attribute));
+  a.add_int32(schema::attribute::kType, static_cast<int32_t>(type));
+  return out;
+}
+
+std::string graph_attribute_message(std::string_view name, std::string_view graph) {
+  std::string out;
+  pbf_writer a(out);
+  a.add_string(schema::attribute::kName, name.data(), name.size());
+  a.add_message(schema::attribute::kGraph, graph.data(), graph.size());
+  a.add_int32(schema::attribute::kType, static_cast<int32_t>(AttributeType::graph));
+  return out;
+}
+
+std::string opset_message(std::string_view domain, int64_t version) {
+  std::string out;
+  pbf_writer o(out);
+  o.add_string(schema::opset::kDomain, domain.data(), domain.size());
+  o.add_int64(schema::opset::kVersion, version);
+  return out;
+}
+
+std::string field_head(uint32_t field, uint64_t length) {
+  std::string out;
+  protozero::write_varint(std::back_inserter(out), (uint64_t{field} << 3) | 2);
+  protozero::write_varint(std::back_inserter(out), length);
+  return out;
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <unordered_map>
+
+#include "ops/infer_helpers.h"
+#include "ops/schema.h"
+
+namespace tenon::ops {
+
+#define TENON_ENTRY(x) extern const OpDef op_##x;
+#include "tenon/ops_list.inc"
+#undef TENON_ENTRY
+
+namespace {
+
+class TableOp final : public ir::Op {
+ public:
+  explicit TableOp(const OpDef& op_def) : def(op_def), specs_(attribute_specs(op_def)) {
+    domain = op_def.domain;
+    name = op_def.name;
+    since_version = op_def.since;
+    const Arity in = arity_of(op_def.inputs), out = arity_of(op_def.outputs);
+    min_inputs = in.least;
+    max_inputs = in.most;
+    min_outputs = out.least;
+    max_outputs = out.most;
+    commutative = op_def.commutative;
+    deterministic = op_def.deterministic;
+    has_effects = op_def.effects;
+  }
+
+  Result<void> infer(NodeView& view) const override {
+    TRY(check_attributes(view, specs_));
+    TRY(check_operands(view, def));
+    view.output_data.assign(view.outputs.size(), {});
+    TENON_ASSERT(def.infer != nullptr);
+    return def.infer(view);
+  }
+
+  const OpDef& def;
+
+ private:
+  std::vector<AttributeSpec> specs_;
+};
+
+class Table final : public ir::OpTable {
+ public:
+  Table() {
+    for (const OpDef* def : all_ops()) ops_.emplace(key(def->domain, def->name), std::make_unique<TableOp>(*def));
+  }
+  const ir::Op* find(std::string_view domain, std::string_view name) const override {
+    auto at = ops_.find(key(domain == "ai.onnx" ? std::string_view() : domain, name));
+    return at == ops_.end() ? nullptr : at->second.get();
+  }
+
+ private:
+  static std::string key(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+  std::unordered_map<std::string, std::unique_ptr<TableOp>> ops_;
+};
+
+}  // namespace
+
+std::span<const OpDef* const> all_ops() {
+#define TENON_ENTRY(x) &op_##x,
+  static constexpr const OpDef* kOps[] = {
+#include "tenon/ops_list.inc"
+  };
+#undef TENON_ENTRY
+  return kOps;
+}
+
+const ir::OpTable& table() {
+  static const Table the_table;
+  return the_table;
+}
+
+const OpDef& def_of(const ir::Op& op) {
+  TENON_ASSERT(dynamic_cast<const TableOp*>(&op) != nullptr);
+  return static_cast<const TableOp&>(op).def;
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/schema.h"
+
+#include <algorithm>
+
+#include "ops/infer_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph"};
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+/// An empty list has no kind of its own in text and in files.
+bool is_empty_list(const ir::Attribute& a) {
+  const auto* ints = std::get_if<ir::Ints>(&a);
+  const auto* floats = std::get_if<ir::Floats>(&a);
+  const auto* strings = std::get_if<ir::Strings>(&a);
+  return (ints && ints->empty()) || (floats && floats->empty()) || (strings && strings->empty());
+}
+
+bool fits(const ir::Attribute& a, AttributeSpec::Kind kind) {
+  const bool list = kind == AttributeSpec::Kind::ints || kind == AttributeSpec::Kind::floats || kind == AttributeSpec::Kind::strings;
+  return a.index() == static_cast<size_t>(kind) || (list && is_empty_list(a));
+}
+
+}  // namespace
+
+std::string_view name_of(AttributeSpec::Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+AttributeSpec parse_attribute_spec(std::string_view line) {
+  AttributeSpec spec;
+  const size_t colon = line.find(':');
+  TENON_ASSERT(colon != line.npos);
+  spec.name = trimmed(line.substr(0, colon));
+  std::string_view rest = line.substr(colon + 1);
+  if (const size_t equals = rest.find('='); equals != rest.npos) {
+    spec.otherwise = trimmed(rest.substr(equals + 1));
+    rest = rest.substr(0, equals);
+  }
+  rest = trimmed(rest);
+  if (!rest.empty() && rest.back() == '!') {
+    spec.required = true;
+    rest.remove_suffix(1);
+  }
+  const auto* at = std::find(std::begin(kKindNames), std::end(kKindNames), rest);
+  TENON_ASSERT(at != std::end(kKindNames));
+  spec.kind = static_cast<AttributeSpec::Kind>(at - std::begin(kKindNames));
+  return spec;
+}
+
+std::vector<AttributeSpec> attribute_specs(const OpDef& def) {
+  std::vector<AttributeSpec> out;
+  for (std::string_view line : def.attributes) out.push_back(parse_attribute_spec(line));
+  return out;
+}
+
+Arity arity_of(std::initializer_list<std::string_view> names) {
+  Arity arity;
+  for (std::string_view name : names) {
+    if (name.ends_with('*')) {
+      arity.most = -1;
+      return arity;
+    }
+    ++arity.most;
+    if (!name.ends_with('?')) arity.least = arity.most;
+  }
+  return arity;
+}
+
+Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs) {
+  for (const auto& [name, value] : *view.attributes) {
+    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == name; });
+    if (spec == specs.end()) {
+      std::string known;
+      for (const AttributeSpec& s : specs) known += (known.empty() ? "" : ", ") + std::string(s.name);
+      return refuse(view, Code::bad_attribute, "unknown attribute '" + name + "'").expected(known.empty() ? "no attribute" : known);
+    }
+    if (!fits(value, spec->kind)) {
+      return refuse(view, Code::bad_attribute, "attribute '" + name + "' has a wrong kind")
+          .expected(std::string(name_of(spec->kind))).found(ir::text_of(value));
+    }
+  }
+  for (const AttributeSpec& s : specs) {
+    if (s.required && s.kind != AttributeSpec::Kind::graph && !view.attributes->has(s.name)) {
+      return refuse(view, Code::bad_attribute, "attribute '" + std::string(s.name) + "' is missing");
+    }
+  }
+  return {};
+}
+
+Result<void> check_operands(const NodeView& view, const OpDef& def) {
+  const Arity arity = arity_of(def.inputs);
+  for (int i = 0; i < arity.least; ++i) {
+    const std::string_view name = def.inputs.begin()[i];
+    if (!name.ends_with('?') && !view.has(static_cast<size_t>(i))) {
+      return refuse(view, Code::bad_graph, "operand '" + std::string(name) + "' is missing");
+    }
+  }
+  const bool captures = !view.bodies.empty();
+  if (arity.most >= 0 && !captures && view.inputs.size() > static_cast<size_t>(arity.most)) {
+    return refuse(view, Code::bad_graph, "too many operands").expected("at most " + std::to_string(arity.most)).found(std::to_string(view.inputs.size()));
+  }
+  const Arity results = arity_of(def.outputs);
+  if (results.most >= 0 && view.outputs.size() > static_cast<size_t>(results.most)) {
+    return refuse(view, Code::bad_graph, "too many results").expected("at most " + std::to_string(results.most)).found(std::to_string(view.outputs.size()));
+  }
+  return {};
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace tenon::ops {
+
+/// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph".
+struct AttributeSpec {
+  enum class Kind : uint8_t { integer, number, text, ints, floats, strings, tensor, graph } kind = Kind::integer;
+  std::string_view name;
+  std::string_view otherwise;   ///< default as written; empty: none
+  bool required = false;
+};
+AttributeSpec parse_attribute_spec(std::string_view line);
+std::vector<AttributeSpec> attribute_specs(const OpDef& def);
+std::string_view name_of(AttributeSpec::Kind kind);
+
+/// How many operands (or results) names like "x", "axes?", "inputs*" allow; most -1: any number.
+struct Arity {
+  int least = 0, most = 0;
+};
+Arity arity_of(std::initializer_list<std::string_view> names);
+/// Every attribute is in the schema and of its kind; required ones are there. Errors: bad_attribute.
+Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs);
+/// Required operands are there and no more than allowed. Errors: bad_graph.
+Result<void> check_operands(const NodeView& view, const OpDef& def);
+
+}  // namespace tenon::ops

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <unordered_map>
+
+#include "passes/passes.h"
+#include "rewrite/apply.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+constexpr int64_t kComparedBytes = 65536;
+size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29); }
+
+size_t hash_of(const ir::Constant& c) {
+  size_t h = mix(static_cast<size_t>(c.dtype), c.shape.size());
+  for (int64_t s : c.shape) h = mix(h, static_cast<size_t>(s));
+  const auto* plain = std::get_if<Tensor>(&c.how);
+  if (!plain) return mix(h, reinterpret_cast<size_t>(&c));
+  if (plain->byte_size() > kComparedBytes || c.dtype == DType::string) return mix(h, reinterpret_cast<size_t>(plain->data()));
+  return mix(h, std::hash<std::string_view>{}({reinterpret_cast<const char*>(plain->data()), static_cast<size_t>(plain->byte_size())}));
+}
+
+/// Large constants are equal only where they are the same bytes of the same file; small ones are compared.
+bool equal(const ir::Constant& a, const ir::Constant& b) {
+  if (&a == &b) return true;
+  if (a.dtype != b.dtype || a.shape != b.shape || !a.is_plain() || !b.is_plain() || a.dtype == DType::string) return false;
+  const Tensor &x = std::get<Tensor>(a.how), &y = std::get<Tensor>(b.how);
+  if (x.data() == y.data()) return true;
+  return x.byte_size() <= kComparedBytes && std::memcmp(x.data(), y.data(), static_cast<size_t>(x.byte_size())) == 0;
+}
+
+class Consing {
+ public:
+  explicit Consing(Graph& graph) : graph_(graph), journal_(graph), outer_(graph.listener()) { graph_.set_listener(&journal_); }
+  ~Consing() { graph_.set_listener(outer_); }
+
+  bool constants() {
+    std::unordered_multimap<size_t, ValueId> seen;
+    bool changed = false;
+    for (ValueId v : graph_.values()) {
+      const ir::Value& value = graph_.value(v);
+      if (!value.is_constant() || graph_.is_output(v)) continue;
+      const size_t h = hash_of(*value.constant);
+      const auto [begin, end] = seen.equal_range(h);
+      const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(*graph_.value(e.second).constant, *value.constant); });
+      if (same == end)
+        seen.emplace(h, v);
+      else if (graph_.replace_all_uses(v, same->second))
+        changed = true, graph_.erase_value(v);
+    }
+    return changed;
+  }
+
+  bool nodes() {
+    std::unordered_multimap<size_t, NodeId> seen;
+    bool changed = false;
+    for (NodeId id : graph_.nodes()) {
+      const ir::Node& node = graph_.node(id);
+      if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) continue;
+      const size_t h = hash(node);
+      const auto [begin, end] = seen.equal_range(h);
+      const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(graph_.node(e.second), node); });
+      if (same == end)
+        seen.emplace(h, id);
+      else
+        changed |= join(id, same->second);
+    }
+    return changed;
+  }
+
+ private:
+  static std::pair<ValueId, ValueId> first_two(const ir::Node& node) {
+    const ValueId a = node.inputs[0], b = node.inputs[1];
+    return a.bits <= b.bits ? std::pair(a, b) : std::pair(b, a);
+  }
+  static bool swappable(const ir::Node& node) { return node.op->commutative && node.inputs.size() >= 2; }
+
+  static size_t hash(const ir::Node& node) {
+    size_t h = mix(reinterpret_cast<size_t>(node.op), node.outputs.size());
+    size_t i = 0;
+    if (swappable(node)) {
+      const auto [a, b] = first_two(node);
+      h = mix(mix(h, a.bits), b.bits);
+      i = 2;
+    }
+    for (; i < node.inputs.size(); ++i) h = mix(h, node.inputs[i].bits);
+    for (const auto& [name, value] : node.attributes) h = mix(mix(h, std::hash<std::string>{}(name)), ir::hash_of(value));
+    return h;
+  }
+
+  static bool equal(const ir::Node& a, const ir::Node& b) {
+    if (a.op != b.op || a.outputs.size() != b.outputs.size() || !(a.attributes == b.attributes) || a.inputs.size() != b.inputs.size()) return false;
+    for (size_t i = 0; i < a.outputs.size(); ++i)
+      if (!a.outputs[i] != !b.outputs[i]) return false;
+    if (a.inputs == b.inputs) return true;
+    return swappable(a) && first_two(a) == first_two(b) && std::equal(a.inputs.begin() + 2, a.inputs.end(), b.inputs.begin() + 2);
+  }
+  static bool equal(const ir::Constant& a, const ir::Constant& b) { return passes::equal(a, b); }
+
+  bool join(NodeId twin, NodeId kept) {
+    journal_.begin();
+    for (size_t i = 0; i < graph_.node(twin).outputs.size(); ++i) {
+      const ValueId from = graph_.node(twin).outputs[i], to = graph_.node(kept).outputs[i];
+      if (!from || graph_.value(from).uses.empty()) continue;
+      if (rewrite::replace(graph_, from, to, journal_).empty()) continue;
+      journal_.undo();
+      return false;
+    }
+    graph_.erase(twin);
+    return true;
+  }
+
+  Graph& graph_;
+  rewrite::Journal journal_;
+  ir::Listener* outer_;
+};
+
+}  // namespace
+
+Result<bool> common_subexpressions(Graph& graph, Context& context) {
+  bool changed = false;
+  {
+    Consing consing(graph);
+    changed |= consing.constants();
+    changed |= consing.nodes();
+  }
+  for (ir::NodeId node : graph.nodes())
+    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(common_subexpressions(graph.body(node, i), context));
+  return changed;
+}
+
+}  // namespace tenon::passes

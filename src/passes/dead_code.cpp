@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.h"
+
+namespace tenon::passes {
+
+Result<bool> dead_code(Graph& graph, Context&) { return rewrite::remove_dead(graph) > 0; }
+
+}  // namespace tenon::passes

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/evaluate.h"
+#include "passes/fold_lazy.h"
+#include "passes/passes.h"
+#include "rewrite/apply.h"
+
+namespace tenon::passes {
+namespace {
+
+using Folded = std::optional<std::vector<ir::ConstantRef>>;
+constexpr int64_t kResultBytes = 65536;     ///< what is computed at once; larger results stay lazy or stay nodes
+constexpr int64_t kOperandBytes = 4 << 20;  ///< what the slow reference is asked to read
+
+/// All operands are constants, and the op may be run now.
+bool foldable(const Graph& graph, const ir::Node& node) {
+  if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) return false;
+  for (ir::ValueId input : node.inputs)
+    if (input && !graph.value(input).is_constant()) return false;
+  for (ir::ValueId out : node.outputs)
+    if (out && graph.value(out).type.kind != ir::Type::Kind::tensor) return false;
+  return true;
+}
+
+int64_t operand_bytes(const Graph& graph, const ir::Node& node) {
+  int64_t bytes = 0;
+  for (ir::ValueId input : node.inputs)
+    if (input) bytes += graph.value(input).constant->byte_size();
+  return bytes;
+}
+
+/// Bytes of all results; nullopt where a size is not known before the node runs.
+std::optional<int64_t> result_bytes(const Graph& graph, const ir::Node& node) {
+  int64_t bytes = 0;
+  for (ir::ValueId out : node.outputs) {
+    if (!out) continue;
+    const ir::Type& type = graph.value(out).type;
+    if (!type.shape || !type.is_static()) return std::nullopt;
+    const Dim count = type.count();
+    if (!count.is_number() || count.value() > (int64_t{1} << 40)) return std::nullopt;
+    bytes += bytes_of(type.dtype, count.value());
+  }
+  return bytes;
+}
+
+Folded compute(const Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  std::vector<const Tensor*> inputs;
+  for (ir::ValueId input : node.inputs) {
+    inputs.push_back(input ? graph.tensor_of(input, kOperandBytes) : nullptr);
+    if (input && !inputs.back()) return std::nullopt;
+  }
+  // A node that the reference refuses stays in the graph: its error belongs to the run, not to the build.
+  auto results = ops::evaluate_node(graph, id, inputs, ops::Mode::own);
+  if (!results) return std::nullopt;
+  std::vector<ir::ConstantRef> out(node.outputs.size());
+  int64_t bytes = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!node.outputs[i]) continue;
+    bytes += (*results)[i].byte_size();
+    out[i] = ir::constant_of(std::move((*results)[i]));
+  }
+  return bytes <= kResultBytes ? Folded(std::move(out)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<ir::ConstantRef>> fold_node(const Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!foldable(graph, node)) return std::nullopt;
+  const int64_t operands = operand_bytes(graph, node);
+  const auto results = result_bytes(graph, node);
+  const bool small = results.value_or(operands <= kResultBytes ? 0 : kResultBytes + 1) <= kResultBytes;
+  if (operands > kResultBytes && !node.inputs.empty())
+    if (auto lazy = fold_lazily(graph, id)) return lazy;
+  if (small && operands <= kOperandBytes) return compute(graph, id);
+  return node.inputs.empty() ? std::nullopt : fold_lazily(graph, id);
+}
+
+Result<bool> fold_constants(Graph& graph, Context& context) {
+  const auto none = TRY(rewrite::RuleSet::make({}, graph.ops()));
+  rewrite::Options options;
+  options.fold = fold_node;
+  options.cancelled = context.options.cancelled;
+  return TRY(rewrite::rewrite(graph, none, options)).changed;
+}
+
+}  // namespace tenon::passes

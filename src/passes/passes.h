@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "passes/pass.h"
+
+namespace tenon::passes {
+
+/// Types and shapes of every value, bodies included. Needs nothing; everything else needs it.
+Result<bool> infer_types(Graph& graph, Context& context);
+
+/// Erases nodes whose results nobody uses and constants without users. Keeps nodes with effects and graph inputs.
+Result<bool> dead_code(Graph& graph, Context& context);
+
+/// Nodes whose operands are all constant: results of 64 KB and less are computed by the reference at once; larger ones become a lazy
+/// expression where one of slice, permute, reshape, concat, cast or scale says them, else they stay. No weight is read or copied.
+Result<bool> fold_constants(Graph& graph, Context& context);
+
+/// Results whose elements are all known numbers (Shape of a static axis, and what follows) become constants.
+Result<bool> shape_arithmetic(Graph& graph, Context& context);
+
+/// Equal constants, then equal nodes, by hash-consing in topological order. Nodes with bodies, effects or randomness stay.
+Result<bool> common_subexpressions(Graph& graph, Context& context);
+
+/// The rules of stage clean; of clean and fuse; of all. Each with constant folding on the way.
+Result<bool> clean(Graph& graph, Context& context);
+Result<bool> fuse(Graph& graph, Context& context);
+Result<bool> combine(Graph& graph, Context& context);
+
+/// One constant a result where the node folds; nullopt where it does not (the fold hook of the rewriting driver).
+std::optional<std::vector<ir::ConstantRef>> fold_node(const Graph& graph, ir::NodeId node);
+
+}  // namespace tenon::passes

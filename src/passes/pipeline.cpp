@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "passes/passes.h"
+
+namespace tenon::passes {
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"infer", "types and shapes of every value", 0, infer_types},
+    {"dead_code", "nodes and constants that nobody uses", 1, dead_code},
+    {"fold_constants", "small constant nodes become constants, large ones lazy expressions", 1, fold_constants},
+    {"shape_arithmetic", "integers that follow from shapes become constants", 1, shape_arithmetic},
+    {"common_subexpressions", "equal nodes and constants are made one", 1, common_subexpressions},
+    {"clean", "no-ops removed, one spelling for each thing (rules of stage clean, with folding)", 1, clean},
+    {"shape_arithmetic", "again: cleaning uncovers shapes", 1, shape_arithmetic},
+    {"common_subexpressions", "again: cleaning makes more nodes equal", 1, common_subexpressions},
+    {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
+    {"combine", "fused ops joined, weights folded, layout moved (rules of all stages)", 2, combine},
+    {"common_subexpressions", "again, over the fused graph", 1, common_subexpressions},
+    {"dead_code", "what the passes before have left behind", 1, dead_code},
+};
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+Result<Report> optimise(Graph& graph, const Options& options) {
+  Report report;
+  Context context{options, report, options.stop_after};
+  const auto start = std::chrono::steady_clock::now();
+  report.nodes_before = static_cast<int64_t>(graph.node_count());
+  const int count = static_cast<int>(std::size(kPipeline));
+  for (int i = 0; i < count; ++i) TRY(run_pass(kPipeline[i], graph, context, i, count));
+  report.nodes_after = static_cast<int64_t>(graph.node_count());
+  report.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+std::string text_of(const Report& report) {
+  std::string out = fmt::format("{:24} {:>8} {:>8} {:>9}\n", "pass", "before", "after", "ms");
+  for (const PassReport& p : report.passes) out += fmt::format("{:24} {:8} {:8} {:9.2f}\n", p.name, p.nodes_before, p.nodes_after, p.ms);
+  return out + rewrite::text_of(report.rules);
+}
+
+}  // namespace tenon::passes

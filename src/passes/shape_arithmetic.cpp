@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.h"
+#include "rewrite/apply.h"
+
+namespace tenon::passes {
+namespace {
+
+/// The value as a constant where all of its elements are known numbers.
+std::optional<Tensor> known_elements(const ir::Value& value) {
+  const ir::Type& type = value.type;
+  if (!value.data || !(is_integer(type.dtype) || type.dtype == DType::boolean) || type.kind != ir::Type::Kind::tensor || !type.is_static())
+    return std::nullopt;
+  Sizes shape;
+  for (Dim d : *type.shape) shape.push_back(d.value());
+  auto tensor = Tensor::make(type.dtype, std::move(shape));
+  if (!tensor || static_cast<size_t>(tensor->count()) != value.data->size()) return std::nullopt;
+  for (size_t i = 0; i < value.data->size(); ++i) {
+    if (!(*value.data)[i].is_number()) return std::nullopt;
+    tensor->set_integer(static_cast<int64_t>(i), (*value.data)[i].value());
+  }
+  return std::move(*tensor);
+}
+
+bool settle(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
+  bool changed = false;
+  for (size_t i = 0; i < graph.node(node).outputs.size(); ++i) {
+    const ir::ValueId out = graph.node(node).outputs[i];
+    if (!out || graph.value(out).uses.empty() || graph.is_output(out)) continue;
+    auto tensor = known_elements(graph.value(out));
+    if (!tensor) continue;
+    journal.begin();
+    journal.constants_made({graph.add_constant(ir::constant_of(std::move(*tensor)))});
+    const ir::ValueId constant = journal.constants().front();
+    if (rewrite::replace(graph, out, constant, journal).empty())
+      changed = true;
+    else
+      journal.undo();
+  }
+  return changed;
+}
+
+}  // namespace
+
+Result<bool> shape_arithmetic(Graph& graph, Context& context) {
+  rewrite::Journal journal(graph);
+  ir::Listener* outer = graph.listener();
+  graph.set_listener(&journal);
+  bool changed = false;
+  for (ir::NodeId node : graph.nodes()) {
+    if (graph.node(node).op->deterministic && !graph.node(node).op->has_effects) changed |= settle(graph, node, journal);
+    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
+  }
+  graph.set_listener(outer);
+  if (changed) rewrite::remove_dead(graph);
+  return changed;
+}
+
+}  // namespace tenon::passes

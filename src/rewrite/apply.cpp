@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/apply.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "rewrite/rewriter.h"
+
+namespace tenon::rewrite {
+namespace {
+
+bool holds(const std::vector<NodeId>& nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
+
+/// New nodes go before the latest root: all operands of the match stand before it.
+NodeId anchor_of(const Match& match) {
+  NodeId at = match.root();
+  for (NodeId other : match.other_roots)
+    if (match.graph().is_before(at, other)) at = other;
+  return at;
+}
+
+ir::Provenance provenance_of(const Match& match, const Rule& rule) {
+  ir::Provenance p{std::string(rule.name), {}};
+  for (NodeId id : match.nodes) {
+    const Node& node = match.node(id);
+    if (node.provenance.sources.empty()) {
+      p.sources.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
+      continue;
+    }
+    for (const std::string& source : node.provenance.sources)
+      if (p.sources.size() < 64 && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
+  }
+  return p;
+}
+
+/// Empty where `to` may stand for `from`.
+std::string_view type_conflict(const ir::Type& from, const ir::Type& to) {
+  if (from.kind != to.kind) return "the replacement has another kind of type";
+  if (from.dtype != DType::none && to.dtype != DType::none && from.dtype != to.dtype) return "the replacement has another dtype";
+  if (!from.shape || !to.shape) return {};
+  if (from.shape->size() != to.shape->size()) return "the replacement has another rank";
+  for (size_t i = 0; i < from.shape->size(); ++i)
+    if ((*from.shape)[i].equals((*to.shape)[i]) == false) return "the replacement has another shape";
+  return {};
+}
+
+/// What is known when both types are true of one value. Numbers win; else the dims of `old`, which its users have seen already.
+ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
+  if (old.dtype == DType::none || !old.shape) return fresh.dtype == DType::none ? old : fresh;
+  ir::Type out = old;
+  if (!fresh.shape) return out;
+  for (size_t i = 0; i < out.shape->size(); ++i)
+    if ((*fresh.shape)[i].is_number()) (*out.shape)[i] = (*fresh.shape)[i];
+  return out;
+}
+
+/// Inference again for all that follows from a value whose type has become more precise.
+void reinfer_users(ir::Graph& graph, ValueId value) {
+  std::vector<ValueId> changed{value};
+  while (!changed.empty()) {
+    const ValueId v = changed.back();
+    changed.pop_back();
+    std::vector<NodeId> users;
+    for (const ir::Use& use : graph.value(v).uses)
+      if (use.node && !holds(users, use.node)) users.push_back(use.node);
+    for (NodeId user : users) {
+      std::vector<ir::Type> before;
+      for (ValueId out : graph.node(user).outputs) before.push_back(out ? graph.value(out).type : ir::Type());
+      if (!infer(graph, user)) continue;  // the typed verifier says what is wrong; a refinement cannot make a legal node illegal
+      for (size_t i = 0; i < before.size(); ++i) {
+        const ValueId out = graph.node(user).outputs[i];
+        if (out && !(graph.value(out).type == before[i])) changed.push_back(out);
+      }
+    }
+  }
+}
+
+void rename(ir::Graph& graph, ValueId value, std::string name, Journal& journal) {
+  journal.renamed(value, graph.value(value).name);
+  graph.set_name(value, std::move(name));
+}
+
+/// `to` gets the name of `from`.
+void hand_over_name(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
+  std::string name = graph.value(from).name;
+  rename(graph, from, {}, journal);
+  rename(graph, to, std::move(name), journal);
+}
+
+/// A graph output keeps its name: where `to` cannot take it (an input, a constant, another output), an Identity carries it.
+/// Returns what shall stand for `from`; none where that would only put an Identity in the place of an Identity.
+ValueId stand_in(ir::Graph& graph, ValueId from, ValueId to) {
+  const Value& value = graph.value(to);
+  if (!graph.is_output(from) || (value.kind == Value::Kind::result && !graph.is_output(to))) return to;
+  const NodeId producer = graph.value(from).producer;
+  if (graph.node(producer).is("Identity")) return {};
+  const bool later = value.kind == Value::Kind::result && graph.is_before(producer, value.producer);
+  ir::Builder build(graph, graph.next(later ? value.producer : producer));
+  build.set_provenance(graph.node(producer).provenance);
+  return build("Identity", {to});
+}
+
+}  // namespace
+
+bool is_dead(const ir::Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.op->has_effects) return false;
+  return std::ranges::all_of(node.outputs, [&](ValueId v) { return !v || graph.value(v).uses.empty(); });
+}
+
+std::string_view guard(const Match& match, const Rule& rule) {
+  if (rule.shared) return {};
+  for (NodeId node : match.nodes) {
+    if (node == match.root() || holds(match.other_roots, node)) continue;
+    for (ValueId result : match.node(node).outputs) {
+      if (!result) continue;
+      for (const ir::Use& use : match.value(result).uses) {
+        if (use.is_output()) return "a value inside the match is a graph output";
+        if (!holds(match.nodes, use.node)) return "a value inside the match has users outside";
+      }
+    }
+  }
+  return {};
+}
+
+std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
+  const ValueId original = to;
+  if (from == to) return "the replacement is the value itself";
+  if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
+  to = stand_in(graph, from, to);
+  if (!to) return "a graph output must keep its name";
+  const ir::Type before = graph.value(from).type;
+  const ir::Type known = merged(before, graph.value(original).type);
+  if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
+  const Value& value = graph.value(to);
+  if (value.kind == Value::Kind::result && (graph.is_output(to) || value.name.empty())) hand_over_name(graph, from, to, journal);
+  if (value.kind == Value::Kind::result && !(value.type == known)) graph.set_type(to, known);
+  if (!value.data && graph.value(from).data) graph.set_data(to, graph.value(from).data);
+  if (!(known == before)) reinfer_users(graph, to);
+  return {};
+}
+
+std::string apply(ir::Graph& graph, const CompiledRule& compiled, const Match& match, Journal& journal) {
+  const Rule& rule = *compiled.rule;
+  journal.begin();
+  Rewriter rewriter(graph, anchor_of(match));
+  rewriter.set_provenance(provenance_of(match, rule));
+  std::string refused;
+  try {
+    const bool done = compiled.equation ? compiled.equation->rewrite(match, rewriter) : rule.rewrite(match, rewriter);
+    if (!rewriter.status())
+      refused = rewriter.status().error()->what;
+    else if (!done || rewriter.replacements().empty())
+      refused = "the rule refused while building";
+  } catch (const std::exception& e) {
+    refused = std::string("the rule threw: ") + e.what();
+  }
+  for (const auto& [from, to] : rewriter.replacements()) {
+    if (!refused.empty()) break;
+    refused = !to ? "the rule gave no value" : replace(graph, from, to, journal);
+  }
+  journal.constants_made(rewriter.constants());
+  if (!refused.empty()) journal.undo();
+  return refused;
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon::rewrite {
+
+/// First in, first out; a node stands in it at most once. Stale ids are dropped when they come up.
+class Worklist {
+ public:
+  void push(ir::NodeId node) {
+    if (!node) return;
+    if (node.slot() >= waiting_.size()) waiting_.resize(node.slot() + 1);
+    if (waiting_[node.slot()] == node.bits) return;
+    waiting_[node.slot()] = node.bits;
+    queue_.push_back(node);
+  }
+  /// The next node that is still alive; none at the end.
+  ir::NodeId pop(const ir::Graph& graph) {
+    while (!queue_.empty()) {
+      const ir::NodeId node = queue_.front();
+      queue_.pop_front();
+      if (waiting_[node.slot()] != node.bits) continue;
+      waiting_[node.slot()] = 0;
+      if (graph.alive(node)) return node;
+    }
+    return {};
+  }
+
+ private:
+  std::deque<ir::NodeId> queue_;
+  std::vector<uint32_t> waiting_;   ///< by slot: the bits of the id that waits
+};
+
+}  // namespace tenon::rewrite

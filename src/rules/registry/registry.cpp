@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/registry/registry.h"
+
+namespace tenon::rules {
+
+#define TENON_ENTRY(IDENT) extern const rewrite::RuleList rules_##IDENT;
+#include "tenon/rules_list.inc"
+#undef TENON_ENTRY
+
+namespace {
+const RuleFile kFiles[] = {
+#define TENON_ENTRY(IDENT) {#IDENT, &rules_##IDENT},
+#include "tenon/rules_list.inc"
+#undef TENON_ENTRY
+};
+}  // namespace
+
+std::span<const RuleFile> all_files() { return kFiles; }
+
+std::vector<const rewrite::Rule*> rules_of(rewrite::Stage stage) {
+  std::vector<const rewrite::Rule*> out;
+  for (const RuleFile& file : kFiles)
+    if (file.list->stage == stage)
+      for (const rewrite::Rule& rule : file.list->rules) out.push_back(&rule);
+  return out;
+}
+
+std::vector<const rewrite::Rule*> rules_named(std::string_view name) {
+  std::vector<const rewrite::Rule*> out;
+  for (const RuleFile& file : kFiles)
+    for (const rewrite::Rule& rule : file.list->rules)
+      if (file.name == name || rule.name == name) out.push_back(&rule);
+  return out;
+}
+
+}  // namespace tenon::rules

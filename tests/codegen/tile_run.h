@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/tile_scalar.h"
+#include "runtime/kernel.h"
+
+namespace tenon::codegen {
+
+/// Emitted code in executable memory.
+class Loaded {
+ public:
+  explicit Loaded(const MachineCode& code) : size_(code.bytes.size()), entries_(code.entries) {
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::memcpy(memory_, code.bytes.data(), size_);
+    mprotect(memory_, size_, PROT_READ | PROT_EXEC);
+  }
+  Loaded(const Loaded&) = delete;
+  ~Loaded() { munmap(memory_, size_); }
+
+  runtime::KernelFunction entry(size_t i) const {
+    return reinterpret_cast<runtime::KernelFunction>(static_cast<std::byte*>(memory_) + entries_[i].offset);
+  }
+  void run(size_t i, const TileKernel& kernel, std::span<void* const> buffers, std::span<const int64_t> sizes, int64_t begin, int64_t end) const {
+    std::vector<std::byte> scratch(kernel.scratch_bytes() + 64);
+    void* aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
+    const runtime::KernelArgs args{buffers.data(), sizes.data(), aligned};
+    entry(i)(&args, begin, end);
+  }
+
+ private:
+  void* memory_;
+  size_t size_;
+  std::vector<CodeEntry> entries_;
+};
+
+/// The instruction sets that this machine runs.
+inline std::vector<Target> targets() {
+  std::vector<Target> out;
+  const auto host = Target::host();
+  if (!host) return out;
+  out.push_back({Target::Isa::avx2});
+  if (host->isa == Target::Isa::avx512) out.push_back(*host);
+  return out;
+}
+
+inline const char* name_of(const Target& t) { return t.isa == Target::Isa::avx2 ? "avx2" : "avx512"; }
+
+/// Emits one kernel; a failure is reported to the running test.
+inline MachineCode emitted(const TileKernel& kernel, const Target& target) {
+  auto code = emit(std::span(&kernel, 1), target);
+  if (!code) ADD_FAILURE() << code.error().text() << "\n" << text_of(kernel);
+  return code ? std::move(*code) : MachineCode{};
+}
+
+}  // namespace tenon::codegen
