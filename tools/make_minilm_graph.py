@@ -26,7 +26,7 @@ import onnx
 import onnxruntime
 import torch
 import transformers
-from make_models import MeanPooled
+from model_families import MeanPooled
 from onnx import external_data_helper, numpy_helper
 from torch import nn
 
@@ -106,7 +106,7 @@ def move_out(model: onnx.ModelProto, weights: Path) -> int:
 def check_no_machine(path: Path) -> None:
     content = path.read_bytes().lower()
     traces = {str(Path.home()), str(Path.cwd()), str(TARGET.parents[2]), getpass.getuser() + "/", socket.gethostname()}
-    traces |= {"site-packages", "/home/", "/tmp/", ".py\"", "file \""}
+    traces |= {"site-packages", "/home/", "/tmp/", '.py"', 'file "'}
     found = [each for each in traces if len(each) > 4 and each.lower().encode() in content]
     if found:
         raise SystemExit(f"{path} names this machine: {found}")

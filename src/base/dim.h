@@ -26,7 +26,7 @@ class Dim {
   /// The number; only where is_number().
   int64_t value() const { return static_cast<int64_t>(bits_) >> 1; }
   std::optional<int64_t> number() const { return is_number() ? std::optional(value()) : std::nullopt; }
-  /// Arithmetic left 62 bits: no size, compares unequal to all sizes, and every operation on it gives it again.
+  /// Arithmetic left 62 bits, or the value outgrew 512 terms or 4096 parts: no size, compares unequal to all sizes, and every operation on it gives it again.
   bool is_overflow() const;
 
   /// Bounds that hold for every legal value of the symbols; saturated at +-2^62.
@@ -39,6 +39,8 @@ class Dim {
 
   /// The polynomial: "seq", "64*seq + 1", "floordiv(seq + 1, 2)".
   std::string text() const;
+  /// The dim that an interned node stands for.
+  static Dim of(const DimNode* node) { return Dim(node); }
   /// Node of a symbolic dim; nullptr for a number.
   const DimNode* node() const { return is_number() ? nullptr : reinterpret_cast<const DimNode*>(bits_); }
   size_t hash() const { return std::hash<uint64_t>{}(bits_); }
@@ -46,6 +48,7 @@ class Dim {
 
  private:
   friend class Symbols;
+  friend struct DimAlgebra;
   explicit Dim(const DimNode* node) : bits_(reinterpret_cast<uint64_t>(node)) {}
   uint64_t bits_ = 1;
 };
@@ -57,6 +60,9 @@ Dim operator*(Dim a, Dim b);
 Dim floor_div(Dim a, Dim b);
 Dim ceil_div(Dim a, Dim b);
 Dim mod(Dim a, Dim b);
+/// The polynomial q with q * b == a, whatever values the symbols take (so a symbol in `b` cancels even where it may be 0);
+/// nullopt where there is none. This is what the -1 of a Reshape needs.
+std::optional<Dim> exact_quotient(Dim a, Dim b);
 Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
 /// a where `condition` != 0, else b.
@@ -83,6 +89,7 @@ struct DimNode {
   Symbols* symbols;
   uint32_t id;                 ///< order of creation; also the order of terms
   int64_t lower, upper;
+  uint32_t weight = 1;         ///< how many parts it has when written out; bounded
   std::string name;            ///< symbol
   std::vector<Term> terms;     ///< polynomial, sorted; a term without factors is the constant
   std::vector<Dim> operands;   ///< floor_div, min, max, less, equal: two; select: three

@@ -102,10 +102,10 @@ struct TileInstr {
 /// One kernel: run for tasks [begin, end) on one thread. Distinct tasks write disjoint elements.
 struct TileKernel {
   std::string name;
-  std::vector<Buffer> buffers;
-  std::vector<TileType> registers;   ///< type of each register
+  std::vector<Buffer> buffers = {};
+  std::vector<TileType> registers = {}; ///< type of each register
   int32_t sizes = 0;                 ///< how many i64 sizes it takes
-  TileBlock body;
+  TileBlock body = {};
   int64_t scratch_bytes() const;
 };
 

@@ -45,7 +45,7 @@ Result<std::string> ExportWriter::definition(const ir::Graph& graph, ir::NodeId 
   auto inner = TRY(definition_graph(graph, id));
   needed = std::max(needed, TRY(lower_to_opset(*inner, target_)));
   std::unordered_set<std::string> used;
-  NameScope scope{.used = &used, .names = {}, .constants = {}, .function = true};
+  NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}, .function = true};
   // A missing operand keeps its place among the inputs: the call says "" there.
   const ir::Node& node = graph.node(id);
   std::string out;

@@ -40,8 +40,15 @@ void ExportWriter::name_values(const ir::Graph& graph, NameScope& scope, size_t 
     if (!scope.names.contains(id)) scope.names.emplace(id, unique(scope, graph.value(id).name));
   };
   for (ir::ValueId id : graph.inputs().first(formals)) name(id);
-  for (ir::ValueId id : graph.outputs())
-    if (graph.value(id).kind == ir::Value::Kind::result) name(id);
+  for (uint32_t k = 0; k < graph.outputs().size(); ++k) {
+    const ir::ValueId id = graph.outputs()[k];
+    const std::string& wanted = graph.output_name(k);
+    const ir::Value& value = graph.value(id);
+    const bool fresh = !scope.names.contains(id);
+    if (fresh && value.kind == ir::Value::Kind::result) scope.names.emplace(id, unique(scope, wanted));
+    else if (fresh && value.is_constant() && value.name == wanted) name(id);
+    else if (fresh || scope.names[id] != wanted) scope.copies.emplace(k, unique(scope, wanted));
+  }
   for (ir::ValueId id : graph.values()) {
     const ir::Value& value = graph.value(id);
     if (value.kind == ir::Value::Kind::input) continue;
@@ -108,26 +115,28 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
 }
 
 Result<std::string> ExportWriter::body_message(const ir::Graph&, const ir::Node& node, const ir::Body& body, NameScope& scope) {
-  NameScope inner{.outer = &scope, .used = scope.used, .names = {}, .constants = {}, .function = false};
+  NameScope inner{.outer = &scope, .used = scope.used, .names = {}, .constants = {}, .copies = {}, .function = false};
   const size_t formals = body.graph->inputs().size() - body.captures;
   for (uint32_t i = 0; i < body.captures; ++i)
     inner.names.emplace(body.graph->inputs()[formals + i], scope.names[node.inputs[body.first_capture + i]]);
   return graph_message(*body.graph, inner, formals, false);
 }
 
-/// Names of the outputs; one that is no result of a node (and, in the root, no input or initializer) goes through an Identity,
-/// as does a value that is an output twice.
+/// Names of the outputs. A value that cannot carry the output's name, is an output twice or, in a body or function, is no
+/// result of a node there, goes through an Identity.
 Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root) {
   std::vector<std::string> names;
   std::unordered_set<std::string> seen;
-  for (ir::ValueId id : graph.outputs()) {
-    const std::string name = scope.names[id];
-    const bool plain = root || graph.value(id).kind == ir::Value::Kind::result;
+  for (uint32_t k = 0; k < graph.outputs().size(); ++k) {
+    const ir::ValueId id = graph.outputs()[k];
+    const std::string& name = scope.names[id];
+    const auto reserved = scope.copies.find(k);
+    const bool plain = reserved == scope.copies.end() && (root || graph.value(id).kind == ir::Value::Kind::result);
     if (plain && seen.insert(name).second) {
       names.push_back(name);
       continue;
     }
-    const std::string copy = unique(scope, name + "_out");
+    const std::string copy = reserved != scope.copies.end() ? reserved->second : unique(scope, name + "_out");
     std::string node;
     pbf_writer n(node);
     n.add_string(schema::node::kInput, name);
@@ -160,7 +169,7 @@ Result<std::string> ExportWriter::graph_message(const ir::Graph& g, NameScope& s
 
 Result<void> ExportWriter::write(const ir::Graph& g) {
   std::unordered_set<std::string> used;
-  NameScope scope{.used = &used, .names = {}, .constants = {}};
+  NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}};
   graph = TRY(graph_message(g, scope, g.inputs().size(), true));
   return {};
 }

@@ -18,6 +18,7 @@ struct NameScope {
   std::unordered_set<std::string>* used = nullptr;                ///< of the whole model, or of one function
   std::unordered_map<ir::ValueId, std::string> names;
   std::unordered_map<const ir::Constant*, std::string> constants; ///< written in this graph
+  std::unordered_map<uint32_t, std::string> copies;               ///< outputs whose value has another name: that of its copy
   bool function = false;                                          ///< a function has no initializers: Constant nodes instead
 };
 

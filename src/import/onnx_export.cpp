@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>
 
-#include "files/atomic_file.h"
 #include "import/export_writer.h"
+#include "import/file_access.h"
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
 
@@ -101,9 +101,7 @@ int64_t weight_bytes(const std::vector<Weight>& weights) {
   return sum;
 }
 
-using Sink = std::function<Result<void>(std::string_view)>;
-
-Result<void> stream(const ir::Constant& constant, const Sink& sink) {
+Result<void> stream(const ir::Constant& constant, const ByteSink& sink) {
   const Tensor tensor = TRY(ir::materialise(constant));
   return sink({reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.byte_size())});
 }
@@ -119,7 +117,7 @@ std::string model_head(const Lowered& lowered) {
   return out;
 }
 
-Result<void> write_model(const Lowered& lowered, const std::vector<Placed>& placed, const Sink& sink) {
+Result<void> write_model(const Lowered& lowered, const std::vector<Placed>& placed, const ByteSink& sink) {
   uint64_t size = lowered.writer.graph.size();
   for (const Placed& p : placed) size += field_head(schema::graph::kInitializer, p.size()).size() + p.size();
   TRY(sink(model_head(lowered)));
@@ -134,7 +132,7 @@ Result<void> write_model(const Lowered& lowered, const std::vector<Placed>& plac
   return {};
 }
 
-Result<void> write_data(const std::vector<Placed>& placed, const Sink& sink) {
+Result<void> write_data(const std::vector<Placed>& placed, const ByteSink& sink) {
   int64_t end = 0;
   for (const Placed& p : placed) {
     if (p.offset < 0) continue;
@@ -166,13 +164,8 @@ Result<void> export_onnx(const ir::Graph& graph, const std::filesystem::path& pa
   const bool external = options.external_data || weight_bytes(lowered.writer.weights) > options.inline_limit;
   const std::filesystem::path data = path.string() + ".data";
   const std::vector<Placed> placed = TRY(place(lowered.writer.weights, external, data.filename().string()));
-  const auto write = [](const std::filesystem::path& to, const std::function<Result<void>(const Sink&)>& fill) -> Result<void> {
-    auto file = TRY(files::AtomicFile::create(to));
-    TRY(fill([&](std::string_view bytes) { return file.write(std::as_bytes(std::span(bytes))); }));
-    return file.commit();
-  };
-  if (external) TRY(write(data, [&](const Sink& sink) { return write_data(placed, sink); }));
-  return write(path, [&](const Sink& sink) { return write_model(lowered, placed, sink); });
+  if (external) TRY(write_file(data, [&](const ByteSink& sink) { return write_data(placed, sink); }));
+  return write_file(path, [&](const ByteSink& sink) { return write_model(lowered, placed, sink); });
 }
 
 }  // namespace tenon::import

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx_import.h"
 
-#include "files/mapped_file.h"
+#include "import/file_access.h"
 #include "import/onnx_maker.h"
 #include "import/onnx_settle.h"
 #include "ops/op.h"
@@ -31,18 +31,17 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   const auto& warned = maker.warnings();
   out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
   for (std::string& w : TRY(settler.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
-  TRY(name_outputs(*out.graph, model.graph.outputs));
   return out;
 }
 
 }  // namespace
 
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
-  auto file = TRY(files::MappedFile::open(path));
+  const FileBytes file = TRY(map_file(path));
   ImportOptions local = options;
   if (local.external_data_dir.empty()) local.external_data_dir = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
-  return import_bytes(bytes, file, path.string(), local);
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  return import_bytes(bytes, file.keeper, path.string(), local);
 }
 
 Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options) {

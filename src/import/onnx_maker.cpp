@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx_maker.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "import/onnx_order.h"
 #include "import/onnx_parse.h"
 #include "ops/op.h"
+#include "ops/schema.h"
 
 namespace tenon::import {
 namespace {
@@ -128,12 +132,14 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   size_t results = node.outputs.size();
   while (results > 0 && node.outputs[results - 1].empty()) --results;
   ir::Attributes attributes;
-  std::vector<std::pair<std::string_view, const OnnxGraph*>> bodies;
+  Bodies bodies;
   for (const OnnxAttribute& a : node.attributes) {
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
     if (!value) continue;
     if (value->graph && value != &a) return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute");
     if (attributes.has(a.name)) return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name));
+    if (value->graph && std::ranges::contains(bodies, a.name, &Bodies::value_type::first))
+      return fail(Code::bad_attribute, where, fmt::format("body '{}' is given twice", a.name));
     if (value->graph) bodies.emplace_back(a.name, value->graph.get());
     else attributes.set(std::string(a.name), TRY(attribute(*value, where)));
   }
@@ -149,7 +155,21 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   const int64_t version = opset_of(*scope.opsets, node.domain);
   const ops::OpDef& def = ops::def_of(op);
   if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
-  for (auto& [name, source] : bodies) TRY(body(scope, id, name, *source));
+  return attach(scope, id, bodies, where);
+}
+
+/// Bodies stand in the order of the op's schema, whatever the file's order.
+Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodies, std::string_view where) {
+  const ops::OpDef& def = ops::def_of(*scope.graph.node(id).op);
+  size_t known = 0;
+  for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {
+    if (spec.kind != ops::AttributeSpec::Kind::graph) continue;
+    auto at = std::ranges::find(bodies, spec.name, &Bodies::value_type::first);
+    if (at == bodies.end()) return fail(Code::bad_attribute, std::string(where), fmt::format("body '{}' is missing", spec.name));
+    TRY(body(scope, id, at->first, *at->second));
+    ++known;
+  }
+  if (known != bodies.size()) return fail(Code::bad_attribute, std::string(where), "a body that the op does not have");
   return {};
 }
 

@@ -59,6 +59,8 @@ class GraphMaker {
   Result<void> constant(Scope& scope, const OnnxNode& node);
   Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
   Result<void> bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function);
+  using Bodies = std::vector<std::pair<std::string_view, const OnnxGraph*>>;
+  Result<void> attach(Scope& scope, ir::NodeId node, const Bodies& bodies, std::string_view where);
   Result<void> body(Scope& scope, ir::NodeId node, std::string_view name, const OnnxGraph& source);
   Result<ir::Attribute> attribute(const OnnxAttribute& source, std::string_view where);
   Result<std::vector<ir::ValueId>> operands(Scope& scope, const OnnxNode& node);

@@ -46,11 +46,13 @@ Result<void> GraphMaker::fill(Scope& scope, const OnnxGraph& source, bool root) 
   for (const OnnxValueInfo& v : source.value_info) hints.emplace(v.name, &v.type);
   for (const OnnxValueInfo& v : source.outputs) hints.insert_or_assign(v.name, &v.type);
   TRY(nodes(scope, source.nodes));
+  std::unordered_set<std::string_view> named;
   for (const OnnxValueInfo& output : source.outputs) {
     const std::string where = fmt::format("output '{}'", output.name);
+    if (root && !named.insert(output.name).second) return fail(Code::bad_graph, where, "two outputs have one name");
     const ir::ValueId value = TRY(find(scope, output.name, where));
     if (!value) return fail(Code::bad_graph, where, "an output has no value");
-    scope.graph.add_output(value);
+    scope.graph.add_output(value, std::string(output.name));
   }
   return {};
 }
@@ -69,7 +71,7 @@ Result<void> GraphMaker::body(Scope& scope, ir::NodeId node, std::string_view na
   auto graph = ir::Graph::body_of(scope.graph);
   Scope inner{.graph = *graph, .outer = &scope, .opsets = scope.opsets, .env = scope.env, .prefix = {}, .names = {}, .captures = {}};
   TRY(fill(inner, source, false));
-  scope.graph.add_body(node, std::string(name), std::move(graph), inner.captures);
+  scope.graph.attach_body(node, std::string(name), std::move(graph), inner.captures);
   return {};
 }
 

@@ -21,7 +21,7 @@ struct OnnxLimits {
   int64_t nodes = 8 << 20;            ///< in the file, bodies and functions included; again for what functions expand to
   int64_t values = 14 << 20;          ///< initializers, inputs and node outputs in the file
   int message_depth = 200;            ///< protobuf messages within messages
-  int graph_depth = 32;               ///< bodies within bodies
+  int graph_depth = 12;               ///< bodies within bodies
   int function_depth = 64;            ///< functions that call functions
   int rank = 64;
   int64_t name_bytes = 16 << 10;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/tensor.h"
+#include "import/file_access.h"
 #include "import/onnx_model.h"
 
 namespace tenon::import {
@@ -41,7 +42,7 @@ class TensorReader {
   std::shared_ptr<const void> keeper_;
   std::filesystem::path directory_;
   OnnxLimits limits_;
-  std::map<std::string, std::shared_ptr<const void>, std::less<>> files_;  ///< external files that are open
+  std::map<std::string, FileBytes, std::less<>> files_;  ///< external files that are open
 };
 
 /// Decodes the typed field (float_data, int32_data, ...) that `dtype` is stored in.

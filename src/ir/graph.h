@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "base/dim.h"
 #include "base/result.h"
+#include "ir/arena.h"
 #include "ir/attribute.h"
 #include "ir/constant.h"
 #include "ir/ids.h"
@@ -75,6 +75,11 @@ class Listener {
   virtual void operand_changed(NodeId, uint32_t /*slot*/, ValueId /*before*/) {}
   virtual void output_changed(uint32_t /*slot*/, ValueId /*before*/) {}
   virtual void moved(NodeId) {}
+  virtual void attribute_changed(NodeId, std::string_view /*name*/, const Attribute* /*before*/) {}
+  virtual void value_added(ValueId) {}
+  virtual void value_erasing(ValueId) {}
+  virtual void value_renamed(ValueId, const std::string& /*before*/) {}
+  virtual void type_changed(ValueId, const Type& /*before*/) {}
 };
 
 /// An SSA graph. Nodes stand in a list that is always in topological order; use-lists are complete and incremental.
@@ -88,8 +93,11 @@ class Graph {
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  /// Deep copy, bodies included; constants are shared. The copy has Symbols of its own where this is a root.
+  /// Deep copy, bodies included; constants are shared, and every id means the same in the copy. The copy has Symbols of its
+  /// own where this is a root.
   std::unique_ptr<Graph> clone() const;
+  /// Deep copy of a body for a node of `outer` (which may have other Symbols: dims are carried over by name).
+  std::unique_ptr<Graph> clone_body(const Graph& outer) const;
 
   const OpTable& ops() const { return *ops_; }
   Symbols& symbols() const { return *symbols_; }
@@ -112,11 +120,16 @@ class Graph {
   NodeId next(NodeId id) const;
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
+  /// May `node` (none: the end of the graph) use the value where it stands now?
+  bool stands_before(ValueId value, NodeId node) const;
   ValueId find_value(std::string_view name) const;
   /// The only user of a value where it has exactly one use, a node operand; else none.
   NodeId only_user(ValueId id) const;
   bool is_output(ValueId id) const;
-  /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept).
+  /// The name that users of the model know output `slot` by; stays what it was when the output is pointed at another value.
+  const std::string& output_name(uint32_t slot) const { return output_names_[slot]; }
+  /// The constant's bytes where the value is a constant of at most `byte_limit` bytes (lazy ones are materialised and kept, so this
+  /// is no call for two threads at a time).
   const Tensor* tensor_of(ValueId id, int64_t byte_limit = 65536) const;
   /// The node as its op sees it, operands with constants and shape data attached.
   NodeView view(NodeId id) const;
@@ -128,24 +141,41 @@ class Graph {
   std::vector<ValueId> values() const;
 
   // --- editing -----------------------------------------------------------------------------------------------
+  /// Names are made unique where they are taken.
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(ConstantRef constant, std::string name = {});
   /// Appends (or inserts before `before`). Operands must stand earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
   /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.
   void add_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
+  /// The same for a body that was built with its captured inputs: they are its last `captures.size()` inputs already.
+  void attach_body(NodeId node, std::string name, std::unique_ptr<Graph> graph, std::span<const ValueId> captures);
+  /// One more capture of body `index`: the new input of the body. Cost: the node's operands.
+  ValueId add_capture(NodeId node, size_t index, ValueId value);
+  /// Takes capture `capture` of body `index` away; its input must be unused. Cost: the node's operands.
+  void drop_capture(NodeId node, size_t index, uint32_t capture);
   /// Body for editing.
   Graph& body(NodeId node, size_t index);
-  void add_output(ValueId value);
+  /// An empty name takes the value's.
+  void add_output(ValueId value, std::string name = {});
   void set_output(uint32_t slot, ValueId value);
+  void set_output_name(uint32_t slot, std::string name);
+  /// Cost: the outputs behind it.
+  void erase_output(uint32_t slot);
+  /// `slot` may be one past the last operand where the node has no captures: the operand is appended.
   void set_operand(NodeId node, uint32_t slot, ValueId value);
+  /// Drops missing operands at the end of the explicit ones, where the node has no captures.
+  void trim_operands(NodeId node);
+  /// An unused result that nobody asks for any more: its id becomes none, trailing ones go away.
+  void drop_result(NodeId node, uint32_t index);
   /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
-  /// behind it; false, and nothing is changed, where that would make a cycle. Cost: the uses, plus what is moved.
-  bool replace_all_uses(ValueId from, ValueId to);
+  /// behind it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
+  bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});
   /// Results must be unused.
   void erase(NodeId node);
   /// An unused input or constant.
   void erase_value(ValueId value);
+  /// none: to the end. Operands must stand before the new place, users behind it (asserted). Cost: operands or uses.
   void move_before(NodeId node, NodeId before);
   void set_name(NodeId node, std::string name);
   void set_name(ValueId value, std::string name);
@@ -163,30 +193,43 @@ class Graph {
  private:
   struct NodeSlot;
   struct ValueSlot;
-  explicit Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols);
-  NodeSlot& slot(NodeId id);
-  const NodeSlot& slot(NodeId id) const;
-  ValueSlot& slot(ValueId id);
-  const ValueSlot& slot(ValueId id) const;
-  ValueId new_value();
+  Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols, bool is_body);
+  NodeSlot& slot(NodeId id) const;
+  ValueSlot& slot(ValueId id) const;
+  ValueId new_value(Value::Kind kind);
   void release(ValueId id);
+  void release(NodeId id);
   void link(NodeId id, NodeId before);
   void unlink(NodeId id);
+  void make_room(uint64_t key, NodeId near);
   void renumber();
+  uint32_t& position_of(Use use);
   void add_use(ValueId value, Use use);
   void drop_use(ValueId value, Use use);
-  bool move_users_behind(ValueId from, NodeId anchor);
+  void repoint(Use use, ValueId to);
+  void insert_operand(NodeId node, uint32_t slot, ValueId value);
+  void remove_operand(NodeId node, uint32_t slot);
+  void take_name(ValueId id, std::string name);
+  bool collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const;
+  void move_behind(NodeId anchor, std::vector<NodeId>& movers);
+  void copy_slots_to(Graph& copy) const;
+  friend Result<void> verify(const Graph& graph);
+  friend class Verifier;
 
   const OpTable* ops_;
   std::shared_ptr<Symbols> symbols_;
-  std::deque<NodeSlot> nodes_;
-  std::deque<ValueSlot> values_;
+  bool is_body_ = false;
+  Arena<NodeSlot> nodes_;
+  Arena<ValueSlot> values_;
   std::vector<uint32_t> free_nodes_, free_values_;
   NodeId head_, tail_;
   size_t live_nodes_ = 0, live_values_ = 0;
   std::vector<ValueId> inputs_, outputs_;
   std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
-  std::unordered_map<std::string, ValueId> names_;
+  std::vector<std::string> output_names_;
+  std::unordered_map<std::string_view, ValueId> names_;  ///< keys are the values' own strings, which never move
+  mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem
+  mutable uint32_t mark_ = 0;
   Listener* listener_ = nullptr;
 };
 

@@ -62,6 +62,10 @@ class Op {
   bool commutative = false;              ///< its first two operands may change places
   bool deterministic = true;             ///< equal operands and attributes give equal results
   bool has_effects = false;
+  /// Types that the formal inputs of body `body` have, where the node's operands settle them (Loop, Scan); an input left out or with
+  /// dtype none keeps its declared type. Asked again after the body was inferred (view.bodies then tell its outputs), so
+  /// that carried values whose shape changes can be widened, until the answer stays the same.
+  virtual std::vector<Type> body_inputs(const NodeView& /*view*/, size_t /*body*/) const { return {}; }
   /// Fills view.outputs (and output_data). Errors: whatever makes the node illegal.
   virtual Result<void> infer(NodeView& view) const = 0;
 };

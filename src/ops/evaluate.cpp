@@ -41,7 +41,9 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   for (ValueId r : results) {
     if (r) graph.add_output(r);
   }
-  std::vector<Tensor> values = TRY(evaluate(graph, tensors, {.mode = mode}));
+  EvaluateOptions options;
+  options.mode = mode;
+  std::vector<Tensor> values = TRY(evaluate(graph, tensors, options));
   std::vector<Tensor> out(declared.outputs.size());
   size_t at = 0;
   for (size_t k = 0; k < results.size(); ++k) {

@@ -45,6 +45,7 @@ Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view 
 bool is_number(DType dtype) { return is_real_arithmetic(dtype) || is_integer(dtype); }
 bool is_signed_number(DType dtype) { return is_real_arithmetic(dtype) || (is_integer(dtype) && is_signed(dtype)); }
 bool is_bool(DType dtype) { return dtype == DType::boolean; }
+bool is_comparable(DType dtype) { return is_number(dtype) || dtype == DType::boolean; }
 bool is_index(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 void set_output(NodeView& view, size_t k, Type type) {
@@ -53,6 +54,8 @@ void set_output(NodeView& view, size_t k, Type type) {
 
 void set_data(NodeView& view, size_t k, ShapeData data) {
   if (k >= view.outputs.size() || data.size() > ir::kMaxShapeData) return;
+  const DType dtype = view.outputs[k].dtype;
+  if (dtype != DType::boolean && (bits_of(dtype) < 32 || is_complex(dtype))) return;
   for (Dim d : data) {
     if (d.is_overflow()) return;
   }
@@ -248,19 +251,28 @@ size_t broadcast_position(size_t i, const Sizes& from, const Sizes& to) {
 }
 }  // namespace
 
-void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn) {
-  if (view.outputs.empty() || !view.outputs[0].has_rank() || !ranks_known(view, {0, 1})) return;
-  const auto a = elements(view, 0), b = elements(view, 1);
-  const auto sa = numbers_of(*view.type(0).shape), sb = numbers_of(*view.type(1).shape), to = numbers_of(*view.outputs[0].shape);
-  if (!a || !b || !sa || !sb || !to) return;
+std::optional<ShapeData> broadcast_elements(const NodeView& view, size_t input, const DimList& to) {
+  const auto data = elements(view, input);
+  if (!data || !ranks_known(view, {input})) return std::nullopt;
+  const auto from = numbers_of(*view.type(input).shape), sizes = numbers_of(to);
+  if (!from || !sizes) return std::nullopt;
   size_t count = 1;
-  for (int64_t s : *to) {
+  for (int64_t s : *sizes) {
     count *= static_cast<size_t>(s);
-    if (count > ir::kMaxShapeData) return;
+    if (count > ir::kMaxShapeData) return std::nullopt;
   }
   ShapeData out;
-  for (size_t i = 0; i < count; ++i) {
-    auto v = fn((*a)[broadcast_position(i, *sa, *to)], (*b)[broadcast_position(i, *sb, *to)]);
+  for (size_t i = 0; i < count; ++i) out.push_back((*data)[broadcast_position(i, *from, *sizes)]);
+  return out;
+}
+
+void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn) {
+  if (view.outputs.empty() || !view.outputs[0].has_rank()) return;
+  const auto a = broadcast_elements(view, 0, *view.outputs[0].shape), b = broadcast_elements(view, 1, *view.outputs[0].shape);
+  if (!a || !b) return;
+  ShapeData out;
+  for (size_t i = 0; i < a->size(); ++i) {
+    auto v = fn((*a)[i], (*b)[i]);
     if (!v) return;
     out.push_back(*v);
   }

@@ -31,11 +31,13 @@ bool is_number(DType dtype);          ///< float arithmetic types and integers
 bool is_signed_number(DType dtype);
 bool is_bool(DType dtype);
 bool is_index(DType dtype);           ///< i32, i64
+bool is_comparable(DType dtype);      ///< numbers and bool
 
 // --- results -------------------------------------------------------------------------------------------------------
 /// Stores the type of result `k`; ignored where the node has fewer results.
 void set_output(NodeView& view, size_t k, Type type);
-/// Stores shape data of result `k`; ignored where it is longer than kMaxShapeData.
+/// Stores shape data of result `k`; ignored where it is longer than kMaxShapeData or the dtype is too small to hold sizes
+/// (i32, i64, u32, u64, f32, f64 and bool are not).
 void set_data(NodeView& view, size_t k, ShapeData data);
 /// Every named operand is present and has a known rank.
 bool ranks_known(const NodeView& view, std::initializer_list<size_t> inputs);
@@ -87,6 +89,8 @@ void pass_data(NodeView& view);
 /// or `fn` answers nullopt.
 void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn);
 void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn);
+/// Elements of an operand, broadcast to `to`; nullopt where they or the operand's sizes are not known, or are too many.
+std::optional<ShapeData> broadcast_elements(const NodeView& view, size_t input, const DimList& to);
 
 // --- windows -------------------------------------------------------------------------------------------------------
 /// Sliding windows of Conv and of the poolings, resolved for `spatial` axes.

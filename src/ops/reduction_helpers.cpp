@@ -216,6 +216,12 @@ Result<int> axis_attribute(const NodeView& view, int64_t otherwise) {
   return normal_axis(view, view.attributes->integer("axis", otherwise), view.rank(0));
 }
 
+Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int) {
+  const int axis = TRY(axis_attribute(graph.view(node)));
+  graph.set_attribute(node, "axis", int64_t{axis});
+  return {};
+}
+
 Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 13) return {};
   const ir::NodeView view = graph.view(node);

@@ -78,6 +78,8 @@ RowOffsets row_offsets(const Sizes& shape, std::span<const int> row);
 /// Softmax and its kin before opset 13 normalise over everything from `axis` (default 1) on: flattened by a pair of reshapes
 /// unless the axis is the last one.
 Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset);
+/// The last axis by its number, as before opset 13 -1 meant the default of 1 to some readers.
+Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
 /// Attribute `axis` (default `otherwise`) of operand 0. Errors: axis_out_of_range.
 Result<int> axis_attribute(const NodeView& view, int64_t otherwise = -1);
 

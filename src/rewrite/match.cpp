@@ -71,7 +71,10 @@ std::optional<Ints> Look::ints(ValueId value) const {
 }
 
 std::optional<Ints> Look::ints(NodeId node, std::string_view attribute, int input) const {
-  return graph_->view(node).ints(attribute, input);
+  const Node& n = graph_->node(node);
+  if (const ir::Attribute* found = n.attributes.find(attribute))
+    return std::holds_alternative<Ints>(*found) ? std::optional(std::get<Ints>(*found)) : std::nullopt;
+  return input >= 0 ? ints(operand(node, static_cast<size_t>(input))) : std::nullopt;
 }
 
 std::optional<int> Look::axis(NodeId node, std::string_view attribute, int64_t otherwise, ValueId of) const {

@@ -24,7 +24,7 @@ bool unused_mask(Match& m) {
   return !training && (node.outputs.size() < 2 || !node.outputs[1] || m.use_count(node.outputs[1]) == 0);
 }
 
-/// x + 0, x - 0, x * 1, x / 1 where the other operand does not widen the shape. x + 0 is exact but for -0 + 0 = 0.
+/// x - 0, x * 1, x / 1 where the other operand does not widen the shape; x + 0 turns -0 into 0, so it is not exact.
 bool neutral(Match& m) {
   const Node& node = m.node(m.root());
   const bool additive = node.is("Add") || node.is("Sub");
@@ -109,7 +109,8 @@ RULES(noop) {
         {.name = "cast_same", .docs = "Cast to the dtype that is there", .roots = "Cast CastLike", .match = dtype_kept, .rewrite = give_back_first, .benefit = 10, .shared = true},
         {.name = "transpose_identity", .docs = "Transpose that leaves every axis where it is", .roots = "Transpose", .match = identity_order, .rewrite = give_back_first, .benefit = 10, .shared = true},
         {.name = "reshape_same", .docs = "Reshape, Expand and their kin to the shape that is there", .roots = "Reshape Expand Flatten Squeeze Unsqueeze Tile", .match = same_type, .rewrite = give_back_first, .benefit = 10, .shared = true},
-        {.name = "neutral_operand", .docs = "x+0, x-0, x*1, x/1", .roots = "Add Sub Mul Div", .match = neutral, .rewrite = give_kept, .benefit = 10, .shared = true},
+        {.name = "add_zero", .docs = "x+0 is x (but for -0+0, which is 0)", .roots = "Add", .match = neutral, .rewrite = give_kept, .numerics = Numerics::reassociating, .benefit = 10, .shared = true},
+        {.name = "neutral_operand", .docs = "x-0, x*1, x/1 are x", .roots = "Sub Mul Div", .match = neutral, .rewrite = give_kept, .benefit = 10, .shared = true},
         {.name = "pow_one", .docs = "x to the power of 1", .roots = "Pow", .match = pow_one, .rewrite = give_kept, .benefit = 10, .shared = true},
         {.name = "slice_whole", .docs = "Slice as large as its operand", .roots = "Slice", .match = whole_slice, .rewrite = give_back_first, .benefit = 10, .shared = true},
         {.name = "pad_zero", .docs = "Pad by nothing", .roots = "Pad", .match = zero_pads, .rewrite = give_back_first, .benefit = 10, .shared = true},

@@ -44,7 +44,7 @@ TEST(Emit, BytesDoNotDependOnThreads) {
 
 TEST(Emit, BadTileIrIsRefused) {
   TileKernel k = axpy(8);
-  k.body[0].args[0] = 1000;
+  k.body.back().args[0] = 1000;
   const auto code = emit(std::span(&k, 1), Target{Target::Isa::avx2});
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().code(), Code::internal);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// min, max, select and comparisons of sizes.
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.h"
+#include "base/dim_algebra.h"
+
+namespace tenon::inline base {
+namespace {
+
+using Kind = DimNode::Kind;
+
+/// A number stands last, else the older node first.
+bool stands_before(Dim a, Dim b) {
+  if (a.is_number() != b.is_number()) return b.is_number();
+  return !a.is_number() && a.node()->id < b.node()->id;
+}
+
+Dim extreme(Kind kind, Dim a, Dim b) {
+  if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
+  const Interval d = difference(a, b);
+  if (d.upper <= 0) return kind == Kind::min ? a : b;
+  if (d.lower >= 0) return kind == Kind::min ? b : a;
+  if (stands_before(b, a)) std::swap(a, b);
+  for (auto [outer, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const DimNode* node = outer.node();
+    if (!node || node->kind != kind) continue;
+    if (node->operands[0] == other || node->operands[1] == other) return outer;
+    if (node->operands[1].is_number() && other.is_number()) {
+      return extreme(kind, node->operands[0], extreme(kind, node->operands[1], other));
+    }
+  }
+  return DimAlgebra::atom(DimAlgebra::symbols_of(a, b), kind, {a, b});
+}
+
+/// d written as left - right, both with positive coefficients only.
+std::pair<Poly, Poly> sides_of(const Poly& d) {
+  Poly left, right;
+  for (const DimNode::Term& term : d) {
+    if (term.coefficient > 0) left.push_back(term);
+    else right.push_back({-term.coefficient, term.factors});
+  }
+  return {std::move(left), std::move(right)};
+}
+
+Dim comparison_atom(Symbols* symbols, Kind kind, const Poly& d) {
+  auto [left, right] = sides_of(d);
+  return DimAlgebra::atom(symbols, kind, {DimAlgebra::dim_of(symbols, std::move(left)), DimAlgebra::dim_of(symbols, std::move(right))});
+}
+
+std::optional<Poly> difference_poly(Dim a, Dim b) { return add(poly_of(a), poly_of(b), -1); }
+
+std::optional<bool> settled_equal(const Poly& d) {
+  if (d.empty()) return true;
+  const int64_t g = content_of(d);
+  if (g == 0 || constant_of(d) % g != 0) return false;
+  const Interval bounds = interval_of(d);
+  if (bounds.lower > 0 || bounds.upper < 0) return false;
+  if (bounds.lower == 0 && bounds.upper == 0) return true;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Dim min(Dim a, Dim b) { return extreme(Kind::min, a, b); }
+Dim max(Dim a, Dim b) { return extreme(Kind::max, a, b); }
+
+Dim less_than(Dim a, Dim b) {
+  if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
+  auto d = difference_poly(a, b);
+  if (!d) return DimAlgebra::overflow();
+  const Interval bounds = interval_of(*d);
+  if (bounds.upper < 0) return 1;
+  if (bounds.lower >= 0) return 0;
+  const int64_t g = content_of(*d);
+  for (DimNode::Term& term : *d) term.coefficient = floor_div(term.coefficient, g);  // g*p + c < 0  <=>  p + floor(c/g) < 0
+  if (d->back().coefficient == 0) d->pop_back();
+  return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::less, *d);
+}
+
+Dim equal_to(Dim a, Dim b) {
+  if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
+  auto d = difference_poly(a, b);
+  if (!d) return DimAlgebra::overflow();
+  if (const auto known = settled_equal(*d)) return *known ? 1 : 0;
+  const int64_t g = d->front().coefficient < 0 ? -content_of(*d) : content_of(*d);
+  for (DimNode::Term& term : *d) term.coefficient /= g;
+  return comparison_atom(DimAlgebra::symbols_of(a, b), Kind::equal, *d);
+}
+
+Dim select(Dim condition, Dim a, Dim b) {
+  if (condition.is_overflow() || a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
+  if (condition.lower() > 0 || condition.upper() < 0) return a;
+  if (condition == Dim(0)) return b;
+  if (a == b) return a;
+  const DimNode* node = condition.node();
+  if (node->kind == Kind::less || node->kind == Kind::equal) {
+    const Dim tested = node->operands[0] - node->operands[1];
+    const bool along = tested == a - b, against = tested == b - a;
+    if (node->kind == Kind::less && along) return min(a, b);
+    if (node->kind == Kind::less && against) return max(a, b);
+    if (node->kind == Kind::equal && (along || against)) return b;
+  }
+  return DimAlgebra::atom(DimAlgebra::symbols_of(condition, a, b), Kind::select, {condition, a, b});
+}
+
+std::optional<bool> Dim::equals(Dim other) const {
+  if (is_overflow() || other.is_overflow()) return false;
+  if (*this == other) return true;
+  if (is_number() && other.is_number()) return false;
+  const auto d = difference_poly(*this, other);
+  return d ? settled_equal(*d) : std::nullopt;
+}
+
+std::optional<bool> Dim::less(Dim other) const {
+  if (is_overflow() || other.is_overflow()) return std::nullopt;
+  if (is_number() && other.is_number()) return value() < other.value();
+  const Interval d = difference(*this, other);
+  if (d.upper < 0) return true;
+  if (d.lower >= 0) return false;
+  return std::nullopt;
+}
+
+}  // namespace tenon::inline base

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tenon::cli {
+namespace {
+
+void put(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
+
+nlohmann::ordered_json json_of(const Diagnostic& d) {
+  return {{"code", static_cast<int>(d.code)}, {"name", name_of(d.code)}, {"place", d.place}, {"what", d.what},
+          {"expected", d.expected},           {"found", d.found},        {"advice", d.advice}};
+}
+
+std::string dump(const nlohmann::ordered_json& object) { return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+bool wants_colour(int fd) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  if ((no_colour && *no_colour) || (term && std::string_view(term) == "dumb")) return false;
+  return isatty(fd) == 1;
+}
+
+void Console::line(std::string_view text) {
+  if (json || quiet) return;
+  clear_progress();
+  put(stdout, fmt::format("{}\n", text));
+}
+
+void Console::table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string text;
+    for (size_t i = 0; i < row.size(); ++i) text += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+    line(text);
+  }
+}
+
+void Console::object(const nlohmann::ordered_json& object) {
+  if (!json) return;
+  nlohmann::ordered_json whole = object;
+  if (!warnings_.empty()) whole["warnings"] = warnings_;
+  object_ = dump(whole);
+}
+
+void Console::clear_progress() {
+  if (progress_shown_) put(stderr, "\r\033[K");
+  progress_shown_ = false;
+}
+
+void Console::progress(std::string_view text) {
+  if (json || quiet || isatty(STDERR_FILENO) != 1) return;
+  clear_progress();
+  put(stderr, text);
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
+void Console::warn(std::string_view text) {
+  warnings_.emplace_back(text);
+  if (json || quiet) return;
+  clear_progress();
+  const bool colour = wants_colour(STDERR_FILENO);
+  put(stderr, fmt::format("{}warning:{} {}\n", colour ? "\033[33m" : "", colour ? "\033[0m" : "", text));
+}
+
+void Console::print_error(const Diagnostic& d) const {
+  const bool colour = wants_colour(STDERR_FILENO);
+  const std::string_view red = colour ? "\033[1;31m" : "", dim = colour ? "\033[2m" : "", off = colour ? "\033[0m" : "";
+  std::string text = fmt::format("{}error[TN{}]{}", red, static_cast<int>(d.code), off);
+  if (!d.place.empty()) text += fmt::format(" at {}", d.place);
+  text += fmt::format(": {}\n", d.what);
+  const auto part = [&](std::string_view label, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {}{:<9}{} {}\n", dim, label, off, value);
+  };
+  part("expected:", d.expected);
+  part("found:", d.found);
+  part("try:", d.advice);
+  put(stderr, text);
+}
+
+int Console::finish(const Result<void>& result) {
+  clear_progress();
+  if (result) {
+    put(stdout, object_);
+  } else if (json) {
+    put(stdout, dump({{"error", json_of(*result.error())}}));
+  } else {
+    print_error(*result.error());
+  }
+  // A full disk or a closed pipe shows only when the buffer is written.
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!result) return exit_code_of(result.error().code());
+  return written ? 0 : exit_code_of(Code::write_failed);
+}
+
+}  // namespace tenon::cli

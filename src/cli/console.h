@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+
+namespace tenon::cli {
+
+/// Where a verb speaks. Text goes to stdout, progress and errors to stderr. With --json, stdout gets one object and nothing else.
+class Console {
+ public:
+  bool json = false;
+  bool quiet = false;
+
+  /// A line of the answer; silent with --json and --quiet.
+  void line(std::string_view text = {});
+  /// Columns padded to their widest cell; the first row is the heading.
+  void table(const std::vector<std::vector<std::string>>& rows);
+  /// The answer to --json. The last one counts; printed when the verb is done.
+  void object(const nlohmann::ordered_json& object);
+  /// One line that is rewritten in place; only on a terminal.
+  void progress(std::string_view text);
+  /// A warning on stderr; silent with --quiet, part of the object with --json.
+  void warn(std::string_view text);
+
+  /// Ends the output: prints the object, or the error. Returns the exit code.
+  int finish(const Result<void>& result);
+
+ private:
+  void clear_progress();
+  void print_error(const Diagnostic& d) const;
+
+  std::string object_;
+  std::vector<std::string> warnings_;
+  bool progress_shown_ = false;
+};
+
+/// Whether `fd` is a terminal that wants colours (NO_COLOR and TERM=dumb say no).
+bool wants_colour(int fd);
+
+}  // namespace tenon::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/onnx_import.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+/// "ids=1x128", "x=*x3x224x224" (* stays what the model says), "x=batch,3,224,224" (a name is a symbol), "x=" (a scalar).
+/// Sizes are parted by x or by commas; names that contain an x need commas.
+/// Errors: bad_usage.
+Result<import::RequestedShape> parse_shape(std::string_view text);
+
+/// The options of every verb that reads a model: MODEL, --external-data, --shape.
+struct ModelOptions {
+  std::string path;
+  std::string external_data;
+  std::vector<std::string> shapes;
+
+  void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
+  Result<import::ImportOptions> import_options() const;
+  /// Reads the ONNX model.
+  Result<import::Imported> import() const;
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_tensor.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/checked.h"
+
+namespace tenon::import {
+namespace {
+
+constexpr int64_t kCopyBelow = 64 << 10;
+
+/// Keys of external_data: a closed set, so that a file cannot set what the reader did not mean to be set.
+struct ExternalEntry {
+  std::string_view location;
+  int64_t offset = 0;
+  std::optional<int64_t> length;
+};
+
+Result<int64_t> unsigned_number(std::string_view text, std::string_view key, const std::string& where) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return fail(Code::bad_file, where, fmt::format("external data: '{}' is no size", key)).expected("a number from 0 to 2^63-1").found(std::string(text));
+  return value;
+}
+
+Result<ExternalEntry> external_entry(const OnnxTensor& t, const std::string& where) {
+  ExternalEntry out;
+  for (const auto& [key, value] : t.entries) {
+    if (key == "location") out.location = value;
+    else if (key == "offset") out.offset = TRY(unsigned_number(value, key, where));
+    else if (key == "length") out.length = TRY(unsigned_number(value, key, where));
+    else if (key != "checksum")
+      return fail(Code::bad_file, where, "external data has a key that ONNX does not define").expected("location, offset, length or checksum").found(std::string(key));
+  }
+  if (out.location.empty()) return fail(Code::bad_file, where, "external data has no location");
+  return out;
+}
+
+}  // namespace
+
+std::string TensorReader::where(const OnnxTensor& t) const {
+  return t.name.empty() ? place_.text(t.message.data()) : fmt::format("tensor '{}'", t.name);
+}
+
+Result<TensorReader::Header> TensorReader::header(const OnnxTensor& t) const {
+  auto dtype = dtype_from_onnx(t.dtype);
+  if (!dtype || *dtype == DType::none) return fail(Code::not_supported, where(t), fmt::format("not supported yet: ONNX element type {}", t.dtype));
+  if (t.segmented) return fail(Code::not_supported, where(t), "not supported yet: a tensor in segments");
+  const auto count = checked_count(t.dims);
+  if (!count) return fail(Code::size_overflow, where(t), "the shape of the tensor is negative or too large");
+  // 16 bytes is the widest element: the product below cannot overflow.
+  if (*count > limits_.tensor_bytes / 16 && (*count >= int64_t{1} << 57 || bytes_of(*dtype, *count) > limits_.tensor_bytes))
+    return fail(Code::limit_exceeded, where(t), "the tensor is too large").expected(fmt::format("at most {} bytes", limits_.tensor_bytes));
+  return Header{*dtype, *count, bytes_of(*dtype, *count)};
+}
+
+Result<Tensor> TensorReader::reference(const OnnxTensor& t, const Header& head, std::span<const std::byte> bytes, const std::shared_ptr<const void>& keeper) const {
+  if (static_cast<int64_t>(bytes.size()) != head.bytes)
+    return fail(Code::bad_file, where(t), "the data does not fit the shape").expected(fmt::format("{} bytes", head.bytes)).found(fmt::format("{} bytes", bytes.size()));
+  const int width = std::max(1, is_complex(head.dtype) ? bits_of(head.dtype) / 16 : bits_of(head.dtype) / 8);
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % static_cast<uintptr_t>(width) == 0;
+  if (keeper && head.bytes > 0 && (aligned || head.bytes > kCopyBelow)) return Tensor::view(head.dtype, t.dims, bytes.data(), keeper);
+  Tensor out = TRY(Tensor::make(head.dtype, t.dims));
+  if (head.bytes > 0) std::memcpy(out.mutable_data(), bytes.data(), bytes.size());
+  return out;
+}
+
+Result<Tensor> TensorReader::external(const OnnxTensor& t, const Header& head) {
+  const ExternalEntry entry = TRY(external_entry(t, where(t)));
+  if (head.dtype == DType::string) return fail(Code::bad_file, where(t), "strings cannot be external data");
+  if (directory_.empty())
+    return fail(Code::file_missing, where(t), "external data of a model that has no folder").found(std::string(entry.location)).advice("say where it lies: --external-data DIR");
+  auto at = files_.find(entry.location);
+  if (at == files_.end()) {
+    auto file = map_external(directory_, entry.location);
+    if (!file) return std::move(file).error().at(where(t));
+    at = files_.emplace(std::string(entry.location), *std::move(file)).first;
+  }
+  const std::span<const std::byte> all = at->second.bytes;
+  const int64_t length = entry.length.value_or(head.bytes);
+  const auto end = checked_add(entry.offset, length);
+  if (length != head.bytes || !end || *end > static_cast<int64_t>(all.size()))
+    return fail(Code::bad_file, where(t), "external data does not fit the tensor or its file").expected(fmt::format("{} bytes within a file of {}", head.bytes, all.size()))
+        .found(fmt::format("offset {}, length {}", entry.offset, length)).advice("check that the data file belongs to this model and is whole");
+  return reference(t, head, all.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(length)), at->second.keeper);
+}
+
+Result<Tensor> TensorReader::read(const OnnxTensor& t) {
+  const Header head = TRY(header(t));
+  if (t.external) return external(t, head);
+  if (t.raw && head.dtype != DType::string && (head.count == 0 || !t.raw->empty()))
+    return reference(t, head, std::as_bytes(std::span(*t.raw)), keeper_);
+  return read_typed_data(place_, t, head.dtype, head.count);
+}
+
+Result<Tensor> TensorReader::read(const OnnxSparse& s) {
+  const std::string place = where(s.values);
+  Tensor values = TRY(read(s.values)), indices = TRY(read(s.indices));
+  OnnxTensor dense;
+  dense.name = s.values.name;
+  dense.dims = s.dims;
+  dense.dtype = s.values.dtype;
+  dense.message = s.values.message;
+  const Header head = TRY(header(dense));
+  const int64_t rank = static_cast<int64_t>(s.dims.size()), n = values.count();
+  const bool linear = indices.rank() == 1;
+  if (indices.dtype() != DType::i64 || values.rank() != 1 || (linear ? indices.shape() != Sizes{n} : indices.shape() != Sizes{n, rank}))
+    return fail(Code::bad_file, place, "a sparse tensor needs one value and one index an element").expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank)).found(type_text(indices.dtype(), indices.shape()));
+  if (bits_of(head.dtype) < 8 || is_complex(head.dtype)) return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type");
+  Tensor out = TRY(Tensor::make(head.dtype, s.dims, kDenseLimit));
+  const auto width = static_cast<size_t>(bits_of(head.dtype) / 8);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = linear ? indices.integer(i) : 0;
+    for (int64_t k = 0; k < rank && !linear; ++k) {
+      const int64_t index = indices.integer(i * rank + k);
+      if (index < 0 || index >= s.dims[k]) return fail(Code::index_out_of_range, place, "an index of the sparse tensor lies outside");
+      at = at * s.dims[k] + index;
+    }
+    if (at < 0 || at >= head.count) return fail(Code::index_out_of_range, place, "an index of the sparse tensor lies outside");
+    std::memcpy(out.mutable_data() + static_cast<size_t>(at) * width, values.data() + static_cast<size_t>(i) * width, width);
+  }
+  return out;
+}
+
+}  // namespace tenon::import

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/builder.h"
+
+namespace tenon::ir {
+
+static const Op* find_op(const OpTable& ops, std::string_view name) {
+  size_t at = name.rfind("::");
+  return at == name.npos ? ops.find("", name) : ops.find(name.substr(0, at), name.substr(at + 2));
+}
+
+ValueId Builder::operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, Attribute>> attributes) {
+  return many(op, std::move(inputs), 1, std::move(attributes))[0];
+}
+
+std::vector<ValueId> Builder::many(std::string_view op_name, std::vector<ValueId> inputs, size_t outputs,
+                                   std::vector<std::pair<std::string, Attribute>> attributes) {
+  std::vector<ValueId> none(std::max<size_t>(outputs, 1));
+  if (!status_) return none;
+  const Op* op = find_op(graph_.ops(), op_name);
+  if (!op) {
+    status_ = fail(Code::not_supported, std::string(op_name), "no op of this name").advice("check the name and the domain (domain::Name)");
+    return none;
+  }
+  for (ValueId input : inputs) {
+    if (!input || (graph_.alive(input) && graph_.stands_before(input, before_))) continue;
+    status_ = fail(Code::bad_graph, std::string(op_name), "an operand stands behind the place where the node is inserted, or is gone");
+    return none;
+  }
+  Attributes set;
+  for (auto& [key, value] : attributes) set.set(std::move(key), std::move(value));
+  NodeId node = graph_.insert(*op, std::move(inputs), outputs, std::move(set), before_);
+  if (!provenance_.rule.empty() || !provenance_.sources.empty()) graph_.set_provenance(node, provenance_);
+  if (Result<void> inferred = infer(graph_, node); !inferred) {
+    status_ = std::unexpected(std::move(inferred).error());
+    graph_.erase(node);
+    return none;
+  }
+  std::vector<ValueId> results = graph_.node(node).outputs;
+  if (results.empty()) results.resize(1);  // operator() hands the first one on
+  return results;
+}
+
+ValueId Builder::constant(Tensor tensor) { return constant(constant_of(std::move(tensor))); }
+
+ValueId Builder::constant(ConstantRef constant) {
+  if (!status_) return {};
+  return graph_.add_constant(std::move(constant));
+}
+
+ValueId Builder::ints(std::vector<int64_t> values) {
+  return constant(Tensor::of_i64({static_cast<int64_t>(values.size())}, values));
+}
+
+ValueId Builder::scalar(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
+
+}  // namespace tenon::ir

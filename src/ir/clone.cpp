@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/slots.h"
+
+namespace tenon::ir {
+namespace {
+
+/// Carries dims over to the Symbols of a copy.
+class Carrier {
+ public:
+  explicit Carrier(Symbols* to) : to_(to) {}
+  Dim operator()(Dim d) const {
+    if (!to_ || d.is_number()) return d;
+    return substitute(d, [this](const DimNode& s) { return to_->symbol(s.name, s.lower, s.upper); });
+  }
+  void apply(Value& v) const {
+    if (!to_) return;
+    if (v.type.shape) {
+      for (Dim& d : *v.type.shape) d = (*this)(d);
+    }
+    if (v.data) {
+      for (Dim& d : *v.data) d = (*this)(d);
+    }
+  }
+
+ private:
+  Symbols* to_;
+};
+
+Node copy_of(const Node& n) {
+  Node copy;
+  copy.op = n.op;
+  copy.name = n.name;
+  copy.attributes = n.attributes;
+  copy.outputs = n.outputs;
+  copy.provenance = n.provenance;
+  copy.explicit_inputs = n.explicit_inputs;
+  copy.inputs = n.inputs;
+  return copy;
+}
+
+}  // namespace
+
+void Graph::copy_slots_to(Graph& copy) const {
+  Carrier carry(copy.symbols_ == symbols_ ? nullptr : copy.symbols_.get());
+  for (size_t i = 0; i < values_.size(); ++i) {
+    ValueSlot& to = copy.values_.grow();
+    to = values_[i];
+    if (!to.live) continue;
+    carry.apply(to.value);
+    if (!to.value.name.empty()) copy.names_.emplace(to.value.name, ValueId(static_cast<uint32_t>(i), to.generation));
+  }
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const NodeSlot& from = nodes_[i];
+    NodeSlot& to = copy.nodes_.grow();
+    to.node = copy_of(from.node);
+    to.positions = from.positions;
+    to.key = from.key;
+    to.previous = from.previous;
+    to.next = from.next;
+    to.generation = from.generation;
+    to.live = from.live;
+    for (const Body& body : from.node.bodies) {
+      std::unique_ptr<Graph> inner(new Graph(*ops_, copy.symbols_, true));
+      body.graph->copy_slots_to(*inner);
+      to.node.bodies.push_back({body.name, std::move(inner), body.first_capture, body.captures});
+    }
+  }
+  copy.name = name;
+  copy.opsets = opsets;
+  copy.free_nodes_ = free_nodes_;
+  copy.free_values_ = free_values_;
+  copy.head_ = head_;
+  copy.tail_ = tail_;
+  copy.live_nodes_ = live_nodes_;
+  copy.live_values_ = live_values_;
+  copy.inputs_ = inputs_;
+  copy.outputs_ = outputs_;
+  copy.output_positions_ = output_positions_;
+  copy.output_names_ = output_names_;
+}
+
+std::unique_ptr<Graph> Graph::clone_body(const Graph& outer) const {
+  std::unique_ptr<Graph> copy(new Graph(*ops_, outer.symbols_, true));
+  copy_slots_to(*copy);
+  return copy;
+}
+
+std::unique_ptr<Graph> Graph::clone() const {
+  std::unique_ptr<Graph> copy(new Graph(*ops_, is_body_ ? symbols_ : std::make_shared<Symbols>(), is_body_));
+  if (!is_body_) {
+    // In the order of the original, so that interned polynomials sort alike.
+    for (Dim s : symbols_->all()) copy->symbols_->symbol(s.node()->name, s.node()->lower, s.node()->upper);
+  }
+  copy_slots_to(*copy);
+  return copy;
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/graph.h"
+
+#include "ir/slots.h"
+
+namespace tenon::ir {
+
+Graph::Graph(const OpTable& ops) : Graph(ops, std::make_shared<Symbols>(), false) {}
+Graph::Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols, bool is_body)
+    : ops_(&ops), symbols_(std::move(symbols)), is_body_(is_body) {}
+Graph::~Graph() = default;
+
+std::unique_ptr<Graph> Graph::body_of(const Graph& outer) {
+  return std::unique_ptr<Graph>(new Graph(*outer.ops_, outer.symbols_, true));
+}
+
+// --- looking -------------------------------------------------------------------------------------------------
+
+bool Graph::alive(NodeId id) const {
+  if (!id || id.slot() >= nodes_.size()) return false;
+  const NodeSlot& s = nodes_[id.slot()];
+  return s.live && s.generation == id.generation();
+}
+
+bool Graph::alive(ValueId id) const {
+  if (!id || id.slot() >= values_.size()) return false;
+  const ValueSlot& s = values_[id.slot()];
+  return s.live && s.generation == id.generation();
+}
+
+const Node& Graph::node(NodeId id) const { return slot(id).node; }
+const Value& Graph::value(ValueId id) const { return slot(id).value; }
+NodeId Graph::next(NodeId id) const { return slot(id).next; }
+NodeId Graph::previous(NodeId id) const { return slot(id).previous; }
+bool Graph::is_before(NodeId a, NodeId b) const { return slot(a).key < slot(b).key; }
+
+bool Graph::stands_before(ValueId value, NodeId node) const {
+  NodeId producer = slot(value).value.producer;
+  return !producer || !node || is_before(producer, node);
+}
+
+ValueId Graph::find_value(std::string_view value_name) const {
+  auto at = names_.find(value_name);
+  return at == names_.end() ? ValueId{} : at->second;
+}
+
+NodeId Graph::only_user(ValueId id) const {
+  const Value& v = value(id);
+  return v.uses.size() == 1 ? v.uses[0].node : NodeId{};
+}
+
+bool Graph::is_output(ValueId id) const {
+  // The shorter of both lists; a value may have 100,000 uses and a graph as many outputs.
+  const Value& v = value(id);
+  if (v.uses.size() <= outputs_.size()) {
+    for (const Use& use : v.uses) {
+      if (use.is_output()) return true;
+    }
+    return false;
+  }
+  for (ValueId output : outputs_) {
+    if (output == id) return true;
+  }
+  return false;
+}
+
+std::vector<ValueId> Graph::values() const {
+  std::vector<ValueId> out;
+  out.reserve(live_values_);
+  for (uint32_t i = 0; i < values_.size(); ++i) {
+    if (values_[i].live) out.push_back(ValueId(i, values_[i].generation));
+  }
+  return out;
+}
+
+std::string Graph::unique_name(std::string_view stem) const {
+  std::string base(stem.empty() ? "v" : stem);
+  if (!names_.contains(base)) return base;
+  uint32_t& count = next_suffix_[base];
+  while (true) {
+    std::string candidate = base + "_" + std::to_string(++count);
+    if (!names_.contains(candidate)) return candidate;
+  }
+}
+
+// --- values --------------------------------------------------------------------------------------------------
+
+ValueId Graph::new_value(Value::Kind kind) {
+  uint32_t index;
+  if (free_values_.empty()) {
+    TENON_ASSERT(values_.size() < kMaxSlots);
+    index = static_cast<uint32_t>(values_.size());
+    values_.grow();
+  } else {
+    index = free_values_.back();
+    free_values_.pop_back();
+  }
+  ValueSlot& s = values_[index];
+  s.live = true;
+  s.value.kind = kind;
+  ++live_values_;
+  return ValueId(index, s.generation);
+}
+
+void Graph::release(ValueId id) {
+  ValueSlot& s = slot(id);
+  TENON_ASSERT(s.value.uses.empty());
+  if (!s.value.name.empty()) names_.erase(s.value.name);
+  s.value = Value{};
+  s.live = false;
+  --live_values_;
+  if (s.generation == kLastGeneration) return;
+  ++s.generation;
+  free_values_.push_back(id.slot());
+}
+
+void Graph::take_name(ValueId id, std::string new_name) {
+  Value& v = slot(id).value;
+  if (!v.name.empty()) names_.erase(v.name);
+  v.name = new_name.empty() ? std::string() : unique_name(new_name);
+  if (!v.name.empty()) names_.emplace(v.name, id);
+}
+
+ValueId Graph::add_input(std::string input_name, Type type) {
+  ValueId id = new_value(Value::Kind::input);
+  Value& v = slot(id).value;
+  v.index = static_cast<uint32_t>(inputs_.size());
+  v.type = std::move(type);
+  take_name(id, std::move(input_name));
+  inputs_.push_back(id);
+  if (listener_) listener_->value_added(id);
+  return id;
+}
+
+ValueId Graph::add_constant(ConstantRef constant, std::string constant_name) {
+  TENON_ASSERT(constant != nullptr);
+  ValueId id = new_value(Value::Kind::constant);
+  Value& v = slot(id).value;
+  v.type = Type(constant->dtype, DimList(constant->shape.begin(), constant->shape.end()));
+  v.constant = std::move(constant);
+  take_name(id, std::move(constant_name));
+  if (listener_) listener_->value_added(id);
+  return id;
+}
+
+void Graph::erase_value(ValueId id) {
+  Value& v = slot(id).value;
+  TENON_ASSERT(v.kind != Value::Kind::result && v.uses.empty());
+  if (listener_) listener_->value_erasing(id);
+  if (v.kind == Value::Kind::input) {
+    for (size_t i = v.index + 1; i < inputs_.size(); ++i) --slot(inputs_[i]).value.index;
+    inputs_.erase(inputs_.begin() + v.index);
+  }
+  release(id);
+}
+
+void Graph::set_name(ValueId id, std::string new_name) {
+  if (slot(id).value.name == new_name) return;
+  std::string before = slot(id).value.name;
+  take_name(id, std::move(new_name));
+  if (listener_) listener_->value_renamed(id, before);
+}
+
+void Graph::set_type(ValueId id, Type type) {
+  Value& v = slot(id).value;
+  if (v.type == type) return;
+  Type before = std::exchange(v.type, std::move(type));
+  if (listener_) listener_->type_changed(id, before);
+}
+
+void Graph::set_data(ValueId id, std::optional<ShapeData> data) { slot(id).value.data = std::move(data); }
+
+// --- what a node carries -------------------------------------------------------------------------------------
+
+void Graph::set_name(NodeId id, std::string new_name) { slot(id).node.name = std::move(new_name); }
+void Graph::set_provenance(NodeId id, Provenance provenance) { slot(id).node.provenance = std::move(provenance); }
+Graph& Graph::body(NodeId id, size_t index) { return *slot(id).node.bodies[index].graph; }
+
+void Graph::set_attribute(NodeId id, std::string attribute, Attribute value) {
+  Attributes& all = slot(id).node.attributes;
+  if (!listener_) return all.set(std::move(attribute), std::move(value));
+  const Attribute* old = all.find(attribute);
+  std::optional<Attribute> before = old ? std::optional(*old) : std::nullopt;
+  all.set(attribute, std::move(value));
+  listener_->attribute_changed(id, attribute, before ? &*before : nullptr);
+}
+
+void Graph::erase_attribute(NodeId id, std::string_view attribute) {
+  Attributes& all = slot(id).node.attributes;
+  const Attribute* old = all.find(attribute);
+  if (!old) return;
+  Attribute before = *old;
+  all.erase(attribute);
+  if (listener_) listener_->attribute_changed(id, attribute, &before);
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cast_helpers.h"
+
+namespace tenon::ops {
+
+OP(cast_like) {
+    .name = "CastLike",
+    .since = 25,
+    .inputs = {"input", "target_type"},
+    .attributes = {"saturate: int = 1", "round_mode: string = up"},
+    .infer = [](NodeView& view) { return infer_cast(view, dtype_of(view, 1)); },
+    .form = form_of_cast,
+    .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },
+    .first = 15,
+    .samples = {"f32[2,3], i64[1]", "i64[4], f16[0]", "f64[0], f32[]", "bool[3], f32[2]"},
+};
+
+}  // namespace tenon::ops

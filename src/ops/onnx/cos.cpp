@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(cos) {
+    .name = "Cos",
+    .since = 22,
+    .inputs = {"input"},
+    .infer = infer_float_unary,
+    .form = unary_of<[](Expr x) { return unary(ExprOp::cos, x); }>,
+    .reference = unary_reference<[](double x) { return std::cos(x); }>,
+    .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(div) {
+    .name = "Div",
+    .since = 14,
+    .inputs = {"a", "b"},
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(infer_binary(view));
+      propagate(view, [&view](Dim a, Dim b) -> std::optional<Dim> {
+        if (is_float(view.outputs[0].dtype)) {  // only where the quotient is whole
+          if (!a.is_number() || !b.is_number() || b.value() == 0 || a.value() % b.value() != 0) return std::nullopt;
+          return a.value() / b.value();
+        }
+        if (a.is_number() && b.is_number()) return b.value() == 0 ? std::nullopt : std::optional<Dim>(a.value() / b.value());
+        if (a.lower() < 0 || b.lower() <= 0) return std::nullopt;  // integers truncate
+        return floor_div(a, b);
+       });
+      return {};
+    },
+    .form = binary_of<[](Expr a, Expr b) { return a / b; }>,
+    .reference = [](Call& call) { return each(call, Binary([](double a, double b) -> double { return a / b; }),
+                            IntBinary([](int64_t a, int64_t b) -> int64_t { return b == 0 ? 0 : b == -1 ? wrap_sub(0, a) : a / b; }),
+                            UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return b == 0 ? 0 : a / b; })); },
+    .samples = {"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]", "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"},
+};
+
+}  // namespace tenon::ops

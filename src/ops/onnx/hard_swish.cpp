@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(hard_swish) {
+    .name = "HardSwish",
+    .since = 22,
+    .inputs = {"input"},
+    .infer = infer_float_unary,
+    .form = unary_of<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
+    .reference = unary_reference<[](double x) { return x * std::max(0.0, std::min(1.0, x / 6.0 + 0.5)); }>,
+    .first = 14,
+    .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(mish) {
+    .name = "Mish",
+    .since = 22,
+    .inputs = {"input"},
+    .infer = infer_float_unary,
+    .form = unary_of<[](Expr x) { return x * tanh(max(x, Expr(0)) + log1p(exp(-abs(x)))); }>,
+    .reference = unary_reference<[](double x) { return x * std::tanh(std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0)); }>,
+    .first = 18,
+    .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
+};
+
+}  // namespace tenon::ops

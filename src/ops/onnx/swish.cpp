@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(swish) {
+    .name = "Swish",
+    .since = 24,
+    .inputs = {"input"},
+    .attributes = {"alpha: float = 1.0"},
+    .infer = infer_float_unary,
+    .form =
+        [](const NodeView& view) {
+          const double alpha = view.attributes->number("alpha", 1.0f);
+          return map_form(view, [=](std::span<const Expr> in) {
+            const Expr x = in[0];
+            return x / (Expr(1) + exp(Expr(-alpha) * x));
+          });
+        },
+    .reference =
+        [](Call& call) {
+          const double alpha = call.view.attributes->number("alpha", 1.0f);
+          return each(call, [=](double x) { return x / (1 + std::exp(-alpha * x)); });
+        },
+    .first = 24,
+    .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/size_table.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tenon::program {
+
+using runtime::Program;
+using runtime::SizeLine;
+using runtime::Slot;
+
+void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis) { origins_.try_emplace(symbol, Origin{-1, input, axis}); }
+void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0}); }
+void SizeTable::want(Dim dim) { wanted_.push_back(dim); }
+
+Result<int64_t> SizeTable::level_of(Dim dim) const {
+  int64_t level = -1;
+  const DimNode* missing = nullptr;
+  each_symbol(dim, [&](const DimNode& s) {
+    auto found = origins_.find(&s);
+    if (found == origins_.end()) missing = &s;
+    else level = std::max(level, found->second.step);
+  });
+  if (missing)
+    return fail(Code::not_supported, "", "not supported yet: the size '" + missing->name + "' is not the size of an input")
+        .expected("an input with a dimension '" + missing->name + "'").advice("fix it with --shape");
+  if (dim.is_overflow()) return fail(Code::size_overflow, "", "a size does not fit 62 bits");
+  return level;
+}
+
+Slot SizeTable::add(SizeLine line, Program& program) {
+  program.sizes.push_back(line);
+  return static_cast<Slot>(program.sizes.size() - 1);
+}
+
+Slot SizeTable::emit_polynomial(const DimNode& node, Program& program) {
+  Slot sum = 0;
+  bool first = true;
+  for (const DimNode::Term& term : node.terms) {
+    Slot value = emit(Dim(term.coefficient), program);
+    bool unit = term.coefficient == 1 && !term.factors.empty();
+    for (const DimNode* f : term.factors) {
+      const Slot factor = emit(Dim::of(f), program);
+      value = unit ? factor : add({SizeLine::Kind::multiply, 0, value, factor, 0}, program);
+      unit = false;
+    }
+    sum = first ? value : add({SizeLine::Kind::add, 0, sum, value, 0}, program);
+    first = false;
+  }
+  return first ? emit(Dim(0), program) : sum;
+}
+
+Slot SizeTable::emit(Dim dim, Program& program) {
+  if (auto found = slots_.find(dim); found != slots_.end()) return found->second;
+  Slot slot = 0;
+  if (dim.is_number()) {
+    slot = add({SizeLine::Kind::constant, dim.value(), 0, 0, 0}, program);
+  } else {
+    const DimNode& n = *dim.node();
+    std::vector<Slot> args;
+    for (Dim d : n.operands) args.push_back(emit(d, program));
+    args.resize(3, 0);
+    auto line = [&](SizeLine::Kind kind) { return add({kind, 0, args[0], args[1], args[2]}, program); };
+    switch (n.kind) {
+      case DimNode::Kind::symbol: {
+        const Origin& o = origins_.at(&n);
+        slot = o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program) : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+        break;
+      }
+      case DimNode::Kind::polynomial: slot = emit_polynomial(n, program); break;
+      case DimNode::Kind::floor_div: slot = line(SizeLine::Kind::floor_divide); break;
+      case DimNode::Kind::min: slot = line(SizeLine::Kind::minimum); break;
+      case DimNode::Kind::max: slot = line(SizeLine::Kind::maximum); break;
+      case DimNode::Kind::select: slot = line(SizeLine::Kind::select); break;
+      case DimNode::Kind::less: slot = line(SizeLine::Kind::less); break;
+      case DimNode::Kind::equal: slot = line(SizeLine::Kind::equal); break;
+      case DimNode::Kind::overflow: slot = emit(Dim(0), program); break;
+    }
+  }
+  slots_.emplace(dim, slot);
+  return slot;
+}
+
+Result<void> SizeTable::finish(Program& program) {
+  std::vector<std::pair<int64_t, Dim>> by_level;
+  std::set<int64_t> steps;
+  for (Dim d : wanted_) by_level.emplace_back(TRY(level_of(d)), d);
+  for (const auto& [symbol, origin] : origins_)
+    if (origin.step >= 0) steps.insert(origin.step);
+  for (const auto& [level, dim] : by_level)
+    if (level < 0) emit(dim, program);
+  program.door_lines = static_cast<uint32_t>(program.sizes.size());
+  for (int64_t step : steps) {
+    for (const auto& [level, dim] : by_level)
+      if (level == step) emit(dim, program);
+    levels_.emplace_back(step, static_cast<uint32_t>(program.sizes.size()));
+  }
+  if (steps.empty()) program.door_lines = static_cast<uint32_t>(program.sizes.size());
+  return {};
+}
+
+Slot SizeTable::slot(Dim dim) const {
+  auto found = slots_.find(dim);
+  TENON_ASSERT(found != slots_.end());
+  return found->second;
+}
+
+uint32_t SizeTable::lines_before(uint32_t step) const {
+  uint32_t lines = 0;
+  for (const auto& [at, count] : levels_)
+    if (at < static_cast<int64_t>(step)) lines = std::max(lines, count);
+  return lines;
+}
+
+}  // namespace tenon::program

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "base/dim.h"
+#include "runtime/program.h"
+
+namespace tenon::program {
+
+/// Compiles symbolic dimensions into the program's size table. Use: say where each symbol comes from, ask for all dims that will be
+/// needed, `finish`, then look slots up.
+class SizeTable {
+ public:
+  /// The symbol is dimension `axis` of input `input`.
+  void from_input(const DimNode* symbol, uint32_t input, uint32_t axis);
+  /// The symbol is set by step `step`.
+  void from_step(const DimNode* symbol, uint32_t step);
+  bool is_bound_by(const DimNode* symbol, uint32_t step) const {
+    auto found = origins_.find(symbol);
+    return found != origins_.end() && found->second.step == static_cast<int64_t>(step);
+  }
+  void want(Dim dim);
+  /// Lays the lines out: those of the door first, then those that each binding step makes known, in step order.
+  /// Errors: not_supported for a symbol that nothing gives.
+  Result<void> finish(runtime::Program& program);
+  runtime::Slot slot(Dim dim) const;
+  /// Lines that hold before step `step` runs.
+  uint32_t lines_before(uint32_t step) const;
+
+ private:
+  struct Origin {
+    int64_t step = -1;   ///< -1: an input
+    uint32_t input = 0, axis = 0;
+  };
+  Result<int64_t> level_of(Dim dim) const;
+  runtime::Slot emit(Dim dim, runtime::Program& program);
+  runtime::Slot emit_polynomial(const DimNode& node, runtime::Program& program);
+  runtime::Slot add(runtime::SizeLine line, runtime::Program& program);
+
+  std::unordered_map<const DimNode*, Origin> origins_;
+  std::vector<Dim> wanted_;
+  std::unordered_map<Dim, runtime::Slot> slots_;
+  std::vector<std::pair<int64_t, uint32_t>> levels_;   ///< step, lines once it has run
+};
+
+}  // namespace tenon::program

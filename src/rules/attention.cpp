@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax(scale * q k^T + mask) v, as exporters write it, to the op Attention on [batch, heads, sequence, head size].
+// Proof: the definition of Attention (ONNX 23 and later). Two points need care:
+// - Attention gives 0 for a row that is masked with -inf everywhere. The plain form gives NaN there, unless it carries the guard
+//   Where(IsNaN(p), 0, p). So a mask that may hold -inf is taken with the guard only, or where it is constant and leaves a key to each row.
+// - A mask whose last axis is shorter than the keys means something else to Attention than to Add; it is never handed over so.
+#include <cmath>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/shapes.h"
+
+namespace tenon::rules {
+using namespace rewrite;
+namespace {
+
+struct Attention {
+  ValueId q, kt, k, v;                ///< kt or k: the keys, transposed or not
+  std::vector<ValueId> masks;         ///< added to the scores, outermost first
+  std::vector<std::pair<ValueId, ValueId>> choices;  ///< (condition, fill) of Where(condition, scores, fill)
+  double scale = 1;
+  bool guarded = false;
+};
+
+/// The other operand of a product with one number; the number goes into `scale`.
+ValueId strip_scale(const Match& m, ValueId value, double& scale) {
+  for (int depth = 0; depth < 4; ++depth) {
+    const NodeId mul = m.made_by(value, "Mul"), div = mul ? NodeId{} : m.made_by(value, "Div");
+    const NodeId node = mul ? mul : div;
+    if (!node) return value;
+    ValueId next;
+    for (size_t side : {1, 0}) {
+      const ValueId c = m.operand(node, side), data = m.operand(node, 1 - side);
+      if (next || (div && side == 0) || !m.is_constant(c) || !m.same_type(data, value)) continue;
+      const auto number = m.number(c);
+      if (!number || *number == 0) continue;
+      scale *= div ? 1 / *number : *number;
+      next = data;
+    }
+    if (!next) return value;
+    value = next;
+  }
+  return value;
+}
+
+/// Where(IsNaN(p), 0, p) around the softmax.
+ValueId strip_guard(Match& m, ValueId value, bool& guarded) {
+  const NodeId where = m.made_by(value, "Where");
+  if (!where) return value;
+  const NodeId is_nan = m.made_by(m.operand(where, 0), "IsNaN");
+  const ValueId p = m.operand(where, 2);
+  if (!is_nan || m.operand(is_nan, 0) != p || !m.is_number(m.operand(where, 1), 0) || !m.same_type(p, value)) return value;
+  m.take(where);
+  m.take(is_nan);
+  guarded = true;
+  return p;
+}
+
+bool leads_to_scores(const Match& m, ValueId value, int depth) {
+  if (m.made_by(value, "MatMul")) return m.rank(value) == 4;
+  const NodeId node = m.producer(value);
+  if (!node || depth == 0) return false;
+  const Node& n = m.node(node);
+  if (n.is("Where")) return leads_to_scores(m, m.operand(node, 1), depth - 1);
+  if (!n.is("Add") && !n.is("Mul") && !n.is("Div")) return false;
+  return leads_to_scores(m, m.operand(node, 0), depth - 1) || leads_to_scores(m, m.operand(node, 1), depth - 1);
+}
+
+/// Takes masks off the scores from the outside in, down to the product. False where something else stands there.
+bool strip_masks(Match& m, ValueId scores, Attention& found) {
+  for (int depth = 0; depth < 6; ++depth) {
+    if (const NodeId product = m.take(scores, "MatMul")) {
+      found.q = strip_scale(m, m.operand(product, 0), found.scale);
+      found.kt = strip_scale(m, m.operand(product, 1), found.scale);
+      return true;
+    }
+    ValueId next;
+    if (const NodeId add = m.take(scores, "Add")) {
+      const size_t core = leads_to_scores(m, m.operand(add, 0), 4) ? 0 : 1;
+      next = m.operand(add, core);
+      found.masks.push_back(m.operand(add, 1 - core));
+    } else if (const NodeId where = m.take(scores, "Where")) {
+      next = m.operand(where, 1);
+      found.choices.push_back({m.operand(where, 0), m.operand(where, 2)});
+    } else if (const NodeId scaled = m.producer(scores)) {
+      m.take(scaled);
+      next = strip_scale(m, scores, found.scale);
+      if (next == scores || !m.made_by(next, "MatMul")) return false;
+    }
+    if (!next || !m.same_type(next, scores)) return m.refuse("a mask may widen the scores");
+    scores = next;
+  }
+  return false;
+}
+
+/// A constant with -inf in some row from end to end, or with -inf where nothing more is known.
+bool constant_masks_a_row(const Match& m, ValueId value, bool rows_known) {
+  const Tensor* t = m.graph().tensor_of(value, 64 << 20);
+  if (!t || !is_float(t->dtype()) || t->count() == 0) return false;
+  const int64_t row = rows_known && t->rank() > 0 ? t->shape().back() : 1;
+  int64_t masked = 0;
+  for (int64_t i = 0; i < t->count(); ++i) {
+    masked = t->number(i) == -INFINITY ? masked + 1 : 0;
+    if (masked == row && (i + 1) % row == 0) return true;
+    if ((i + 1) % row == 0) masked = 0;
+  }
+  return false;
+}
+
+/// May a row of the mask be -inf everywhere? What comes from a graph input is taken not to.
+bool may_mask_a_row(const Match& m, ValueId value, int depth = 10, bool top = true) {
+  if (!value || depth == 0) return false;
+  if (m.is_constant(value)) return constant_masks_a_row(m, value, top);
+  const NodeId node = m.producer(value);
+  if (!node) return false;
+  const Node& n = m.node(node);
+  const auto operand = [&](size_t i) { return may_mask_a_row(m, m.operand(node, i), depth - 1, false); };
+  if (n.is("Where")) return operand(1) || operand(2);
+  if (n.is("Add") || n.is("Sub") || n.is("Mul")) return operand(0) || operand(1);
+  for (std::string_view op : {"Expand", "Reshape", "Unsqueeze", "Squeeze", "Slice", "Cast", "Transpose", "Identity", "Gather", "Neg", "Trilu"})
+    if (n.is(op)) return operand(0);
+  return false;
+}
+
+bool shapes_fit(Match& m, const Attention& found) {
+  const DimList *q = m.shape(found.q), *kt = m.shape(found.kt), *v = m.shape(found.v);
+  if (!q || !kt || !v || q->size() != 4 || kt->size() != 4 || v->size() != 4) return m.refuse("not of rank 4");
+  if (!(*q)[0].known_equal((*kt)[0]) || !(*q)[0].known_equal((*v)[0])) return m.refuse("batch sizes are not known to agree");
+  if (!(*kt)[1].known_equal((*v)[1])) return m.refuse("head counts are not known to agree");
+  if (!(*q)[1].known_equal((*kt)[1]) && !(*kt)[1].known_equal(1)) return m.refuse("head counts are not known to agree");
+  if (!(*kt)[3].known_equal((*v)[2])) return m.refuse("key lengths are not known to agree");
+  return m.dtype(found.q) == m.dtype(found.kt) && m.dtype(found.q) == m.dtype(found.v);
+}
+
+bool mask_fits(Match& m, const Attention& found, ValueId mask) {
+  const DimList* shape = m.shape(mask);
+  if (!shape || shape->size() > 4) return m.refuse("the mask has no known rank up to 4");
+  const Dim keys = (*m.shape(found.kt))[3];
+  if (!shape->empty() && shape->back().known_equal(keys)) return true;
+  return keys.is_number() ? true : m.refuse("the mask is not as long as the keys");
+}
+
+bool match_attention(Match& m) {
+  Attention found;
+  found.v = m.operand(m.root(), 1);
+  if (m.rank(found.v) != 4) return false;
+  const ValueId p = strip_guard(m, m.operand(m.root(), 0), found.guarded);
+  const NodeId softmax = m.take(p, "Softmax");
+  if (!softmax || m.axis(softmax, "axis", -1, p) != 3) return false;
+  if (!strip_masks(m, m.operand(softmax, 0), found) || found.scale <= 0) return false;
+  if (!shapes_fit(m, found)) return false;
+  for (ValueId mask : found.masks) {
+    if (!mask_fits(m, found, mask) || m.dtype(mask) != m.dtype(found.q)) return false;
+    if (!found.guarded && may_mask_a_row(m, mask)) return m.refuse("a row may be masked with -inf, and nothing guards it");
+  }
+  for (const auto& [condition, fill] : found.choices) {
+    const auto number = m.number(fill);
+    // scores + fill == fill for every score that a network makes only where the fill is huge.
+    if (!number || *number > -1e30 || !mask_fits(m, found, condition)) return m.refuse("the fill of a masking Where is not large");
+    if (!found.guarded && std::isinf(*number)) return m.refuse("a row may be masked with -inf, and nothing guards it");
+  }
+  m.keep(std::move(found));
+  return true;
+}
+
+/// The condition of Where(condition, 0, -inf): Attention takes it as it is.
+ValueId as_condition(const Match& m, ValueId mask) {
+  const NodeId where = m.made_by(mask, "Where");
+  if (!where || !m.is_number(m.operand(where, 1), 0) || m.number(m.operand(where, 2)) != -INFINITY) return {};
+  return m.same_shape(m.operand(where, 0), mask) ? m.operand(where, 0) : ValueId{};
+}
+
+ValueId one_mask(const Match& m, Rewriter& w, const Attention& found) {
+  ValueId mask;
+  if (found.masks.size() == 1 && found.choices.empty())
+    if (const ValueId condition = as_condition(m, found.masks[0])) return condition;
+  for (auto it = found.masks.rbegin(); it != found.masks.rend(); ++it) mask = mask ? w("Add", {mask, *it}) : *it;
+  const DType dtype = m.dtype(found.q);
+  for (const auto& [condition, fill] : found.choices) {
+    const ValueId bias = w("Where", {condition, w.scalar(dtype, 0), w.scalar(dtype, *m.number(fill))});
+    mask = mask ? w("Add", {mask, bias}) : bias;
+  }
+  return mask;
+}
+
+/// Brings the mask to at least two axes, the last as long as the keys.
+ValueId full_mask(const Match& m, Rewriter& w, ValueId mask, Dim keys) {
+  if (!mask) return mask;
+  const DimList shape = *m.graph().value(mask).type.shape;
+  if (shape.size() >= 2 && shape.back().known_equal(keys)) return mask;
+  return w("Expand", {mask, w.ints({1, keys.is_number() ? keys.value() : 1})});
+}
+
+bool to_attention(const Match& m, Rewriter& w) {
+  const Attention& found = m.kept<Attention>();
+  const ValueId k = w("Transpose", {found.kt}, {{"perm", ir::Ints{0, 1, 3, 2}}});
+  const ValueId mask = full_mask(m, w, one_mask(m, w, found), (*m.shape(found.kt))[3]);
+  std::vector<ValueId> inputs{found.q, k, found.v};
+  if (mask) inputs.push_back(mask);
+  w.replace(m.result(m.root()), w("Attention", inputs, {{"scale", static_cast<float>(found.scale)}}));
+  return true;
+}
+
+/// Reshape(Expand(Unsqueeze(x, 2))): each head of x several times in a row. Returns x.
+ValueId repeated_heads(const Match& m, ValueId value) {
+  const NodeId reshape = m.made_by(value, "Reshape");
+  const NodeId expand = reshape ? m.made_by(m.operand(reshape, 0), "Expand") : NodeId{};
+  const NodeId split = expand ? m.producer(m.operand(expand, 0)) : NodeId{};
+  if (!split || !(m.node(split).is("Unsqueeze") || m.node(split).is("Reshape"))) return {};
+  const ValueId source = m.operand(split, 0);
+  const DimList *out = m.shape(value), *wide = m.shape(m.result(expand)), *narrow = m.shape(m.result(split)), *in = m.shape(source);
+  if (!out || !wide || !narrow || !in || out->size() != 4 || wide->size() != 5 || narrow->size() != 5 || in->size() != 4) return {};
+  const auto same = [](Dim a, Dim b) { return a.known_equal(b); };
+  const bool fits = same((*narrow)[2], 1) && same((*in)[0], (*narrow)[0]) && same((*in)[1], (*narrow)[1]) && same((*in)[2], (*narrow)[3]) &&
+                    same((*in)[3], (*narrow)[4]) && same((*in)[0], (*wide)[0]) && same((*in)[1], (*wide)[1]) && same((*in)[2], (*wide)[3]) &&
+                    same((*in)[3], (*wide)[4]) && same((*in)[0], (*out)[0]) && same((*in)[2], (*out)[2]) && same((*in)[3], (*out)[3]);
+  return fits ? source : ValueId{};
+}
+
+using Pair = std::pair<ValueId, ValueId>;
+bool grouped(Match& m) {
+  const ValueId k = repeated_heads(m, m.operand(m.root(), 1)), v = repeated_heads(m, m.operand(m.root(), 2));
+  if (!k || !v || m.operand(m.root(), 4) || !(*m.shape(k))[1].known_equal((*m.shape(v))[1])) return false;
+  m.keep(Pair{k, v});
+  return true;
+}
+
+bool to_grouped(const Match& m, Rewriter& w) {
+  std::vector<ValueId> inputs = m.node(m.root()).inputs;
+  std::tie(inputs[1], inputs[2]) = m.kept<Pair>();
+  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
+  return true;
+}
+
+/// Attention broadcasts all axes of its mask but the last.
+bool expanded_mask(Match& m) {
+  const NodeId expand = m.made_by(m.operand(m.root(), 3), "Expand");
+  if (!expand) return false;
+  const ValueId source = m.operand(expand, 0), key = m.operand(m.root(), 1);
+  const DimList *shape = m.shape(source), *wide = m.shape(m.result(expand)), *keys = m.shape(key);
+  if (!shape || !wide || !keys || shape->size() < 2 || keys->size() != 4 || m.operand(m.root(), 4)) return false;
+  if (!shape->back().known_equal((*keys)[2]) || !wide->back().known_equal((*keys)[2])) return false;
+  m.keep(source);
+  return true;
+}
+
+bool narrow_mask(const Match& m, Rewriter& w) {
+  std::vector<ValueId> inputs = m.node(m.root()).inputs;
+  inputs[3] = m.kept<ValueId>();
+  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
+  return true;
+}
+
+}  // namespace
+
+RULES(attention) {
+    .stage = Stage::fuse,
+    .rules = {
+        {.name = "attention", .docs = "softmax(scale * q k^T + masks) v is Attention", .roots = "MatMul", .match = match_attention, .rewrite = to_attention,
+         .numerics = Numerics::reassociating, .benefit = 9},
+        {.name = "attention_grouped", .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)", .roots = "Attention",
+         .match = grouped, .rewrite = to_grouped, .benefit = 5, .shared = true},
+        {.name = "attention_mask", .docs = "an Expand before the mask: Attention broadcasts it itself", .roots = "Attention", .match = expanded_mask, .rewrite = narrow_mask,
+         .benefit = 5, .shared = true},
+    },
+};
+
+}  // namespace tenon::rules

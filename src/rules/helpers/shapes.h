@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "rewrite/match.h"
+
+namespace tenon::rules {
+
+/// The operand of a Reshape that makes `to` of a value of shape `from`: numbers, 0 where the dim of the same axis is copied, and
+/// at most one -1. nullopt where that does not say it (two symbolic dims that moved, a size of 0, unknown ranks).
+std::optional<ir::Ints> reshape_target(const DimList& from, const DimList& to);
+std::optional<ir::Ints> reshape_target(const rewrite::Look& look, ir::ValueId from, ir::ValueId to);
+
+/// True where `small` broadcasts to exactly `large` (each of its dims, from the last, is 1 or the same).
+bool broadcasts_to(const DimList& small, const DimList& large);
+
+/// Permutation of a Transpose; the reversed order where the attribute is missing. nullopt where the rank is not known.
+std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transpose);
+
+}  // namespace tenon::rules

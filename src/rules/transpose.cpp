@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes compose, cancel, and meet through element-wise ops. A Transpose only renames positions, so an op that treats every
+// position alike gives the same elements before and after it.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/shapes.h"
+
+namespace tenon::rules {
+using namespace rewrite;
+namespace {
+
+constexpr std::string_view kUnary[] = {"Abs",  "Cast", "Ceil",    "Clip",       "Cos",     "Elu",      "Erf",  "Exp",   "Floor", "Gelu",   "HardSigmoid",
+                                       "HardSwish", "Identity", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Sigmoid",
+                                       "Sign", "Sin",  "Softplus", "Softsign", "Sqrt", "Tanh", "Swish"};
+
+bool is_unary(const Node& node) {
+  for (std::string_view op : kUnary)
+    if (node.is(op)) return true;
+  return false;
+}
+
+bool no_order(Match& m) { return !m.node(m.root()).attributes.has("perm") && permutation(m, m.root()); }
+bool write_order(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
+  return true;
+}
+
+struct Sandwich {
+  NodeId middle;
+  ValueId source;
+};
+
+/// Transpose(f(Transpose(x))): the outer one moves up through f and meets the inner one.
+bool sandwich(Match& m) {
+  const NodeId middle = m.producer(m.operand(m.root(), 0));
+  if (!middle || !is_unary(m.node(middle)) || m.node(middle).outputs.size() != 1) return false;
+  m.take(middle);
+  const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
+  if (!inner) return false;
+  m.keep(Sandwich{middle, m.operand(middle, 0)});
+  return true;
+}
+
+bool meet(const Match& m, Rewriter& w) {
+  const auto& found = m.kept<Sandwich>();
+  std::vector<ValueId> inputs = m.node(found.middle).inputs;
+  inputs[0] = w("Transpose", {found.source}, {{"perm", *permutation(m, m.root())}});
+  w.replace(m.result(m.root()), w.again(found.middle, inputs)[0]);
+  return true;
+}
+
+/// f(Transpose(a, p), Transpose(b, p)), or one of them a scalar.
+bool both_transposed(Match& m) {
+  std::vector<ValueId> sources;
+  std::optional<ir::Ints> order;
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId operand = m.operand(m.root(), i);
+    if (const DimList* shape = m.shape(operand); shape && shape->empty()) {
+      sources.push_back(operand);
+      continue;
+    }
+    const NodeId inner = m.take(operand, "Transpose");
+    const auto perm = inner ? permutation(m, inner) : std::nullopt;
+    if (!perm || (order && *order != *perm)) return false;
+    order = perm;
+    sources.push_back(m.operand(inner, 0));
+  }
+  if (m.nodes.size() < 3) return false;
+  m.keep(std::move(sources));
+  return true;
+}
+
+bool transpose_after(const Match& m, Rewriter& w) {
+  const ir::Ints order = *permutation(m, m.nodes[1]);
+  w.replace(m.result(m.root()), w("Transpose", {w.again(m.root(), m.kept<std::vector<ValueId>>())[0]}, {{"perm", order}}));
+  return true;
+}
+
+}  // namespace
+
+RULES(transpose) {
+    .stage = Stage::clean,
+    .rules = {
+        {.name = "transpose_order", .docs = "writes the reversed order of a Transpose without perm down", .roots = "Transpose", .match = no_order, .rewrite = write_order, .benefit = 8},
+        {.name = "transpose_compose", .docs = "two Transposes are one",
+         .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))", .benefit = 5, .shared = true},
+        {.name = "transpose_sandwich", .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))", .roots = "Transpose", .match = sandwich, .rewrite = meet, .benefit = 4},
+        {.name = "transpose_pair", .docs = "f(Transpose(a), Transpose(b)) is Transpose(f(a, b))", .roots = "Add Sub Mul Div Pow Max Min", .match = both_transposed, .rewrite = transpose_after, .benefit = 2},
+    },
+};
+
+}  // namespace tenon::rules

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace tenon::runtime {
+
+CodeMapping& CodeMapping::operator=(CodeMapping&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+CodeMapping::~CodeMapping() {
+  if (base_) munmap(base_, size_);
+}
+
+Result<CodeMapping> CodeMapping::map(std::span<const std::byte> code) {
+  CodeMapping m;
+  if (code.empty()) return m;
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  m.size_ = (code.size() + page - 1) / page * page;
+  void* memory = mmap(nullptr, m.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    m.size_ = 0;
+    return fail(Code::out_of_memory, "", "no memory for the engine's code").expected(std::to_string(code.size()) + " bytes");
+  }
+  m.base_ = static_cast<std::byte*>(memory);
+  std::memcpy(m.base_, code.data(), code.size());
+  if (mprotect(m.base_, m.size_, PROT_READ | PROT_EXEC) != 0)
+    return fail(Code::device_failed, "", "this system does not let memory be made executable").advice("build the engine with --portable and run it where code may be mapped");
+  return m;
+}
+
+Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDevice* opaque) {
+  for (const Step& s : parts.program.steps)
+    if (s.kind == Step::Kind::kernel && (s.code >= parts.entries.size() || parts.entries[s.code] >= parts.code.size()))
+      return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have").advice("build the engine again");
+  if (parts.program.weight_bytes > parts.weights.size())
+    return fail(Code::bad_file, "weights", "the weights are shorter than the program says");
+  if (!parts.program.opaque.empty() && opaque == nullptr)
+    return fail(Code::not_supported, "engine", "this engine has ops that run by reference, and the reference device is not linked in")
+        .advice("link tenon_reference_device, or rebuild without: see `tenon inspect`");
+  auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
+  engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
+  engine->parts_.code.clear();
+  engine->parts_.code.shrink_to_fit();
+  engine->opaque_ = opaque;
+  return engine;
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "runtime/kernel.h"
+#include "runtime/program.h"
+
+namespace tenon::runtime {
+
+/// An op without generated code, ready to run. Not thread-safe: one a context.
+class OpaqueOp {
+ public:
+  virtual ~OpaqueOp() = default;
+  /// inputs: nullptr where an operand is missing. Returns one tensor a result.
+  virtual Result<std::vector<Tensor>> run(std::span<const Tensor* const> inputs) = 0;
+};
+/// Makes opaque ops from the text that the engine holds. The reference device is one.
+class OpaqueDevice {
+ public:
+  virtual ~OpaqueDevice() = default;
+  virtual Result<std::unique_ptr<OpaqueOp>> make(std::string_view text) const = 0;
+};
+
+/// Machine code mapped read-execute; never writable and executable at once.
+class CodeMapping {
+ public:
+  CodeMapping() = default;
+  CodeMapping(CodeMapping&& other) noexcept : base_(std::exchange(other.base_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  CodeMapping& operator=(CodeMapping&& other) noexcept;
+  ~CodeMapping();
+  static Result<CodeMapping> map(std::span<const std::byte> code);
+  const std::byte* base() const { return base_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// What an engine is made of, from a file or straight from the compiler.
+struct EngineParts {
+  Program program;
+  std::vector<std::byte> code;
+  std::vector<uint64_t> entries;        ///< where each kernel starts in `code`
+  std::span<const std::byte> weights;   ///< program.weight_bytes, then kSlack readable bytes
+  std::shared_ptr<const void> keeper;   ///< of the weights
+  std::string manifest;                 ///< JSON: compiler version, target, options
+};
+
+/// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  /// `opaque`: runs what has no code; outlives the engine. Errors: not_supported where the program needs it and it is null.
+  static Result<std::shared_ptr<Engine>> create(EngineParts parts, const OpaqueDevice* opaque = nullptr);
+
+  const Program& program() const { return parts_.program; }
+  const std::string& manifest() const { return parts_.manifest; }
+  std::span<const PortInfo> inputs() const { return parts_.program.inputs; }
+  std::span<const PortInfo> outputs() const { return parts_.program.outputs; }
+  KernelFunction kernel(uint32_t entry) const {
+    return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
+  }
+  const std::byte* weights() const { return parts_.weights.data(); }
+  const OpaqueDevice* opaque() const { return opaque_; }
+  size_t code_bytes() const { return code_.size(); }
+
+ private:
+  explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
+  EngineParts parts_;
+  CodeMapping code_;
+  const OpaqueDevice* opaque_ = nullptr;
+};
+
+/// Asks a running context to stop; checked between chunks of work (about every 50 us).
+struct StopToken {
+  std::atomic<bool> stop{false};
+};
+
+struct RunOptions {
+  int threads = 0;                                     ///< 0: all that the team has
+  const StopToken* token = nullptr;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// Called after each step with its number and its start and end (profiling). Null costs nothing.
+  std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
+};
+
+/// One thread's running instance. run() allocates nothing once it has seen a shape (but for steps whose sizes depend on data).
+class Context {
+ public:
+  static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine);
+  ~Context();
+
+  /// inputs: in the engine's order; their memory is read, never copied. Results are valid until the next run; they lie in memory of
+  /// the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what an opaque op says.
+  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {});
+  /// Result `index` is written to that memory from the next run on; it must hold `bytes` when it runs (else bad_input). nullptr: unbind.
+  void bind_output(size_t index, void* memory, size_t bytes);
+  /// Bytes of the arena for the shapes last run; 0 before.
+  uint64_t arena_bytes() const;
+  /// Bytes that a run of these input shapes will need beside weights and results.
+  Result<uint64_t> planned_bytes(std::span<const Sizes> input_shapes) const;
+
+ private:
+  struct State;
+  explicit Context(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include "base/checked.h"
+#include "runtime/program.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_writer;
+
+// Field numbers are for ever: a number that is no longer written is never used again.
+namespace line { enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 }; }
+namespace buffer { enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8 }; }
+namespace step {
+enum : uint32_t { kind = 1, code = 2, buffers = 3, results = 4, sizes = 5, tasks = 6, grain = 7, scratch = 8, lines = 9, binding = 10, label = 11, flops = 12 };
+}
+namespace port { enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7 }; }
+namespace program { enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8 }; }
+
+template <class List>
+void add_list(pbf_writer& w, uint32_t field, const List& list) { w.add_packed_uint32(field, list.begin(), list.end()); }
+
+void write(pbf_writer w, const SizeLine& l) {
+  w.add_uint32(line::kind, static_cast<uint32_t>(l.kind));
+  if (l.constant != 0) w.add_sint64(line::constant, l.constant);
+  w.add_uint32(line::a, l.a);
+  w.add_uint32(line::b, l.b);
+  w.add_uint32(line::c, l.c);
+}
+
+void write(pbf_writer w, const BufferInfo& b) {
+  w.add_uint32(buffer::kind, static_cast<uint32_t>(b.kind));
+  w.add_uint32(buffer::dtype, static_cast<uint32_t>(b.dtype));
+  add_list(w, buffer::shape, b.shape);
+  w.add_uint32(buffer::index, b.index);
+  w.add_uint64(buffer::offset, b.offset);
+  w.add_uint32(buffer::first, b.first);
+  w.add_uint32(buffer::last, b.last);
+  w.add_string(buffer::name, b.name);
+}
+
+void write(pbf_writer w, const Step& s) {
+  w.add_uint32(step::kind, static_cast<uint32_t>(s.kind));
+  w.add_uint32(step::code, s.code);
+  add_list(w, step::buffers, s.buffers);
+  add_list(w, step::results, s.results);
+  add_list(w, step::sizes, s.sizes);
+  w.add_uint32(step::tasks, s.tasks);
+  w.add_uint32(step::grain, s.grain);
+  w.add_uint64(step::scratch, s.scratch_bytes);
+  w.add_uint32(step::lines, s.lines);
+  for (const Step::Binding& b : s.bindings) add_list(w, step::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
+  w.add_string(step::label, s.label);
+  w.add_uint32(step::flops, s.flops);
+}
+
+void write(pbf_writer w, const PortInfo& p) {
+  w.add_string(port::name, p.name);
+  w.add_uint32(port::dtype, static_cast<uint32_t>(p.dtype));
+  add_list(w, port::shape, p.shape);
+  for (const std::string& d : p.dimensions) w.add_string(port::dimension, d);
+  w.add_packed_sint64(port::lower, p.lower.begin(), p.lower.end());
+  w.add_packed_sint64(port::upper, p.upper.begin(), p.upper.end());
+  w.add_uint32(port::buffer, p.buffer);
+}
+
+template <class T, class Range>
+std::vector<T> list_of(const Range& range) { return {range.begin(), range.end()}; }
+
+SizeLine read_line(pbf_reader r) {
+  SizeLine l;
+  while (r.next()) switch (r.tag()) {
+      case line::kind: l.kind = static_cast<SizeLine::Kind>(r.get_uint32()); break;
+      case line::constant: l.constant = r.get_sint64(); break;
+      case line::a: l.a = r.get_uint32(); break;
+      case line::b: l.b = r.get_uint32(); break;
+      case line::c: l.c = r.get_uint32(); break;
+      default: r.skip();
+    }
+  return l;
+}
+
+BufferInfo read_buffer(pbf_reader r) {
+  BufferInfo b;
+  while (r.next()) switch (r.tag()) {
+      case buffer::kind: b.kind = static_cast<BufferInfo::Kind>(r.get_uint32()); break;
+      case buffer::dtype: b.dtype = static_cast<DType>(r.get_uint32()); break;
+      case buffer::shape: b.shape = list_of<Slot>(r.get_packed_uint32()); break;
+      case buffer::index: b.index = r.get_uint32(); break;
+      case buffer::offset: b.offset = r.get_uint64(); break;
+      case buffer::first: b.first = r.get_uint32(); break;
+      case buffer::last: b.last = r.get_uint32(); break;
+      case buffer::name: b.name = r.get_string(); break;
+      default: r.skip();
+    }
+  return b;
+}
+
+Step read_step(pbf_reader r) {
+  Step s;
+  while (r.next()) switch (r.tag()) {
+      case step::kind: s.kind = static_cast<Step::Kind>(r.get_uint32()); break;
+      case step::code: s.code = r.get_uint32(); break;
+      case step::buffers: s.buffers = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step::results: s.results = list_of<uint32_t>(r.get_packed_uint32()); break;
+      case step::sizes: s.sizes = list_of<Slot>(r.get_packed_uint32()); break;
+      case step::tasks: s.tasks = r.get_uint32(); break;
+      case step::grain: s.grain = r.get_uint32(); break;
+      case step::scratch: s.scratch_bytes = r.get_uint64(); break;
+      case step::lines: s.lines = r.get_uint32(); break;
+      case step::binding: {
+        const auto v = list_of<uint32_t>(r.get_packed_uint32());
+        if (v.size() == 3) s.bindings.push_back({v[0], v[1], v[2]});
+        break;
+      }
+      case step::label: s.label = r.get_string(); break;
+      case step::flops: s.flops = r.get_uint32(); break;
+      default: r.skip();
+    }
+  return s;
+}
+
+PortInfo read_port(pbf_reader r) {
+  PortInfo p;
+  while (r.next()) switch (r.tag()) {
+      case port::name: p.name = r.get_string(); break;
+      case port::dtype: p.dtype = static_cast<DType>(r.get_uint32()); break;
+      case port::shape: p.shape = list_of<Slot>(r.get_packed_uint32()); break;
+      case port::dimension: p.dimensions.push_back(r.get_string()); break;
+      case port::lower: p.lower = list_of<int64_t>(r.get_packed_sint64()); break;
+      case port::upper: p.upper = list_of<int64_t>(r.get_packed_sint64()); break;
+      case port::buffer: p.buffer = r.get_uint32(); break;
+      default: r.skip();
+    }
+  return p;
+}
+
+/// Everything that the runtime will use as an index, looked at once.
+class Checker {
+ public:
+  explicit Checker(const Program& p) : p_(p) {}
+
+  bool sound() const {
+    if (p_.door_lines > p_.sizes.size()) return false;
+    for (uint32_t k = 0; k < p_.sizes.size(); ++k)
+      if (!line_sound(k)) return false;
+    for (const BufferInfo& b : p_.buffers)
+      if (!buffer_sound(b)) return false;
+    for (const Step& s : p_.steps)
+      if (!step_sound(s)) return false;
+    for (const auto* list : {&p_.inputs, &p_.outputs})
+      for (const PortInfo& port : *list)
+        if (!port_sound(port)) return false;
+    return true;
+  }
+
+ private:
+  bool slots(const std::vector<Slot>& list) const {
+    for (Slot s : list)
+      if (s >= p_.sizes.size()) return false;
+    return true;
+  }
+  bool line_sound(uint32_t k) const {
+    using Kind = SizeLine::Kind;
+    const SizeLine& l = p_.sizes[k];
+    if (l.kind < Kind::constant || l.kind > Kind::bound) return false;
+    if (l.kind == Kind::constant || l.kind == Kind::bound) return true;
+    if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
+    return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
+  }
+  bool buffer_sound(const BufferInfo& b) const {
+    using Kind = BufferInfo::Kind;
+    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias || !slots(b.shape)) return false;
+    if (b.kind == Kind::input) return b.index < p_.inputs.size();
+    if (b.kind == Kind::output) return b.index < p_.outputs.size();
+    if (b.kind == Kind::alias) return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias;
+    if (b.kind != Kind::weight) return true;
+    std::vector<int64_t> shape;
+    for (Slot s : b.shape) {
+      if (p_.sizes[s].kind != SizeLine::Kind::constant) return false;
+      shape.push_back(p_.sizes[s].constant);
+    }
+    const auto count = checked_count(shape);
+    return count && *count < (int64_t{1} << 50) && b.offset <= p_.weight_bytes && static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= p_.weight_bytes - b.offset;
+  }
+  bool step_sound(const Step& s) const {
+    if (s.kind < Step::Kind::kernel || s.kind > Step::Kind::sizes || s.lines > p_.sizes.size()) return false;
+    if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
+    for (const auto* list : {&s.buffers, &s.results})
+      for (uint32_t b : *list)
+        if (b >= p_.buffers.size() && !(b == kMissing && s.kind == Step::Kind::opaque)) return false;
+    if (s.kind == Step::Kind::opaque && s.code >= p_.opaque.size()) return false;
+    if (s.kind == Step::Kind::sizes && s.buffers.size() != 1) return false;
+    for (const Step::Binding& b : s.bindings)
+      if (b.slot >= p_.sizes.size() || b.result >= s.results.size()) return false;
+    return true;
+  }
+  bool port_sound(const PortInfo& port) const {
+    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
+           port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
+  }
+  const Program& p_;
+};
+
+}  // namespace
+
+std::string encode(const Program& p) {
+  std::string bytes;
+  pbf_writer w(bytes);
+  auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
+  for (const SizeLine& l : p.sizes) add(program::line, l);
+  w.add_uint32(program::door, p.door_lines);
+  for (const BufferInfo& b : p.buffers) add(program::buffer, b);
+  for (const Step& s : p.steps) add(program::step, s);
+  for (const PortInfo& i : p.inputs) add(program::input, i);
+  for (const PortInfo& o : p.outputs) add(program::output, o);
+  for (const std::string& o : p.opaque) w.add_string(program::opaque, o);
+  w.add_uint64(program::weight_bytes, p.weight_bytes);
+  return bytes;
+}
+
+Result<Program> decode(std::string_view bytes) {
+  Program p;
+  try {
+    pbf_reader r(bytes.data(), bytes.size());
+    while (r.next()) switch (r.tag()) {
+        case program::line: p.sizes.push_back(read_line(r.get_message())); break;
+        case program::door: p.door_lines = r.get_uint32(); break;
+        case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
+        case program::step: p.steps.push_back(read_step(r.get_message())); break;
+        case program::input: p.inputs.push_back(read_port(r.get_message())); break;
+        case program::output: p.outputs.push_back(read_port(r.get_message())); break;
+        case program::opaque: p.opaque.push_back(r.get_string()); break;
+        case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
+        default: r.skip();
+      }
+  } catch (const protozero::exception& e) {
+    return fail(Code::bad_file, "program section", "the program does not decode").found(e.what()).advice("build the engine again");
+  }
+  if (!Checker(p).sound())
+    return fail(Code::bad_file, "program section", "the program refers to what is not there").expected("sound indices").advice("build the engine again");
+  return p;
+}
+
+}  // namespace tenon::runtime
