@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dim.h"
@@ -22,7 +23,7 @@ enum class ExprOp : uint8_t {
   // one operand
   neg, abs, sign, floor, ceil, round_even, trunc, sqrt, reciprocal, exp, log, log1p, expm1, sin, cos, tan, asin, acos,
   atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, is_nan, is_inf, logical_not, bit_not,
-  cast,       ///< to `dtype`; float to integer truncates, out of range is the nearest value that fits; to bool is != 0
+  cast,       ///< to `dtype`; float to integer truncates, out of range is the nearest value that fits (NaN: 0); to bool is != 0
   // two operands of one dtype
   add, sub, mul,
   div,        ///< integers: truncates; by zero gives 0 (never a trap)
@@ -75,7 +76,13 @@ struct ExprNode {
   int64_t integer = 0;   ///< constant, integers and bool
   Dim size;              ///< dim
   std::vector<Expr> args;
+  size_t hash = 0;       ///< of the whole expression
 };
+
+/// The operator's name in the text form: "add", "round_even", ...
+std::string_view name_of(ExprOp op);
+/// Gives an untyped expression (a bare number, or an operator over bare numbers) its dtype; a typed one comes back as it is.
+Expr with_dtype(const Expr& e, DType dtype);
 
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);

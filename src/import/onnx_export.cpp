@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/checked.h"
 #include "import/export_writer.h"
 #include "import/file_access.h"
 #include "import/onnx_schema.h"

@@ -138,7 +138,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
     if (!value) continue;
     if (value->graph && value != &a) return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute");
     if (attributes.has(a.name)) return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name));
-    if (value->graph && std::ranges::contains(bodies, a.name, &Bodies::value_type::first))
+    if (value->graph && std::ranges::find(bodies, a.name, &Bodies::value_type::first) != bodies.end())
       return fail(Code::bad_attribute, where, fmt::format("body '{}' is given twice", a.name));
     if (value->graph) bodies.emplace_back(a.name, value->graph.get());
     else attributes.set(std::string(a.name), TRY(attribute(*value, where)));

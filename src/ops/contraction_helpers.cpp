@@ -5,7 +5,8 @@
 
 namespace tenon::ops {
 
-LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after) {
+LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after,
+                         std::vector<Expr> index) {
   const DType wide = compute_dtype(product.dtype());
   const bool reduces = std::any_of(loop.axes.begin(), loop.axes.end(), [](const Axis& a) { return a.kind == Axis::Kind::reduced; });
   Output sum;
@@ -13,6 +14,7 @@ LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& sh
   sum.shape = shape;
   sum.value = cast(std::move(product), wide);
   sum.combine = reduces ? Combine::sum : Combine::none;
+  sum.index = std::move(index);
   loop.outputs.push_back(std::move(sum));
   if (wide == dtype && !after) return single(std::move(loop));
   Loop map;

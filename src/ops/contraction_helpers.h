@@ -12,7 +12,8 @@ namespace tenon::ops {
 /// is given or the dtype is narrow, a map loop that applies it and casts. `shape`: of the result, one parallel axis each.
 /// after(sum, loop): may load more operands into the map loop; its axes are those of `shape`.
 using AfterSum = std::function<Expr(Expr sum, Loop& loop)>;
-LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after = {});
+/// index: where the sum is written, where that is not simply the parallel axes.
+LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after = {}, std::vector<Expr> index = {});
 
 /// C[m,n] += A[m,k] * B[k,n], all row-major and dense; k is the middle loop so that rows of B and C are streamed.
 void multiply_add(const double* a, const double* b, double* c, int64_t m, int64_t n, int64_t k);

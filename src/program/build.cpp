@@ -25,7 +25,7 @@ using runtime::Step;
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const ir::Graph& graph, const Plan& plan, std::vector<LoweredGroup> lowered)
+  ProgramBuilder(const ir::Graph& graph, const Plan& plan, std::vector<std::vector<Kernel>> lowered)
       : graph_(graph), plan_(plan), lowered_(std::move(lowered)), numbers_(plan.arrays.size(), kMissing) {}
 
   Result<Built> run() {
@@ -60,7 +60,7 @@ class ProgramBuilder {
         }
         ++step;
       } else {
-        step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_[g].kernels.size());
+        step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_[g].size());
       }
     }
   }
@@ -76,7 +76,7 @@ class ProgramBuilder {
     for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
-      for (const Kernel& k : lowered_[g].kernels) {
+      for (const Kernel& k : lowered_[g]) {
         want(k.sizes);
         want({k.tasks, k.grain, k.flops});
         for (ArrayId a : k.arguments) want(plan_.arrays[a].shape);
@@ -188,8 +188,8 @@ class ProgramBuilder {
     info.last = std::max(info.last, step);
   }
 
-  Result<void> add_group(const Group& group, LoweredGroup& lowered) {
-    for (Kernel& k : lowered.kernels) TRY(add_kernel(k));
+  Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
+    for (Kernel& k : lowered) TRY(add_kernel(k));
     if (stepless(group)) return add_opaque(group);
     if (group.kind == GroupKind::sizes) {
       Step s = start(Step::Kind::sizes);
@@ -272,7 +272,7 @@ class ProgramBuilder {
 
   const ir::Graph& graph_;
   const Plan& plan_;
-  std::vector<LoweredGroup> lowered_;
+  std::vector<std::vector<Kernel>> lowered_;
   Built out_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
@@ -284,7 +284,7 @@ class ProgramBuilder {
 
 }  // namespace
 
-Result<Built> build(const ir::Graph& graph, const Plan& plan, std::vector<LoweredGroup> lowered) {
+Result<Built> build(const ir::Graph& graph, const Plan& plan, std::vector<std::vector<Kernel>> lowered) {
   TENON_ASSERT(lowered.size() == plan.groups.size());
   return ProgramBuilder(graph, plan, std::move(lowered)).run();
 }

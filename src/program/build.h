@@ -8,11 +8,6 @@
 
 namespace tenon::program {
 
-/// The kernels of one group, in the order in which they run.
-struct LoweredGroup {
-  std::vector<codegen::Kernel> kernels;   ///< empty for groups without code (opaque, control, sizes)
-};
-
 struct PlacedConstant {
   ir::ConstantRef constant;
   uint64_t offset = 0;
@@ -27,8 +22,8 @@ struct Built {
 };
 
 /// Numbers buffers, settles their lives, compiles sizes and shares equal kernels.
-/// Needs: plan.groups and `lowered` side by side.  Promises: every index in the program is sound; equal inputs give equal programs.
+/// Needs: kernels[g] are those of plan.groups[g], in the order in which they run (none for groups without code).  Promises: every index in the program is sound; equal inputs give equal programs.
 /// Errors: not_supported for a size that nothing gives. Cost: linear in steps and buffers.
-Result<Built> build(const ir::Graph& graph, const codegen::Plan& plan, std::vector<LoweredGroup> lowered);
+Result<Built> build(const ir::Graph& graph, const codegen::Plan& plan, std::vector<std::vector<codegen::Kernel>> kernels);
 
 }  // namespace tenon::program

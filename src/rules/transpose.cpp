@@ -77,6 +77,32 @@ bool transpose_after(const Match& m, Rewriter& w) {
   return true;
 }
 
+/// Reshape(Transpose(Reshape(x, [-1, s, d]), [0, 2, 1]), [..., d, s]): all but the last two axes joined, swapped, split again.
+bool flattened_swap(Match& m) {
+  const NodeId swap = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!swap || permutation(m, swap) != std::optional(ir::Ints{0, 2, 1})) return false;
+  const NodeId flatten = m.made_by(m.operand(swap, 0), "Reshape");
+  if (!flatten) return false;
+  const ValueId source = m.operand(flatten, 0);
+  const DimList *x = m.shape(source), *flat = m.shape(m.operand(swap, 0)), *y = m.shape(m.result(m.root()));
+  if (!x || !flat || !y || x->size() != y->size() || x->size() < 3) return false;
+  const size_t r = x->size();
+  bool fits = (*x)[r - 2].known_equal((*flat)[1]) && (*x)[r - 1].known_equal((*flat)[2]) && (*x)[r - 2].known_equal((*y)[r - 1]) &&
+              (*x)[r - 1].known_equal((*y)[r - 2]);
+  for (size_t i = 0; i + 2 < r; ++i) fits &= (*x)[i].known_equal((*y)[i]);
+  m.keep(source);
+  return fits;
+}
+
+bool swap_last(const Match& m, Rewriter& w) {
+  ir::Ints perm;
+  const int rank = *m.rank(m.result(m.root()));
+  for (int i = 0; i < rank; ++i) perm.push_back(i);
+  std::swap(perm[rank - 1], perm[rank - 2]);
+  w.replace(m.result(m.root()), w("Transpose", {m.kept<ValueId>()}, {{"perm", perm}}));
+  return true;
+}
+
 }  // namespace
 
 RULES(transpose) {
@@ -86,6 +112,7 @@ RULES(transpose) {
         {.name = "transpose_compose", .docs = "two Transposes are one",
          .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))", .benefit = 5, .shared = true},
         {.name = "transpose_sandwich", .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))", .roots = "Transpose", .match = sandwich, .rewrite = meet, .benefit = 4},
+        {.name = "transpose_flattened", .docs = "the last two axes swapped behind a flattening of the others", .roots = "Reshape", .match = flattened_swap, .rewrite = swap_last, .benefit = 6},
         {.name = "transpose_pair", .docs = "f(Transpose(a), Transpose(b)) is Transpose(f(a, b))", .roots = "Add Sub Mul Div Pow Max Min", .match = both_transposed, .rewrite = transpose_after, .benefit = 2},
     },
 };

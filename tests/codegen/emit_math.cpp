@@ -82,7 +82,7 @@ struct Limit {
 };
 constexpr Limit kLimits[] = {
     {ExprOp::exp, 1.1, 1.1},   {ExprOp::log, 0.51, 1.1},  {ExprOp::log1p, 0.51, 2}, {ExprOp::expm1, 0.51, 2.2}, {ExprOp::sin, 0.51, 1.1}, {ExprOp::cos, 0.51, 1.1},
-    {ExprOp::tan, 0.51, 2.6},  {ExprOp::asin, 0.51, 1.1}, {ExprOp::acos, 0.51, 2},  {ExprOp::atan, 0.51, 1.1},  {ExprOp::sinh, 0.51, 3},  {ExprOp::cosh, 0.51, 2.5},
+    {ExprOp::tan, 0.51, 2.6},  {ExprOp::asin, 0.51, 1.1}, {ExprOp::acos, 0.51, 2},  {ExprOp::atan, 0.51, 2},  {ExprOp::sinh, 0.51, 3},  {ExprOp::cosh, 0.51, 2.5},
     {ExprOp::tanh, 3, 4},      {ExprOp::asinh, 0.51, 4},  {ExprOp::acosh, 0.51, 4}, {ExprOp::atanh, 0.51, 4},   {ExprOp::erf, 3, 2},      {ExprOp::pow, 0.51, 2},
     {ExprOp::rem, 0, 0}};
 

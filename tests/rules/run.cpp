@@ -23,7 +23,6 @@
 #include "ir/verify.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
-#include "passes/passes.h"
 #include "rewrite/driver.h"
 #include "rules/registry/registry.h"
 
@@ -139,9 +138,7 @@ TEST_P(RuleText, Rewrites) {
   const auto set = rewrite::RuleSet::make(named(c.rules), ops::table());
   ASSERT_TRUE(set) << set.error().text();
   ASSERT_TRUE(set->inactive().empty()) << set->inactive()[0];
-  rewrite::Options options;
-  options.fold = passes::fold_node;
-  const auto stats = rewrite::rewrite(**graph, *set, options);
+  const auto stats = rewrite::rewrite(**graph, *set);
   ASSERT_TRUE(stats) << stats.error().text();
   EXPECT_TRUE(stats->reports.empty()) << stats->reports[0];
   const auto ok = ir::verify(**graph);

@@ -33,8 +33,8 @@ V emit_function(const Target& target, ExprOp op, V x) {
   if (x.width() == 64) return wide_function(op, x);
   switch (op) {
     case ExprOp::exp: return f32::exp(target, x);
-    case ExprOp::tanh: return f32::tanh(x);
-    case ExprOp::erf: return f32::erf(x);
+    case ExprOp::tanh: return f32::tanh(target, x);
+    case ExprOp::erf: return f32::erf(target, x);
     default: break;
   }
   const V y = wide_function(op, to_f64(x));

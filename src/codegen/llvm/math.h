@@ -5,7 +5,7 @@
 namespace tenon::codegen::machine {
 
 /// On f64 registers. Largest errors seen, in ULP: exp 1, expm1 2, log 1, log1p 2, sin and cos 1 (|x| < 2^49, NaN beyond), tan 2, asin 1,
-/// acos 2, atan 1, sinh 2, cosh 2, tanh 3, asinh 3, acosh 3, atanh 3, erf 2, pow 2. NaN, infinities, signed zeros and denormals as in C.
+/// acos 2, atan 2, sinh 2, cosh 2, tanh 3, asinh 3, acosh 3, atanh 3, erf 2, pow 2. NaN, infinities, signed zeros and denormals as in C.
 namespace f64 {
 V exp(V x);
 V expm1(V x);
@@ -38,8 +38,8 @@ LogParts log_parts(V x);
 /// The hot functions on f32 registers, branch-free. Largest errors seen, in ULP: exp 1 (denormal results too), tanh 3, erf 3.
 namespace f32 {
 V exp(const Target& target, V x);
-V tanh(V x);
-V erf(V x);
+V tanh(const Target& target, V x);
+V erf(const Target& target, V x);
 }  // namespace f32
 
 }  // namespace tenon::codegen::machine

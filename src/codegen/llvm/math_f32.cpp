@@ -31,31 +31,36 @@ V above(V x, double least) { return select(less(x, x.same(least)), x.same(least)
 
 }  // namespace
 
-/// e^x = 2^n e^r, |r| <= ln(2)/2; e^r - 1 - r = r r P(r), P minimax of degree 4 (3e-9).
-V exp(const Target& target, V x) {
-  const V c = above(below(x, 89.0), -104.0);
-  const V n = round_even(c * std::numbers::log2e);
-  const V r = fma(n, c.same(-0x1.7f7d1cp-20), fma(n, c.same(-0x1.62e4p-1), c));
+namespace {
+/// e^x for -104 <= x <= 89: 2^n e^r, |r| <= ln(2)/2; e^r - 1 - r = r r P(r), P minimax of degree 4 (3e-9).
+V exp_inside(const Target& target, V x) {
+  const V n = round_even(x * std::numbers::log2e);
+  const V r = fma(n, x.same(-0x1.7f7d1cp-20), fma(n, x.same(-0x1.62e4p-1), x));
   const V p = polynomial(r, {0.500000009504, 0.166665189128, 0.0416662060955, 0.00836888256268, 0.00139504767685});
   return scale(target, fma(r * r, p, r) + 1.0, n);
 }
+}  // namespace
 
-/// x P(x x) / Q(x x), |x| <= 9.01; rational minimax (1.4e-9). Beyond, the result rounds to 1.
-V tanh(V x) {
-  const V c = above(below(x, 9.01), -9.01), z = c * c;
-  const V p = polynomial(z, {0.999999998676, 0.136795404306, 0.00386785823153, 2.7997982462e-5, 3.05622285624e-8, -1.21865620964e-11});
-  const V q = polynomial(z, {1.0, 0.470128724782, 0.0272441206443, 0.000393780319234, 1.2867043939e-6});
-  const V y = c * p / q;
-  return above(below(y, 1.0), -1.0);
+V exp(const Target& target, V x) { return exp_inside(target, above(below(x, 89.0), -104.0)); }
+
+/// |x| <= 0.625: x + x z P(z), z = x x (4.6e-9); else 1 - 2 / (e^2|x| + 1).
+V tanh(const Target& target, V x) {
+  const V a = abs(x), z = x * x;
+  const V p = polynomial(z, {-0.333332814395, 0.133314085939, -0.0537356929564, 0.0206228101657, -0.00568387277135});
+  const V near = fma(x * z, p, x);
+  const V c = below(a, 10.0);
+  const V far = 1.0 - x.same(2.0) / (exp_inside(target, c + c) + 1.0);
+  return select(greater(a, 0.625), copy_sign(far, x), near);
 }
 
-/// x P(x x) / Q(x x), |x| <= 3.93; rational minimax (1.9e-9). Beyond, the result rounds to 1.
-V erf(V x) {
-  const V c = above(below(x, 3.93), -3.93), z = c * c;
-  const V p = polynomial(z, {1.1283791692, 0.185155417492, 0.0542621202653, 0.00384142361814, 0.000377451737171, 4.62759297101e-6, -1.28983168157e-8});
-  const V q = polynomial(z, {1.0, 0.497423124434, 0.1138957697, 0.0154381073847, 0.00130301878067, 6.25717114512e-5});
-  const V y = c * p / q;
-  return above(below(y, 1.0), -1.0);
+/// |x| <= 1: x P(x x) (1.2e-9); else 1 - e^-Q(|x|), Q the minimax polynomial of -log(erfc) (absolute error of erf 1.2e-9).
+V erf(const Target& target, V x) {
+  const V a = abs(x), z = x * x;
+  const V near = x * polynomial(z, {1.12837916572, -0.376126257498, 0.112835841826, -0.0268537665189, 0.0051882319533, -0.000800927004007, 7.85054015302e-5});
+  const V c = below(a, 4.0);
+  const V q = polynomial(c, {-0.000312472965538, -1.12720226363, -0.637965021967, -0.103256181664, 0.0219064658601, -0.00296400345473, 0.000187971414775});
+  const V far = 1.0 - exp_inside(target, q);
+  return select(greater(a, 1.0), copy_sign(far, x), near);
 }
 
 }  // namespace tenon::codegen::machine::f32

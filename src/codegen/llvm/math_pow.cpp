@@ -42,9 +42,8 @@ V pow(V x, V y) {
   const V hi = select(zero, -inf, select(infinite, inf, l.hi)), lo = select(edge, 0.0, l.lo);
   const V product = y * hi;
   const V low = fma(y, hi, -product) + y * lo;
-  const V small = less(abs(product), 1000);
   const V e = exp(product);
-  V r = select(small, fma(e, select(small, low, y.same(0)), e), e);
+  V r = select(less(abs(product), 1000) & less(e, inf), fma(e, low, e), e);
   const V integral = equal(trunc(y), y);
   const V half = y * 0.5;
   const V odd = integral & !equal(trunc(half), half) & !equal(abs(y), inf);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile.h"
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <map>
+
+#include "backends/cpu/cpu.h"
+#include "backends/reference/device/reference.h"
+#include "base/threads.h"
+#include "passes/pipeline.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+class Clock {
+ public:
+  Clock(CompileReport& report, const CompileOptions& options) : report_(report), options_(options) {}
+  void begin(std::string name) {
+    end();
+    if (options_.progress) options_.progress(name);
+    name_ = std::move(name);
+    start_ = std::chrono::steady_clock::now();
+  }
+  void end() {
+    if (name_.empty()) return;
+    const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start_;
+    report_.times.push_back({std::exchange(name_, {}), ms.count()});
+  }
+
+ private:
+  CompileReport& report_;
+  const CompileOptions& options_;
+  std::string name_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+void fill_report(Compiled& c) {
+  CompileReport& r = c.report;
+  r.nodes_after = c.graph->node_count();
+  r.groups = c.plan.groups.size();
+  r.kernels = c.built.kernels.size();
+  r.steps = c.built.program.steps.size();
+  r.weight_bytes = c.built.program.weight_bytes;
+  r.code_bytes = c.code.bytes.size();
+  std::map<std::string, size_t> counts;
+  for (const std::string& op : c.built.opaque_ops) ++counts[op];
+  r.opaque.assign(counts.begin(), counts.end());
+}
+
+}  // namespace
+
+Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  Compiled out;
+  Clock clock(out.report, options);
+  out.report.nodes_before = graph->node_count();
+  const codegen::Target target = TRY(codegen::Target::host());
+  clock.begin("rewrite");
+  passes::Options rewriting;
+  rewriting.level = options.opt;
+  TRY(passes::optimise(*graph, rewriting));
+  TRY(backends::cpu::prepare(*graph));
+  clock.begin("plan");
+  out.plan = TRY(codegen::plan(*graph, {.fuse = options.opt > 0, .channels_last = options.opt > 0}));
+  clock.begin("lower");
+  auto kernels = TRY(backends::cpu::lower(*graph, out.plan, target));
+  out.built = TRY(program::build(*graph, out.plan, std::move(kernels)));
+  clock.begin("generate");
+  out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
+  clock.end();
+  out.graph = std::move(graph);
+  fill_report(out);
+  return out;
+}
+
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
+  runtime::EngineParts parts;
+  const uint64_t bytes = compiled.built.program.weight_bytes + runtime::kSlack;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fail(Code::out_of_memory, "", "no memory for the weights").expected(std::to_string(bytes) + " bytes");
+  parts.keeper = std::shared_ptr<const void>(memory, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
+  std::byte* base = static_cast<std::byte*>(memory);
+  for (const program::PlacedConstant& w : compiled.built.weights)
+    TRY(ir::materialise_into(*w.constant, {base + w.offset, static_cast<size_t>(w.constant->byte_size())}));
+  parts.weights = {base, bytes};
+  parts.program = std::move(compiled.built.program);
+  parts.code = std::move(compiled.code.bytes);
+  for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
+  return runtime::Engine::create(std::move(parts), &backends::reference::device());
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "ir/graph.h"
+#include "program/build.h"
+#include "runtime/engine.h"
+
+namespace tenon::compiler {
+
+struct CompileOptions {
+  int opt = 3;                 ///< 0: no rewriting, one kernel a node ... 3: everything
+  int threads = 0;             ///< 0: as many as this process may use
+  bool portable = false;       ///< leave native code out of the engine file
+  /// Called as each step begins.
+  std::function<void(std::string_view step)> progress;
+  std::string source;          ///< digest or path of the model, for provenance
+};
+
+struct StepTime {
+  std::string name;
+  double ms = 0;
+};
+
+/// What a build says of itself.
+struct CompileReport {
+  size_t nodes_before = 0, nodes_after = 0;
+  size_t groups = 0, kernels = 0, steps = 0;
+  uint64_t weight_bytes = 0, code_bytes = 0;
+  std::vector<std::pair<std::string, size_t>> opaque;   ///< ops that run by reference, with counts
+  std::vector<StepTime> times;
+};
+
+/// A compiled graph, not yet a file.
+struct Compiled {
+  std::unique_ptr<ir::Graph> graph;   ///< as it was compiled
+  codegen::Plan plan;
+  program::Built built;
+  codegen::MachineCode code;
+  CompileReport report;
+};
+
+/// Rewrites, plans, generates code. The graph is consumed.
+/// Errors: not_supported, naming node and reason; whatever makes the graph illegal.
+Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
+
+/// An engine in memory, its weights materialised there.
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled);
+
+}  // namespace tenon::compiler

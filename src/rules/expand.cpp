@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Expand before an op that broadcasts anyway repeats what the op does itself.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+
+namespace tenon::rules {
+using namespace rewrite;
+namespace {
+
+struct Slot {
+  size_t slot;
+  ValueId source;
+};
+
+/// Every dim of the result is already that of some operand when operand `slot` is `source`.
+bool covers(const Match& m, size_t slot, ValueId source) {
+  const DimList* result = m.shape(m.result(m.root()));
+  if (!result) return false;
+  const Node& node = m.node(m.root());
+  for (size_t axis = 0; axis < result->size(); ++axis) {
+    bool covered = (*result)[axis].known_equal(1);
+    for (size_t i = 0; i < node.explicit_inputs && !covered; ++i) {
+      const DimList* shape = m.shape(i == slot ? source : node.inputs[i]);
+      if (!shape) return false;
+      const size_t shift = result->size() - shape->size();
+      covered = axis >= shift && (*shape)[axis - shift].known_equal((*result)[axis]);
+    }
+    if (!covered) return false;
+  }
+  return true;
+}
+
+bool needless(Match& m) {
+  const Node& node = m.node(m.root());
+  for (size_t slot = 0; slot < node.explicit_inputs; ++slot) {
+    const NodeId expand = m.made_by(node.inputs[slot], "Expand");
+    if (!expand || !covers(m, slot, m.operand(expand, 0))) continue;
+    m.keep(Slot{slot, m.operand(expand, 0)});
+    return true;
+  }
+  return false;
+}
+
+bool drop(const Match& m, Rewriter& w) {
+  std::vector<ValueId> inputs = m.node(m.root()).inputs;
+  inputs[m.kept<Slot>().slot] = m.kept<Slot>().source;
+  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
+  return true;
+}
+
+}  // namespace
+
+RULES(expand) {
+    .stage = Stage::clean,
+    .rules = {
+        {.name = "expand_needless", .docs = "an Expand before an op that broadcasts the same axes itself", .roots = "Add Sub Mul Div Pow Max Min And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual Where",
+         .match = needless, .rewrite = drop, .benefit = 4, .shared = true},
+    },
+};
+
+}  // namespace tenon::rules
