@@ -68,8 +68,8 @@ class Embedder(nn.Module):
 def exported(network: nn.Module, opset: int) -> onnx.ModelProto:
     ids = torch.randint(1000, 20000, (2, 9))
     axes = {0: "batch", 1: "sequence"}
-    options = dict(dynamo=True, optimize=False, opset_version=opset, verbose=False)
-    options |= dict(input_names=["input_ids", "attention_mask"], output_names=OUTPUTS, dynamic_shapes=(axes, axes))
+    options = {"dynamo": True, "optimize": False, "opset_version": opset, "verbose": False}
+    options |= {"input_names": ["input_ids", "attention_mask"], "output_names": OUTPUTS, "dynamic_shapes": (axes, axes)}
     return torch.onnx.export(network, (ids, torch.ones_like(ids)), **options).model_proto
 
 

@@ -175,12 +175,12 @@ def export(case: Case, exporter: str, opset: int, path: Path) -> None:
     """Writes the model; leaves out the dynamo exporter's stack traces, which hold paths of the machine."""
     tensors = tuple(torch.from_numpy(case.samples[0][name]) for name in case.axes)
     heavy = sum(value.nbytes for value in case.network.parameters()) > 1 << 30
-    options = dict(input_names=list(case.axes), output_names=case.outputs, opset_version=opset, verbose=False)
+    options = {"input_names": list(case.axes), "output_names": case.outputs, "opset_version": opset, "verbose": False}
     if exporter == "torchscript":
-        options |= dict(dynamo=False, dynamic_axes=copy.deepcopy(case.axes) | output_axes(case))
+        options |= {"dynamo": False, "dynamic_axes": copy.deepcopy(case.axes) | output_axes(case)}
     else:
         shapes = tuple(dict(axes) for axes in case.axes.values())
-        options |= dict(dynamo=True, dynamic_shapes=(shapes,), external_data=heavy)
+        options |= {"dynamo": True, "dynamic_shapes": (shapes,), "external_data": heavy}
     with torch.no_grad():
         torch.onnx.export(Positional(case).eval(), tensors, str(path), **options)
     written = onnx.load(path, load_external_data=False)
@@ -283,7 +283,7 @@ def main() -> int:
                 label = f"{family}.{exporter}.{opset}"
                 try:
                     print(f"{label}: {make(family, options.size, exporter, opset, options.out)}", flush=True)
-                except Exception as error:  # an exporter may raise anything; the others still run
+                except Exception as error:  # noqa: BLE001  an exporter may raise anything; the others still run
                     failures.append(label)
                     print(f"{label}: FAILED: {type(error).__name__}: {str(error)[:600]}", flush=True)
     if failures:

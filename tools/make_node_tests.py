@@ -103,7 +103,7 @@ def main() -> int:
     for case in cases:
         try:
             entries.append(write_test(case, options.out))
-        except Exception as error:  # one odd test does not cost the others
+        except Exception as error:  # noqa: BLE001  one odd test does not cost the others
             failures.append(case.name)
             print(f"{case.name}: FAILED: {type(error).__name__}: {error}")
     manifest = {"onnx": onnx.__version__, "tests": entries}

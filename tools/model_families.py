@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -108,8 +109,8 @@ def convolutional(kind: type, full: dict, small: dict, size: str, **both: object
 
 
 def bert_config(size: str, attention: str, **full: object) -> object:
-    small = dict(vocab_size=104, hidden_size=32, num_hidden_layers=2, num_attention_heads=4)
-    small |= dict(intermediate_size=64, max_position_embeddings=40)
+    small = {"vocab_size": 104, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    small |= {"intermediate_size": 64, "max_position_embeddings": 40}
     return configured(transformers.BertConfig, full, small, size, attention)
 
 
@@ -120,7 +121,7 @@ def bert(size: str, attention: str) -> Case:
 
 
 def distilbert(size: str, attention: str) -> Case:
-    small = dict(vocab_size=104, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=40)
+    small = {"vocab_size": 104, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64, "max_position_embeddings": 40}
     config = configured(transformers.DistilBertConfig, {}, small, size, attention)
     network = transformers.DistilBertForSequenceClassification(config)
     return text_case(network, ["logits"], text_samples(config.vocab_size))
@@ -147,18 +148,30 @@ def minilm(size: str, attention: str) -> Case:
 
 
 def roberta(size: str, attention: str) -> Case:
-    full = dict(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, layer_norm_eps=1e-5)
-    small = dict(vocab_size=104, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
-    small |= dict(max_position_embeddings=42, type_vocab_size=1)
+    full = {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    small = {
+        "vocab_size": 104,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+    }
+    small |= {"max_position_embeddings": 42, "type_vocab_size": 1}
     config = configured(transformers.RobertaConfig, full, small, size, attention)
     network = transformers.RobertaForMaskedLM(config)
     return text_case(network, ["logits"], text_samples(config.vocab_size, padding=1))
 
 
 def albert(size: str, attention: str) -> Case:
-    full = dict(hidden_size=768, num_attention_heads=12, intermediate_size=3072)
-    small = dict(vocab_size=104, embedding_size=16, hidden_size=32, num_hidden_layers=2, num_attention_heads=4)
-    small |= dict(intermediate_size=64, max_position_embeddings=40)
+    full = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}
+    small = {
+        "vocab_size": 104,
+        "embedding_size": 16,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
+    small |= {"intermediate_size": 64, "max_position_embeddings": 40}
     config = configured(transformers.AlbertConfig, full, small, size, attention)
     network = transformers.AlbertModel(config)
     return text_case(network, ["last_hidden_state", "pooler_output"], text_samples(config.vocab_size))
@@ -180,8 +193,8 @@ def encoder_decoder_samples(vocabulary: int) -> list[Arrays]:
 
 
 def t5(size: str, attention: str) -> Case:
-    full = dict(d_model=512, d_kv=64, d_ff=2048, num_layers=6, num_heads=8, vocab_size=32128)
-    small = dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=104)
+    full = {"d_model": 512, "d_kv": 64, "d_ff": 2048, "num_layers": 6, "num_heads": 8, "vocab_size": 32128}
+    small = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 104}
     config = configured(transformers.T5Config, full, small, size, attention, use_cache=False)
     samples = encoder_decoder_samples(config.vocab_size)
     decoder = {0: "batch", 1: "decoder_sequence"}
@@ -196,32 +209,32 @@ def decoder_case(network: nn.Module, with_positions: bool = True) -> Case:
 
 
 def gpt2(size: str, attention: str) -> Case:
-    small = dict(vocab_size=104, n_embd=32, n_layer=2, n_head=4, n_positions=40)
+    small = {"vocab_size": 104, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 40}
     config = configured(transformers.GPT2Config, {}, small, size, attention, use_cache=False)
     return decoder_case(transformers.GPT2LMHeadModel(config))
 
 
 def llama(size: str, attention: str) -> Case:
-    full = dict(vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30)
-    full |= dict(num_attention_heads=9, num_key_value_heads=3, rope_theta=100000.0, tie_word_embeddings=True)
-    small = dict(vocab_size=104, hidden_size=32, intermediate_size=64, num_hidden_layers=2)
-    small |= dict(num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)
+    full = {"vocab_size": 49152, "hidden_size": 576, "intermediate_size": 1536, "num_hidden_layers": 30}
+    full |= {"num_attention_heads": 9, "num_key_value_heads": 3, "rope_theta": 100000.0, "tie_word_embeddings": True}
+    small = {"vocab_size": 104, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    small |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64}
     config = configured(transformers.LlamaConfig, full, small, size, attention, use_cache=False)
     return decoder_case(transformers.LlamaForCausalLM(config))
 
 
 def qwen2(size: str, attention: str) -> Case:
-    full = dict(vocab_size=151936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24)
-    full |= dict(num_attention_heads=14, num_key_value_heads=2, rope_theta=1e6, tie_word_embeddings=True)
-    small = dict(vocab_size=104, hidden_size=32, intermediate_size=64, num_hidden_layers=2)
-    small |= dict(num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)
+    full = {"vocab_size": 151936, "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24}
+    full |= {"num_attention_heads": 14, "num_key_value_heads": 2, "rope_theta": 1e6, "tie_word_embeddings": True}
+    small = {"vocab_size": 104, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    small |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64}
     config = configured(transformers.Qwen2Config, full, small, size, attention, use_cache=False)
     return decoder_case(transformers.Qwen2ForCausalLM(config))
 
 
 def opt(size: str, attention: str) -> Case:
-    small = dict(vocab_size=104, hidden_size=32, ffn_dim=64, num_hidden_layers=2, num_attention_heads=4)
-    small |= dict(max_position_embeddings=40, word_embed_proj_dim=32)
+    small = {"vocab_size": 104, "hidden_size": 32, "ffn_dim": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    small |= {"max_position_embeddings": 40, "word_embed_proj_dim": 32}
     config = configured(transformers.OPTConfig, {}, small, size, attention, use_cache=False)
     return decoder_case(transformers.OPTForCausalLM(config), with_positions=False)
 
@@ -230,14 +243,21 @@ def opt(size: str, attention: str) -> Case:
 
 
 def vit(size: str, attention: str) -> Case:
-    small = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
-    small |= dict(image_size=32, patch_size=8)
+    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    small |= {"image_size": 32, "patch_size": 8}
     config = configured(transformers.ViTConfig, {}, small, size, attention, num_labels=10)
     return image_case(transformers.ViTForImageClassification(config), ["logits"], config.image_size)
 
 
 def swin(size: str, attention: str) -> Case:
-    small = dict(image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)
+    small = {
+        "image_size": 32,
+        "patch_size": 2,
+        "embed_dim": 16,
+        "depths": [2, 2],
+        "num_heads": [2, 4],
+        "window_size": 4,
+    }
     config = configured(transformers.SwinConfig, {}, small, size, attention, num_labels=10)
     return image_case(transformers.SwinForImageClassification(config), ["logits"], config.image_size)
 
@@ -253,10 +273,10 @@ def clip_samples(vocabulary: int, side: int) -> list[Arrays]:
 
 
 def clip(size: str, attention: str) -> Case:
-    common = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    common = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
     text = dict(common, vocab_size=104, max_position_embeddings=24, eos_token_id=103, bos_token_id=102)
-    small = dict(text_config=text, vision_config=dict(common, image_size=32, patch_size=8), projection_dim=24)
-    full = dict(text_config=dict(eos_token_id=49407, bos_token_id=49406))
+    small = {"text_config": text, "vision_config": dict(common, image_size=32, patch_size=8), "projection_dim": 24}
+    full = {"text_config": {"eos_token_id": 49407, "bos_token_id": 49406}}
     config = configured(transformers.CLIPConfig, full, small, size, attention)
     config.text_config._attn_implementation = config.vision_config._attn_implementation = attention
     samples = clip_samples(config.text_config.vocab_size, config.vision_config.image_size)
@@ -266,37 +286,49 @@ def clip(size: str, attention: str) -> Case:
 
 
 def resnet(size: str, attention: str) -> Case:
-    small = dict(embedding_size=8, hidden_sizes=[16, 32], depths=[1, 2])
+    small = {"embedding_size": 8, "hidden_sizes": [16, 32], "depths": [1, 2]}
     config = convolutional(transformers.ResNetConfig, {}, small, size)
     return image_case(transformers.ResNetForImageClassification(config), ["logits"], 48 if size == "small" else 224)
 
 
 def mobilenetv2(size: str, attention: str) -> Case:
-    small = dict(depth_multiplier=0.15, depth_divisible_by=4, min_depth=4, image_size=64)
-    small |= dict(finegrained_output=False)
+    small = {"depth_multiplier": 0.15, "depth_divisible_by": 4, "min_depth": 4, "image_size": 64}
+    small |= {"finegrained_output": False}
     config = convolutional(transformers.MobileNetV2Config, {}, small, size, tf_padding=False)
     return image_case(transformers.MobileNetV2ForImageClassification(config), ["logits"], config.image_size)
 
 
 def efficientnet(size: str, attention: str) -> Case:
-    full = dict(image_size=224, width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
-    small = dict(image_size=64, width_coefficient=0.1, depth_coefficient=0.4, hidden_dim=128)
-    small |= dict(depth_divisor=4)
+    full = {"image_size": 224, "width_coefficient": 1.0, "depth_coefficient": 1.0, "hidden_dim": 1280}
+    small = {"image_size": 64, "width_coefficient": 0.1, "depth_coefficient": 0.4, "hidden_dim": 128}
+    small |= {"depth_divisor": 4}
     config = convolutional(transformers.EfficientNetConfig, full, small, size)
     return image_case(transformers.EfficientNetForImageClassification(config), ["logits"], config.image_size)
 
 
 def convnext(size: str, attention: str) -> Case:
-    small = dict(hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 2, 1], image_size=64)
+    small = {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 2, 1], "image_size": 64}
     config = convolutional(transformers.ConvNextConfig, {}, small, size)
     return image_case(transformers.ConvNextForImageClassification(config), ["logits"], config.image_size)
 
 
 def whisper(size: str, attention: str) -> Case:
-    small = dict(vocab_size=104, num_mel_bins=8, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4)
-    small |= dict(decoder_attention_heads=4, d_model=32, encoder_ffn_dim=64, decoder_ffn_dim=64, pad_token_id=0)
-    small |= dict(max_source_positions=20, max_target_positions=24, bos_token_id=1, eos_token_id=2)
-    small |= dict(decoder_start_token_id=1)
+    small = {
+        "vocab_size": 104,
+        "num_mel_bins": 8,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+    }
+    small |= {
+        "decoder_attention_heads": 4,
+        "d_model": 32,
+        "encoder_ffn_dim": 64,
+        "decoder_ffn_dim": 64,
+        "pad_token_id": 0,
+    }
+    small |= {"max_source_positions": 20, "max_target_positions": 24, "bos_token_id": 1, "eos_token_id": 2}
+    small |= {"decoder_start_token_id": 1}
     config = configured(transformers.WhisperConfig, {}, small, size, attention, use_cache=False)
     samples = []
     for seed, shape in enumerate(TEXT_SHAPES):
@@ -327,9 +359,9 @@ class UNet(nn.Module):
         super().__init__()
         widths = [width << level for level in range(depth + 1)]
         self.first = pair(3, width)
-        self.down = nn.ModuleList(pair(a, b) for a, b in zip(widths, widths[1:]))
-        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
-        self.join = nn.ModuleList(pair(b, a) for a, b in zip(widths, widths[1:]))
+        self.down = nn.ModuleList(pair(a, b) for a, b in itertools.pairwise(widths))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in itertools.pairwise(widths))
+        self.join = nn.ModuleList(pair(b, a) for a, b in itertools.pairwise(widths))
         self.last = nn.Conv2d(width, 2, 1)
 
     def forward(self, pixel_values: torch.Tensor) -> SimpleNamespace:

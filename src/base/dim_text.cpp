@@ -143,7 +143,14 @@ class Parser {
 
   std::optional<Dim> named(std::string_view name) {
     if (!is_plain_name(name)) return std::nullopt;
-    return symbols_.symbol(name);
+    return symbol(name);
+  }
+
+  /// One that is there keeps its bounds: reading its name narrows nothing.
+  Dim symbol(std::string_view name) {
+    const auto& known = DimAlgebra::state_of(&symbols_).by_name;
+    const auto found = known.find(std::string(name));
+    return found != known.end() ? found->second : symbols_.symbol(name);
   }
 
   std::optional<Dim> number() {
@@ -162,7 +169,7 @@ class Parser {
     }
     if (at_ >= text_.size()) return std::nullopt;
     ++at_;
-    return symbols_.symbol(name);
+    return symbol(name);
   }
 
   std::optional<Dim> call(std::string_view name) {

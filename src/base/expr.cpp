@@ -154,9 +154,9 @@ Expr operator<(Expr a, Expr b) { return binary(ExprOp::less, std::move(a), std::
 Expr operator<=(Expr a, Expr b) { return binary(ExprOp::less_equal, std::move(a), std::move(b)); }
 Expr operator>(Expr a, Expr b) { return binary(ExprOp::less, std::move(b), std::move(a)); }
 Expr operator>=(Expr a, Expr b) { return binary(ExprOp::less_equal, std::move(b), std::move(a)); }
-Expr operator&&(Expr a, Expr b) { return binary(ExprOp::logical_and, std::move(a), std::move(b)); }
-Expr operator||(Expr a, Expr b) { return binary(ExprOp::logical_or, std::move(a), std::move(b)); }
-Expr operator!(Expr a) { return unary(ExprOp::logical_not, std::move(a)); }
+Expr logical_and(Expr a, Expr b) { return binary(ExprOp::logical_and, std::move(a), std::move(b)); }
+Expr logical_or(Expr a, Expr b) { return binary(ExprOp::logical_or, std::move(a), std::move(b)); }
+Expr logical_not(Expr a) { return unary(ExprOp::logical_not, std::move(a)); }
 Expr equal(Expr a, Expr b) { return binary(ExprOp::equal, std::move(a), std::move(b)); }
 
 Expr select(Expr condition, Expr then, Expr otherwise) {
@@ -226,11 +226,11 @@ bool same_tree(const Expr& a, const Expr& b, SeenPairs& seen) {
 Expr substitute(const Expr& e, const std::function<Expr(const ExprNode& leaf)>& leaf) { return ExprSubstitution{leaf, {}}.of(e); }
 
 bool same(const Expr& a, const Expr& b) {
-  if (!a || !b) return !a && !b;
+  if (a.get() == nullptr || b.get() == nullptr) return a.get() == b.get();
   SeenPairs seen;
   return same_tree(a, b, seen);
 }
 
-size_t hash_of(const Expr& e) { return e ? e->hash : 0; }
+size_t hash_of(const Expr& e) { return e.get() ? e->hash : 0; }
 
 }  // namespace tenon::inline base

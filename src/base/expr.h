@@ -118,6 +118,9 @@ inline Expr min(Expr a, Expr b) { return binary(ExprOp::min, a, b); }
 Expr substitute(const Expr& e, const std::function<Expr(const ExprNode& leaf)>& leaf);
 /// Folds constants and the integer identities (x*1, x+0, x*0, 0/x, nested sums of axis terms).
 Expr simplify(const Expr& e);
+/// The same where axis k lies in [0, extents[k]): settles comparisons, divisions and remainders of index expressions too.
+/// Takes no extent to be 0 (with one that is, nothing is evaluated).
+Expr simplify(const Expr& e, std::span<const Dim> extents);
 /// Structural equality and hash.
 bool same(const Expr& a, const Expr& b);
 size_t hash_of(const Expr& e);

@@ -11,7 +11,6 @@ namespace tenon::codegen {
 namespace {
 
 constexpr int64_t kWorthAThread = 8192;        ///< points of a nest that pay for handing them to another thread
-constexpr int64_t kMostScratchElements = 16384;
 
 using ops::Axis;
 using ops::Combine;

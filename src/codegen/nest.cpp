@@ -30,13 +30,6 @@ Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
 
 namespace {
 
-std::optional<Dim> exact_quotient(Dim value, Dim divisor) {
-  if (divisor == Dim(0)) return std::nullopt;
-  const Dim quotient = floor_div(value, divisor);
-  if (quotient * divisor == value) return quotient;
-  return std::nullopt;
-}
-
 /// First dimension (outermost) whose stride divides the coefficient; sizes of 1 take nothing.
 std::optional<std::pair<size_t, Dim>> owner_of(Dim coefficient, const DimList& shape, const DimList& strides) {
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -10,16 +10,6 @@ std::string_view name_of(TileOp op) {
   return names[static_cast<size_t>(op)];
 }
 
-std::string_view name_of(ExprOp op) {
-  static constexpr std::string_view names[] = {
-      "constant", "input", "axis", "dim", "neg", "abs", "sign", "floor", "ceil", "round_even", "trunc", "sqrt", "reciprocal", "exp", "log",
-      "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "is_nan",
-      "is_inf", "logical_not", "bit_not", "cast", "add", "sub", "mul", "div", "mod", "rem", "pow", "min", "max", "bit_and", "bit_or",
-      "bit_xor", "shift_left", "shift_right", "logical_and", "logical_or", "logical_xor", "equal", "less", "less_equal", "select"};
-  static_assert(std::size(names) == static_cast<size_t>(ExprOp::select) + 1);
-  return names[static_cast<size_t>(op)];
-}
-
 std::string_view name_of(ops::Combine combine) {
   static constexpr std::string_view names[] = {"none", "sum", "product", "min", "max", "logical_and", "logical_or"};
   static_assert(std::size(names) == static_cast<size_t>(ops::Combine::logical_or) + 1);

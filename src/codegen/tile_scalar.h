@@ -9,7 +9,6 @@
 namespace tenon::codegen {
 
 std::string_view name_of(TileOp op);
-std::string_view name_of(ExprOp op);
 std::string_view name_of(ops::Combine combine);
 
 /// How many operands an operator of the scalar language takes; 0 for leaves.

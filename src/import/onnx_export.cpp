@@ -146,7 +146,7 @@ Result<void> write_data(const std::vector<Placed>& placed, const ByteSink& sink)
 
 }  // namespace
 
-Result<std::string> export_onnx(const ir::Graph& graph, const ExportOptions& options) {
+Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options) {
   const Lowered lowered = TRY(lower(graph, options));
   if (weight_bytes(lowered.writer.weights) > options.inline_limit)
     return fail(Code::limit_exceeded, "export", "the weights do not fit into one message").expected(fmt::format("at most {} bytes", options.inline_limit))
@@ -160,13 +160,17 @@ Result<std::string> export_onnx(const ir::Graph& graph, const ExportOptions& opt
   return out;
 }
 
-Result<void> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options) {
+Result<Exported> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options) {
   const Lowered lowered = TRY(lower(graph, options));
   const bool external = options.external_data || weight_bytes(lowered.writer.weights) > options.inline_limit;
   const std::filesystem::path data = path.string() + ".data";
   const std::vector<Placed> placed = TRY(place(lowered.writer.weights, external, data.filename().string()));
   if (external) TRY(write_file(data, [&](const ByteSink& sink) { return write_data(placed, sink); }));
-  return write_file(path, [&](const ByteSink& sink) { return write_model(lowered, placed, sink); });
+  TRY(write_file(path, [&](const ByteSink& sink) { return write_model(lowered, placed, sink); }));
+  int64_t end = 0;
+  for (const Placed& p : placed)
+    if (p.offset >= 0) end = std::max(end, p.offset + p.weight->constant->byte_size());
+  return Exported{lowered.opset, end};
 }
 
 }  // namespace tenon::import

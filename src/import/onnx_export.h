@@ -19,12 +19,17 @@ struct ExportOptions {
   bool value_info = true;
 };
 
+struct Exported {
+  int64_t opset = 0;
+  int64_t external_bytes = 0;   ///< in the data file; 0: there is none
+};
+
 /// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions;
 /// captures of bodies become references to outer names; constants are streamed, one at a time. The graph is not changed.
 /// The file (and its data file, written first) appears whole or not at all.
 /// Errors: not_supported (a node that the opset cannot say), write_failed, out_of_memory.
-Result<void> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options = {});
+Result<Exported> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options = {});
 /// The same as bytes, all weights inside. Errors: as above; limit_exceeded beyond inline_limit.
-Result<std::string> export_onnx(const ir::Graph& graph, const ExportOptions& options = {});
+Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options = {});
 
 }  // namespace tenon::import

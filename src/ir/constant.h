@@ -33,6 +33,8 @@ struct Constant {
   int64_t byte_size() const { return bytes_of(dtype, count()); }
 };
 
+/// Arguments must be in range (asserted): steps are made by code that knows the shapes. What changes nothing, or can be said as a
+/// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (behind it for step < 0).
 ConstantRef constant_of(Tensor tensor);
 ConstantRef slice(ConstantRef of, int axis, int64_t begin, int64_t end, int64_t step = 1);
 ConstantRef permute(ConstantRef of, std::vector<int> order);
@@ -47,6 +49,7 @@ ConstantRef pack(ConstantRef of, int64_t panel);
 Result<Tensor> materialise(const Constant& constant);
 /// Streams the bytes into `out` (constant.byte_size() bytes) without a second buffer of that size where the steps allow.
 Result<void> materialise_into(const Constant& constant, std::span<std::byte> out);
+/// Equal dtype, shape and bytes. Lazy constants over 64 KiB are equal only where their steps are (false says "not known to be").
 bool same(const Constant& a, const Constant& b);
 
 }  // namespace tenon::ir

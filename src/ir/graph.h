@@ -166,8 +166,8 @@ class Graph {
   void set_operand(NodeId node, uint32_t slot, ValueId value);
   /// Drops missing operands at the end of the explicit ones, where the node has no captures.
   void trim_operands(NodeId node);
-  /// An unused result that nobody asks for any more: its id becomes none, trailing ones go away.
-  void drop_result(NodeId node, uint32_t index);
+  /// An unused result that nobody asks for any more: its id becomes none; trailing ones go away unless `keep_place`.
+  void drop_result(NodeId node, uint32_t index, bool keep_place = false);
   /// Points every use of `from` at `to`. Where `to` stands later than a user, the user (and what depends on it) is moved
   /// behind it; false, and nothing is changed, where that would make a cycle. Uses by `except` stay. Cost: the uses, plus what is moved.
   bool replace_all_uses(ValueId from, ValueId to, NodeId except = {});

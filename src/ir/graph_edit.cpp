@@ -102,12 +102,12 @@ void Graph::erase(NodeId id) {
   free_nodes_.push_back(id.slot());
 }
 
-void Graph::drop_result(NodeId id, uint32_t index) {
+void Graph::drop_result(NodeId id, uint32_t index, bool keep_place) {
   Node& node = slot(id).node;
   TENON_ASSERT(index < node.outputs.size());
   if (node.outputs[index]) release(node.outputs[index]);
   node.outputs[index] = {};
-  while (!node.outputs.empty() && !node.outputs.back()) node.outputs.pop_back();
+  while (!keep_place && !node.outputs.empty() && !node.outputs.back()) node.outputs.pop_back();
 }
 
 void Graph::set_operand(NodeId id, uint32_t k, ValueId value) {

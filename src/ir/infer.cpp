@@ -100,6 +100,9 @@ Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
   return {};
 }
 
+/// An integer tensor without elements: all that can be known of them is known.
+bool holds_nothing(const Type& type) { return is_integer(type.dtype) && type.is_static() && type.count() == Dim(0); }
+
 void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
   // The ids are copied: set_type tells listeners, who may look at the node.
   std::vector<ValueId> outputs = graph.node(id).outputs;
@@ -109,6 +112,8 @@ void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
     std::optional<ShapeData> data;
     if (k < view.output_data.size() && view.output_data[k].size() <= kMaxShapeData && !view.output_data[k].empty()) {
       data = std::move(view.output_data[k]);
+    } else if (holds_nothing(graph.value(outputs[k]).type)) {
+      data = ShapeData{};
     }
     graph.set_data(outputs[k], std::move(data));
   }

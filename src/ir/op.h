@@ -33,6 +33,7 @@ struct NodeView {
   std::string_view name;                 ///< for messages
   const Attributes* attributes = nullptr;
   std::vector<Operand> inputs;           ///< explicit operands, then captures
+  size_t explicit_inputs = 0;            ///< how many of the inputs are no captures
   std::vector<const Graph*> bodies;
   std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
   Symbols* symbols = nullptr;            ///< for fresh data-dependent sizes

@@ -36,6 +36,7 @@ NodeView Graph::view(NodeId id) const {
   view.symbols = symbols_.get();
   view.name = n.name;
   view.inputs.resize(n.inputs.size());
+  view.explicit_inputs = n.explicit_inputs;
   for (size_t k = 0; k < n.inputs.size(); ++k) {
     if (!n.inputs[k]) continue;
     Value& v = slot(n.inputs[k]).value;
@@ -46,7 +47,10 @@ NodeView Graph::view(NodeId id) const {
     if (operand.constant && !v.data) v.data = data_of(*operand.constant);
     if (v.data) operand.data = &*v.data;
   }
-  for (const Body& body : n.bodies) view.bodies.push_back(body.graph.get());
+  for (const Body& body : n.bodies) {
+    view.bodies.push_back(body.graph.get());
+    view.body_names.push_back(body.name);
+  }
   for (ValueId output : n.outputs) {
     if (view.name.empty() && output) view.name = value(output).name;
     view.outputs.push_back(output ? value(output).type : Type());

@@ -25,7 +25,7 @@ Result<LoopForm> arg_form(const NodeView& view, Combine extreme) {
   RowLoop where = reduce_rows(shape, axis);
   const Expr x = where.operand(view, 0), b = where.of_row(0, wide);
   Expr hit = equal(x, b);
-  if (is_float(wide)) hit = hit || unary(ExprOp::is_nan, x);
+  if (is_float(wide)) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   const Expr nowhere = last ? index_constant(-1) : size_expr(shape[axis[0]]);
   const Expr position = select(hit, where.whole[axis[0]], nowhere);
   emit_kept(where, DType::i64, shape, axis, view.attributes->integer("keepdims", 1) != 0, position, last ? Combine::max : Combine::min);

@@ -55,7 +55,7 @@ void set_output(NodeView& view, size_t k, Type type) {
 void set_data(NodeView& view, size_t k, ShapeData data) {
   if (k >= view.outputs.size() || data.size() > ir::kMaxShapeData) return;
   const DType dtype = view.outputs[k].dtype;
-  if (dtype != DType::boolean && (bits_of(dtype) < 32 || is_complex(dtype))) return;
+  if (dtype != DType::boolean && (bits_of(dtype) < 32 || is_complex(dtype) || dtype == DType::u64)) return;
   for (Dim d : data) {
     if (d.is_overflow()) return;
   }
@@ -143,6 +143,7 @@ Dim clamped_dim(int64_t value) {
 std::optional<ShapeData> elements(const NodeView& view, size_t input) {
   if (!view.has(input)) return std::nullopt;
   const ir::Operand& operand = view.inputs[input];
+  if (operand.type.dtype == DType::u64) return std::nullopt;  // may not fit a size
   if (operand.constant && operand.constant->count() <= static_cast<int64_t>(ir::kMaxShapeData)) {
     ShapeData out;
     for (int64_t i = 0; i < operand.constant->count(); ++i) {
@@ -157,14 +158,15 @@ std::optional<ShapeData> elements(const NodeView& view, size_t input) {
     return out;
   }
   if (operand.data) return *operand.data;
+  if (operand.type.has_rank() && operand.type.count() == Dim(0)) return ShapeData();
   return std::nullopt;
 }
 
 std::optional<Ints> known_ints(const NodeView& view, size_t input) {
   if (!view.has(input)) return std::nullopt;
   if (view.inputs[input].constant) return integers_of(*view.inputs[input].constant);
-  if (!view.inputs[input].data) return std::nullopt;
-  return numbers_of(*view.inputs[input].data);
+  const auto data = elements(view, input);
+  return data ? numbers_of(*data) : std::nullopt;
 }
 
 std::optional<double> known_number(const NodeView& view, size_t input) {

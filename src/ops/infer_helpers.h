@@ -37,7 +37,7 @@ bool is_comparable(DType dtype);      ///< numbers and bool
 /// Stores the type of result `k`; ignored where the node has fewer results.
 void set_output(NodeView& view, size_t k, Type type);
 /// Stores shape data of result `k`; ignored where it is longer than kMaxShapeData or the dtype is too small to hold sizes
-/// (i32, i64, u32, u64, f32, f64 and bool are not).
+/// (i32, i64, u32, f32, f64 and bool are not).
 void set_data(NodeView& view, size_t k, ShapeData data);
 /// Every named operand is present and has a known rank.
 bool ranks_known(const NodeView& view, std::initializer_list<size_t> inputs);

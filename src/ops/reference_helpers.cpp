@@ -210,6 +210,17 @@ void copy_element(Tensor& to, int64_t i, const Tensor& from, int64_t j) {
   std::memcpy(to.mutable_data() + static_cast<size_t>(i) * bytes, from.data() + static_cast<size_t>(j) * bytes, bytes);
 }
 
+void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::string_view how) {
+  if (how == "none") return copy_element(to, i, from, j);
+  if (is_float(to.dtype())) {
+    const double a = to.number(i), b = from.number(j);
+    to.set_number(i, how == "add" ? a + b : how == "mul" ? a * b : how == "min" ? std::fmin(a, b) : std::fmax(a, b));
+  } else {
+    const int64_t a = to.integer(i), b = from.integer(j);
+    to.set_integer(i, how == "add" ? wrap_add(a, b) : how == "mul" ? wrap_mul(a, b) : how == "min" ? std::min(a, b) : std::max(a, b));
+  }
+}
+
 Result<Tensor> converted(const Tensor& from, DType dtype) {
   if (from.dtype() == dtype) return from;
   Tensor out = TRY(Tensor::make(dtype, from.shape()));

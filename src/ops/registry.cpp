@@ -37,6 +37,10 @@ class TableOp final : public ir::Op {
     return def.infer(view);
   }
 
+  std::vector<ir::Type> body_inputs(const NodeView& view, size_t body) const override {
+    return def.body_inputs ? def.body_inputs(view, body) : std::vector<ir::Type>();
+  }
+
   const OpDef& def;
 
  private:

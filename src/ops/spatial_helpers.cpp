@@ -77,8 +77,8 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
     Expr inside;
     const auto none = [](Dim pad) { return pad.known_equal(0); };
     if (!none(windows.begin[i])) inside = index_constant(0) <= at;
-    if (!none(windows.end[i]) || windows.ceil_mode) inside = inside ? inside && at < size_expr(sizes[i]) : at < size_expr(sizes[i]);
-    if (inside) r.within = r.within ? r.within && inside : inside;
+    if (!none(windows.end[i]) || windows.ceil_mode) inside = inside ? logical_and(inside, at < size_expr(sizes[i])) : at < size_expr(sizes[i]);
+    if (inside) r.within = r.within ? logical_and(r.within, inside) : inside;
   }
   return r;
 }

@@ -9,7 +9,10 @@ using ir::Attribute;
 using ir::Graph;
 using ir::NodeId;
 
-void put_operand(Graph& graph, NodeId node, uint32_t slot, ir::ValueId value) { graph.set_operand(node, slot, value); }
+void put_operand(Graph& graph, NodeId node, uint32_t slot, ir::ValueId value) {
+  while (graph.node(node).inputs.size() < slot) graph.set_operand(node, static_cast<uint32_t>(graph.node(node).inputs.size()), {});
+  graph.set_operand(node, slot, value);
+}
 
 Result<void> attribute_to_operand(Graph& graph, NodeId node, std::string_view name, uint32_t slot, DType dtype) {
   const Attribute* a = graph.node(node).attributes.find(name);

@@ -42,7 +42,7 @@ class Consing {
     bool changed = false;
     for (ValueId v : graph_.values()) {
       const ir::Value& value = graph_.value(v);
-      if (!value.is_constant() || graph_.is_output(v)) continue;
+      if (!value.is_constant()) continue;
       const size_t h = hash_of(*value.constant);
       const auto [begin, end] = seen.equal_range(h);
       const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(*graph_.value(e.second).constant, *value.constant); });
@@ -56,6 +56,7 @@ class Consing {
 
   bool nodes() {
     std::unordered_multimap<size_t, NodeId> seen;
+    seen.reserve(graph_.node_count());
     bool changed = false;
     for (NodeId id : graph_.nodes()) {
       const ir::Node& node = graph_.node(id);

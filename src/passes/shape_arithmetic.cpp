@@ -25,7 +25,7 @@ bool settle(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
   bool changed = false;
   for (size_t i = 0; i < graph.node(node).outputs.size(); ++i) {
     const ir::ValueId out = graph.node(node).outputs[i];
-    if (!out || graph.value(out).uses.empty() || graph.is_output(out)) continue;
+    if (!out || graph.value(out).uses.empty()) continue;
     auto tensor = known_elements(graph.value(out));
     if (!tensor) continue;
     journal.begin();

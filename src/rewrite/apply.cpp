@@ -80,24 +80,11 @@ void rename(ir::Graph& graph, ValueId value, std::string name, Journal& journal)
   graph.set_name(value, std::move(name));
 }
 
-/// `to` gets the name of `from`.
+/// The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
 void hand_over_name(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
   std::string name = graph.value(from).name;
   rename(graph, from, {}, journal);
   rename(graph, to, std::move(name), journal);
-}
-
-/// A graph output keeps its name: where `to` cannot take it (an input, a constant, another output), an Identity carries it.
-/// Returns what shall stand for `from`; none where that would only put an Identity in the place of an Identity.
-ValueId stand_in(ir::Graph& graph, ValueId from, ValueId to) {
-  const Value& value = graph.value(to);
-  if (!graph.is_output(from) || (value.kind == Value::Kind::result && !graph.is_output(to))) return to;
-  const NodeId producer = graph.value(from).producer;
-  if (graph.node(producer).is("Identity")) return {};
-  const bool later = value.kind == Value::Kind::result && graph.is_before(producer, value.producer);
-  ir::Builder build(graph, graph.next(later ? value.producer : producer));
-  build.set_provenance(graph.node(producer).provenance);
-  return build("Identity", {to});
 }
 
 }  // namespace
@@ -124,16 +111,13 @@ std::string_view guard(const Match& match, const Rule& rule) {
 }
 
 std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
-  const ValueId original = to;
   if (from == to) return "the replacement is the value itself";
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
-  to = stand_in(graph, from, to);
-  if (!to) return "a graph output must keep its name";
   const ir::Type before = graph.value(from).type;
-  const ir::Type known = merged(before, graph.value(original).type);
+  const ir::Type known = merged(before, graph.value(to).type);
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   const Value& value = graph.value(to);
-  if (value.kind == Value::Kind::result && (graph.is_output(to) || value.name.empty())) hand_over_name(graph, from, to, journal);
+  if (value.name.empty()) hand_over_name(graph, from, to, journal);
   if (value.kind == Value::Kind::result && !(value.type == known)) graph.set_type(to, known);
   if (!value.data && graph.value(from).data) graph.set_data(to, graph.value(from).data);
   if (!(known == before)) reinfer_users(graph, to);

@@ -17,7 +17,7 @@ std::string_view guard(const Match& match, const Rule& rule);
 /// The graph's listener must be `journal`; the caller erases what died.
 std::string apply(ir::Graph& graph, const CompiledRule& rule, const Match& match, Journal& journal);
 
-/// Points the uses of `from` at `to`, keeps the names of graph outputs and refines types. Returns the reason of a refusal, else
+/// Points the uses of `from` at `to`, hands the name over and refines types. Returns the reason of a refusal, else
 /// empty; a refusal may leave edits that the journal undoes.
 std::string replace(ir::Graph& graph, ir::ValueId from, ir::ValueId to, Journal& journal);
 

@@ -32,7 +32,7 @@ struct Options {
 /// Worklist in topological order; after a rewrite only new nodes, users of what was replaced (two levels) and producers that lost
 /// a user are looked at again; a last look over all nodes confirms the end. A match is refused, with a reason, where a value
 /// inside it has users outside (unless the rule says `shared`), where the replacement changes types, or where it would make a
-/// cycle. A rule that fails is undone in place. Names of graph outputs stay.
+/// cycle. A rule that fails is undone in place.
 /// Errors: cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
 

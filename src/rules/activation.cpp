@@ -20,9 +20,9 @@ RULES(activation) {
                      " => Gelu(?x, approximate=\"tanh\") where float(?x)",
          .numerics = Numerics::reassociating, .benefit = 6},
         {.name = "gelu_tanh_factored", .docs = "the same with x * (1 + 0.044715 x^2) inside",
-         .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add(Mul(Mul(?x, ?x), 0.044715), 1))), 1))"
-                     "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add(Mul(Mul(?x, ?x), 0.044715), 1)), 0.79788456)), 1))"
-                     "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add(Mul(Mul(?x, ?x), 0.044715), 1), 0.79788456))), 1)))"
+         .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1))), 1))"
+                     "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1)), 0.79788456)), 1))"
+                     "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1), 0.79788456))), 1)))"
                      " => Gelu(?x, approximate=\"tanh\") where float(?x)",
          .numerics = Numerics::reassociating, .benefit = 6},
         {.name = "swish", .docs = "x * sigmoid(x)", .equation = "Mul(?x, Sigmoid(?x)) => Swish(?x) where float(?x)", .benefit = 6},

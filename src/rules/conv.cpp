@@ -130,7 +130,7 @@ bool zero_pad(Match& m) {
   const auto rank = m.rank(m.operand(pad, 0));
   const auto& attributes = m.node(m.root()).attributes;
   if (!pads || !rank || m.operand(pad, 3) || attributes.text("auto_pad", "NOTSET") != "NOTSET") return false;
-  if (m.node(m.root()).is("AveragePool") && attributes.integer("count_include_pad", 0) == 0) return false;
+  if (m.node(m.root()).is("AveragePool") && (attributes.integer("count_include_pad", 0) == 0 || attributes.integer("ceil_mode", 0) != 0)) return false;
   const int spatial = *rank - 2;
   if (static_cast<int>(pads->size()) != 2 * *rank || spatial < 1) return false;
   if (std::ranges::any_of(*pads, [](int64_t p) { return p < 0; }) || (*pads)[0] || (*pads)[1] || (*pads)[*rank] || (*pads)[*rank + 1]) return false;

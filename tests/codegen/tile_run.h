@@ -58,4 +58,21 @@ inline MachineCode emitted(const TileKernel& kernel, const Target& target) {
   return code ? std::move(*code) : MachineCode{};
 }
 
+/// Elements of one dtype, filled with edge cases first and random bits or numbers after.
+struct Data {
+  DType dtype;
+  int64_t count;
+  std::vector<std::byte> bytes;
+  Data(DType d, int64_t n) : dtype(d), count(n), bytes(bytes_of(d, n)) {}
+  Scalar get(int64_t i) const { return read_element(dtype, bytes.data() + i * bits_of(dtype) / 8); }
+  void set(int64_t i, Scalar v) { write_element(dtype, v, bytes.data() + i * bits_of(dtype) / 8); }
+};
+
+Data random_data(DType dtype, int64_t count, uint32_t seed);
+
+/// Runs the kernel through the interpreter and through emitted code on copies of the same data; `ulps`: how many units in the last
+/// place floats may differ (NaN equals NaN).
+void expect_same(const TileKernel& kernel, const Target& target, const std::vector<Data>& data, std::span<const int64_t> sizes, int64_t begin, int64_t end,
+                 double ulps = 0);
+
 }  // namespace tenon::codegen

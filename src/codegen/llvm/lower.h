@@ -43,6 +43,7 @@ class Lower {
   struct Panel;
   void contract(const Contract& c);
   std::vector<V> contract_loop(const Contract& c, Panel& panel, llvm::Value* depth, int steps, std::vector<V> acc);
+  llvm::Value* opaque(llvm::Value* pointer);
   void contract_step(const Contract& c, Panel& panel, int step, std::vector<V>& acc);
   V contract_operand(int32_t buffer, llvm::Value* at, int lanes, DType accumulator, llvm::Value* mask);
 

@@ -50,7 +50,7 @@ V tanh(const Target& target, V x) {
   const V near = fma(x * z, p, x);
   const V c = below(a, 10.0);
   const V far = 1.0 - x.same(2.0) / (exp_inside(target, c + c) + 1.0);
-  return select(greater(a, 0.625), copy_sign(far, x), near);
+  return copy_sign(select(greater(a, 0.625), far, near), x);
 }
 
 /// |x| <= 1: x P(x x) (1.2e-9); else 1 - e^-Q(|x|), Q the minimax polynomial of -log(erfc) (absolute error of erf 1.2e-9).

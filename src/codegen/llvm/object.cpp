@@ -6,6 +6,7 @@
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Object/ObjectFile.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -24,21 +25,23 @@ std::string text_of(llvm::Error error) { return llvm::toString(std::move(error))
 
 class Linker {
  public:
-  Linker(const ObjectFile& object, std::string_view entry) : object_(object), entry_(entry) {}
+  Linker(const ObjectFile& object, std::span<const std::string> symbols) : object_(object), symbols_(symbols) {}
 
   Result<Flat> run() {
-    TRY(lay_out(true));   // code first: its entry is then cheap to find
+    TRY(lay_out(true));
     TRY(lay_out(false));
     for (const SectionRef& s : object_.sections()) TRY(relocate(s));
+    flat_.entries.assign(symbols_.size(), kNowhere);
     for (const SymbolRef& s : object_.symbols()) TRY(find_entry(s));
-    if (!found_) return bad("no entry symbol", std::string(entry_));
+    for (size_t i = 0; i < symbols_.size(); ++i)
+      if (flat_.entries[i] == kNowhere) return bad("no entry symbol", symbols_[i]);
     flat_.bytes.resize(round_up(static_cast<int64_t>(flat_.bytes.size()), 64), std::byte{0xcc});
     return std::move(flat_);
   }
 
  private:
   Error bad(std::string what, std::string found) const {
-    return fail(Code::internal, std::string(entry_), "generated code: " + std::move(what)).found(std::move(found));
+    return fail(Code::internal, "emit", "generated code: " + std::move(what)).found(std::move(found));
   }
 
   Result<void> lay_out(bool code) {
@@ -105,26 +108,25 @@ class Linker {
     if (!flags || !name) return bad("unreadable symbol", "");
     if (name->empty()) return {};
     if (*flags & SymbolRef::SF_Undefined) return bad("undefined symbol", name->str());
-    if (std::string_view(*name) != entry_) return {};
-    flat_.entry = TRY(place_of(symbol));
-    found_ = true;
+    const auto at = std::find(symbols_.begin(), symbols_.end(), std::string_view(*name));
+    if (at != symbols_.end()) flat_.entries[at - symbols_.begin()] = TRY(place_of(symbol));
     return {};
   }
 
   const ObjectFile& object_;
-  std::string_view entry_;
+  static constexpr uint64_t kNowhere = ~uint64_t{0};
+  std::span<const std::string> symbols_;
   Flat flat_;
   std::map<uint64_t, uint64_t> places_;   ///< section number to its place
-  bool found_ = false;
 };
 
 }  // namespace
 
-Result<Flat> flatten(std::string_view bytes, std::string_view entry_symbol) {
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernel");
+Result<Flat> flatten(std::string_view bytes, std::span<const std::string> symbols) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernels");
   auto object = ObjectFile::createELFObjectFile(buffer);
-  if (!object) return fail(Code::internal, std::string(entry_symbol), "generated code: " + text_of(object.takeError()));
-  return Linker(**object, entry_symbol).run();
+  if (!object) return fail(Code::internal, "emit", "generated code: " + text_of(object.takeError()));
+  return Linker(**object, symbols).run();
 }
 
 }  // namespace tenon::codegen::machine

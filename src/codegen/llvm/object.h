@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,14 +10,14 @@
 
 namespace tenon::codegen::machine {
 
-/// The code and constants of one object file, laid out in one block: entry at `entry`, alignment 64.
+/// The code and constants of one object file, laid out in one block of alignment 64; entries[i]: where symbol i starts.
 struct Flat {
   std::vector<std::byte> bytes;
-  uint64_t entry = 0;
+  std::vector<uint64_t> entries;
 };
 
 /// Lays out the executable and read-only sections of an ELF object and settles the PC-relative relocations among them.
 /// Errors: internal, naming the undefined symbol, the writable section or the relocation that stands in the way.
-Result<Flat> flatten(std::string_view object, std::string_view entry_symbol);
+Result<Flat> flatten(std::string_view object, std::span<const std::string> symbols);
 
 }  // namespace tenon::codegen::machine

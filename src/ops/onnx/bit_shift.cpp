@@ -11,7 +11,7 @@ bool to_left(const NodeView& view) { return view.attributes->text("direction", "
 
 OP(bit_shift) {
     .name = "BitShift",
-    .since = 11,
+    .since = 28,
     .inputs = {"x", "y"},
     .attributes = {"direction: string!"},
     .infer = [](NodeView& view) -> Result<void> {

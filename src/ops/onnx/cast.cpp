@@ -5,7 +5,7 @@ namespace tenon::ops {
 
 OP(cast) {
     .name = "Cast",
-    .since = 25,
+    .since = 28,
     .inputs = {"input"},
     .attributes = {"to: int!", "saturate: int = 1", "round_mode: string = up"},
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },

@@ -6,7 +6,7 @@ namespace tenon::ops {
 
 OP(celu) {
     .name = "Celu",
-    .since = 12,
+    .since = 28,
     .inputs = {"input"},
     .attributes = {"alpha: float = 1.0"},
     .infer = infer_float_unary,

@@ -23,7 +23,7 @@ Result<LoopForm> form(const NodeView& view) {
   RowLoop top = reduce_rows(shape, axis);
   emit(top, wide, without(shape, axis), top.operand(view, 0), Combine::max);
   RowLoop where = reduce_rows(shape, axis);
-  const Expr x = where.operand(view, 0), hit = equal(x, where.of_row(0, wide)) || unary(ExprOp::is_nan, x);
+  const Expr x = where.operand(view, 0), hit = logical_or(equal(x, where.of_row(0, wide)), unary(ExprOp::is_nan, x));
   emit(where, DType::i64, without(shape, axis), select(hit, where.whole[axis[0]], size_expr(shape[axis[0]])), Combine::min);
   RowLoop mark = map_rows(shape, axis);
   const Expr first = mark.of_row(1, DType::i64);

@@ -6,7 +6,7 @@ namespace tenon::ops {
 
 OP(mod) {
     .name = "Mod",
-    .since = 13,
+    .since = 28,
     .inputs = {"a", "b"},
     .attributes = {"fmod: int = 0"},
     .infer = [](NodeView& view) -> Result<void> {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/threads.h"
+
+#include <immintrin.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/result.h"
+
+namespace tenon::inline base {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr auto kSpin = std::chrono::microseconds(50);
+
+/// Spins on `done` for at most kSpin; false where it did not become true.
+template <class Done>
+bool spin(Done done) {
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return done();
+}
+
+class FlushDenormals {
+ public:
+  FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+  ~FlushDenormals() { _mm_setcsr((_mm_getcsr() & 0x3f) | (before_ & ~0x3fu)); }  // exception flags raised inside stay
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+/// In up to 16 pieces, so that a body that looks at a deadline when it is called sees it in time.
+void run_alone(int64_t tasks, int64_t grain, const Team::Body& body) {
+  const FlushDenormals flush;
+  const int64_t step = round_up(ceil_div(tasks, 16), grain);
+  for (int64_t begin = 0; begin < tasks; begin += step) body(begin, std::min(begin + step, tasks), 0);
+}
+
+enum Phase : uint32_t { idle, posted, running, stop };
+
+/// One worker's mailbox; alone on its cache line.
+struct alignas(64) Slot {
+  std::atomic<uint32_t> phase{idle};
+};
+
+/// Shares of the first half are claimed whole, by their owner or by whoever has nothing else left.
+struct alignas(64) Share {
+  std::atomic<bool> taken{false};
+  int64_t begin = 0, end = 0;
+};
+
+}  // namespace
+
+struct Team::State {
+  explicit State(int count) : threads(count), slots(static_cast<size_t>(count)), shares(static_cast<size_t>(count)) {}
+
+  const int threads;
+  const pid_t owner = getpid();
+  std::atomic<bool> busy{false};
+  std::vector<Slot> slots;      ///< slot 0 is the caller's and stays unused
+  std::vector<std::thread> workers;
+  // The region that runs now; written before a slot is posted.
+  std::vector<Share> shares;
+  const Body* body = nullptr;
+  int members = 0;
+  int64_t tasks = 0, grain = 1;
+  alignas(64) std::atomic<int64_t> next{0};
+
+  void start_workers();
+  void work(int thread);
+  void take_part(int thread);
+  void deal(int64_t count, int64_t chunk, int team);
+  void finish();
+};
+
+void Team::State::take_part(int thread) {
+  const FlushDenormals flush;
+  const auto claim = [&](int owner_of_share) {
+    Share& share = shares[static_cast<size_t>(owner_of_share)];
+    if (share.begin == share.end || share.taken.exchange(true, std::memory_order_relaxed)) return;
+    (*body)(share.begin, share.end, thread);
+  };
+  claim(thread);
+  for (int64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < tasks; begin = next.fetch_add(grain, std::memory_order_relaxed)) {
+    (*body)(begin, std::min(begin + grain, tasks), thread);
+  }
+  for (int other = 1; other < members; ++other) claim((thread + other) % members);
+}
+
+void Team::State::work(int thread) {
+  std::atomic<uint32_t>& phase = slots[static_cast<size_t>(thread)].phase;
+  for (;;) {
+    if (!spin([&] { return phase.load(std::memory_order_relaxed) != idle; })) phase.wait(idle, std::memory_order_relaxed);
+    uint32_t expected = posted;
+    if (phase.compare_exchange_strong(expected, running, std::memory_order_acquire)) {
+      take_part(thread);
+      phase.store(idle, std::memory_order_release);
+      phase.notify_one();
+    } else if (expected == stop) {
+      return;
+    }
+  }
+}
+
+void Team::State::start_workers() {
+  workers.reserve(static_cast<size_t>(threads) - 1);
+  for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
+}
+
+/// Half of the chunks in equal shares, the rest from `next`.
+void Team::State::deal(int64_t count, int64_t chunk, int team) {
+  tasks = count;
+  grain = chunk;
+  members = team;
+  const int64_t each = ceil_div(count, chunk) / 2 / team * chunk;
+  for (int t = 0; t < team; ++t) {
+    Share& share = shares[static_cast<size_t>(t)];
+    share.begin = each * t;
+    share.end = each * (t + 1);
+    share.taken.store(false, std::memory_order_relaxed);
+  }
+  next.store(each * team, std::memory_order_relaxed);
+}
+
+/// Takes back what no worker has begun, and waits for those that have.
+void Team::State::finish() {
+  for (int t = 1; t < members; ++t) {
+    std::atomic<uint32_t>& phase = slots[static_cast<size_t>(t)].phase;
+    uint32_t expected = posted;
+    if (phase.compare_exchange_strong(expected, idle, std::memory_order_acquire)) continue;
+    if (spin([&] { return phase.load(std::memory_order_acquire) == idle; })) continue;
+    for (uint32_t now = phase.load(std::memory_order_acquire); now != idle; now = phase.load(std::memory_order_acquire)) {
+      phase.wait(now, std::memory_order_acquire);
+    }
+  }
+}
+
+Team::Team(int threads) : state_(std::make_unique<State>(std::clamp(threads, 1, kMostThreads))) {}
+
+Team::~Team() {
+  if (getpid() != state_->owner) {
+    // In a forked child the workers do not exist; their handles must be neither joined nor destroyed.
+    (void)state_.release();
+    return;
+  }
+  for (size_t t = 1; t <= state_->workers.size(); ++t) {
+    state_->slots[t].phase.store(stop, std::memory_order_release);
+    state_->slots[t].phase.notify_one();
+  }
+  for (std::thread& worker : state_->workers) worker.join();
+}
+
+int Team::size() const { return state_->threads; }
+
+void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
+  if (tasks <= 0) return;
+  TENON_ASSERT(tasks < int64_t{1} << 60);
+  grain = std::clamp<int64_t>(grain, 1, tasks);
+  State& s = *state_;
+  int64_t team = max_threads > 0 ? std::min(max_threads, s.threads) : s.threads;
+  team = std::min(team, ceil_div(tasks, grain));
+  const bool mine = team > 1 && getpid() == s.owner && !s.busy.exchange(true, std::memory_order_acquire);
+  if (!mine) return run_alone(tasks, grain, body);
+  if (s.workers.empty()) s.start_workers();
+  s.body = &body;
+  s.deal(tasks, grain, static_cast<int>(team));
+  for (int t = 1; t < team; ++t) {
+    s.slots[static_cast<size_t>(t)].phase.store(posted, std::memory_order_release);
+    s.slots[static_cast<size_t>(t)].phase.notify_one();
+  }
+  s.take_part(0);
+  s.finish();
+  s.busy.store(false, std::memory_order_release);
+}
+
+Team& default_team() {
+  static Team& team = *new Team(usable_cpus());
+  return team;
+}
+
+}  // namespace tenon::inline base

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/graphviz.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "import/file_access.h"
+
+extern char** environ;
+
+namespace tenon::cli {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+constexpr auto kTimeLimit = std::chrono::minutes(2);
+
+Error failed(std::string what) {
+  return fail(Code::device_failed, "dot", std::move(what)).advice("install Graphviz (apt-get install graphviz), or leave --svg and --html out");
+}
+
+/// Exit status of the child, or -1 when the time is up and it was killed.
+int wait_for(pid_t child) {
+  const auto end = std::chrono::steady_clock::now() + kTimeLimit;
+  int status = 0;
+  for (auto pause = std::chrono::milliseconds(1); waitpid(child, &status, WNOHANG) == 0; pause = std::min(pause * 2, std::chrono::milliseconds(50))) {
+    if (std::chrono::steady_clock::now() > end) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return -1;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+Result<pid_t> start_dot(std::FILE* in, std::FILE* out) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(in), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  char name[] = "dot", format[] = "-Tsvg";
+  char* const argv[] = {name, format, nullptr};
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, "dot", &actions, nullptr, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return failed("Graphviz cannot be started");
+  return child;
+}
+
+std::string read_all(std::FILE* file) {
+  std::string out;
+  std::rewind(file);
+  char buffer[65536];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) out.append(buffer, n);
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> render_svg(std::string_view dot) {
+  const File in(std::tmpfile(), &std::fclose), out(std::tmpfile(), &std::fclose);
+  if (!in || !out) return failed("no temporary file can be made");
+  const bool written = std::fwrite(dot.data(), 1, dot.size(), in.get()) == dot.size() && std::fflush(in.get()) == 0;
+  if (!written || lseek(fileno(in.get()), 0, SEEK_SET) != 0) return failed("the temporary file cannot be written");
+  const int status = wait_for(TRY(start_dot(in.get(), out.get())));
+  if (status == -1) return failed("Graphviz took more than two minutes");
+  if (status != 0) return failed(fmt::format("Graphviz failed with exit code {}", status));
+  std::string svg = read_all(out.get());
+  const size_t start = svg.find("<svg");
+  if (start == std::string::npos) return failed("Graphviz gave no picture");
+  return svg.substr(start);
+}
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '&') out += "&amp;";
+    else if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else out += c;
+  }
+  return out;
+}
+
+std::string html_page(std::string_view title, std::string_view text, std::string_view svg) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
+      "<style>body{{font:14px/1.5 system-ui,sans-serif;margin:2rem;color:#222}}pre{{background:#f6f6f4;padding:1rem;overflow:auto}}"
+      "div{{overflow:auto;border:1px solid #ddd;max-height:85vh}}</style></head>\n"
+      "<body><h1>{0}</h1>\n<pre>{1}</pre>\n<div>{2}</div></body></html>\n",
+      escape_html(title), escape_html(text), svg);
+}
+
+Result<void> write_text(const std::string& path, std::string_view text) {
+  return import::write_file(path, [&](const import::ByteSink& sink) { return sink(text); });
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tenon::cli {
+
+/// Runs Graphviz on `dot` text. Errors: device_failed (dot is not installed, fails, or takes more than two minutes).
+Result<std::string> render_svg(std::string_view dot);
+/// One page without references to anything else: the title, a few lines, the picture to scroll in.
+std::string html_page(std::string_view title, std::string_view text, std::string_view svg);
+/// &, < and > as entities.
+std::string escape_html(std::string_view text);
+/// Errors: write_failed.
+Result<void> write_text(const std::string& path, std::string_view text);
+
+}  // namespace tenon::cli

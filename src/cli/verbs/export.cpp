@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/model_options.h"
+#include "cli/verb.h"
+#include "import/onnx_export.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string output;
+  int64_t opset = 0;
+  bool external = false, bare = false;
+};
+
+Result<void> write(const Options& o, Console& console) {
+  const import::Imported m = TRY(o.model.import());
+  for (const std::string& w : m.warnings) console.warn(w);
+  import::ExportOptions options;
+  if (o.opset != 0) options.opset = o.opset;
+  options.external_data = o.external;
+  options.value_info = !o.bare;
+  const int64_t opset = TRY(import::export_onnx(*m.graph, o.output, options)).opset;
+  std::error_code error;
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(o.output, error));
+  console.line(fmt::format("{}: opset {}, {} nodes, {} bytes", o.output, opset, m.graph->node_count(), bytes));
+  console.object({{"file", o.output}, {"opset", opset}, {"nodes", m.graph->node_count()}, {"bytes", bytes}});
+  return {};
+}
+
+}  // namespace
+
+VERB(export) {
+  .summary = "read a model and write it as ONNX again, at another opset or with fixed shapes",
+  .examples =
+      "  tenon export model.onnx -o fixed.onnx --shape ids=1x128\n"
+      "  tenon export model.onnx -o newer.onnx --opset 20\n"
+      "  tenon export model.onnx -o split.onnx --external-weights\n",
+  .setup = [](CLI::App& app) -> Action {
+    auto o = std::make_shared<Options>();
+    o->model.add_to(app);
+    app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
+    app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+    app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
+    app.add_flag("--no-value-info", o->bare, "leave out the types of intermediate values");
+    return [o](Console& console) { return write(*o, console); };
+  },
+};
+
+}  // namespace tenon::cli

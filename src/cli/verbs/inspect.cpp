@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/graphviz.h"
+#include "cli/model_options.h"
+#include "cli/verb.h"
+#include "ir/text.h"
+
+namespace tenon::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  ModelOptions model;
+  std::string svg, html;
+  bool text = false;
+};
+
+/// Counts over a graph and its bodies.
+struct Census {
+  std::map<std::string, int64_t> ops;
+  int64_t nodes = 0, constants = 0, weight_bytes = 0;
+
+  void add(const ir::Graph& graph) {
+    for (ir::NodeId id : graph.nodes()) {
+      const ir::Node& node = graph.node(id);
+      ++nodes;
+      ++ops[node.op->domain.empty() ? node.op->name : node.op->domain + "::" + node.op->name];
+      for (const ir::Body& body : node.bodies) add(*body.graph);
+    }
+    for (ir::ValueId id : graph.values()) {
+      const ir::Value& value = graph.value(id);
+      if (!value.is_constant()) continue;
+      ++constants;
+      weight_bytes += value.constant->byte_size();
+    }
+  }
+
+  std::vector<std::pair<std::string, int64_t>> by_count() const {
+    std::vector<std::pair<std::string, int64_t>> out(ops.begin(), ops.end());
+    std::ranges::sort(out, [](const auto& a, const auto& b) { return std::pair(-a.second, a.first) < std::pair(-b.second, b.first); });
+    return out;
+  }
+};
+
+Json json_of(std::string_view name, const ir::Type& type) {
+  Json out = {{"name", name}, {"dtype", type.dtype == DType::none ? "?" : name_of(type.dtype)}, {"shape", nullptr}};
+  if (!type.shape) return out;
+  out["shape"] = Json::array();
+  for (Dim d : *type.shape) {
+    if (d.is_number()) out["shape"].push_back(d.value());
+    else out["shape"].push_back(d.text());
+  }
+  return out;
+}
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::vector<std::vector<std::string>> port_rows(const ir::Graph& g) {
+  std::vector<std::vector<std::string>> rows = {{"", "name", "type"}};
+  for (ir::ValueId id : g.inputs()) rows.push_back({"in", g.value(id).name, g.value(id).type.text()});
+  for (uint32_t k = 0; k < g.outputs().size(); ++k) rows.push_back({"out", g.output_name(k), g.value(g.outputs()[k]).type.text()});
+  return rows;
+}
+
+Json report(const std::string& path, const import::Imported& m, const Census& census) {
+  Json out = {{"file", path}, {"format", "onnx"}, {"producer", m.producer}, {"opsets", Json::object()}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+  for (const auto& [domain, version] : m.opsets) out["opsets"][domain] = version;
+  const ir::Graph& g = *m.graph;
+  for (ir::ValueId id : g.inputs()) out["inputs"].push_back(json_of(g.value(id).name, g.value(id).type));
+  for (uint32_t k = 0; k < g.outputs().size(); ++k) out["outputs"].push_back(json_of(g.output_name(k), g.value(g.outputs()[k]).type));
+  out["nodes"] = census.nodes;
+  out["constants"] = census.constants;
+  out["weight_bytes"] = census.weight_bytes;
+  out["ops"] = Json::object();
+  for (const auto& [op, count] : census.by_count()) out["ops"][op] = count;
+  return out;
+}
+
+std::string headline(const std::string& path, const import::Imported& m, const Census& census) {
+  std::string opsets;
+  for (const auto& [domain, version] : m.opsets) opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "opset" : domain, version);
+  return fmt::format("{}: ONNX{}{}, {}; {} nodes, {} constants of {}", path, m.producer.empty() ? "" : " by ", m.producer, opsets, census.nodes, census.constants,
+                     bytes_text(census.weight_bytes));
+}
+
+Result<void> inspect(const Options& o, Console& console) {
+  const import::Imported m = TRY(o.model.import());
+  Census census;
+  census.add(*m.graph);
+  for (const std::string& w : m.warnings) console.warn(w);
+  console.line(headline(o.model.path, m, census));
+  console.line();
+  console.table(port_rows(*m.graph));
+  console.line();
+  std::vector<std::vector<std::string>> rows = {{"op", "count"}};
+  for (const auto& [op, count] : census.by_count()) rows.push_back({op, std::to_string(count)});
+  console.table(rows);
+  if (o.text) console.line("\n" + ir::print(*m.graph));
+  console.object(report(o.model.path, m, census));
+  return {};
+}
+
+}  // namespace
+
+VERB(inspect) {
+  .summary = "show what a model is: inputs, outputs, ops, shapes, pictures",
+  .examples =
+      "  tenon inspect model.onnx\n"
+      "  tenon inspect model.onnx --shape ids=1x128 --text\n"
+      "  tenon inspect model.onnx --html graph.html\n"
+      "  tenon inspect model.onnx --json | jq .ops\n",
+  .setup = [](CLI::App& app) -> Action {
+    auto o = std::make_shared<Options>();
+    o->model.add_to(app);
+    app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
+    app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
+    app.add_flag("--text", o->text, "print the graph in its text form");
+    return [o](Console& console) { return inspect(*o, console); };
+  },
+};
+
+}  // namespace tenon::cli

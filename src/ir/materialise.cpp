@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of lazy constants.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/checked.h"
+#include "ir/strided.h"
+
+namespace tenon::ir {
+namespace {
+
+std::string place(const Constant& c) { return "constant " + type_text(c.dtype, c.shape); }
+
+// --- cast and scale ------------------------------------------------------------------------------------------
+
+/// A float as an integer: truncated; out of range is the nearest that fits; NaN is 0 (as the scalar language's cast).
+int64_t nearest_integer(double value, DType dtype) {
+  if (std::isnan(value)) return 0;
+  int bits = bits_of(dtype);
+  if (!is_signed(dtype)) {
+    if (value <= 0) return 0;
+    if (value >= std::ldexp(1.0, bits)) return bits == 64 ? -1 : (int64_t{1} << bits) - 1;
+    return static_cast<int64_t>(static_cast<uint64_t>(value));
+  }
+  double limit = std::ldexp(1.0, bits - 1);
+  int64_t lowest = bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
+  if (value >= limit) return -(lowest + 1);
+  return value <= -limit ? lowest : static_cast<int64_t>(value);
+}
+
+void cast_element(const Tensor& from, Tensor& to, int64_t i) {
+  DType target = to.dtype();
+  bool exact_integer = !is_float(from.dtype()) && from.dtype() != DType::u64;
+  if (target == DType::boolean) {
+    to.set_integer(i, is_float(from.dtype()) ? from.number(i) != 0 : from.integer(i) != 0);
+  } else if (is_float(target)) {
+    if (exact_integer && target == DType::f32) {
+      to.as_mutable<float>()[static_cast<size_t>(i)] = static_cast<float>(from.integer(i));
+    } else {
+      to.set_number(i, from.number(i));
+    }
+  } else {
+    to.set_integer(i, is_float(from.dtype()) ? nearest_integer(from.number(i), target) : from.integer(i));
+  }
+}
+
+uint16_t bf16_of(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+/// False where there is no quick way for the pair of dtypes.
+bool cast_quickly(const Tensor& from, Tensor& to) {
+  auto n = static_cast<size_t>(from.count());
+  if (from.dtype() == DType::f32 && to.dtype() == DType::bf16) {
+    std::transform(from.as<float>().begin(), from.as<float>().end(), to.as_mutable<uint16_t>().begin(), bf16_of);
+  } else if (from.dtype() == DType::bf16 && to.dtype() == DType::f32) {
+    for (size_t i = 0; i < n; ++i) to.as_mutable<uint32_t>()[i] = uint32_t{from.as<uint16_t>()[i]} << 16;
+  } else if (from.dtype() == DType::f32 && to.dtype() == DType::f64) {
+    std::ranges::copy(from.as<float>(), to.as_mutable<double>().begin());
+  } else if (from.dtype() == DType::f64 && to.dtype() == DType::f32) {
+    for (size_t i = 0; i < n; ++i) to.as_mutable<float>()[i] = static_cast<float>(from.as<double>()[i]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Result<void> cast_into(const Constant& c, Tensor& to) {
+  Tensor from = TRY(materialise(*std::get<Constant::Cast>(c.how).of));
+  if (from.dtype() == DType::string || to.dtype() == DType::string || is_complex(from.dtype()) || is_complex(to.dtype())) {
+    return fail(Code::not_supported, place(c), "not supported yet: cast of a constant from or to text or complex numbers");
+  }
+  if (cast_quickly(from, to)) return {};
+  for (int64_t i = 0; i < from.count(); ++i) cast_element(from, to, i);
+  return {};
+}
+
+Result<void> scale_into(const Constant& c, Tensor& to) {
+  auto& step = std::get<Constant::Scale>(c.how);
+  if (!is_float(c.dtype)) return fail(Code::not_supported, place(c), "not supported yet: scale of a constant that is no float");
+  Tensor from = TRY(materialise(*step.of));
+  std::vector<double> factors = numbers_of(TRY(materialise(*step.factors)));
+  auto axis = static_cast<size_t>(step.axis);
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < c.shape.size(); ++i) inner *= c.shape[i];
+  int64_t rows = inner ? c.count() / inner : 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    double f = factors[static_cast<size_t>(row % c.shape[axis])];
+    if (c.dtype == DType::f32) {
+      const float* x = from.as<float>().data() + row * inner;
+      float* y = to.as_mutable<float>().data() + row * inner;
+      for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<float>(step.divide ? x[i] / f : x[i] * f);
+    } else {
+      for (int64_t i = row * inner; i < (row + 1) * inner; ++i) to.set_number(i, step.divide ? from.number(i) / f : from.number(i) * f);
+    }
+  }
+  return {};
+}
+
+// --- concat --------------------------------------------------------------------------------------------------
+
+Result<void> concat_into(const Constant& c, std::byte* out) {
+  auto& step = std::get<Constant::Concat>(c.how);
+  auto axis = static_cast<size_t>(step.axis);
+  int64_t outer = 1, width = bits_of(c.dtype) / 8;
+  for (size_t i = 0; i < axis; ++i) outer *= c.shape[i];
+  if (outer == 0 || c.count() == 0) return {};
+  int64_t row = c.byte_size() / outer;
+  for (const ConstantRef& part : step.of) {
+    int64_t bytes = part->count() * width / outer;
+    if (bytes == 0) continue;
+    if (outer == 1) {
+      TRY(materialise_into(*part, {out, static_cast<size_t>(bytes)}));
+    } else {
+      Tensor tensor = TRY(materialise(*part));
+      for (int64_t i = 0; i < outer; ++i) std::memcpy(out + i * row, tensor.data() + i * bytes, static_cast<size_t>(bytes));
+    }
+    out += bytes;
+  }
+  return {};
+}
+
+// --- elements that are no whole bytes, and text --------------------------------------------------------------
+
+/// Where element `i` of a constant made by slice, permute or reshape is found in what it is made of.
+int64_t source_index(const Constant& c, const Constant& of, int64_t i) {
+  if (std::holds_alternative<Constant::Reshape>(c.how)) return i;
+  std::vector<int64_t> at(c.shape.size());
+  for (size_t k = c.shape.size(); k-- > 0; i /= c.shape[k]) at[k] = i % c.shape[k];
+  std::vector<int64_t> source = at;
+  if (auto* slice = std::get_if<Constant::Slice>(&c.how)) {
+    auto axis = static_cast<size_t>(slice->axis);
+    source[axis] = slice->begin + at[axis] * slice->step;
+  } else {
+    auto& order = std::get<Constant::Permute>(c.how).order;
+    for (size_t k = 0; k < order.size(); ++k) source[static_cast<size_t>(order[k])] = at[k];
+  }
+  int64_t index = 0;
+  for (size_t k = 0; k < source.size(); ++k) index = index * of.shape[k] + source[k];
+  return index;
+}
+
+void copy_element(const Tensor& from, int64_t i, Tensor& to, int64_t k) {
+  if (from.dtype() == DType::string) {
+    to.mutable_strings()[static_cast<size_t>(k)] = from.strings()[static_cast<size_t>(i)];
+  } else if (is_float(from.dtype())) {
+    to.set_number(k, from.number(i));
+  } else {
+    to.set_integer(k, from.integer(i));
+  }
+}
+
+Result<void> concat_elements(const Constant& c, Tensor& to) {
+  auto& step = std::get<Constant::Concat>(c.how);
+  auto axis = static_cast<size_t>(step.axis);
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < c.shape.size(); ++i) (i < axis ? outer : inner) *= c.shape[i];
+  int64_t done = 0;
+  for (const ConstantRef& part : step.of) {
+    Tensor from = TRY(materialise(*part));
+    int64_t row = outer ? from.count() / outer : 0;
+    for (int64_t i = 0; i < from.count(); ++i) copy_element(from, i, to, i / row * inner + done + i % row);
+    done += row;
+  }
+  return {};
+}
+
+Result<void> elements_into(const Constant& c, Tensor& to) {
+  if (std::holds_alternative<Constant::Concat>(c.how)) return concat_elements(c, to);
+  const Constant* of = nullptr;
+  if (auto* x = std::get_if<Constant::Slice>(&c.how)) of = x->of.get();
+  if (auto* x = std::get_if<Constant::Permute>(&c.how)) of = x->of.get();
+  if (auto* x = std::get_if<Constant::Reshape>(&c.how)) of = x->of.get();
+  if (!of) return fail(Code::not_supported, place(c), "not supported yet: pack of this dtype");
+  Tensor from = TRY(materialise(*of));
+  for (int64_t i = 0; i < c.count(); ++i) copy_element(from, source_index(c, *of, i), to, i);
+  return {};
+}
+
+/// Every step into a tensor of the constant's dtype and shape.
+Result<void> compute(const Constant& c, Tensor& to) {
+  if (std::holds_alternative<Constant::Cast>(c.how)) return cast_into(c, to);
+  if (std::holds_alternative<Constant::Scale>(c.how)) return scale_into(c, to);
+  if (bits_of(c.dtype) < 8) return elements_into(c, to);
+  if (std::holds_alternative<Constant::Concat>(c.how)) return concat_into(c, to.mutable_data());
+  if (auto* step = std::get_if<Constant::Reshape>(&c.how)) {
+    return materialise_into(*step->of, {to.mutable_data(), static_cast<size_t>(c.byte_size())});
+  }
+  if (auto* step = std::get_if<Constant::Pack>(&c.how)) {
+    copy_packed(TRY(strided_view(*step->of)), step->panel, to.mutable_data());
+    return {};
+  }
+  copy_dense(TRY(strided_view(c)), to.mutable_data());
+  return {};
+}
+
+}  // namespace
+
+Result<Tensor> materialise(const Constant& constant) {
+  if (auto* tensor = std::get_if<Tensor>(&constant.how)) return *tensor;
+  Tensor out = TRY(Tensor::make(constant.dtype, constant.shape));
+  TRY(compute(constant, out));
+  return out;
+}
+
+Result<void> materialise_into(const Constant& constant, std::span<std::byte> out) {
+  if (constant.dtype == DType::string) return fail(Code::not_supported, place(constant), "text has no bytes to write");
+  TENON_ASSERT(static_cast<int64_t>(out.size()) >= constant.byte_size());
+  if (auto* tensor = std::get_if<Tensor>(&constant.how)) {
+    if (!out.empty() && tensor->byte_size() > 0) std::memcpy(out.data(), tensor->data(), static_cast<size_t>(tensor->byte_size()));
+    return {};
+  }
+  if (bits_of(constant.dtype) < 8) std::ranges::fill(out, std::byte{0});  // elements share bytes
+  Tensor target = Tensor::view(constant.dtype, constant.shape, out.data(), nullptr);
+  return compute(constant, target);
+}
+
+}  // namespace tenon::ir

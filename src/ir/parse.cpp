@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "ir/parse_values.h"
+
+namespace tenon::ir {
+namespace {
+
+constexpr size_t kMaxText = size_t{64} << 20;
+constexpr size_t kMaxValues = size_t{8} << 20;
+constexpr int kMaxNesting = 100;
+
+/// A result's type as the text states it, to be held against what inference finds.
+struct Declared {
+  Graph* graph;
+  ValueId value;
+  Type type;
+  size_t at;
+};
+
+/// A numbered size may not contradict; where both are symbolic, the text's spelling stays.
+bool agree(Type& declared, const Type& found) {
+  if (declared.dtype != DType::none && found.dtype != DType::none && declared.dtype != found.dtype) return false;
+  if (declared.kind != found.kind) return false;
+  if (declared.dtype == DType::none) declared.dtype = found.dtype;
+  if (!found.shape) return true;
+  if (!declared.shape) {
+    declared.shape = found.shape;
+    return true;
+  }
+  if (declared.rank() != found.rank()) return false;
+  for (size_t i = 0; i < found.shape->size(); ++i) {
+    Dim a = (*declared.shape)[i], b = (*found.shape)[i];
+    if (a.is_number() && b.is_number() && a != b) return false;
+    if (b.is_number()) (*declared.shape)[i] = b;
+  }
+  return true;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const OpTable& ops, const TextConstants* big)
+      : lexer_(text), root_(std::make_unique<Graph>(ops)), values_(lexer_, root_->symbols(), big) {}
+
+  Result<std::unique_ptr<Graph>> run() {
+    TRY(graph(*root_, 0));
+    if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text behind the graph").expected("the end of the text");
+    return std::move(root_);
+  }
+
+ private:
+  // --- names ---
+
+  Result<std::string> new_name(const Graph& g) {
+    Token token = lexer_.peek();
+    std::string text = TRY(values_.name("a value"));
+    if (text.empty()) return lexer_.error(token, "an empty name");
+    if (g.find_value(text)) return lexer_.error(token, "a name that another value has already");
+    if (++value_count_ > kMaxValues) return lexer_.error(token, fmt::format("more than {} values", kMaxValues), Code::limit_exceeded);
+    return text;
+  }
+
+  Result<ValueId> known(const Graph& g) {
+    Token token = lexer_.peek();
+    std::string text = TRY(values_.name("a value"));
+    ValueId id = g.find_value(text);
+    if (!id) return lexer_.error(token, "no value of this name stands before").expected("an input, constant or result of an earlier line");
+    return id;
+  }
+
+  Result<ValueId> known_or_blank(const Graph& g) {
+    if (lexer_.take_if("_")) return ValueId{};
+    return known(g);
+  }
+
+  // --- graphs ---
+
+  Result<void> graph(Graph& g, int depth) {
+    Token word = TRY(lexer_.expect("graph", "a graph"));
+    if (depth > kMaxNesting) return lexer_.error(word, fmt::format("bodies nest deeper than {}", kMaxNesting), Code::limit_exceeded);
+    if (!lexer_.peek().is("(")) g.name = TRY(values_.name("a graph"));
+    TRY(inputs(g));
+    TRY(lexer_.expect("{", "a graph"));
+    while (true) {
+      Token token = lexer_.peek();
+      if (token.is("return")) break;
+      if (token.is("const")) TRY(constant(g));
+      else if (token.is("symbol")) TRY(symbols());
+      else if (token.is("opset")) TRY(opset(g));
+      else TRY(node(g, depth));
+    }
+    TRY(outputs(g));
+    TRY(lexer_.expect("}", "a graph"));
+    return {};
+  }
+
+  Result<void> inputs(Graph& g) {
+    TRY(lexer_.expect("(", "a graph's inputs"));
+    if (lexer_.take_if(")")) return {};
+    do {
+      std::string name = TRY(new_name(g));
+      Type type;
+      if (lexer_.take_if(":")) type = TRY(values_.type());
+      g.add_input(std::move(name), std::move(type));
+    } while (lexer_.take_if(","));
+    TRY(lexer_.expect(")", "a graph's inputs"));
+    return {};
+  }
+
+  Result<void> outputs(Graph& g) {
+    lexer_.take();
+    if (lexer_.peek().is("}")) return {};
+    do {
+      ValueId id = TRY(known(g));
+      std::string name;
+      if (lexer_.take_if("as")) name = TRY(values_.name("an output"));
+      g.add_output(id, std::move(name));
+    } while (lexer_.take_if(","));
+    return {};
+  }
+
+  Result<void> constant(Graph& g) {
+    lexer_.take();
+    std::string name = TRY(new_name(g));
+    TRY(lexer_.expect(":", "a constant"));
+    Type type = TRY(values_.type());
+    TRY(lexer_.expect("=", "a constant"));
+    g.add_constant(TRY(values_.constant(type)), std::move(name));
+    return {};
+  }
+
+  Result<void> symbols() {
+    lexer_.take();
+    do {
+      TRY(values_.symbol());
+    } while (lexer_.take_if(","));
+    return {};
+  }
+
+  Result<void> opset(Graph& g) {
+    lexer_.take();
+    std::string domain = TRY(values_.name("a domain"));
+    TRY(lexer_.expect("=", "an opset"));
+    g.opsets.emplace_back(std::move(domain), TRY(values_.integer("an opset")));
+    return {};
+  }
+
+  // --- nodes ---
+
+  struct Made {
+    std::string name;  ///< empty: `_`
+    std::optional<Type> type;
+    size_t at = 0;
+  };
+
+  Result<std::vector<Made>> results(const Graph& g) {
+    std::vector<Made> out;
+    if (lexer_.take_if("(")) {
+      TRY(lexer_.expect(")", "a node without results"));
+      TRY(lexer_.expect("=", "a node"));
+      return out;
+    }
+    do {
+      Made r;
+      r.at = lexer_.peek().at;
+      if (!lexer_.take_if("_")) {
+        Token token = lexer_.peek();
+        r.name = TRY(new_name(g));
+        for (const Made& other : out) {
+          if (other.name == r.name) return lexer_.error(token, "a name that another value has already");
+        }
+        if (lexer_.take_if(":")) r.type = TRY(values_.type());
+      }
+      out.push_back(std::move(r));
+      if (out.size() > 1024) return lexer_.error(lexer_.peek(), "more than 1024 results of a node", Code::limit_exceeded);
+    } while (lexer_.take_if(","));
+    TRY(lexer_.expect("=", "a node"));
+    return out;
+  }
+
+  Result<const Op*> op() {
+    Token token = lexer_.peek();
+    std::string domain, name = TRY(values_.name("an op"));
+    if (lexer_.take_if("::")) {
+      domain = std::move(name);
+      name = TRY(values_.name("an op"));
+    }
+    const Op* found = root_->ops().find(domain, name);
+    if (!found) return lexer_.error(token, "no op of this name").found(domain.empty() ? name : domain + "::" + name);
+    return found;
+  }
+
+  Result<void> arguments(const Graph& g, std::vector<ValueId>& operands, Attributes& attributes) {
+    TRY(lexer_.expect("(", "a node's operands"));
+    if (lexer_.take_if(")")) return {};
+    do {
+      Token token = lexer_.peek();
+      if (!lexer_.peek(1).is("=")) {
+        operands.push_back(TRY(known_or_blank(g)));
+        continue;
+      }
+      std::string name = TRY(values_.name("an attribute"));
+      lexer_.take();
+      if (attributes.has(name)) return lexer_.error(token, "an attribute that the node has already");
+      attributes.set(std::move(name), TRY(values_.attribute()));
+    } while (lexer_.take_if(","));
+    TRY(lexer_.expect(")", "a node's operands"));
+    return {};
+  }
+
+  Result<void> body(Graph& g, NodeId id, int depth) {
+    Token near = lexer_.peek();
+    std::string name = TRY(values_.name("a body"));
+    lexer_.take();  // =
+    lexer_.take();  // {
+    auto inner = Graph::body_of(g);
+    TRY(graph(*inner, depth + 1));
+    TRY(lexer_.expect("}", "a body"));
+    std::vector<ValueId> captures;
+    if (lexer_.peek().is("captures") && lexer_.peek(1).is("=") && lexer_.peek(2).is("[")) {
+      for (int i = 0; i < 3; ++i) lexer_.take();
+      do {
+        captures.push_back(TRY(known(g)));
+      } while (lexer_.take_if(","));
+      TRY(lexer_.expect("]", "the captures of a body"));
+    }
+    if (captures.size() > inner->inputs().size()) {
+      return lexer_.error(near, "more captures than the body has inputs").expected(fmt::format("at most {}", inner->inputs().size()));
+    }
+    g.attach_body(id, std::move(name), std::move(inner), captures);
+    return {};
+  }
+
+  Result<void> node(Graph& g, int depth) {
+    Token near = lexer_.peek();
+    std::vector<Made> made = TRY(results(g));
+    const Op* what = TRY(op());
+    std::vector<ValueId> operands;
+    Attributes attributes;
+    TRY(arguments(g, operands, attributes));
+    std::string node_name;
+    if (lexer_.take_if("@")) node_name = TRY(values_.name("a node"));
+    NodeId id = g.insert(*what, std::move(operands), made.size(), std::move(attributes));
+    g.set_name(id, std::move(node_name));
+    // Bodies first: while they are read, the results are not known yet.
+    while (lexer_.peek(1).is("=") && lexer_.peek(2).is("{")) TRY(body(g, id, depth));
+    name_results(g, id, made);
+    return depth > 0 ? Result<void>{} : inferred(g, id, near);
+  }
+
+  void name_results(Graph& g, NodeId id, std::vector<Made>& made) {
+    std::vector<ValueId> ids = g.node(id).outputs;
+    for (size_t k = 0; k < made.size(); ++k) {
+      if (made[k].type) {
+        g.set_type(ids[k], *made[k].type);
+        declared_.push_back({&g, ids[k], std::move(*made[k].type), made[k].at});
+      }
+      if (!made[k].name.empty()) g.set_name(ids[k], std::move(made[k].name));
+    }
+    for (size_t k = 0; k < made.size(); ++k) {
+      if (g.value(ids[k]).name.empty()) g.drop_result(id, static_cast<uint32_t>(k), /*keep_place=*/true);
+    }
+  }
+
+  /// Infers a node of the root (and with it its bodies), and holds what the text states against it.
+  Result<void> inferred(Graph& g, NodeId id, const Token& near) {
+    Result<void> done = infer(g, id);
+    bool all_stated = declared_.size() >= g.node(id).outputs.size();
+    if (!done && !(done.error().code() == Code::not_supported && all_stated)) {
+      Diagnostic d = *done.error();
+      return fail(d.code, lexer_.place(near.at) + ": " + d.place, d.what).expected(d.expected).found(d.found).advice(d.advice);
+    }
+    for (Declared& stated : declared_) {
+      const Type& found = stated.graph->value(stated.value).type;
+      std::string text = found.text();
+      if (!agree(stated.type, found)) {
+        return fail(Code::bad_graph, lexer_.place(stated.at), "the type that the text states is not the type of the value")
+            .expected(text)
+            .found(stated.type.text());
+      }
+      stated.graph->set_type(stated.value, std::move(stated.type));
+    }
+    declared_.clear();
+    return {};
+  }
+
+  Lexer lexer_;
+  std::unique_ptr<Graph> root_;
+  ValueParser values_;
+  std::vector<Declared> declared_;
+  size_t value_count_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big) {
+  if (text.size() > kMaxText) {
+    return fail(Code::limit_exceeded, "text", "the text is too long").expected("at most 64 MiB").found(fmt::format("{} bytes", text.size()));
+  }
+  return Parser(text, ops, big).run();
+}
+
+}  // namespace tenon::ir

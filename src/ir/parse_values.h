@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/lexer.h"
+#include "ir/text.h"
+
+namespace tenon::ir {
+
+/// Reads types, tensors and attributes of the text form.
+class ValueParser {
+ public:
+  ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big) : lexer_(lexer), symbols_(symbols), big_(big) {}
+
+  /// A name, bare or quoted.
+  Result<std::string> name(std::string_view what);
+  Result<Type> type();
+  /// One symbol of a `symbol` line: "batch", "seq in 1 to 8".
+  Result<void> symbol();
+  Result<int64_t> integer(std::string_view what);
+  /// What follows `const name: type =` and `attribute=type =`.
+  Result<ConstantRef> constant(const Type& type);
+  Result<Attribute> attribute();
+
+ private:
+  static constexpr int64_t kByteBudget = int64_t{256} << 20;  ///< for all tensors that one text makes
+  static constexpr size_t kMaxRank = 64;
+
+  Result<Type> tensor_type();
+  Result<Dim> dim(std::string_view text, const Token& near);
+  Result<Tensor> make(const Type& type, const Token& near);
+  Result<void> elements(Tensor& out);
+  Result<void> elements(Tensor& out, int64_t& count, int depth);
+  Result<void> element(Tensor& out, int64_t i);
+  Result<void> complex_element(Tensor& out, int64_t i);
+  Result<double> number(const Token& token);
+  Result<ConstantRef> by_number(const Type& type);
+  Result<Attribute> list();
+  Result<Attribute> named_attribute();
+
+  Lexer& lexer_;
+  Symbols& symbols_;
+  const TextConstants* big_;
+  int64_t bytes_left_ = kByteBudget;
+};
+
+}  // namespace tenon::ir

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/constant.h"
+
+namespace tenon::ir {
+
+/// Elements of whole bytes at any strides: how slices and permutes of bytes are read without being made.
+struct Strided {
+  DType dtype;
+  Sizes shape;
+  Sizes strides;              ///< in elements; may be negative
+  const std::byte* data;
+  Tensor keeper;              ///< owns the bytes
+
+  int64_t width() const { return bits_of(dtype) / 8; }
+  int64_t count() const;
+  bool is_contiguous() const;
+};
+
+/// The constant as a view: no bytes are made for slices, permutes and (of dense views) reshapes. Whatever else there is is
+/// materialised. Only for dtypes of whole bytes. Errors: out_of_memory.
+Result<Strided> strided_view(const Constant& constant);
+/// Writes the elements row-major. Cost: one pass; transposes go in tiles of 32 x 32.
+void copy_dense(const Strided& from, std::byte* to);
+/// Calls visit(from, inner stride, count) for each innermost row, in row-major order.
+template <class F>
+void each_row(const Strided& from, F visit);
+
+/// Pack of [..., K, N], as Constant::Pack says.
+void copy_packed(const Strided& from, int64_t panel, std::byte* to);
+
+template <class F>
+void each_row(const Strided& from, F visit) {
+  if (from.count() == 0) return;
+  size_t rank = from.shape.size();
+  if (rank == 0) return visit(from.data, int64_t{1}, int64_t{1});
+  Sizes at(rank, 0);
+  int64_t offset = 0;
+  while (true) {
+    visit(from.data + offset * from.width(), from.strides[rank - 1], from.shape[rank - 1]);
+    size_t axis = rank - 1;
+    while (axis > 0) {
+      --axis;
+      offset += from.strides[axis];
+      if (++at[axis] < from.shape[axis]) break;
+      offset -= from.strides[axis] * from.shape[axis];
+      at[axis] = 0;
+      if (axis == 0) return;
+    }
+    if (rank == 1) return;
+  }
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/control_helpers.h"
+
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+std::vector<Type> body_outputs(const NodeView& view, size_t body) {
+  std::vector<Type> out;
+  for (ir::ValueId v : view.bodies[body]->outputs()) out.push_back(view.bodies[body]->value(v).type);
+  return out;
+}
+
+std::vector<Type> body_input_types(const NodeView& view, size_t body) {
+  std::vector<Type> out;
+  for (ir::ValueId v : view.bodies[body]->inputs()) out.push_back(view.bodies[body]->value(v).type);
+  return out;
+}
+
+Result<Type> common_type(const NodeView& view, const Type& a, const Type& b) {
+  if (a.dtype != DType::none && b.dtype != DType::none && a.dtype != b.dtype) {
+    return refuse(view, Code::dtype_mismatch, "the bodies give different dtypes").expected(a.text()).found(b.text());
+  }
+  Type out(a.dtype == DType::none ? b.dtype : a.dtype);
+  out.kind = a.kind;
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return out;
+  out.shape = a.shape;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (!a.dim(i).known_equal(b.dim(i))) (*out.shape)[static_cast<size_t>(i)] = view.symbols->fresh();
+  }
+  return out;
+}
+
+namespace {
+constexpr std::string_view kCarried = "carried";
+bool is_carried(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol && d.node()->name.starts_with(kCarried); }
+}  // namespace
+
+Type carried_type(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
+  Type out = initial;
+  if (out.dtype == DType::none) out.dtype = next.dtype;
+  if (!initial.has_rank() || !next.has_rank()) return out;
+  if (initial.rank() != next.rank()) {
+    out.shape.reset();
+    return out;
+  }
+  for (int i = 0; i < initial.rank(); ++i) {
+    Dim& d = (*out.shape)[static_cast<size_t>(i)];
+    if (current.has_rank() && current.rank() == initial.rank() && is_carried(current.dim(i))) d = current.dim(i);
+    else if (!next.dim(i).known_equal(d)) d = view.symbols->fresh(kCarried);
+  }
+  return out;
+}
+
+Type final_type(const NodeView& view, const Type& initial, const Type& carried) {
+  Type out = carried;
+  if (!initial.has_rank() || !carried.has_rank() || initial.rank() != carried.rank()) return out;
+  for (int i = 0; i < out.rank(); ++i) {
+    if (!carried.dim(i).known_equal(initial.dim(i))) (*out.shape)[static_cast<size_t>(i)] = view.symbols->fresh();
+  }
+  return out;
+}
+
+std::vector<Tensor> captures_of(const Call& call, size_t body, size_t formal) {
+  size_t first = call.view.explicit_inputs;
+  for (size_t b = 0; b < body; ++b) first += call.view.bodies[b]->inputs().size() - formal;
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < call.view.bodies[body]->inputs().size() - formal; ++i) out.push_back(*call.in[first + i]);
+  return out;
+}
+
+Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty) {
+  Sizes shape = parts.empty() ? std::move(empty) : parts[0].shape();
+  const int a = TRY(normal_axis(view, axis, static_cast<int>(shape.size()) + 1));
+  const int64_t count = static_cast<int64_t>(parts.size());
+  shape.insert(shape.begin() + a, count);
+  Tensor out = TRY(Tensor::make(parts.empty() ? dtype : parts[0].dtype(), shape));
+  int64_t inner = 1;
+  for (size_t d = static_cast<size_t>(a) + 1; d < shape.size(); ++d) inner *= shape[d];
+  for (int64_t k = 0; k < count; ++k) {
+    const Tensor& part = parts[static_cast<size_t>(k)];
+    if (part.shape() != parts[0].shape()) return refuse(view, Code::shape_mismatch, "a body's results differ in shape from step to step");
+    for (int64_t i = 0; i < part.count(); ++i) copy_element(out, (i / inner * count + k) * inner + i % inner, part, i);
+  }
+  return out;
+}
+
+Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index) {
+  Sizes shape = from.shape();
+  const int64_t size = shape[static_cast<size_t>(axis)];
+  shape.erase(shape.begin() + axis);
+  Tensor out = TRY(Tensor::make(from.dtype(), shape));
+  int64_t inner = 1;
+  for (size_t d = static_cast<size_t>(axis); d < shape.size(); ++d) inner *= shape[d];
+  for (int64_t i = 0; i < out.count(); ++i) copy_element(out, i, from, (i / inner * size + index) * inner + i % inner);
+  return out;
+}
+
+}  // namespace tenon::ops

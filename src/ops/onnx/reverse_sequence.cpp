@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(reverse_sequence) {
+    .name = "ReverseSequence",
+    .since = 10,
+    .inputs = {"input", "sequence_lens"},
+    .attributes = {"batch_axis: int = 1", "time_axis: int = 0"},
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(require_rank(view, 0, 2, -1));
+      TRY(require_rank(view, 1, 1));
+      return same_shape_and_dtype(view);
+    },
+    .form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_ranks(view));
+      const Type& result = view.outputs[0];
+      const int batch = TRY(normal_axis(view, view.attributes->integer("batch_axis", 1), view.rank(0)));
+      const int time = TRY(normal_axis(view, view.attributes->integer("time_axis", 0), view.rank(0)));
+      Loop loop;
+      loop.axes = parallel_axes(*result.shape);
+      const Expr length = cast(load(loop, read(view, 1, {Expr::axis(batch)})), DType::i64), at = Expr::axis(time);
+      std::vector<Expr> index = axis_indices(view.rank(0));
+      index[static_cast<size_t>(time)] = select(at < length, length - index_constant(1) - at, at);
+      const Expr value = load(loop, read(view, 0, std::move(index)));
+      loop.outputs.push_back(whole(result.dtype, *result.shape, value));
+      return single(std::move(loop));
+    },
+    .reference = [](Call& call) -> Result<void> {
+      const Tensor& x = *call.in[0];
+      const size_t batch = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("batch_axis", 1), x.rank())));
+      const size_t time = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("time_axis", 0), x.rank())));
+      const Ints lengths = ints_of(call, 1);
+      if (static_cast<int64_t>(lengths.size()) != x.shape()[batch]) return refuse(call.view, Code::shape_mismatch, "one length a batch is needed");
+      for (int64_t n : lengths) {
+        if (n < 0 || n > x.shape()[time]) return refuse(call.view, Code::index_out_of_range, "a length is larger than the time axis").found(std::to_string(n));
+      }
+      const Sizes strides = strides_of(x.shape());
+      return gather_elements(call, x, x.shape(), [&](const Sizes& at) {
+        Sizes from = at;
+        const int64_t n = lengths[static_cast<size_t>(at[batch])];
+        if (at[time] < n) from[time] = n - 1 - at[time];
+        return offset_of(from, strides);
+      });
+    },
+    .first = 10,
+    .samples = {"f32[4,3], i64[3] = [4, 2, 1]", "f32[3,4,2], i64[3] = [0, 2, 4]; batch_axis=0, time_axis=1", "i64[4,2], i64[2] = [3, 1]"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+Result<std::optional<Combine>> combine_of(const NodeView& view) {
+  const std::string how = view.attributes->text("reduction", "none");
+  if (how == "none") return std::optional<Combine>();
+  if (how == "add") return std::optional(Combine::sum);
+  if (how == "mul") return std::optional(Combine::product);
+  if (how == "min") return std::optional(Combine::min);
+  if (how == "max") return std::optional(Combine::max);
+  return refuse(view, Code::bad_attribute, "unknown reduction").expected("none, add, mul, min or max").found(how);
+}
+
+/// The data first; then each update at its place.
+Result<LoopForm> form_of_scatter_elements(const NodeView& view) {
+  TRY(require_ranks(view));
+  const auto combine = TRY(combine_of(view));
+  const Type& result = view.outputs[0];
+  const int rank = view.rank(0);
+  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  Loop copy;
+  copy.axes = parallel_axes(*result.shape);
+  const Expr old = load(copy, read(view, 0, axis_indices(rank)));
+  copy.outputs.push_back(whole(result.dtype, *result.shape, old));
+  Loop loop;
+  loop.axes = parallel_axes(*view.type(1).shape);
+  const Expr at = load(loop, read(view, 1, axis_indices(rank)));
+  const Expr value = load(loop, read(view, 2, axis_indices(rank)));
+  Output out = whole(result.dtype, *result.shape, value);
+  out.index = axis_indices(rank);
+  out.index[static_cast<size_t>(axis)] = wrapped_index(at, view.type(0).dim(axis));
+  out.partial = true;
+  out.combine = combine.value_or(Combine::none);
+  loop.outputs.push_back(std::move(out));
+  return chain({std::move(copy), std::move(loop)});
+}
+
+Result<void> reference_of_scatter_elements(Call& call) {
+  const Tensor &x = *call.in[0], &indices = *call.in[1], &updates = *call.in[2];
+  const std::string how = call.view.attributes->text("reduction", "none");
+  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  if (indices.shape() != updates.shape() || indices.rank() != x.rank()) return refuse(call.view, Code::shape_mismatch, "indices and updates differ in shape");
+  const Sizes strides = strides_of(x.shape());
+  Tensor* out = TRY(call.make(0, x.shape()));
+  for (int64_t i = 0; i < x.count(); ++i) copy_element(*out, i, x, i);
+  Sizes at(indices.shape().size(), 0);
+  for (int64_t i = 0; i < updates.count(); ++i) {
+    Sizes to = at;
+    to[axis] = TRY(wrap_index(call.view, indices.integer(i), x.shape()[axis]));
+    scatter_element(*out, offset_of(to, strides), updates, i, how);
+    next_index(at, indices.shape());
+  }
+  return {};
+}
+
+}  // namespace
+
+OP(scatter_elements) {
+    .name = "ScatterElements",
+    .since = 18,
+    .inputs = {"data", "indices", "updates"},
+    .attributes = {"axis: int = 0", "reduction: string = none"},
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(require_dtype(view, 1, is_index, "i32 or i64"));
+      TRY(require_same_dtype(view, 0, 2));
+      TRY(combine_of(view));
+      return same_shape_and_dtype(view);
+    },
+    .form = form_of_scatter_elements,
+    .reference = reference_of_scatter_elements,
+    .lowest_opset = [](const NodeView& view) { return view.attributes->has("reduction") ? 18 : 11; },
+    .first = 11,
+    .samples = {"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1", "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",
+                "f64[4], i64[3] = [0, 0, 3], f64[3]; reduction=max", "f16[4], i64[2] = [0, 1], f16[2]; reduction=min", "f32[2], i64[0], f32[0]"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+Result<void> infer_space_to_depth(NodeView& view) {
+  TRY(require_rank(view, 0, 4));
+  Type type(dtype_of(view, 0));
+  const int64_t block = view.attributes->integer("blocksize", 0);
+  if (block < 1) return refuse(view, Code::bad_attribute, "blocksize must be at least 1").found(std::to_string(block));
+  if (ranks_known(view, {0})) {
+    const Type& in = view.type(0);
+    for (int a : {2, 3}) {
+      if (in.dim(a).is_number() && in.dim(a).value() % block != 0) return refuse(view, Code::shape_mismatch, "a spatial size is no multiple of blocksize");
+    }
+    type.shape = DimList{in.dim(0), in.dim(1) * (block * block), floor_div(in.dim(2), block), floor_div(in.dim(3), block)};
+  }
+  set_output(view, 0, std::move(type));
+  return {};
+}
+
+Result<LoopForm> form_of_space_to_depth(const NodeView& view) {
+  TRY(require_ranks(view));
+  const Expr block = index_constant(view.attributes->integer("blocksize", 1)), channels = size_expr(view.type(0).dim(1));
+  const Expr place = Expr::axis(1) / channels;
+  return index_form(view, 0, {Expr::axis(0), binary(ExprOp::mod, Expr::axis(1), channels), Expr::axis(2) * block + place / block,
+                              Expr::axis(3) * block + binary(ExprOp::mod, place, block)});
+}
+
+Result<void> reference_of_space_to_depth(Call& call) {
+  const Tensor& in = *call.in[0];
+  const int64_t b = call.view.attributes->integer("blocksize", 1), channels = in.shape()[1];
+  const Sizes strides = strides_of(in.shape());
+  return gather_elements(call, in, {in.shape()[0], channels * b * b, in.shape()[2] / b, in.shape()[3] / b}, [&](const Sizes& at) {
+    const int64_t place = at[1] / channels;
+    return offset_of({at[0], at[1] % channels, at[2] * b + place / b, at[3] * b + place % b}, strides);
+  });
+}
+
+}  // namespace
+
+OP(space_to_depth) {
+    .name = "SpaceToDepth",
+    .since = 13,
+    .inputs = {"input"},
+    .attributes = {"blocksize: int!"},
+    .infer = infer_space_to_depth,
+    .form = form_of_space_to_depth,
+    .reference = reference_of_space_to_depth,
+    .samples = {"f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3", "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
+};
+
+}  // namespace tenon::ops

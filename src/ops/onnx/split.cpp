@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+/// Sizes of the parts where they are known.
+Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t results) {
+  if (view.has(1)) {
+    const auto given = elements(view, 1);
+    if (!given) return std::optional<DimList>();
+    if (given->size() != results) {
+      return refuse(view, Code::shape_mismatch, "split has a wrong length").expected(std::to_string(results)).found(std::to_string(given->size()));
+    }
+    TRY(require_equal(view, product({size}), [&] { Dim n = 0; for (Dim d : *given) n = n + d; return n; }(), "the sum of the parts and the axis"));
+    return std::optional<DimList>(*given);
+  }
+  const Dim each = ceil_div(size, static_cast<int64_t>(results));
+  DimList out(results, each);
+  out.back() = size - each * static_cast<int64_t>(results - 1);
+  return std::optional<DimList>(std::move(out));
+}
+
+Result<void> infer_split(NodeView& view) {
+  const size_t results = view.outputs.size();
+  for (size_t k = 0; k < results; ++k) set_output(view, k, Type(dtype_of(view, 0)));
+  if (!ranks_known(view, {0})) return {};
+  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+  const int64_t wanted = view.attributes->integer("num_outputs", static_cast<int64_t>(results));
+  if (wanted != static_cast<int64_t>(results)) return refuse(view, Code::bad_attribute, "num_outputs differs from the number of results");
+  const auto parts = TRY(parts_of(view, view.type(0).dim(axis), results));
+  for (size_t k = 0; k < results; ++k) {
+    Type type = view.type(0);
+    (*type.shape)[static_cast<size_t>(axis)] = parts ? (*parts)[k] : view.symbols->fresh();
+    set_output(view, k, std::move(type));
+  }
+  const auto data = elements(view, 0);
+  const auto sizes = parts ? numbers_of(*parts) : std::nullopt;
+  if (!data || !sizes || view.rank(0) != 1) return {};
+  int64_t begin = 0;
+  for (size_t k = 0; k < results; ++k) {
+    set_data(view, k, ShapeData(data->begin() + begin, data->begin() + begin + (*sizes)[k]));
+    begin += (*sizes)[k];
+  }
+  return {};
+}
+
+Result<LoopForm> form_of_split(const NodeView& view) {
+  TRY(require_ranks(view));
+  const int rank = view.rank(0);
+  const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), rank));
+  LoopForm form;
+  Dim begin = 0;
+  for (size_t k = 0; k < view.outputs.size(); ++k) {
+    const Type& result = view.outputs[k];
+    Loop loop;
+    loop.axes = parallel_axes(*result.shape);
+    std::vector<Expr> index = axis_indices(rank);
+    if (k > 0) index[static_cast<size_t>(axis)] = Expr::axis(axis) + size_expr(begin);
+    const Expr value = load(loop, read(view, 0, std::move(index)));
+    loop.outputs.push_back(whole(result.dtype, *result.shape, value));
+    form.results.push_back({Source::Kind::earlier, static_cast<int>(k), 0});
+    form.loops.push_back(std::move(loop));
+    begin = begin + result.dim(axis);
+  }
+  return form;
+}
+
+Result<void> reference_of_split(Call& call) {
+  const Tensor& x = *call.in[0];
+  const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
+  const int64_t n = static_cast<int64_t>(call.view.outputs.size()), size = x.shape()[axis];
+  Ints parts = ints_of(call, 1);
+  if (!call.has(1)) {
+    parts.assign(static_cast<size_t>(n), ceil_div(size, n));
+    parts.back() = size - ceil_div(size, n) * (n - 1);
+  }
+  if (static_cast<int64_t>(parts.size()) != n) return refuse(call.view, Code::shape_mismatch, "split has a wrong length");
+  const Sizes strides = strides_of(x.shape());
+  int64_t begin = 0;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k] < 0 || begin + parts[k] > size) return refuse(call.view, Code::shape_mismatch, "the parts are larger than the axis");
+    Sizes shape = x.shape();
+    shape[axis] = parts[k];
+    TRY(gather_elements(call, x, shape, [&](const Sizes& at) { return offset_of(at, strides) + begin * strides[axis]; }, k));
+    begin += parts[k];
+  }
+  return {};
+}
+
+Result<void> upgrade_split(ir::Graph& graph, ir::NodeId node, int opset) {
+  return opset < 13 ? attribute_to_operand(graph, node, "split", 1) : Result<void>();
+}
+
+}  // namespace
+
+OP(split) {
+    .name = "Split",
+    .since = 18,
+    .inputs = {"input", "split?"},
+    .outputs = {"outputs*"},
+    .attributes = {"axis: int = 0", "num_outputs: int"},
+    .infer = infer_split,
+    .form = form_of_split,
+    .reference = reference_of_split,
+    .upgrade = upgrade_split,
+    .lowest_opset = [](const NodeView& view) { return view.attributes->has("num_outputs") ? 18 : 13; },
+    .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3", "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
+};
+
+}  // namespace tenon::ops

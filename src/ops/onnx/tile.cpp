@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {
+
+OP(tile) {
+    .name = "Tile",
+    .since = 13,
+    .inputs = {"input", "repeats"},
+    .infer = [](NodeView& view) -> Result<void> {
+      Type type(dtype_of(view, 0));
+      if (ranks_known(view, {0})) {
+        const auto repeats = elements(view, 1);
+        DimList shape;
+        if (repeats && static_cast<int>(repeats->size()) != view.rank(0)) return refuse(view, Code::shape_mismatch, "repeats has a wrong length");
+        for (int a = 0; a < view.rank(0); ++a) shape.push_back(repeats ? view.type(0).dim(a) * (*repeats)[static_cast<size_t>(a)] : view.symbols->fresh());
+        type.shape = std::move(shape);
+      }
+      set_output(view, 0, std::move(type));
+      return {};
+    },
+    .form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_ranks(view));
+      std::vector<Expr> index;
+      for (int a = 0; a < view.rank(0); ++a) {
+        const Dim size = view.type(0).dim(a);
+        const Expr at = Expr::axis(a);
+        if (size == Dim(1)) index.push_back(index_constant(0));
+        else index.push_back(size.known_equal(view.outputs[0].dim(a)) ? at : binary(ExprOp::mod, at, size_expr(size)));
+      }
+      return index_form(view, 0, std::move(index));
+    },
+    .reference = [](Call& call) -> Result<void> {
+      const Tensor& x = *call.in[0];
+      const Ints repeats = ints_of(call, 1);
+      if (repeats.size() != x.shape().size()) return refuse(call.view, Code::shape_mismatch, "repeats has a wrong length");
+      Sizes shape = x.shape();
+      for (size_t d = 0; d < shape.size(); ++d) shape[d] *= std::max<int64_t>(repeats[d], 0);
+      const Sizes strides = strides_of(x.shape());
+      return gather_elements(call, x, shape, [&](const Sizes& at) {
+        int64_t position = 0;
+        for (size_t d = 0; d < at.size(); ++d) position += at[d] % x.shape()[d] * strides[d];
+        return position;
+      });
+    },
+    .samples = {"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]", "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/threads.h"
+
+#include <gtest/gtest.h>
+#include <immintrin.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace tenon {
+namespace {
+
+TEST(Team, CoversEachTaskOnce) {
+  Team team(4);
+  for (int64_t tasks : {0, 1, 2, 3, 7, 64, 1000}) {
+    for (int64_t grain : {1, 3, 100}) {
+      for (int most : {0, 1, 2, 9}) {
+        std::vector<std::atomic<int>> seen(static_cast<size_t>(tasks));
+        team.run(tasks, grain, [&](int64_t begin, int64_t end, int thread) {
+          EXPECT_LT(thread, most == 0 ? 4 : std::min(most, 4));
+          for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+        }, most);
+        for (const auto& count : seen) ASSERT_EQ(count, 1) << tasks << " tasks by " << grain;
+      }
+    }
+  }
+}
+
+TEST(Team, AThreadNumberIsNeverUsedTwiceAtOnce) {
+  Team team(4);
+  std::atomic<int> inside[4] = {};
+  for (int round = 0; round < 300; ++round) {
+    team.run(64, 1, [&](int64_t, int64_t, int thread) {
+      EXPECT_EQ(inside[thread].fetch_add(1), 0);
+      inside[thread].fetch_sub(1);
+    });
+  }
+}
+
+TEST(Team, NestedAndConcurrentCallsFinish) {
+  Team team(3);
+  std::atomic<int64_t> sum{0};
+  const auto outer = [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      team.run(10, 1, [&](int64_t b, int64_t e, int thread) {
+        EXPECT_EQ(thread, 0);
+        sum += e - b;
+      });
+    }
+  };
+  std::vector<std::thread> hosts;
+  for (int h = 0; h < 4; ++h) hosts.emplace_back([&] { for (int k = 0; k < 20; ++k) team.run(8, 1, outer); });
+  for (auto& host : hosts) host.join();
+  EXPECT_EQ(sum, 4 * 20 * 8 * 10);
+}
+
+TEST(Team, FlushesDenormalsInsideOnly) {
+  Team team(2);
+  const unsigned before = _mm_getcsr();
+  for (int most : {1, 2}) {
+    team.run(100, 1, [](int64_t, int64_t, int) { EXPECT_EQ(_mm_getcsr() & 0x8040, 0x8040u); }, most);
+    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);
+  }
+}
+
+TEST(Team, AnIdleTeamTakesNoTime) {
+  Team team(4);
+  team.run(100, 1, [](int64_t, int64_t, int) {});
+  const auto cpu_us = [] {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 + use.ru_utime.tv_usec + use.ru_stime.tv_usec;
+  };
+  const auto start = cpu_us();
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_LT(cpu_us() - start, 10000);
+}
+
+TEST(Team, AForkedChildStillRuns) {
+  Team& team = default_team();
+  std::atomic<int64_t> sum{0};
+  const auto body = [&](int64_t begin, int64_t end, int) { sum += end - begin; };
+  team.run(1000, 1, body);
+  const pid_t child = fork();
+  if (child == 0) {
+    sum = 0;
+    team.run(1000, 1, body);
+    _exit(sum == 1000 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(Team, TheDefaultFitsTheMachine) {
+  EXPECT_GE(usable_cpus(), 1);
+  EXPECT_LE(usable_cpus(), static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  EXPECT_EQ(default_team().size(), usable_cpus());
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <random>
+
+#include "codegen/tiles.h"
+#include "tile_run.h"
+
+namespace tenon::codegen {
+namespace {
+
+struct Types {
+  DType a, b, accumulator;
+};
+
+/// Small numbers, so that integer and narrow types have something to add up.
+Data small_numbers(DType d, int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  Data data(d, count);
+  for (int64_t i = 0; i < count; ++i) data.set(i, {static_cast<double>(random() % 2001) / 1000 - 1, static_cast<int64_t>(random() % 13)});
+  return data;
+}
+
+void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked) {
+  const int lanes = t.accumulator == DType::f64 ? target.lanes() / 2 : target.lanes();
+  TileKernel k{.name = "contract"};
+  TileBuilder b(k);
+  const int32_t a = b.argument(t.a, false), w = b.argument(t.b, false), out = b.argument(t.accumulator, true);
+  const Reg depth = b.size(0), stride = b.size(1);
+  const int width = tile.vectors * lanes;
+  b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
+    Contract c{.rows = tile.rows, .vectors = tile.vectors, .lanes = lanes, .a = a, .b = w, .a_offset = task, .depth = depth, .accumulator = t.accumulator, .prefetch_b_bytes = 512};
+    c.a_row = k_major ? b.integer(1) : stride;
+    c.a_k = k_major ? b.integer(tile.rows) : kNone;
+    if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
+    if (start) c.b_k = b.integer(width), c.b_offset = b.integer(0);
+    const Reg base = b.mul(task, b.integer(tile.rows * width));
+    for (int i = 0; start && i < tile.rows * tile.vectors; ++i) c.accumulators_in.push_back(i == 1 ? kNone : b.load(out, b.add(base, b.integer(i * lanes)), lanes));
+    const auto acc = b.contract(c);
+    for (int i = 0; i < tile.rows * tile.vectors; ++i) b.store(out, b.add(base, b.integer(i * lanes)), acc[i]);
+  });
+  for (int64_t d : {0, 1, 6, 8}) {
+    const int64_t sizes[] = {d, 11};
+    expect_same(k, target, {small_numbers(t.a, 400, 1), small_numbers(t.b, 8 * width, 2), small_numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)}, sizes, 0, 2);
+  }
+}
+
+TEST(EmitContract, EveryTileEqualsTheInterpreter) {
+  for (const Target& target : targets())
+    for (Tile tile : tiles_of(target)) {
+      check(target, tile, {DType::f32, DType::f32, DType::f32}, false, true, false);
+      check(target, tile, {DType::f32, DType::f32, DType::f32}, true, false, true);
+    }
+}
+
+TEST(EmitContract, OperandTypesWiden) {
+  for (const Target& target : targets())
+    for (Types t : {Types{DType::f64, DType::f64, DType::f64}, Types{DType::f16, DType::f16, DType::f32}, Types{DType::f32, DType::bf16, DType::f32},
+                    Types{DType::u8, DType::i8, DType::i32}, Types{DType::i64, DType::i64, DType::i64}})
+      check(target, {3, 2}, t, false, true, t.a == DType::f64);
+}
+
+TEST(EmitContract, TilesFitTheRegisters) {
+  for (Target::Isa isa : {Target::Isa::avx2, Target::Isa::avx512}) {
+    const Target target{isa};
+    for (Tile t : tiles_of(target)) {  // with one row, B comes straight from memory
+      EXPECT_LE(t.rows * t.vectors + (t.rows > 1 ? t.vectors : 0) + 1, target.registers());
+    }
+    for (int64_t rows = 1; rows < 200; ++rows) {
+      const Tile t = tile_for(target, rows);
+      const int64_t most = isa == Target::Isa::avx512 ? 14 : 6;
+      EXPECT_EQ((rows + t.rows - 1) / t.rows, (rows + most - 1) / most) << rows;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::codegen

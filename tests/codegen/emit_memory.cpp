@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile_run.h"
+
+namespace tenon::codegen {
+namespace {
+
+constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::i8, DType::u16, DType::i64, DType::boolean};
+
+TEST(EmitMemory, EveryWayToLoadAndStore) {
+  for (const Target& target : targets())
+    for (DType d : kTypes)
+      for (int lanes : {1, 4, target.lanes(), 32}) {
+        TileKernel k{.name = "memory"};
+        TileBuilder b(k);
+        const int32_t x = b.argument(d, false), at = b.argument(DType::i64, false), out = b.argument(d, true);
+        Data offsets(DType::i64, 64);
+        for (int i = 0; i < 64; ++i) offsets.set(i, {0, (i * 7) % 64});
+        std::vector<Data> data{random_data(d, 256, 1), offsets, random_data(d, 1024, 2)};
+        const Reg zero = b.integer(0), three = b.integer(3), offset = b.load(at, zero, lanes);
+        const Reg mask = b.first_mask(b.integer(lanes / 2 + 1), lanes), fill = b.load(x, b.integer(5), lanes);
+        const Reg none = b.first_mask(b.integer(-4), lanes);
+        const std::vector<Memory> ways = {{}, {.mask = mask}, {.mask = mask, .fill = fill}, {.stride = three}, {.stride = three, .mask = mask, .fill = fill},
+                                          {.offsets = offset}, {.offsets = offset, .mask = mask}, {.broadcast = true}, {.mask = mask, .broadcast = true},
+                                          {.mask = none, .fill = fill}};
+        int64_t place = 1;
+        for (const Memory& how : ways) b.store(out, b.integer(place += lanes), b.load(x, three, lanes, how));
+        const Reg v = b.load(x, b.integer(11), lanes);
+        for (const Memory& how : ways)
+          if (!how.broadcast) b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
+        b.store(out, b.integer(832), v, {.streaming = true});
+        b.store(out, b.integer(897), v, {.streaming = true});
+        b.prefetch(x, b.integer(100000));
+        expect_same(k, target, data, {}, 0, 1);
+      }
+}
+
+TEST(EmitMemory, ScratchIsPrivateAndAligned) {
+  for (const Target& target : targets()) {
+    const int lanes = target.lanes();
+    TileKernel k{.name = "scratch"};
+    TileBuilder b(k);
+    const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
+    const int32_t first = b.scratch(DType::i8, 3), second = b.scratch(DType::f32, 64);
+    EXPECT_EQ(k.scratch_bytes(), 64 + 256);
+    b.store(first, b.integer(2), b.constant_integer({DType::i8, 1}, 77));
+    b.loop(b.integer(0), b.integer(64), b.integer(lanes), [&](Reg i) { b.store(second, i, b.load(x, i, lanes)); });
+    b.loop(b.integer(0), b.integer(64), b.integer(1), [&](Reg i) { b.store(out, b.sub(b.integer(63), i), b.load(second, i, 1)); });
+    expect_same(k, target, {random_data(DType::f32, 64, 1), Data(DType::f32, 64)}, {}, 0, 1);
+  }
+}
+
+TEST(EmitControl, LoopsUnrollAndCarry) {
+  for (const Target& target : targets())
+    for (int unroll : {1, 3, 4}) {
+      TileKernel k{.name = "loops"};
+      TileBuilder b(k);
+      const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
+      b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg trips) {
+        const auto sums = b.loop(b.integer(2), b.add(b.mul(trips, b.integer(2)), b.integer(1)), b.integer(2), {b.constant({DType::f32, 1}, 1), b.integer(0)},
+                                 [&](Reg i, const std::vector<Reg>& now) {
+                                   const Reg next = b.fma(now[0], b.constant({DType::f32, 1}, 0.5), b.load(x, i, 1));
+                                   return std::vector<Reg>{next, b.add(now[1], i)};
+                                 }, unroll);
+        b.store(out, b.mul(trips, b.integer(2)), sums[0]);
+        b.store(out, b.add(b.mul(trips, b.integer(2)), b.integer(1)), b.expr(ExprOp::cast, {sums[1]}, DType::f32));
+      });
+      expect_same(k, target, {random_data(DType::f32, 64, 1), Data(DType::f32, 40)}, {}, 0, 20);
+    }
+}
+
+TEST(EmitControl, BranchesYield) {
+  for (const Target& target : targets()) {
+    TileKernel k{.name = "branches"};
+    TileBuilder b(k);
+    const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
+    const Reg limit = b.size(0);
+    b.loop(b.task_begin(), b.task_end(), b.integer(8), [&](Reg i) {
+      const Reg v = b.load(x, i, 8);
+      const auto r = b.branch(b.expr(ExprOp::less, {i, limit}), [&] { return std::vector<Reg>{b.mul(v, v), b.integer(3)}; },
+                              [&] {
+                                b.branch(b.expr(ExprOp::equal, {i, limit}), [&] { b.store(out, b.integer(64), b.constant({DType::f32, 1}, 9)); return std::vector<Reg>{}; }, {});
+                                return std::vector<Reg>{v, i};
+                              });
+      b.store(out, i, b.add(r[0], b.expr(ExprOp::cast, {r[1]}, DType::f32)));
+    });
+    const int64_t sizes[] = {24};
+    expect_same(k, target, {random_data(DType::f32, 64, 1), Data(DType::f32, 65)}, sizes, 0, 64);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::codegen

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ops/op.h"
+#include "passes/pipeline.h"
+
+namespace tenon::tests {
+namespace {
+
+using passes::Context;
+using passes::Options;
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  if (!graph) ADD_FAILURE() << graph.error().text();
+  return graph ? std::move(*graph) : std::make_unique<ir::Graph>(ops::table());
+}
+
+std::string ops_of(const ir::Graph& graph) {
+  std::string out;
+  for (ir::NodeId n : graph.nodes()) out += (out.empty() ? "" : " ") + graph.node(n).op->name;
+  return out;
+}
+
+/// Runs one pass, verifies, and answers whether it says that it changed something.
+bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph) {
+  Options options;
+  passes::Report report;
+  Context context{options, report, options.stop_after};
+  auto changed = pass(graph, context);
+  if (!changed) ADD_FAILURE() << changed.error().text();
+  auto ok = ir::verify(graph);
+  if (!ok) ADD_FAILURE() << ok.error().text();
+  return changed && *changed;
+}
+
+TEST(DeadCode, ErasesChainsAndConstants) {
+  auto g = graph_of("graph main(x: f32[4]) {\n const c: f32[4] = [1, 2, 3, 4]\n a = Add(x, c)\n b = Neg(a)\n y = Relu(x)\n return y\n}\n");
+  EXPECT_TRUE(run(passes::dead_code, *g));
+  EXPECT_EQ(ops_of(*g), "Relu");
+  EXPECT_FALSE(g->find_value("c"));
+  EXPECT_FALSE(run(passes::dead_code, *g));
+}
+
+TEST(FoldConstants, ComputesSmallNodes) {
+  auto g = graph_of("graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y = Mul(x, d)\n return y\n}\n");
+  EXPECT_TRUE(run(passes::fold_constants, *g));
+  ASSERT_EQ(ops_of(*g), "Mul");
+  const Tensor* t = g->tensor_of(g->node(g->first()).inputs[1]);
+  ASSERT_NE(t, nullptr);
+  EXPECT_EQ(t->number(0), -4);
+  EXPECT_EQ(t->number(1), -6);
+}
+
+/// A graph y = x MatMul op(w) with a weight of 1 MiB.
+std::unique_ptr<ir::Graph> large(std::string_view op, std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
+  auto g = std::make_unique<ir::Graph>(ops::table());
+  const ir::ValueId w = g->add_constant(ir::constant_of(*Tensor::make(DType::f32, {512, 512})));
+  const ir::ValueId x = g->add_input("x", ir::Type(DType::f32, {4, 512}));
+  ir::Builder build(*g);
+  g->add_output(build("MatMul", {x, build(op, {w}, std::move(attributes))}));
+  return g;
+}
+
+TEST(FoldConstants, KeepsLargeResultsLazy) {
+  auto g = large("Transpose", {{"perm", ir::Ints{1, 0}}});
+  EXPECT_TRUE(run(passes::fold_constants, *g));
+  ASSERT_EQ(ops_of(*g), "MatMul");
+  const ir::Value& w = g->value(g->node(g->first()).inputs[1]);
+  ASSERT_TRUE(w.is_constant());
+  EXPECT_FALSE(w.constant->is_plain());
+}
+
+TEST(FoldConstants, LeavesLargeResultsThatNoExpressionSays) {
+  auto g = large("Exp");
+  EXPECT_FALSE(run(passes::fold_constants, *g));
+  EXPECT_EQ(ops_of(*g), "Exp MatMul");
+}
+
+TEST(FoldConstants, LeavesRandomNodes) {
+  if (!ops::table().find("", "RandomNormal")) GTEST_SKIP() << "needs op RandomNormal";
+  auto g = graph_of("graph main(x: f32[2]) {\n r = RandomNormal(shape=[2])\n y = Mul(x, r)\n return y\n}\n");
+  EXPECT_FALSE(run(passes::fold_constants, *g));
+}
+
+TEST(ShapeArithmetic, KnownNumbersBecomeConstants) {
+  auto g = graph_of(
+      "graph main(x: f32[b,4,8]) {\n s = Shape(x, start=1)\n const two: i64[1] = [2]\n d = Div(s, two)\n const m: i64[1] = [-1]\n t = Concat(m, d, axis=0)\n y = Reshape(x, t)\n "
+      "return y\n}\n");
+  EXPECT_TRUE(run(passes::shape_arithmetic, *g));
+  EXPECT_EQ(ops_of(*g), "Reshape");
+}
+
+TEST(ShapeArithmetic, SymbolicSizesStay) {
+  auto g = graph_of("graph main(x: f32[b,4]) {\n s = Shape(x)\n y = Cast(s, to=1)\n return y\n}\n");
+  EXPECT_FALSE(run(passes::shape_arithmetic, *g));
+  EXPECT_EQ(ops_of(*g), "Shape Cast");
+}
+
+TEST(CommonSubexpressions, JoinsEqualNodesAndConstants) {
+  auto g = graph_of(
+      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [1, 2]\n c = Add(x, a)\n d = Add(b, x)\n e = Sub(x, a)\n f = Sub(a, x)\n p = Mul(c, d)\n q = Mul(e, f)\n y = Add(p, q)\n "
+      "return y\n}\n");
+  EXPECT_TRUE(run(passes::common_subexpressions, *g));
+  EXPECT_EQ(ops_of(*g), "Add Sub Sub Mul Mul Add");
+}
+
+TEST(CommonSubexpressions, TellsAttributesApart) {
+  auto g = graph_of("graph main(x: f32[2,2]) {\n a = Softmax(x, axis=0)\n b = Softmax(x, axis=1)\n y = Add(a, b)\n return y\n}\n");
+  EXPECT_FALSE(run(passes::common_subexpressions, *g));
+}
+
+TEST(CommonSubexpressions, KeepsTheNamesOfTwoEqualOutputs) {
+  auto g = graph_of("graph main(x: f32[2]) {\n a = Relu(x)\n b = Relu(x)\n return a, b\n}\n");
+  EXPECT_TRUE(run(passes::common_subexpressions, *g));
+  EXPECT_EQ(ops_of(*g), "Relu");
+  EXPECT_EQ(g->output_name(0), "a");
+  EXPECT_EQ(g->output_name(1), "b");
+}
+
+constexpr std::string_view kLayer =
+    "graph main(x: f32[b,s,4]) {\n"
+    "  const w: f32[4,4] = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]\n  const c: f32[] = [1.41421354]\n  const one: f32[] = [1]\n  const half: f32[] = [0.5]\n"
+    "  i = Identity(x)\n  m = MatMul(i, w)\n  d = Div(m, c)\n  e = Erf(d)\n  a = Add(e, one)\n  p = Mul(m, a)\n  y = Mul(p, half)\n  return y\n}\n";
+
+TEST(Pipeline, LevelZeroRewritesNothing) {
+  auto g = graph_of(kLayer);
+  Options options;
+  options.level = 0;
+  options.verify = true;
+  auto report = passes::optimise(*g, options);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(ops_of(*g), "Identity MatMul Div Erf Add Mul Mul");
+}
+
+TEST(Pipeline, LevelTwoFuses) {
+  auto g = graph_of(kLayer);
+  Options options;
+  options.verify = true;
+  auto report = passes::optimise(*g, options);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(ops_of(*g), "MatMul Gelu");
+  EXPECT_EQ(report->nodes_before, 7);
+  EXPECT_EQ(report->nodes_after, 2);
+}
+
+TEST(Pipeline, RulesAndPassesCanBeSwitchedOff) {
+  auto g = graph_of(kLayer);
+  Options options;
+  options.verify = true;
+  options.off = {"activation", "identity"};
+  ASSERT_TRUE(passes::optimise(*g, options));
+  EXPECT_NE(ops_of(*g).find("Erf"), std::string::npos);
+  EXPECT_NE(ops_of(*g).find("Identity"), std::string::npos);
+}
+
+TEST(Pipeline, ASecondRunChangesNothing) {
+  auto g = graph_of(kLayer);
+  ASSERT_TRUE(passes::optimise(*g));
+  const std::string once = ir::print(*g);
+  auto report = passes::optimise(*g);
+  ASSERT_TRUE(report);
+  for (const auto& pass : report->passes) EXPECT_FALSE(pass.changed) << pass.name;
+  EXPECT_EQ(ir::print(*g), once);
+}
+
+TEST(Pipeline, IsCancelled) {
+  auto g = graph_of(kLayer);
+  Options options;
+  options.cancelled = [] { return true; };
+  auto report = passes::optimise(*g, options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code(), Code::cancelled);
+}
+
+}  // namespace
+}  // namespace tenon::tests
