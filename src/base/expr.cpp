@@ -47,13 +47,20 @@ std::shared_ptr<const ExprNode> sealed(ExprNode node) {
   return std::make_shared<const ExprNode>(std::move(node));
 }
 
+/// An untyped expression with its bare integers as bare floats.
+Expr bare_float(const Expr& e) {
+  if (e.op() == ExprOp::constant) return Expr(e->number);
+  std::vector<Expr> args(e.args().begin(), e.args().end());
+  for (size_t i = e.op() == ExprOp::select ? 1 : 0; i < args.size(); ++i) args[i] = bare_float(args[i]);
+  return Expr::make(e.op(), DType::f32, std::move(args));
+}
+
 /// Both get one dtype: bare numbers take that of their partner, and f32 is stronger than i64 between two bare numbers.
 void unify(Expr& a, Expr& b) {
   if (a->untyped && b->untyped) {
     if (a.dtype() == b.dtype()) return;
-    const DType stronger = is_float(a.dtype()) ? a.dtype() : b.dtype();
-    a = with_dtype(a, stronger);
-    b = with_dtype(b, stronger);
+    a = bare_float(a);
+    b = bare_float(b);
     return;
   }
   if (a->untyped) a = with_dtype(a, b.dtype());

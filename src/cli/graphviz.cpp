@@ -14,8 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "import/file_access.h"
-
 extern char** environ;
 
 namespace tenon::cli {
@@ -100,10 +98,6 @@ std::string html_page(std::string_view title, std::string_view text, std::string
       "div{{overflow:auto;border:1px solid #ddd;max-height:85vh}}</style></head>\n"
       "<body><h1>{0}</h1>\n<pre>{1}</pre>\n<div>{2}</div></body></html>\n",
       escape_html(title), escape_html(text), svg);
-}
-
-Result<void> write_text(const std::string& path, std::string_view text) {
-  return import::write_file(path, [&](const import::ByteSink& sink) { return sink(text); });
 }
 
 }  // namespace tenon::cli

@@ -13,7 +13,5 @@ Result<std::string> render_svg(std::string_view dot);
 std::string html_page(std::string_view title, std::string_view text, std::string_view svg);
 /// &, < and > as entities.
 std::string escape_html(std::string_view text);
-/// Errors: write_failed.
-Result<void> write_text(const std::string& path, std::string_view text);
 
 }  // namespace tenon::cli

@@ -21,6 +21,18 @@ std::string command_name(std::string_view file_name) {
   return out;
 }
 
+/// CLI11 only says that a verb is missing; a wrong one deserves its name.
+Result<void> check_verb(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::string known;
+  for (const NamedVerb& verb : all_verbs()) {
+    const std::string name = command_name(verb.name);
+    if (name == argv[1]) return {};
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  return fail(Code::bad_usage, "command line", "there is no such verb").expected("one of: " + known).found(argv[1]);
+}
+
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
   CLI::App* sub = app.add_subcommand(command_name(named.name), std::string(named.verb->summary));
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
@@ -39,12 +51,13 @@ int run(int argc, const char* const* argv) {
   Console console;
   Action action;
   for (const NamedVerb& verb : all_verbs()) add_verb(app, verb, console, action);
+  console.json = asked_for_json(argc, argv);
+  if (auto known = check_verb(argc, argv); !known) return console.finish(known);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) {
-    console.json = asked_for_json(argc, argv);
     return console.finish(fail(Code::bad_usage, "command line", e.what()).advice("tenon --help, or tenon VERB --help"));
   }
   try {

@@ -62,8 +62,8 @@ struct Contract {
   Reg b_mask = kNone;                    ///< lanes of the last vector of B that are read (others are 0); kNone: all
   DType accumulator = DType::f32;
   int prefetch_b_bytes = 0;              ///< how far ahead of the B stream to prefetch; 0: not at all
-  std::vector<Reg> accumulators_in = {};      ///< rows*vectors; kNone: start at zero
-  std::vector<Reg> accumulators_out = {};     ///< rows*vectors
+  std::vector<Reg> accumulators_in = {};  ///< rows*vectors; kNone: start at zero
+  std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };
 
 struct TileInstr;
@@ -72,7 +72,7 @@ using TileBlock = std::vector<TileInstr>;
 struct TileInstr {
   TileOp op = TileOp::constant;
   Reg result = kNone;
-  TileType type = {};                 ///< of the result (store: of the value)
+  TileType type = {};            ///< of the result (store: of the value)
   std::vector<Reg> args = {};
   ExprOp expr_op = ExprOp::add;
   ops::Combine combine = ops::Combine::none;
@@ -89,11 +89,11 @@ struct TileInstr {
   bool streaming = false;        ///< store: bypass the caches
   // control
   Reg induction = kNone;         ///< loop: i64
-  std::vector<Reg> carried_in = {};   ///< loop: initial values
-  std::vector<Reg> carried = {};      ///< loop: the values inside the body
-  std::vector<Reg> yields = {};       ///< loop: values at the end of the body; branch: of `body`
+  std::vector<Reg> carried_in = {};  ///< loop: initial values
+  std::vector<Reg> carried = {};     ///< loop: the values inside the body
+  std::vector<Reg> yields = {};      ///< loop: values at the end of the body; branch: of `body`
   std::vector<Reg> otherwise_yields = {};
-  std::vector<Reg> results = {};      ///< loop: final values; branch: chosen values
+  std::vector<Reg> results = {};     ///< loop: final values; branch: chosen values
   TileBlock body = {}, otherwise = {};
   int unroll = 1;                ///< loop: hint; the trip count need not divide
   Contract contract = {};

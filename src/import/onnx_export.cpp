@@ -8,8 +8,8 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/checked.h"
+#include "files/atomic_write.h"
 #include "import/export_writer.h"
-#include "import/file_access.h"
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
 
@@ -100,6 +100,14 @@ int64_t weight_bytes(const std::vector<Weight>& weights) {
   int64_t sum = 0;
   for (const Weight& w : weights) sum += w.constant->byte_size();
   return sum;
+}
+
+using ByteSink = std::function<Result<void>(std::string_view)>;
+
+Result<void> write_file(const std::filesystem::path& path, const std::function<Result<void>(const ByteSink&)>& fill) {
+  auto file = TRY(files::AtomicFile::create(path));
+  TRY(fill([&](std::string_view bytes) { return file.append(bytes); }));
+  return file.commit();
 }
 
 Result<void> stream(const ir::Constant& constant, const ByteSink& sink) {

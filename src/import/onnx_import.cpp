@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx_import.h"
 
-#include "import/file_access.h"
+#include "files/mapped_file.h"
 #include "import/onnx_maker.h"
 #include "import/onnx_settle.h"
 #include "ops/op.h"
@@ -9,7 +9,10 @@
 namespace tenon::import {
 namespace {
 
-Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file, const ImportOptions& options) {
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file, std::optional<files::ExternalData> data,
+                              const ImportOptions& options) {
   const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
   FunctionTable functions;
   TRY(functions.fill(model));
@@ -23,7 +26,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
 
   TypeReader types(out.graph->symbols(), file);
   TRY(types.learn(model.graph.inputs, options.shapes));
-  TensorReader tensors({file, bytes.data()}, std::move(keeper), options.external_data_dir, options.limits);
+  TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
   GraphMaker maker(functions, types, tensors, options.limits);
   TRY(maker.make(model, *out.graph));
   Settler settler(maker.notes(), types);
@@ -37,15 +40,16 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
 }  // namespace
 
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
-  const FileBytes file = TRY(map_file(path));
-  ImportOptions local = options;
-  if (local.external_data_dir.empty()) local.external_data_dir = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
-  return import_bytes(bytes, file.keeper, path.string(), local);
+  const auto file = TRY(files::MappedFile::open(path));
+  const bool chosen = !options.external_data_dir.empty();
+  const std::filesystem::path own = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  return import_bytes(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen), options);
 }
 
 Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options) {
-  return import_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, std::move(keeper), "model in memory", options);
+  std::optional<files::ExternalData> data;
+  if (!options.external_data_dir.empty()) data.emplace(options.external_data_dir, true);
+  return import_bytes(text_of(bytes), std::move(keeper), "model in memory", std::move(data), options);
 }
 
 }  // namespace tenon::import

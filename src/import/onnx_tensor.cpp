@@ -72,21 +72,13 @@ Result<Tensor> TensorReader::reference(const OnnxTensor& t, const Header& head, 
 Result<Tensor> TensorReader::external(const OnnxTensor& t, const Header& head) {
   const ExternalEntry entry = TRY(external_entry(t, where(t)));
   if (head.dtype == DType::string) return fail(Code::bad_file, where(t), "strings cannot be external data");
-  if (directory_.empty())
+  if (!data_)
     return fail(Code::file_missing, where(t), "external data of a model that has no folder").found(std::string(entry.location)).advice("say where it lies: --external-data DIR");
-  auto at = files_.find(entry.location);
-  if (at == files_.end()) {
-    auto file = map_external(directory_, entry.location);
-    if (!file) return std::move(file).error().at(where(t));
-    at = files_.emplace(std::string(entry.location), *std::move(file)).first;
-  }
-  const std::span<const std::byte> all = at->second.bytes;
-  const int64_t length = entry.length.value_or(head.bytes);
-  const auto end = checked_add(entry.offset, length);
-  if (length != head.bytes || !end || *end > static_cast<int64_t>(all.size()))
-    return fail(Code::bad_file, where(t), "external data does not fit the tensor or its file").expected(fmt::format("{} bytes within a file of {}", head.bytes, all.size()))
-        .found(fmt::format("offset {}, length {}", entry.offset, length)).advice("check that the data file belongs to this model and is whole");
-  return reference(t, head, all.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(length)), at->second.keeper);
+  if (entry.length.value_or(head.bytes) != head.bytes)
+    return fail(Code::bad_file, where(t), "external data does not fit the tensor").expected(fmt::format("{} bytes", head.bytes)).found(fmt::format("length {}", *entry.length));
+  auto slice = data_->slice(entry.location, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(head.bytes));
+  if (!slice) return std::move(slice).error().at(where(t));
+  return reference(t, head, slice->bytes, slice->keeper);
 }
 
 Result<Tensor> TensorReader::read(const OnnxTensor& t) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <filesystem>
-#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/tensor.h"
-#include "import/file_access.h"
+#include "files/external_data.h"
 #include "import/onnx_model.h"
 
 namespace tenon::import {
@@ -17,9 +16,9 @@ namespace tenon::import {
 /// it is not aligned to its element, a larger one is not, so big weights are read with memcpy or unaligned loads.
 class TensorReader {
  public:
-  /// keeper: keeps the file's bytes alive; null: bytes are copied. directory: where external data lies.
-  TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::filesystem::path directory, const OnnxLimits& limits)
-      : place_(place), keeper_(std::move(keeper)), directory_(std::move(directory)), limits_(limits) {}
+  /// keeper: keeps the file's bytes alive; null: bytes are copied. data: where external data lies; none: nowhere.
+  TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::optional<files::ExternalData> data, const OnnxLimits& limits)
+      : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
   Result<Tensor> read(const OnnxTensor& tensor);
@@ -40,9 +39,8 @@ class TensorReader {
 
   SourcePlace place_;
   std::shared_ptr<const void> keeper_;
-  std::filesystem::path directory_;
+  std::optional<files::ExternalData> data_;
   OnnxLimits limits_;
-  std::map<std::string, FileBytes, std::less<>> files_;  ///< external files that are open
 };
 
 /// Decodes the typed field (float_data, int32_data, ...) that `dtype` is stored in.

@@ -119,7 +119,7 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
     case OnnxType::Kind::sequence: out.kind = ir::Type::Kind::sequence; break;
     case OnnxType::Kind::optional: out.kind = ir::Type::Kind::optional; break;
   }
-  auto dtype = dtype_from_onnx(t.element);
+  const auto dtype = t.element == 0 ? std::optional(DType::none) : dtype_from_onnx(t.element);
   if (!dtype) return fail(Code::not_supported, place(), fmt::format("not supported yet: ONNX element type {}", t.element));
   out.dtype = *dtype;
   if (!t.shape) return out;

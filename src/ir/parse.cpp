@@ -43,6 +43,7 @@ class Parser {
       : lexer_(text), root_(std::make_unique<Graph>(ops)), values_(lexer_, root_->symbols(), big) {}
 
   Result<std::unique_ptr<Graph>> run() {
+    while (lexer_.peek().is("symbol")) TRY(symbols());
     TRY(graph(*root_, 0));
     if (lexer_.peek().kind != Token::Kind::end) return lexer_.error(lexer_.peek(), "text behind the graph").expected("the end of the text");
     return std::move(root_);
@@ -85,7 +86,6 @@ class Parser {
       Token token = lexer_.peek();
       if (token.is("return")) break;
       if (token.is("const")) TRY(constant(g));
-      else if (token.is("symbol")) TRY(symbols());
       else if (token.is("opset")) TRY(opset(g));
       else TRY(node(g, depth));
     }

@@ -40,9 +40,9 @@ class Printer {
   std::string root(const Graph& graph) {
     SymbolUse symbols;
     symbols.see(graph);
+    declare(symbols, graph.symbols());
     open(graph);
     for (const auto& [domain, version] : graph.opsets) line(fmt::format("opset {} = {}", quoted(domain), version));
-    declare(symbols, graph.symbols());
     close(graph);
     return std::move(out_) + "\n";
   }
@@ -61,7 +61,7 @@ class Printer {
   /// by one line, where there is something to tell.
   void declare(const SymbolUse& use, const Symbols& symbols) {
     bool bounds = std::ranges::any_of(use.seen, [](const DimNode* s) { return s->lower != 0 || s->upper != kDefaultUpper; });
-    if (!bounds && !use.composite) return;
+    if (!bounds && (!use.composite || use.seen.size() < 2)) return;
     std::string text;
     for (Dim d : symbols.all()) {
       const DimNode& s = *d.node();

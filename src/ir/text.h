@@ -19,11 +19,16 @@ namespace tenon::ir {
 ///     return r
 ///   }
 ///
+/// Symbols whose order or bounds the types alone would not tell stand in front: `symbol batch in 1 to 8, seq`. Also understood:
+/// `return q as "logits"` (the output's name), `_, b = ...` (a result nobody asked for), `() = ...` (none), `opset "" = 17`,
+/// `Relu(x) @"node name"`, `const w: f16[64,64] = splat(0.5)`, nested brackets in elements.
+///
 /// Types of results may be left out; they are inferred when the graph is parsed with an op table.
 struct TextConstants {
   std::vector<ConstantRef> constants;
 };
-/// Constants over `inline_limit` elements go to `big` (as @k); without `big` they print as "splat"/digest and do not parse again.
+/// Constants over `inline_limit` elements go to `big` (as @k); without `big` they print as splat(x), or as
+/// digest("...") which does not parse again.
 std::string print(const Graph& graph, TextConstants* big = nullptr, int64_t inline_limit = 64);
 /// Errors: bad_graph with line and column. Limits: 64 MiB of text, 100 levels of nesting.
 Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big = nullptr);

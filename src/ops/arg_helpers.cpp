@@ -35,7 +35,8 @@ Result<LoopForm> arg_form(const NodeView& view, Combine extreme) {
 Result<void> arg_reference(Call& call, bool (*better)(double, double), bool (*better_integer)(int64_t, int64_t)) {
   const Tensor& x = *call.in[0];
   const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank()));
-  const bool last = call.view.attributes->integer("select_last_index", 0) != 0, keepdims = call.view.attributes->integer("keepdims", 1) != 0;
+  const bool last = call.view.attributes->integer("select_last_index", 0) != 0,
+             keepdims = call.view.attributes->integer("keepdims", 1) != 0;
   Sizes shape = x.shape();
   const int64_t n = shape[axis], step = strides_of(shape)[axis];
   if (keepdims) shape[axis] = 1;

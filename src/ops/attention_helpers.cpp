@@ -17,7 +17,8 @@ Result<AttentionSizes> split_sizes(const NodeView& view) {
   AttentionSizes s;
   const int64_t query_heads = view.attributes->integer("q_num_heads", 0), heads = view.attributes->integer("kv_num_heads", 0);
   if (query_heads < 1 || heads < 1) {
-    return refuse(view, Code::bad_attribute, "operands of rank 3 need q_num_heads and kv_num_heads").expected("two positive numbers")
+    return refuse(view, Code::bad_attribute, "operands of rank 3 need q_num_heads and kv_num_heads")
+        .expected("two positive numbers")
         .found(std::to_string(query_heads) + " and " + std::to_string(heads));
   }
   s.split = true;
@@ -55,8 +56,10 @@ class Definition {
       : build_(build), view_(view), in_(in), s_(sizes), dtype_(view.type(kQuery).dtype) {}
 
   std::vector<ValueId> run() {
-    const ValueId q = heads_of(kQuery, s_.query_heads), k = join(kPastKey, heads_of(kKey, s_.heads)), v = join(kPastValue, heads_of(kValue, s_.heads));
-    const double scale = view_.attributes->has("scale") ? view_.attributes->number("scale", 1) : 1 / std::sqrt(static_cast<double>(s_.size.value()));
+    const ValueId q = heads_of(kQuery, s_.query_heads), k = join(kPastKey, heads_of(kKey, s_.heads)),
+                  v = join(kPastValue, heads_of(kValue, s_.heads));
+    const double scale =
+        view_.attributes->has("scale") ? view_.attributes->number("scale", 1) : 1 / std::sqrt(static_cast<double>(s_.size.value()));
     const ValueId root = build_.scalar(dtype_, std::sqrt(scale));
     const ValueId turned = build_("Transpose", {repeat(k, s_.size)}, {{"perm", Ints{0, 1, 3, 2}}});
     const ValueId raw = build_("MatMul", {build_("Mul", {q, root}), build_("Mul", {turned, root})});
@@ -164,12 +167,16 @@ Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view) {
   if (!ranks_known(view, {kQuery, kKey, kValue})) return std::optional<AttentionSizes>();
   const int rank = view.rank(kQuery);
   if ((rank != 3 && rank != 4) || view.rank(kKey) != rank || view.rank(kValue) != rank) {
-    return refuse(view, Code::rank_mismatch, "Q, K and V must have one rank").expected("3 or 4").found(view.type(kQuery).text() + ", " + view.type(kKey).text() + ", " + view.type(kValue).text());
+    return refuse(view, Code::rank_mismatch, "Q, K and V must have one rank")
+        .expected("3 or 4")
+        .found(view.type(kQuery).text() + ", " + view.type(kKey).text() + ", " + view.type(kValue).text());
   }
   AttentionSizes s = rank == 3 ? TRY(split_sizes(view)) : TRY(direct_sizes(view));
   s.batch = view.type(kQuery).dim(0);
   if (s.query_heads.is_number() && s.heads.is_number() && (s.heads.value() < 1 || s.query_heads.value() % s.heads.value() != 0)) {
-    return refuse(view, Code::shape_mismatch, "heads of Q must be a multiple of the heads of K").expected("a multiple of " + s.heads.text()).found(s.query_heads.text());
+    return refuse(view, Code::shape_mismatch, "heads of Q must be a multiple of the heads of K")
+        .expected("a multiple of " + s.heads.text())
+        .found(s.query_heads.text());
   }
   TRY(require_equal(view, s.batch, view.type(kKey).dim(0), "batch sizes of Q and K"));
   TRY(require_equal(view, s.batch, view.type(kValue).dim(0), "batch sizes of Q and V"));

@@ -26,7 +26,8 @@ Heads heads_of(const Tensor& t, int64_t heads) {
   for (int64_t b = 0; b < r.batch; ++b)
     for (int64_t i = 0; i < r.length; ++i)
       for (int64_t h = 0; h < heads; ++h)
-        std::copy_n(r.data.begin() + ((b * r.length + i) * heads + h) * r.size, r.size, moved.begin() + ((b * heads + h) * r.length + i) * r.size);
+        std::copy_n(r.data.begin() + ((b * r.length + i) * heads + h) * r.size, r.size,
+                    moved.begin() + ((b * heads + h) * r.length + i) * r.size);
   r.data = std::move(moved);
   return r;
 }
@@ -71,7 +72,8 @@ struct Mask {
     double bias = 0;
     if (!given.empty()) bias = j < columns ? given[b * step[0] + h * step[1] + i * step[2] + j * step[3]] : -INFINITY;
     const int64_t place = i + (call.has(kPastKey) ? past : nonpad.empty() ? 0 : nonpad[b] - queries);
-    const bool hidden = (causal && j > place) || (left >= 0 && place - j > left) || (right >= 0 && j - place > right) || (!nonpad.empty() && j >= nonpad[b]);
+    const bool hidden = (causal && j > place) || (left >= 0 && place - j > left) || (right >= 0 && j - place > right) ||
+                        (!nonpad.empty() && j >= nonpad[b]);
     return hidden ? -INFINITY : bias;
   }
 };
@@ -85,7 +87,8 @@ Result<void> evaluate_attention(Call& call) {
   const int64_t past = call.has(kPastKey) ? call.in[kPastKey]->shape()[2] : 0;
   const Heads k = joined(call.has(kPastKey) ? call.in[kPastKey] : nullptr, heads_of(*call.in[kKey], a.integer("kv_num_heads", 1)));
   const Heads v = joined(call.has(kPastValue) ? call.in[kPastValue] : nullptr, heads_of(*call.in[kValue], a.integer("kv_num_heads", 1)));
-  if (k.heads < 1 || q.heads % k.heads != 0 || k.size != q.size || v.length != k.length) return refuse(call.view, Code::shape_mismatch, "Q, K and V do not fit");
+  if (k.heads < 1 || q.heads % k.heads != 0 || k.size != q.size || v.length != k.length)
+    return refuse(call.view, Code::shape_mismatch, "Q, K and V do not fit");
   const double scale = a.has("scale") ? a.number("scale", 1) : 1 / std::sqrt(static_cast<double>(q.size)), cap = a.number("softcap", 0);
   const int64_t mode = a.integer("qk_matmul_output_mode", 0), keys = k.length;
   const Mask mask(call, q.batch, q.heads, q.length, keys, past);

@@ -5,8 +5,7 @@
 
 namespace tenon::ops {
 
-LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after,
-                         std::vector<Expr> index) {
+LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after, std::vector<Expr> index) {
   const DType wide = compute_dtype(product.dtype());
   const bool reduces = std::any_of(loop.axes.begin(), loop.axes.end(), [](const Axis& a) { return a.kind == Axis::Kind::reduced; });
   Output sum;
@@ -89,7 +88,9 @@ Result<MatmulSizes> matmul_sizes(const NodeView& view, Sizes a, Sizes b) {
   r.k = a.back();
   if (has_n) r.n = b.back();
   if (b[has_n ? b.size() - 2 : 0] != r.k) {
-    return refuse(view, Code::shape_mismatch, "inner sizes differ").expected(std::to_string(r.k)).found(std::to_string(b[has_n ? b.size() - 2 : 0]));
+    return refuse(view, Code::shape_mismatch, "inner sizes differ")
+        .expected(std::to_string(r.k))
+        .found(std::to_string(b[has_n ? b.size() - 2 : 0]));
   }
   a.resize(a.size() - 1 - has_m);
   b.resize(b.size() - 1 - has_n);

@@ -13,7 +13,8 @@ namespace tenon::ops {
 /// after(sum, loop): may load more operands into the map loop; its axes are those of `shape`.
 using AfterSum = std::function<Expr(Expr sum, Loop& loop)>;
 /// index: where the sum is written, where that is not simply the parallel axes.
-LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after = {}, std::vector<Expr> index = {});
+LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after = {},
+                         std::vector<Expr> index = {});
 
 /// C[m,n] += A[m,k] * B[k,n], all row-major and dense; k is the middle loop so that rows of B and C are streamed.
 void multiply_add(const double* a, const double* b, double* c, int64_t m, int64_t n, int64_t k);
@@ -35,8 +36,8 @@ Result<void> infer_matmul(NodeView& view, size_t a, size_t b, DType dtype);
 struct MatmulLoop {
   Loop loop;
   std::vector<Expr> index_a, index_b;
-  DimList shape;   ///< of the result
-  int m = -1, n = -1;   ///< axis numbers of m and n; -1 where the operand has rank 1
+  DimList shape;       ///< of the result
+  int m = -1, n = -1;  ///< axis numbers of m and n; -1 where the operand has rank 1
 };
 MatmulLoop matmul_loop(const NodeView& view, size_t a, size_t b);
 

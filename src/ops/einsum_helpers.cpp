@@ -21,7 +21,9 @@ Result<std::string> term_of(const NodeView& view, std::string_view text) {
       out += kEllipsis;
       i += 2;
     } else {
-      return refuse(view, Code::bad_attribute, "the equation does not parse").expected("letters, commas, ... and ->").found("'" + std::string(text) + "'");
+      return refuse(view, Code::bad_attribute, "the equation does not parse")
+          .expected("letters, commas, ... and ->")
+          .found("'" + std::string(text) + "'");
     }
   }
   return out;
@@ -59,7 +61,9 @@ Result<EinsumEquation> parse_einsum(const NodeView& view, std::span<const int> r
     left.remove_prefix(comma + 1);
   }
   if (terms.size() != ranks.size()) {
-    return refuse(view, Code::bad_attribute, "the equation has another number of operands").expected(std::to_string(ranks.size())).found(std::to_string(terms.size()));
+    return refuse(view, Code::bad_attribute, "the equation has another number of operands")
+        .expected(std::to_string(ranks.size()))
+        .found(std::to_string(terms.size()));
   }
   EinsumEquation e;
   Labels labels;
@@ -68,7 +72,8 @@ Result<EinsumEquation> parse_einsum(const NodeView& view, std::span<const int> r
     const bool dots = terms[k].find(kEllipsis) != std::string::npos;
     const int hidden = ranks[k] - static_cast<int>(terms[k].size()) + dots;
     if (hidden < 0 || (!dots && hidden != 0)) {
-      return refuse(view, Code::rank_mismatch, "operand " + std::to_string(k) + " does not fit '" + terms[k] + "'").found("rank " + std::to_string(ranks[k]));
+      return refuse(view, Code::rank_mismatch, "operand " + std::to_string(k) + " does not fit '" + terms[k] + "'")
+          .found("rank " + std::to_string(ranks[k]));
     }
     widest = std::max(widest, hidden);
     e.operands.push_back(labels_of(terms[k], hidden, labels));

@@ -30,7 +30,8 @@ RowStatistics add_statistics(std::vector<Loop>& loops, const DimList& shape, std
     return centred * centred;
   };
   const Expr one = Expr::constant(wide, 1), eps = Expr::constant(wide, epsilon);
-  r.scale = add_mean(loops, shape, row, wide, squared, [&](Expr v) { return deviation_epsilon ? one / (sqrt(v) + eps) : one / sqrt(v + eps); });
+  r.scale =
+      add_mean(loops, shape, row, wide, squared, [&](Expr v) { return deviation_epsilon ? one / (sqrt(v) + eps) : one / sqrt(v + eps); });
   return r;
 }
 
@@ -40,7 +41,8 @@ int add_root_mean_square(std::vector<Loop>& loops, const DimList& shape, std::sp
     const Expr x = element(at);
     return x * x;
   };
-  return add_mean(loops, shape, row, wide, squared, [&](Expr v) { return Expr::constant(wide, 1) / sqrt(v + Expr::constant(wide, epsilon)); });
+  return add_mean(loops, shape, row, wide, squared,
+                  [&](Expr v) { return Expr::constant(wide, 1) / sqrt(v + Expr::constant(wide, epsilon)); });
 }
 
 RowMoments moments_of(std::span<const double> x, const RowOffsets& rows) {

@@ -17,7 +17,8 @@ struct RowStatistics {
 RowStatistics add_statistics(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element,
                              double epsilon, bool deviation_epsilon = false);
 /// Appends the loops of 1 / sqrt(mean(x * x) + epsilon); returns the number of the last one.
-int add_root_mean_square(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element, double epsilon);
+int add_root_mean_square(std::vector<Loop>& loops, const DimList& shape, std::span<const int> row, DType wide, const ElementOf& element,
+                         double epsilon);
 
 /// Mean and population variance of each row, for references.
 struct RowMoments {

@@ -57,7 +57,8 @@ DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepd
 }
 
 void emit(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine) {
-  const bool reduces = std::any_of(rows.loop.axes.begin(), rows.loop.axes.end(), [](const Axis& a) { return a.kind != Axis::Kind::parallel; });
+  const bool reduces =
+      std::any_of(rows.loop.axes.begin(), rows.loop.axes.end(), [](const Axis& a) { return a.kind != Axis::Kind::parallel; });
   Output out;
   out.dtype = dtype;
   out.shape = std::move(shape);
@@ -157,7 +158,8 @@ int64_t largest_integer(DType dtype) {
 Result<void> reference_of_reduce(Call& call, const std::function<double(std::span<const double>)>& number,
                                  const std::function<int64_t(std::span<const int64_t>)>& integer) {
   const Tensor& x = *call.in[0];
-  const bool noop = call.view.attributes->integer("noop_with_empty_axes", 0) != 0, keepdims = call.view.attributes->integer("keepdims", 1) != 0;
+  const bool noop = call.view.attributes->integer("noop_with_empty_axes", 0) != 0,
+             keepdims = call.view.attributes->integer("keepdims", 1) != 0;
   std::vector<bool> reduced(x.rank(), false);
   const Ints given = ints_of(call, 1);
   for (int64_t axis : given) {

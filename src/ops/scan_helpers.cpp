@@ -6,7 +6,8 @@ namespace tenon::ops {
 Result<void> infer_cumulative(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a number type"));
   TRY(require_dtype(view, 1, is_index, "i32 or i64"));
-  if (const auto axis = known_ints(view, 1); axis && axis->size() == 1 && view.type(0).has_rank()) TRY(normal_axis(view, axis->front(), view.rank(0)));
+  if (const auto axis = known_ints(view, 1); axis && axis->size() == 1 && view.type(0).has_rank())
+    TRY(normal_axis(view, axis->front(), view.rank(0)));
   set_output(view, 0, view.type(0));
   return {};
 }
@@ -14,7 +15,8 @@ Result<void> infer_cumulative(NodeView& view) {
 Result<LoopForm> cumulative_form(const NodeView& view, Combine combine) {
   TRY(require_ranks(view));
   const auto given = known_ints(view, 1);
-  if (!given || given->size() != 1) return refuse(view, Code::not_supported, "not supported yet: a loop form where the axis is known at run time only");
+  if (!given || given->size() != 1)
+    return refuse(view, Code::not_supported, "not supported yet: a loop form where the axis is known at run time only");
   const int axis = TRY(normal_axis(view, given->front(), view.rank(0)));
   const DimList& shape = *view.type(0).shape;
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);

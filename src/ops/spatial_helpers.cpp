@@ -32,7 +32,8 @@ Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType d
     }
     if (view.has(bias)) {
       TRY(require_rank(view, bias, 1));
-      if (view.type(bias).has_rank()) TRY(require_equal(view, view.type(bias).dim(0), weights.dim(0), "size of the bias and output channels"));
+      if (view.type(bias).has_rank())
+        TRY(require_equal(view, view.type(bias).dim(0), weights.dim(0), "size of the bias and output channels"));
     }
     const DimList sizes = spatial_of(data);
     const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, w))));
@@ -71,13 +72,14 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
   WindowIndex r;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int k = static_cast<int>(i);
-    const Expr at = Expr::axis(first_out + k) * index_constant(windows.strides[i]) + Expr::axis(first_kernel + k) * index_constant(windows.dilations[i]) -
-                    size_expr(windows.begin[i]);
+    const Expr at = Expr::axis(first_out + k) * index_constant(windows.strides[i]) +
+                    Expr::axis(first_kernel + k) * index_constant(windows.dilations[i]) - size_expr(windows.begin[i]);
     r.index.push_back(simplify(at));
     Expr inside;
     const auto none = [](Dim pad) { return pad.known_equal(0); };
     if (!none(windows.begin[i])) inside = index_constant(0) <= at;
-    if (!none(windows.end[i]) || windows.ceil_mode) inside = inside ? logical_and(inside, at < size_expr(sizes[i])) : at < size_expr(sizes[i]);
+    if (!none(windows.end[i]) || windows.ceil_mode)
+      inside = inside ? logical_and(inside, at < size_expr(sizes[i])) : at < size_expr(sizes[i]);
     if (inside) r.within = r.within ? logical_and(r.within, inside) : inside;
   }
   return r;

@@ -32,8 +32,8 @@ Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*b
 /// The loop of a convolution: product(x, w) summed over channels and kernel. Positions outside read as 0.
 struct ConvLoop {
   Loop loop;
-  std::vector<Expr> index;     ///< where the sum is written
-  Expr x, w, output_channel;   ///< loads (not widened); number of the output channel
+  std::vector<Expr> index;    ///< where the sum is written
+  Expr x, w, output_channel;  ///< loads (not widened); number of the output channel
 };
 Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w);
 
@@ -44,8 +44,8 @@ struct WindowSizes {
 };
 Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode);
 /// Sum over channels and kernel: x [N, C, data...], w [M, C / group, kernel...] to [N, M, out...].
-std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch, int64_t channels,
-                             int64_t outputs, int64_t group);
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
+                             int64_t channels, int64_t outputs, int64_t group);
 /// Calls visit(plane, output position, offsets of the elements in the data plane, number of window positions in the data or padding).
 using WindowVisit = std::function<void(int64_t out, std::span<const int64_t> offsets, int64_t padded_count)>;
 void each_window(const WindowSizes& s, const WindowVisit& visit);

@@ -7,14 +7,16 @@ namespace tenon::ops {
 
 Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode) {
   const size_t n = data.size();
-  WindowSizes s{data, kernel, view.attributes->ints("strides", Ints(n, 1)), view.attributes->ints("dilations", Ints(n, 1)), Sizes(n), Sizes(n), {}};
+  WindowSizes s{data,     kernel, view.attributes->ints("strides", Ints(n, 1)), view.attributes->ints("dilations", Ints(n, 1)), Sizes(n),
+                Sizes(n), {}};
   const Ints pads = view.attributes->ints("pads", Ints(2 * n, 0));
   if (kernel.size() != n || s.stride.size() != n || s.dilation.size() != n || pads.size() != 2 * n) {
     return refuse(view, Code::bad_attribute, "kernel_shape, strides, dilations and pads must fit the spatial axes");
   }
   const std::string mode = view.attributes->text("auto_pad", "NOTSET");
   for (size_t i = 0; i < n; ++i) {
-    if (s.stride[i] < 1 || s.dilation[i] < 1 || kernel[i] < 1) return refuse(view, Code::bad_attribute, "sizes of a window must be positive");
+    if (s.stride[i] < 1 || s.dilation[i] < 1 || kernel[i] < 1)
+      return refuse(view, Code::bad_attribute, "sizes of a window must be positive");
     const int64_t reach = (kernel[i] - 1) * s.dilation[i] + 1;
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
       const int64_t out = (data[i] + s.stride[i] - 1) / s.stride[i];
@@ -33,8 +35,8 @@ Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const 
   return s;
 }
 
-std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch, int64_t channels,
-                             int64_t outputs, int64_t group) {
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
+                             int64_t channels, int64_t outputs, int64_t group) {
   const int64_t plane = count_of(s.data), out_plane = count_of(s.out), taps = count_of(s.kernel);
   const int64_t per_group = channels / group, out_per_group = outputs / group;
   std::vector<double> y(batch * outputs * out_plane);

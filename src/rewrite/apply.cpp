@@ -54,25 +54,34 @@ ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
   return out;
 }
 
-/// Inference again for all that follows from a value whose type has become more precise.
-void reinfer_users(ir::Graph& graph, ValueId value) {
+/// Inference again for all that follows from a value of which more is known than before: its type, or its elements.
+void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
   std::vector<ValueId> changed{value};
   while (!changed.empty()) {
     const ValueId v = changed.back();
     changed.pop_back();
+    journal.retyped(v);
     std::vector<NodeId> users;
     for (const ir::Use& use : graph.value(v).uses)
       if (use.node && !holds(users, use.node)) users.push_back(use.node);
     for (NodeId user : users) {
-      std::vector<ir::Type> before;
-      for (ValueId out : graph.node(user).outputs) before.push_back(out ? graph.value(out).type : ir::Type());
-      if (!infer(graph, user)) continue;  // the typed verifier says what is wrong; a refinement cannot make a legal node illegal
+      std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
+      for (ValueId out : graph.node(user).outputs) before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
+      if (!infer(graph, user)) continue;  // the typed verifier says what is wrong; knowing more cannot make a legal node illegal
       for (size_t i = 0; i < before.size(); ++i) {
         const ValueId out = graph.node(user).outputs[i];
-        if (out && !(graph.value(out).type == before[i])) changed.push_back(out);
+        if (out && !(graph.value(out).type == before[i].first && graph.value(out).data == before[i].second)) changed.push_back(out);
       }
     }
   }
+}
+
+/// Do the users of `from` learn elements from `to` that they did not know? Only small integers and bools matter to inference.
+bool knows_more_elements(const Value& from, const Value& to) {
+  if (is_float(to.type.dtype) || to.type.dtype == DType::string) return false;
+  if (to.is_constant() && to.constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return false;
+  const auto all_numbers = [](const Value& v) { return v.data && std::ranges::all_of(*v.data, [](Dim d) { return d.is_number(); }); };
+  return to.is_constant() ? !all_numbers(from) : to.data && !from.data;
 }
 
 void rename(ir::Graph& graph, ValueId value, std::string name, Journal& journal) {
@@ -115,12 +124,13 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
   const ir::Type before = graph.value(from).type;
   const ir::Type known = merged(before, graph.value(to).type);
+  const bool learns = !(known == before) || knows_more_elements(graph.value(from), graph.value(to));
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   const Value& value = graph.value(to);
   if (value.name.empty()) hand_over_name(graph, from, to, journal);
   if (value.kind == Value::Kind::result && !(value.type == known)) graph.set_type(to, known);
   if (!value.data && graph.value(from).data) graph.set_data(to, graph.value(from).data);
-  if (!(known == before)) reinfer_users(graph, to);
+  if (learns) reinfer_users(graph, to, journal);
   return {};
 }
 

@@ -141,6 +141,8 @@ class Run {
     const auto added = journal_.nodes();
     const auto edits = journal_.edits();
     for (NodeId node : added) push_with_users(node);
+    for (ValueId value : journal_.retyped())
+      if (graph_.alive(value)) push_users(value);
     for (const Journal::Edit& e : edits) {
       if (e.node) push_with_users(e.node);
       if (!graph_.alive(e.before)) continue;

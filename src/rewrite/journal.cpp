@@ -9,6 +9,7 @@ void Journal::begin() {
   inserted_.clear();
   edits_.clear();
   constants_.clear();
+  retyped_.clear();
   names_.clear();
 }
 

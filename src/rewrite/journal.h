@@ -21,6 +21,8 @@ class Journal : public ir::Listener {
   /// Constants do not pass the listener: the rewriter hands over what it made.
   void constants_made(std::vector<ir::ValueId> constants) { constants_ = std::move(constants); }
   void renamed(ir::ValueId value, std::string before) { names_.push_back({value, std::move(before)}); }
+  /// More is known of the value than before; its users are worth another look.
+  void retyped(ir::ValueId value) { retyped_.push_back(value); }
   /// Takes back everything since `begin`, newest first. Nodes that were moved stay where they are: any legal order is as good.
   void undo();
 
@@ -31,6 +33,7 @@ class Journal : public ir::Listener {
     ir::ValueId before;
   };
   const std::vector<Edit>& edits() const { return edits_; }
+  const std::vector<ir::ValueId>& retyped() const { return retyped_; }
   const std::vector<ir::ValueId>& constants() const { return constants_; }
 
  private:
@@ -38,6 +41,7 @@ class Journal : public ir::Listener {
   std::vector<ir::NodeId> inserted_;
   std::vector<Edit> edits_;
   std::vector<ir::ValueId> constants_;
+  std::vector<ir::ValueId> retyped_;
   std::vector<std::pair<ir::ValueId, std::string>> names_;
 };
 

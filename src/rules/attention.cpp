@@ -233,25 +233,6 @@ bool to_grouped(const Match& m, Rewriter& w) {
   return true;
 }
 
-/// Attention broadcasts all axes of its mask but the last.
-bool expanded_mask(Match& m) {
-  const NodeId expand = m.made_by(m.operand(m.root(), 3), "Expand");
-  if (!expand) return false;
-  const ValueId source = m.operand(expand, 0), key = m.operand(m.root(), 1);
-  const DimList *shape = m.shape(source), *wide = m.shape(m.result(expand)), *keys = m.shape(key);
-  if (!shape || !wide || !keys || shape->size() < 2 || keys->size() != 4 || m.operand(m.root(), 4)) return false;
-  if (!shape->back().known_equal((*keys)[2]) || !wide->back().known_equal((*keys)[2])) return false;
-  m.keep(source);
-  return true;
-}
-
-bool narrow_mask(const Match& m, Rewriter& w) {
-  std::vector<ValueId> inputs = m.node(m.root()).inputs;
-  inputs[3] = m.kept<ValueId>();
-  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
-  return true;
-}
-
 }  // namespace
 
 RULES(attention) {
@@ -261,8 +242,6 @@ RULES(attention) {
          .numerics = Numerics::reassociating, .benefit = 9},
         {.name = "attention_grouped", .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)", .roots = "Attention",
          .match = grouped, .rewrite = to_grouped, .benefit = 5, .shared = true},
-        {.name = "attention_mask", .docs = "an Expand before the mask: Attention broadcasts it itself", .roots = "Attention", .match = expanded_mask, .rewrite = narrow_mask,
-         .benefit = 5, .shared = true},
     },
 };
 

@@ -16,21 +16,22 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
         Data offsets(DType::i64, 64);
         for (int i = 0; i < 64; ++i) offsets.set(i, {0, (i * 7) % 64});
         std::vector<Data> data{random_data(d, 256, 1), offsets, random_data(d, 1024, 2)};
-        const Reg zero = b.integer(0), three = b.integer(3), offset = b.load(at, zero, lanes);
+        const Reg zero = b.integer(0), one = b.integer(1), three = b.integer(3), offset = b.load(at, zero, lanes);
         const Reg mask = b.first_mask(b.integer(lanes / 2 + 1), lanes), fill = b.load(x, b.integer(5), lanes);
         const Reg none = b.first_mask(b.integer(-4), lanes);
         const std::vector<Memory> ways = {{}, {.mask = mask}, {.mask = mask, .fill = fill}, {.stride = three}, {.stride = three, .mask = mask, .fill = fill},
                                           {.offsets = offset}, {.offsets = offset, .mask = mask}, {.broadcast = true}, {.mask = mask, .broadcast = true},
-                                          {.mask = none, .fill = fill}};
+                                          {.mask = none, .fill = fill}, {.stride = one}, {.stride = one, .mask = mask}, {.stride = zero}, {.stride = b.size(0), .mask = mask}};
         int64_t place = 1;
-        for (const Memory& how : ways) b.store(out, b.integer(place += lanes), b.load(x, three, lanes, how));
+        for (const Memory& how : ways) b.store(out, b.integer(place += lanes), b.load(x, b.integer(40), lanes, how));
         const Reg v = b.load(x, b.integer(11), lanes);
         for (const Memory& how : ways)
-          if (!how.broadcast) b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
-        b.store(out, b.integer(832), v, {.streaming = true});
-        b.store(out, b.integer(897), v, {.streaming = true});
+          if (!how.broadcast && how.stride != zero) b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
+        b.store(out, b.integer(896), v, {.streaming = true});
+        b.store(out, b.integer(961), v, {.streaming = true});
         b.prefetch(x, b.integer(100000));
-        expect_same(k, target, data, {}, 0, 1);
+        const int64_t sizes[] = {-1};
+        expect_same(k, target, data, sizes, 0, 1);
       }
 }
 

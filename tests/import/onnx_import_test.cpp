@@ -193,7 +193,7 @@ TEST(OnnxImport, AFunctionThatPassesItsInputOnKeepsTheOutputName) {
   g.input("x", DType::f32, {"2"}).node(node("Pass", {"x"}, {"y"}, {}, "local")).output("y", DType::f32, {"2"});
   auto m = import_bytes(model(g, 17, {pass}));
   ASSERT_IMPORTS(m);
-  EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).name, "y");
+  EXPECT_EQ(m->graph->output_name(0), "y");
 }
 
 TEST(OnnxImport, OldFormsAreUpgraded) {
@@ -204,7 +204,7 @@ TEST(OnnxImport, OldFormsAreUpgraded) {
   auto m = import_bytes(model(g, 9));
   ASSERT_IMPORTS(m);
   EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "f32[2,3,4]");
-  EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).name, "y");
+  EXPECT_EQ(m->graph->output_name(0), "y");
 }
 
 TEST(OnnxImport, ADeclaredOutputTypeThatIsWrongIsAnError) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/text.h"
 #include "ops/evaluate.h"
 #include "ops/interpret.h"
 #include "ops/sample.h"
@@ -109,6 +110,10 @@ void check_sample(const OpDef& def, std::string_view text) {
   ASSERT_TRUE(symbolic) << "with symbolic sizes: " << symbolic.error().text();
   check_types(*symbolic, *results);
   check_form(def, *symbolic, *results);
+  const std::string printed = ir::print(*made->graph);
+  auto again = ir::parse(printed, table());
+  ASSERT_TRUE(again) << again.error().text() << "\n" << printed;
+  EXPECT_EQ(ir::print(**again), printed);
 }
 
 class Samples : public testing::TestWithParam<const OpDef*> {};

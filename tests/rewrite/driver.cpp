@@ -150,8 +150,8 @@ TEST(Driver, RemovesDeadNodesOnTheWay) {
 
 TEST(Driver, WorksInsideBodies) {
   auto g = graph_of(
-      "graph main(c: bool[], x: f32[4]) {\n  y = If(c) then_branch={ graph(h: f32[4]) { a = Neg(h)\n b = Neg(a)\n d = Relu(b)\n return d } } else_branch={ graph(h: f32[4]) { "
-      "d = Abs(h)\n return d } } captures=[x, x]\n  return y\n}\n");
+      "graph main(c: bool[], x: f32[4]) {\n  y = If(c) then_branch={ graph(h: f32[4]) { a = Neg(h)\n b = Neg(a)\n d = Relu(b)\n return d } } captures=[x] else_branch={ graph(h: f32[4]) { "
+      "d = Abs(h)\n return d } } captures=[x]\n  return y\n}\n");
   static constexpr Rule kNegNeg{.name = "neg_neg", .docs = "", .equation = "Neg(Neg(?x)) => ?x"};
   EXPECT_EQ(run(*g, {&kNegNeg}).rules[0].applied, 1);
 }

@@ -11,6 +11,8 @@
 #include "cli/graphviz.h"
 #include "cli/model_options.h"
 #include "cli/verb.h"
+#include "files/atomic_write.h"
+#include "ir/dot.h"
 #include "ir/text.h"
 
 namespace tenon::cli {
@@ -21,7 +23,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   ModelOptions model;
   std::string svg, html;
-  bool text = false;
+  bool text = false, all_layers = false;
 };
 
 /// Counts over a graph and its bodies.
@@ -96,12 +98,23 @@ std::string headline(const std::string& path, const import::Imported& m, const C
                      bytes_text(census.weight_bytes));
 }
 
+Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& head, Console& console) {
+  if (o.svg.empty() && o.html.empty()) return {};
+  console.progress("drawing ...");
+  const std::string svg = TRY(render_svg(ir::dot(graph, {.collapse = !o.all_layers})));
+  if (!o.svg.empty()) TRY(files::write_file(o.svg, svg));
+  if (!o.html.empty()) TRY(files::write_file(o.html, html_page(o.model.path, head, svg)));
+  return {};
+}
+
 Result<void> inspect(const Options& o, Console& console) {
   const import::Imported m = TRY(o.model.import());
   Census census;
   census.add(*m.graph);
   for (const std::string& w : m.warnings) console.warn(w);
-  console.line(headline(o.model.path, m, census));
+  const std::string head = headline(o.model.path, m, census);
+  TRY(draw(o, *m.graph, head, console));
+  console.line(head);
   console.line();
   console.table(port_rows(*m.graph));
   console.line();
@@ -127,6 +140,7 @@ VERB(inspect) {
     o->model.add_to(app);
     app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
     app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
+    app.add_flag("--all-layers", o->all_layers, "draw repeated layers one by one");
     app.add_flag("--text", o->text, "print the graph in its text form");
     return [o](Console& console) { return inspect(*o, console); };
   },

@@ -43,7 +43,7 @@ V emit_function(const Target& target, ExprOp op, V x) {
 
 V emit_pow(const Target&, V x, V y) {
   if (x.width() == 64) return f64::pow(x, y);
-  return to_f32(f64::pow(to_f64(x), to_f64(y)));
+  return to_f32(f64::pow_for_f32(to_f64(x), to_f64(y)));
 }
 
 }  // namespace tenon::codegen::machine

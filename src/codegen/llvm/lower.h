@@ -26,6 +26,7 @@ class Lower {
 
   // memory (lower_memory.cpp)
   llvm::Value* address(int32_t buffer, llvm::Value* element);
+  bool has_stride(const TileInstr& in, int64_t value) const;
   V lane_addresses(const TileInstr& in, llvm::Value* base);
   V load(const TileInstr& in);
   void store(const TileInstr& in);

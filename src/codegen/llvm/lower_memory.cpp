@@ -25,10 +25,17 @@ V Lower::lane_addresses(const TileInstr& in, Value* base) {
   return wrap(b_.CreateGEP(memory_type(b_.getContext(), in.type.element), base, offsets.v));
 }
 
+/// Whether the stride is the constant `value`.
+bool Lower::has_stride(const TileInstr& in, int64_t value) const {
+  const auto* number = in.stride == kNone ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(reg(in.stride).v);
+  return number && number->getSExtValue() == value;
+}
+
 V Lower::load(const TileInstr& in) {
   const DType d = in.type.element;
   const int lanes = in.type.lanes;
-  const bool one = in.broadcast || lanes == 1;
+  const bool broadcast = in.broadcast || (in.offsets == kNone && has_stride(in, 0));
+  const bool one = broadcast || lanes == 1;
   Type* element = memory_type(b_.getContext(), d);
   const Align align(static_cast<uint64_t>(bits_of(d) / 8));
   Value* at = address(in.buffer, reg(in.args[0]).v);
@@ -50,12 +57,12 @@ V Lower::load(const TileInstr& in) {
     return wrap(phi);
   }
   Type* vector = with_lanes(element, lanes);
-  const bool spread = in.offsets != kNone || in.stride != kNone || in.broadcast;
+  const bool spread = in.offsets != kNone || (in.stride != kNone && !has_stride(in, 1)) || broadcast;
   if (!spread && !mask) return from_memory(d, wrap(b_.CreateAlignedLoad(vector, at, align)));
   Value* fill = llvm::Constant::getNullValue(vector);
   if (in.fill != kNone) fill = to_memory(d, reg(in.fill)).v;
   if (!spread) return from_memory(d, wrap(b_.CreateMaskedLoad(vector, at, align, mask, fill)));
-  const V pointers = in.broadcast ? splat(wrap(at), lanes) : lane_addresses(in, at);
+  const V pointers = broadcast ? splat(wrap(at), lanes) : lane_addresses(in, at);
   return from_memory(d, wrap(b_.CreateMaskedGather(vector, pointers.v, align, mask, fill)));
 }
 
@@ -78,7 +85,7 @@ void Lower::store(const TileInstr& in) {
     b_.SetInsertPoint(after);
     return;
   }
-  if (in.offsets != kNone || in.stride != kNone) {
+  if (in.offsets != kNone || (in.stride != kNone && !has_stride(in, 1))) {
     b_.CreateMaskedScatter(value.v, lane_addresses(in, at).v, align, mask);
     return;
   }

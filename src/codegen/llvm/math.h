@@ -25,6 +25,8 @@ V acosh(V x);
 V atanh(V x);
 V erf(V x);
 V pow(V x, V y);
+/// Right to 2^-45: enough for arguments that came from f32.
+V pow_for_f32(V x, V y);
 
 /// ln 2 in two parts; count * kLn2Hi is exact for |count| < 2^11.
 inline constexpr double kLn2Hi = 0x1.62e42fefa38p-1, kLn2Lo = 0x1.ef35793c7673p-45;
@@ -35,7 +37,7 @@ struct LogParts {
 LogParts log_parts(V x);
 }  // namespace f64
 
-/// The hot functions on f32 registers, branch-free. Largest errors seen, in ULP: exp 1 (denormal results too), tanh 3, erf 3.
+/// The hot functions on f32 registers, branch-free. Largest errors seen, in ULP: exp 1.1 (denormal results too), tanh 1.3, erf 2.4.
 namespace f32 {
 V exp(const Target& target, V x);
 V tanh(const Target& target, V x);

@@ -32,18 +32,22 @@ Pair log_pair(V x) {
   return two_sum(b.hi, b.lo + a.lo + p.exponent * kLn2Lo + s_low * 2.0 + t_low + rest);
 }
 
-}  // namespace
-
-V pow(V x, V y) {
+/// |x|^y from a logarithm in one or two parts, the rest of the cases of C's pow around it.
+V pow_from(V x, V y, bool exact) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const V a = abs(x);
-  const V zero = equal(a, 0.0), infinite = equal(a, inf), edge = zero | infinite;
-  const Pair l = log_pair(a);
-  const V hi = select(zero, -inf, select(infinite, inf, l.hi)), lo = select(edge, 0.0, l.lo);
-  const V product = y * hi;
-  const V low = fma(y, hi, -product) + y * lo;
-  const V e = exp(product);
-  V r = select(less(abs(product), 1000) & less(e, inf), fma(e, low, e), e);
+  const V zero = equal(a, 0.0), infinite = equal(a, inf);
+  V r = y;
+  if (exact) {
+    const Pair l = log_pair(a);
+    const V hi = select(zero, -inf, select(infinite, inf, l.hi)), lo = select(zero | infinite, 0.0, l.lo);
+    const V product = y * hi;
+    const V low = fma(y, hi, -product) + y * lo;
+    const V e = exp(product);
+    r = select(less(abs(product), 1000) & less(e, inf), fma(e, low, e), e);
+  } else {
+    r = exp(y * log(a));
+  }
   const V integral = equal(trunc(y), y);
   const V half = y * 0.5;
   const V odd = integral & !equal(trunc(half), half) & !equal(abs(y), inf);
@@ -52,9 +56,14 @@ V pow(V x, V y) {
   const V outside = less(x, 0) & !integral & !infinite;
   r = select(outside, std::numeric_limits<double>::quiet_NaN(), r);
   r = select(is_nan(x), x, r);
-  r = select(equal(a, 1.0) & (equal(abs(y), inf) | (equal(x, 1.0))), 1.0, r);
+  r = select(equal(a, 1.0) & (equal(abs(y), inf) | equal(x, 1.0)), 1.0, r);
   return select(equal(y, 0.0), 1.0, r);
 }
+
+}  // namespace
+
+V pow(V x, V y) { return pow_from(x, y, true); }
+V pow_for_f32(V x, V y) { return pow_from(x, y, false); }
 
 }  // namespace f64
 

@@ -12,7 +12,8 @@ Result<void> infer(NodeView& view) {
   if (view.has(kPastKey) != view.has(kPastValue)) {
     return refuse(view, Code::bad_graph, "past_key and past_value belong together").advice("give both or none");
   }
-  if (view.has(kNonpad) && view.has(kPastKey)) return refuse(view, Code::bad_graph, "nonpad_kv_seqlen cannot stand beside past_key and past_value");
+  if (view.has(kNonpad) && view.has(kPastKey))
+    return refuse(view, Code::bad_graph, "nonpad_kv_seqlen cannot stand beside past_key and past_value");
   const auto known = TRY(attention_sizes(view));
   Type out(dtype_of(view, kQuery)), key(dtype_of(view, kKey)), value(dtype_of(view, kValue)), scores(dtype_of(view, kQuery));
   if (known) {
@@ -49,21 +50,26 @@ OP(attention) {
     .since = 25,
     .inputs = {"Q", "K", "V", "attn_mask?", "past_key?", "past_value?", "nonpad_kv_seqlen?"},
     .outputs = {"Y", "present_key?", "present_value?", "qk_matmul_output?"},
-    .attributes = {"is_causal: int = 0", "kv_num_heads: int", "left_window_size: int = -1", "q_num_heads: int", "qk_matmul_output_mode: int = 0",
-                   "right_window_size: int = -1", "scale: float", "softcap: float = 0.0", "softmax_precision: int"},
+    .attributes = {"is_causal: int = 0", "kv_num_heads: int", "left_window_size: int = -1", "q_num_heads: int",
+                   "qk_matmul_output_mode: int = 0", "right_window_size: int = -1", "scale: float", "softcap: float = 0.0",
+                   "softmax_precision: int"},
     .infer = infer,
     .reference = evaluate_attention,
     .definition = define_attention,
     .lowest_opset = lowest_opset,
     .first = 23,
     .downgrade = downgrade,
-    .samples = {"f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,8]", "f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,10], f32[4,6]", "f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,8], bool[2,1,4,6]",
-                "f32[2,4,24], f32[2,6,24], f32[2,6,24]; q_num_heads=3, kv_num_heads=3", "f32[2,9,4,8], f32[2,3,6,8], f32[2,3,6,8]; is_causal=1",
-                "f32[2,4,72], f32[2,6,24], f32[2,6,30]; q_num_heads=9, kv_num_heads=3, softcap=2.0, scale=0.1",
-                "f32[1,2,3,4], f32[1,2,3,4], f32[1,2,3,4], f32[3,8], f32[1,2,5,4], f32[1,2,5,4]; outputs=4, is_causal=1, qk_matmul_output_mode=2",
-                "f32[2,2,3,4], f32[2,2,6,4], f32[2,2,6,4], _, _, _, i64[2] = [4, 6]; is_causal=1", "f16[1,2,5,8], f16[1,2,5,8], f16[1,2,5,8]; is_causal=1, softmax_precision=1",
-                "f32[1,1,5,4], f32[1,1,5,4], f32[1,1,5,4]; left_window_size=1, right_window_size=1", "f64[1,2,3,4], f64[1,2,3,4], f64[1,2,3,4], bool[3,3] = [0,0,0,1,0,1,1,1,1]; outputs=4, qk_matmul_output_mode=3",
-                "f32[1,2,3,4], f32[1,2,6,4], f32[1,2,6,4], f32[3,4], _, _, i64[1] = [4]"},
+    .samples =
+        {"f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,8]", "f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,10], f32[4,6]",
+         "f32[2,3,4,8], f32[2,3,6,8], f32[2,3,6,8], bool[2,1,4,6]", "f32[2,4,24], f32[2,6,24], f32[2,6,24]; q_num_heads=3, kv_num_heads=3",
+         "f32[2,9,4,8], f32[2,3,6,8], f32[2,3,6,8]; is_causal=1",
+         "f32[2,4,72], f32[2,6,24], f32[2,6,30]; q_num_heads=9, kv_num_heads=3, softcap=2.0, scale=0.1",
+         "f32[1,2,3,4], f32[1,2,3,4], f32[1,2,3,4], f32[3,8], f32[1,2,5,4], f32[1,2,5,4]; outputs=4, is_causal=1, qk_matmul_output_mode=2",
+         "f32[2,2,3,4], f32[2,2,6,4], f32[2,2,6,4], _, _, _, i64[2] = [4, 6]; is_causal=1",
+         "f16[1,2,5,8], f16[1,2,5,8], f16[1,2,5,8]; is_causal=1, softmax_precision=1",
+         "f32[1,1,5,4], f32[1,1,5,4], f32[1,1,5,4]; left_window_size=1, right_window_size=1",
+         "f64[1,2,3,4], f64[1,2,3,4], f64[1,2,3,4], bool[3,3] = [0,0,0,1,0,1,1,1,1]; outputs=4, qk_matmul_output_mode=3",
+         "f32[1,2,3,4], f32[1,2,6,4], f32[1,2,6,4], f32[3,4], _, _, i64[1] = [4]"},
 };
 
 }  // namespace tenon::ops

@@ -29,7 +29,8 @@ Result<LoopForm> form(const NodeView& view) {
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const Sizes data(t.shape().begin() + 2, t.shape().end());
-  const WindowSizes s = TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
+  const WindowSizes s =
+      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
   Sizes shape{t.shape()[0], t.shape()[1]};
   shape.insert(shape.end(), s.out.begin(), s.out.end());
   Tensor& y = *TRY(call.make(0, shape));
@@ -53,8 +54,8 @@ OP(average_pool) {
     .since = 22,
     .inputs = {"X"},
     .outputs = {"Y"},
-    .attributes = {"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
-                   "strides: ints"},
+    .attributes = {"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints",
+                   "kernel_shape: ints!", "pads: ints", "strides: ints"},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -64,14 +65,14 @@ OP(average_pool) {
           if (view.attributes->has("dilations")) return 19;
           return view.attributes->integer("ceil_mode", 0) != 0 ? 10 : 7;
         },
-    .downgrade =
-        [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
-          if (opset < 10) graph.erase_attribute(node, "ceil_mode");
-          return {};
-        },
+    .downgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
+      if (opset < 10) graph.erase_attribute(node, "ceil_mode");
+      return {};
+    },
     .samples = {"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
-                "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], count_include_pad=1", "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1",
-                "f32[1,1,4,5,6]; kernel_shape=[2,2,2]", "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2], pads=[1,1,1,1]",
+                "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], count_include_pad=1",
+                "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
+                "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2], pads=[1,1,1,1]",
                 "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_LOWER, strides=[2,2]", "f16[1,2,5,5]; kernel_shape=[3,3]",
                 "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]"},
 };

@@ -24,7 +24,8 @@ Result<void> infer(NodeView& view) {
     for (size_t k : {1, 2, 3, 4}) TRY(require_vector(view, k, channels, "channels and size of scale, B, mean or variance"));
   }
   if (!trains(view) && view.outputs.size() > 1) {
-    return refuse(view, Code::bad_attribute, "more than one output needs training_mode").advice("drop the outputs behind Y, or set training_mode to 1");
+    return refuse(view, Code::bad_attribute, "more than one output needs training_mode")
+        .advice("drop the outputs behind Y, or set training_mode to 1");
   }
   set_output(view, 0, view.type(0));
   set_output(view, 1, view.type(3));
@@ -94,14 +95,15 @@ OP(batch_normalization) {
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return trains(view) || view.type(0).dtype == DType::bf16 ? 15 : 9; },
-    .downgrade =
-        [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
-          if (opset < 14) graph.erase_attribute(node, "training_mode");
-          return {};
-        },
-    .samples = {"f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2", "f32[4,3], f32[3], f32[3], f32[3], f32[3] in 0.1..2; epsilon=0.01",
-                "f16[2,3,4], f16[3], f16[3], f16[3], f16[3] in 0.5..2", "f64[1,2,2,2,2], f64[2], f64[2], f64[2], f64[2] in 0.1..2",
-                "f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2; training_mode=1, outputs=3", "f32[0,3,2,2], f32[3], f32[3], f32[3], f32[3] in 0.1..2"},
+    .downgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
+      if (opset < 14) graph.erase_attribute(node, "training_mode");
+      return {};
+    },
+    .samples = {"f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2",
+                "f32[4,3], f32[3], f32[3], f32[3], f32[3] in 0.1..2; epsilon=0.01", "f16[2,3,4], f16[3], f16[3], f16[3], f16[3] in 0.5..2",
+                "f64[1,2,2,2,2], f64[2], f64[2], f64[2], f64[2] in 0.1..2",
+                "f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2; training_mode=1, outputs=3",
+                "f32[0,3,2,2], f32[3], f32[3], f32[3], f32[3] in 0.1..2"},
 };
 
 }  // namespace tenon::ops

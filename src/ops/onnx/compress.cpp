@@ -6,7 +6,7 @@ namespace tenon::ops {
 
 OP(compress) {
     .name = "Compress",
-    .since = 11,
+    .since = 28,
     .inputs = {"input", "condition"},
     .attributes = {"axis: int"},
     .infer = [](NodeView& view) -> Result<void> {

@@ -17,8 +17,10 @@ Result<Geometry> geometry_of(const NodeView& view, const DimList& sizes) {
   const ir::Attributes& a = *view.attributes;
   Geometry g{TRY(kernel_of(view, 1)), a.ints("strides", Ints(n, 1)), a.ints("dilations", Ints(n, 1)), {}, {}};
   const Ints extra = a.ints("output_padding", Ints(n, 0)), pads = a.ints("pads", Ints(2 * n, 0)), shape = a.ints("output_shape");
-  if (g.kernel.size() != n || g.stride.size() != n || g.dilation.size() != n || extra.size() != n || pads.size() != 2 * n || (!shape.empty() && shape.size() != n)) {
-    return refuse(view, Code::bad_attribute, "kernel_shape, strides, dilations, pads, output_padding and output_shape must fit the spatial axes");
+  if (g.kernel.size() != n || g.stride.size() != n || g.dilation.size() != n || extra.size() != n || pads.size() != 2 * n ||
+      (!shape.empty() && shape.size() != n)) {
+    return refuse(view, Code::bad_attribute,
+                  "kernel_shape, strides, dilations, pads, output_padding and output_shape must fit the spatial axes");
   }
   const std::string mode = a.text("auto_pad", "NOTSET");
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
@@ -47,10 +49,12 @@ Result<void> infer(NodeView& view) {
     const Type &x = view.type(0), &w = view.type(1);
     const int64_t group = view.attributes->integer("group", 1);
     if (group < 1) return refuse(view, Code::bad_attribute, "group must be at least 1");
-    if (x.rank() != w.rank()) return refuse(view, Code::rank_mismatch, "data and weights differ in rank").expected(x.text()).found(w.text());
+    if (x.rank() != w.rank())
+      return refuse(view, Code::rank_mismatch, "data and weights differ in rank").expected(x.text()).found(w.text());
     TRY(require_equal(view, x.dim(1), w.dim(0), "channels of X and of W"));
     out.shape = DimList{x.dim(0), w.dim(1) * group};
-    if (view.has(2) && view.type(2).has_rank()) TRY(require_equal(view, view.type(2).count(), (*out.shape)[1], "size of the bias and output channels"));
+    if (view.has(2) && view.type(2).has_rank())
+      TRY(require_equal(view, view.type(2).count(), (*out.shape)[1], "size of the bias and output channels"));
     for (const Dim& d : TRY(geometry_of(view, spatial_of(x))).out) out.shape->push_back(d);
   }
   set_output(view, 0, std::move(out));
@@ -102,7 +106,8 @@ Result<void> evaluate(Call& call) {
   const ir::Attributes& a = *call.view.attributes;
   const Sizes data(x.shape().begin() + 2, x.shape().end()), kernel(w.shape().begin() + 2, w.shape().end());
   const size_t n = data.size();
-  const Ints stride = a.ints("strides", Ints(n, 1)), dilation = a.ints("dilations", Ints(n, 1)), extra = a.ints("output_padding", Ints(n, 0));
+  const Ints stride = a.ints("strides", Ints(n, 1)), dilation = a.ints("dilations", Ints(n, 1)),
+             extra = a.ints("output_padding", Ints(n, 0));
   const Ints pads = a.ints("pads", Ints(2 * n, 0)), wanted = a.ints("output_shape");
   const std::string mode = a.text("auto_pad", "NOTSET");
   const int64_t group = a.integer("group", 1), per_group = x.shape()[1] / group, outputs = w.shape()[1];
@@ -135,7 +140,8 @@ Result<void> evaluate(Call& call) {
       for (int64_t b = 0; b < shape[0]; ++b)
         for (int64_t c = 0; c < x.shape()[1]; ++c)
           for (int64_t m = 0; m < outputs; ++m)
-            sum[((b * group + c / per_group) * outputs + m) * out_plane + target] += from[(b * x.shape()[1] + c) * plane + p] * weights[(c * outputs + m) * taps + tap];
+            sum[((b * group + c / per_group) * outputs + m) * out_plane + target] +=
+                from[(b * x.shape()[1] + c) * plane + p] * weights[(c * outputs + m) * taps + tap];
     }
   }
   if (call.has(2))
@@ -151,15 +157,18 @@ OP(conv_transpose) {
     .since = 22,
     .inputs = {"X", "W", "B?"},
     .outputs = {"Y"},
-    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints", "output_shape: ints",
-                   "pads: ints", "strides: ints"},
+    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints",
+                   "output_shape: ints", "pads: ints", "strides: ints"},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
-    .samples = {"f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]", "f32[1,2,3,3], f32[2,2,3,3]; strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]",
-                "f32[1,4,3,3], f32[4,2,3,3], f32[4]; group=2", "f32[2,2,5], f32[2,3,3]; strides=[3], dilations=[2]", "f32[1,1,3,3], f32[1,2,3,3]; strides=[3,2], output_shape=[10,8]",
-                "f32[1,1,3,3], f32[1,2,3,3]; strides=[2,2], auto_pad=SAME_UPPER", "f16[1,3,4,4], f16[3,2,2,2]", "f32[1,1,2,3,2], f32[1,2,2,2,2]"},
+    .samples = {"f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]",
+                "f32[1,2,3,3], f32[2,2,3,3]; strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]",
+                "f32[1,4,3,3], f32[4,2,3,3], f32[4]; group=2", "f32[2,2,5], f32[2,3,3]; strides=[3], dilations=[2]",
+                "f32[1,1,3,3], f32[1,2,3,3]; strides=[3,2], output_shape=[10,8]",
+                "f32[1,1,3,3], f32[1,2,3,3]; strides=[2,2], auto_pad=SAME_UPPER", "f16[1,3,4,4], f16[3,2,2,2]",
+                "f32[1,1,2,3,2], f32[1,2,2,2,2]"},
 };
 
 }  // namespace tenon::ops

@@ -52,7 +52,7 @@ Result<void> reference_of_depth_to_space(Call& call) {
 
 OP(depth_to_space) {
     .name = "DepthToSpace",
-    .since = 13,
+    .since = 28,
     .inputs = {"input"},
     .attributes = {"blocksize: int!", "mode: string = DCR"},
     .infer = infer_depth_to_space,

@@ -16,6 +16,8 @@ OP(div) {
           return a.value() / b.value();
         }
         if (a.is_number() && b.is_number()) return b.value() == 0 ? std::nullopt : std::optional<Dim>(a.value() / b.value());
+        // Without a remainder rounding does not matter, and a division by 0 has no result that could be missed.
+        if (auto quotient = exact_quotient(a, b)) return quotient;
         if (a.lower() < 0 || b.lower() <= 0) return std::nullopt;  // integers truncate
         return floor_div(a, b);
        });

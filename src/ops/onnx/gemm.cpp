@@ -102,10 +102,12 @@ OP(gemm) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
-    .lowest_opset = [](const NodeView& view) { return !view.has(2) ? 11 : is_integer(view.type(0).dtype) ? 9 : 7; },
+    .lowest_opset = [](const NodeView& view) { return !view.has(2)                     ? 11
+                                                      : is_integer(view.type(0).dtype) ? 9
+                                                                                       : 7; },
     .samples = {"f32[3,4], f32[4,5], f32[5]", "f32[3,4], f32[4,5]", "f32[4,3], f32[5,4], f32[3,1]; transA=1, transB=1, alpha=0.5, beta=2.0",
-                "f32[3,4], f32[5,4], f32[]; transB=1", "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]", "f32[3,0], f32[0,2], f32[1,2]",
-                "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"},
+                "f32[3,4], f32[5,4], f32[]; transB=1", "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]",
+                "f32[3,0], f32[0,2], f32[1,2]", "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"},
 };
 
 }  // namespace tenon::ops

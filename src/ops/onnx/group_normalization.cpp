@@ -15,7 +15,9 @@ Result<void> infer(NodeView& view) {
     const int64_t groups = view.attributes->integer("num_groups", 1);
     const Dim channels = view.type(0).dim(1);
     if (groups < 1 || (channels.is_number() && channels.value() % groups != 0)) {
-      return refuse(view, Code::bad_attribute, "num_groups must divide the channels").expected("a divisor of " + channels.text()).found(std::to_string(groups));
+      return refuse(view, Code::bad_attribute, "num_groups must divide the channels")
+          .expected("a divisor of " + channels.text())
+          .found(std::to_string(groups));
     }
     for (size_t k : {1, 2}) TRY(require_vector(view, k, channels, "channels and size of scale or bias"));
   }
@@ -108,8 +110,8 @@ OP(group_normalization) {
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 21; },
     .first = 18,
-    .samples = {"f32[2,4,3,3], f32[4], f32[4]; num_groups=2", "f32[1,6,5], f32[6], f32[6]; num_groups=3, epsilon=0.01", "f16[2,4,3,3], f16[4], f16[4]; num_groups=1",
-                "f64[2,3,2], f64[3], f64[3]; num_groups=3"},
+    .samples = {"f32[2,4,3,3], f32[4], f32[4]; num_groups=2", "f32[1,6,5], f32[6], f32[6]; num_groups=3, epsilon=0.01",
+                "f16[2,4,3,3], f16[4], f16[4]; num_groups=1", "f64[2,3,2], f64[3], f64[3]; num_groups=3"},
 };
 
 }  // namespace tenon::ops

@@ -21,7 +21,8 @@ Result<void> infer(NodeView& view) {
     for (size_t k : {1, 2}) {
       if (!view.has(k) || !view.type(k).has_rank()) continue;
       const DimList both = TRY(broadcast(view, shape, *view.type(k).shape));
-      if (both.size() != shape.size()) return refuse(view, Code::rank_mismatch, "Scale and B must broadcast to X").found(view.type(k).text());
+      if (both.size() != shape.size())
+        return refuse(view, Code::rank_mismatch, "Scale and B must broadcast to X").found(view.type(k).text());
     }
     statistics.shape = reduced_shape(shape, axes_from(axis, view.rank(0)), true);
   }
@@ -104,7 +105,8 @@ OP(layer_normalization) {
     .reference = evaluate,
     .first = 17,
     .samples = {"f32[2,3,8], f32[8], f32[8]", "f32[2,3,4], f32[3,4], f32[3,4]; axis=1, outputs=3", "f32[5,7], f32[7]; epsilon=0.1",
-                "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]", "f32[2,3], f32[2,3]; axis=0, outputs=2"},
+                "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]",
+                "f32[2,3], f32[2,3]; axis=0, outputs=2"},
 };
 
 }  // namespace tenon::ops

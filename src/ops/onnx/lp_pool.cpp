@@ -34,7 +34,8 @@ Result<LoopForm> form(const NodeView& view) {
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const Sizes data(t.shape().begin() + 2, t.shape().end());
-  const WindowSizes s = TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
+  const WindowSizes s =
+      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
   Sizes shape{t.shape()[0], t.shape()[1]};
   shape.insert(shape.end(), s.out.begin(), s.out.end());
   Tensor& y = *TRY(call.make(0, shape));
@@ -58,7 +59,8 @@ OP(lp_pool) {
     .since = 22,
     .inputs = {"X"},
     .outputs = {"Y"},
-    .attributes = {"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2", "pads: ints", "strides: ints"},
+    .attributes = {"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2", "pads: ints",
+                   "strides: ints"},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -67,13 +69,13 @@ OP(lp_pool) {
           if (view.type(0).dtype == DType::bf16) return 22;
           return view.attributes->has("dilations") || view.attributes->integer("ceil_mode", 0) != 0 ? 18 : 7;
         },
-    .downgrade =
-        [](ir::Graph& graph, ir::NodeId node, int) -> Result<void> {
-          graph.erase_attribute(node, "ceil_mode");
-          return {};
-        },
-    .samples = {"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], pads=[1,1,1,1], p=1", "f32[2,3,9]; kernel_shape=[3], p=3",
-                "f64[1,1,5,5]; kernel_shape=[2,2], auto_pad=SAME_UPPER", "f16[1,2,5,5]; kernel_shape=[3,3]"},
+    .downgrade = [](ir::Graph& graph, ir::NodeId node, int) -> Result<void> {
+      graph.erase_attribute(node, "ceil_mode");
+      return {};
+    },
+    .samples = {"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], pads=[1,1,1,1], p=1",
+                "f32[2,3,9]; kernel_shape=[3], p=3", "f64[1,1,5,5]; kernel_shape=[2,2], auto_pad=SAME_UPPER",
+                "f16[1,2,5,5]; kernel_shape=[3,3]"},
 };
 
 }  // namespace tenon::ops

@@ -10,7 +10,9 @@ namespace {
 /// Added to the standard deviation, as the function that defines the op does.
 constexpr double kEpsilon = 1e-9;
 
-Result<std::vector<int>> row_of(const NodeView& view, int rank) { return normal_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank); }
+Result<std::vector<int>> row_of(const NodeView& view, int rank) {
+  return normal_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank);
+}
 
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));

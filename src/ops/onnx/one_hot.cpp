@@ -56,7 +56,7 @@ Result<void> reference_of_one_hot(Call& call) {
 
 OP(one_hot) {
     .name = "OneHot",
-    .since = 11,
+    .since = 28,
     .inputs = {"indices", "depth", "values"},
     .attributes = {"axis: int = -1"},
     .infer = infer_one_hot,

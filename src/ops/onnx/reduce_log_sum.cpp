@@ -24,7 +24,8 @@ OP(reduce_log_sum) {
     .reference =
         [](Call& call) {
           return reference_of_reduce(
-              call, [](std::span<const double> x) {
+              call,
+              [](std::span<const double> x) {
                 double sum = 0;
                 for (double v : x) sum += v;
                 return std::log(sum);
@@ -38,7 +39,9 @@ OP(reduce_log_sum) {
     .upgrade = axes_to_operand,
     .lowest_opset = lowest_opset_of_reduce<18>,
     .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4] in 0.1..3, i64[1] = [1]", "f32[2,3,4] in 0.1..3; keepdims=0", "f32[2,3,4] in 0.1..3, i64[2] = [-1, 0]; keepdims=0", "f16[3,5] in 0.5..2, i64[1] = [-1]", "f64[7] in 0.1..9", "f32[2,3] in 0.1..2, i64[0] = []; noop_with_empty_axes=1", "f32[] = 3", "f32[2,0,3], i64[1] = [1]"},
+    .samples = {"f32[2,3,4] in 0.1..3, i64[1] = [1]", "f32[2,3,4] in 0.1..3; keepdims=0",
+                "f32[2,3,4] in 0.1..3, i64[2] = [-1, 0]; keepdims=0", "f16[3,5] in 0.5..2, i64[1] = [-1]", "f64[7] in 0.1..9",
+                "f32[2,3] in 0.1..2, i64[0] = []; noop_with_empty_axes=1", "f32[] = 3", "f32[2,0,3], i64[1] = [1]"},
 };
 
 }  // namespace tenon::ops

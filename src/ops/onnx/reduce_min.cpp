@@ -39,12 +39,17 @@ OP(reduce_min) {
     .outputs = kReduceOutputs,
     .attributes = kReduceAttributes,
     .infer = [](NodeView& view) { return infer_reduce(view, accepted, "a number type or bool"); },
-    .form = [](const NodeView& view) { return form_of_reduce(view, view.type(0).dtype == DType::boolean ? Combine::logical_and : Combine::min); },
+    .form =
+        [](const NodeView& view) {
+          return form_of_reduce(view, view.type(0).dtype == DType::boolean ? Combine::logical_and : Combine::min);
+        },
     .reference = evaluate,
     .upgrade = axes_to_operand,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::boolean ? 20 : lowest_opset_of_reduce<18>(view); },
     .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]", "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0", "i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]"},
+    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
+                "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]",
+                "i64[4,2]; keepdims=0", "i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]"},
 };
 
 }  // namespace tenon::ops

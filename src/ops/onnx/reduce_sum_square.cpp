@@ -17,7 +17,8 @@ OP(reduce_sum_square) {
     .reference =
         [](Call& call) {
           return reference_of_reduce(
-              call, [](std::span<const double> x) {
+              call,
+              [](std::span<const double> x) {
                 double sum = 0;
                 for (double v : x) sum += v * v;
                 return sum;
@@ -31,7 +32,9 @@ OP(reduce_sum_square) {
     .upgrade = axes_to_operand,
     .lowest_opset = lowest_opset_of_reduce<18>,
     .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]", "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0"},
+    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
+                "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]",
+                "i64[4,2]; keepdims=0"},
 };
 
 }  // namespace tenon::ops

@@ -6,7 +6,7 @@ namespace tenon::ops {
 
 OP(reverse_sequence) {
     .name = "ReverseSequence",
-    .since = 10,
+    .since = 28,
     .inputs = {"input", "sequence_lens"},
     .attributes = {"batch_axis: int = 1", "time_axis: int = 0"},
     .infer = [](NodeView& view) -> Result<void> {

@@ -67,8 +67,8 @@ OP(rms_normalization) {
     .form = form,
     .reference = evaluate,
     .first = 23,
-    .samples = {"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5", "f32[0,4], f32[4]",
-                "f32[2,3,4,5], f32[4,5]; axis=-2"},
+    .samples = {"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5",
+                "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2"},
 };
 
 }  // namespace tenon::ops

@@ -106,7 +106,8 @@ Result<void> evaluate(Call& call) {
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t p = 0; p < sequence; ++p) {
       int64_t row = (call.in[1]->shape()[0] == 1 ? 0 : b) * sequence + p;
-      if (call.has(3)) row = TRY(wrap_index(call.view, positions[(call.in[3]->shape()[0] == 1 ? 0 : b) * sequence + p], call.in[1]->shape()[0]));
+      if (call.has(3))
+        row = TRY(wrap_index(call.view, positions[(call.in[3]->shape()[0] == 1 ? 0 : b) * sequence + p], call.in[1]->shape()[0]));
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t base = (split ? (b * sequence + p) * heads + h : (b * heads + h) * sequence + p) * size;
         for (int64_t j = 0; j < half; ++j) {
@@ -135,8 +136,9 @@ OP(rotary_embedding) {
     .reference = evaluate,
     .first = 23,
     .samples = {"f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49", "f32[2,3,32], f32[2,3,4], f32[2,3,4]; num_heads=4",
-                "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1", "f32[2,4,3,8], f32[2,3,2], f32[2,3,2]; rotary_embedding_dim=4",
-                "f16[1,2,5,4], f16[9,2], f16[9,2], i64[1,5] in 0..8", "f32[1,3,24], f32[9,2], f32[9,2], i64[1,3] in 0..8; num_heads=4, rotary_embedding_dim=4, interleaved=1"},
+                "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1",
+                "f32[2,4,3,8], f32[2,3,2], f32[2,3,2]; rotary_embedding_dim=4", "f16[1,2,5,4], f16[9,2], f16[9,2], i64[1,5] in 0..8",
+                "f32[1,3,24], f32[9,2], f32[9,2], i64[1,3] in 0..8; num_heads=4, rotary_embedding_dim=4, interleaved=1"},
 };
 
 }  // namespace tenon::ops

@@ -25,18 +25,21 @@ Result<void> infer_space_to_depth(NodeView& view) {
 Result<LoopForm> form_of_space_to_depth(const NodeView& view) {
   TRY(require_ranks(view));
   const Expr block = index_constant(view.attributes->integer("blocksize", 1)), channels = size_expr(view.type(0).dim(1));
-  const Expr place = Expr::axis(1) / channels;
-  return index_form(view, 0, {Expr::axis(0), binary(ExprOp::mod, Expr::axis(1), channels), Expr::axis(2) * block + place / block,
-                              Expr::axis(3) * block + binary(ExprOp::mod, place, block)});
+  const bool columns_first = view.attributes->text("mode", "DCR") == "CRD";
+  const Expr c = Expr::axis(1), area = block * block;
+  const Expr place = columns_first ? binary(ExprOp::mod, c, area) : c / channels;
+  const Expr channel = columns_first ? c / area : binary(ExprOp::mod, c, channels);
+  return index_form(view, 0, {Expr::axis(0), channel, Expr::axis(2) * block + place / block, Expr::axis(3) * block + binary(ExprOp::mod, place, block)});
 }
 
 Result<void> reference_of_space_to_depth(Call& call) {
   const Tensor& in = *call.in[0];
   const int64_t b = call.view.attributes->integer("blocksize", 1), channels = in.shape()[1];
+  const bool columns_first = call.view.attributes->text("mode", "DCR") == "CRD";
   const Sizes strides = strides_of(in.shape());
   return gather_elements(call, in, {in.shape()[0], channels * b * b, in.shape()[2] / b, in.shape()[3] / b}, [&](const Sizes& at) {
-    const int64_t place = at[1] / channels;
-    return offset_of({at[0], at[1] % channels, at[2] * b + place / b, at[3] * b + place % b}, strides);
+    const int64_t place = columns_first ? at[1] % (b * b) : at[1] / channels, channel = columns_first ? at[1] / (b * b) : at[1] % channels;
+    return offset_of({at[0], channel, at[2] * b + place / b, at[3] * b + place % b}, strides);
   });
 }
 
@@ -44,13 +47,14 @@ Result<void> reference_of_space_to_depth(Call& call) {
 
 OP(space_to_depth) {
     .name = "SpaceToDepth",
-    .since = 13,
+    .since = 28,
     .inputs = {"input"},
-    .attributes = {"blocksize: int!"},
+    .attributes = {"blocksize: int!", "mode: string = DCR"},
     .infer = infer_space_to_depth,
     .form = form_of_space_to_depth,
     .reference = reference_of_space_to_depth,
-    .samples = {"f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3", "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
+    .lowest_opset = [](const NodeView& view) { return view.attributes->has("mode") ? 28 : 7; },
+    .samples = {"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3", "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };
 
 }  // namespace tenon::ops

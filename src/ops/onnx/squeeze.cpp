@@ -20,7 +20,10 @@ Result<std::vector<int>> squeezed(const NodeView& view, const std::optional<Ints
 Result<void> infer_squeeze(NodeView& view) {
   Type type(dtype_of(view, 0));
   const auto axes = view.has(1) ? known_ints(view, 1) : std::nullopt;
-  if (ranks_known(view, {0}) && (axes || !view.has(1))) {
+  // Without axes, a size that may be 1 leaves even the rank open.
+  const bool settled = ranks_known(view, {0}) &&
+                       std::all_of(view.type(0).shape->begin(), view.type(0).shape->end(), [](Dim d) { return d.equals(1).has_value(); });
+  if (ranks_known(view, {0}) && (axes || (!view.has(1) && settled))) {
     DimList shape = *view.type(0).shape;
     const std::vector<int> gone = TRY(squeezed(view, axes, view.rank(0), [&](int a) { return shape[static_cast<size_t>(a)] == Dim(1); }));
     for (size_t i = gone.size(); i-- > 0;) {

@@ -96,7 +96,7 @@ Result<void> reference_of_unique(Call& call) {
 
 OP(unique) {
     .name = "Unique",
-    .since = 11,
+    .since = 28,
     .inputs = {"x"},
     .outputs = {"y", "indices?", "inverse_indices?", "counts?"},
     .attributes = {"axis: int", "sorted: int = 1"},

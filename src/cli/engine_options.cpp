@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/engine_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <random>
+
+#include "backends/reference/device/reference.h"
+#include "cli/console.h"
+#include "files/npy.h"
+#include "files/npz.h"
+#include "runtime/load.h"
+
+namespace tenon::cli {
+
+void EngineOptions::add_to(CLI::App& app) {
+  model.add_to(app, "an ONNX model or an engine (.tenon)");
+  app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
+  app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+  app.add_flag("--verify", verify, "check every byte of an engine file first");
+}
+
+bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
+
+compiler::CompileOptions EngineOptions::compile_options(Console& console) const {
+  compiler::CompileOptions options;
+  options.opt = opt;
+  options.threads = threads;
+  options.source = std::filesystem::path(model.path).filename().string();
+  options.progress = [&console](std::string_view step) { console.progress(step); };
+  return options;
+}
+
+Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
+  const auto start = std::chrono::steady_clock::now();
+  auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
+    if (is_engine()) return runtime::load_engine(model.path, {verify, &backends::reference::device()});
+    auto imported = TRY(model.import());
+    for (const std::string& w : imported.warnings) console.warn(w);
+    return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), compile_options(console))));
+  }();
+  if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return made;
+}
+
+void InputOptions::add_to(CLI::App& app) {
+  app.add_option("--input", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")->type_name("[NAME=]FILE")->allow_extra_args(false);
+  app.add_option("--seed", seed, "of the random inputs")->capture_default_str();
+}
+
+namespace {
+
+Result<void> read_given(const std::string& text, files::NamedTensors& given) {
+  const size_t equals = text.find('=');
+  const std::string file = equals == std::string::npos ? text : text.substr(equals + 1);
+  const bool archive = file.ends_with(".npz");
+  if (!archive && equals == std::string::npos)
+    return fail(Code::bad_usage, "--input " + text, "an .npy file needs the name of its input").expected("NAME=FILE.npy or FILE.npz");
+  if (archive) {
+    auto tensors = TRY(files::read_npz(file));
+    for (auto& [name, tensor] : tensors)
+      if (equals == std::string::npos || name == text.substr(0, equals)) given.emplace_back(name, std::move(tensor));
+    return {};
+  }
+  given.emplace_back(text.substr(0, equals), TRY(files::read_npy(file)));
+  return {};
+}
+
+/// Sizes of an input: as requested, as numbers, else small ones that equal names share.
+Sizes shape_of(const runtime::PortInfo& port, const std::vector<import::RequestedShape>& shapes) {
+  Sizes out;
+  for (size_t d = 0; d < port.dimensions.size(); ++d) {
+    int64_t size = port.lower[d] == port.upper[d] ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]);
+    for (const import::RequestedShape& s : shapes)
+      if (s.input == port.name && d < s.dims.size() && s.dims[d].size) size = *s.dims[d].size;
+    out.push_back(size);
+  }
+  return out;
+}
+
+Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, std::mt19937_64& random) {
+  Tensor t = TRY(Tensor::make(port.dtype, shape));
+  const bool mask = port.name.find("mask") != std::string::npos;
+  std::normal_distribution<double> normal;
+  for (int64_t i = 0; i < t.count(); ++i) {
+    if (is_float(port.dtype)) t.set_number(i, normal(random));
+    else if (port.dtype == DType::boolean || mask) t.set_integer(i, 1);
+    else t.set_integer(i, static_cast<int64_t>(random() % 2));
+  }
+  return t;
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
+  files::NamedTensors given;
+  for (const std::string& f : files) TRY(read_given(f, given));
+  for (const auto& [name, tensor] : given) {
+    const bool known = std::ranges::any_of(engine.inputs(), [&](const runtime::PortInfo& p) { return p.name == name; });
+    if (known) continue;
+    std::string names;
+    for (const runtime::PortInfo& p : engine.inputs()) names += (names.empty() ? "" : ", ") + p.name;
+    return fail(Code::bad_input, "--input", fmt::format("the model has no input '{}'", name)).expected(names).found(name);
+  }
+  std::mt19937_64 random(seed);
+  std::vector<Tensor> out;
+  for (const runtime::PortInfo& port : engine.inputs()) {
+    auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
+    if (found != given.end()) out.push_back(found->second);
+    else out.push_back(TRY(random_tensor(port, shape_of(port, shapes), random)));
+  }
+  return out;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/model_options.h"
+#include "compiler/compile.h"
+#include "runtime/engine.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify, and those of ModelOptions.
+struct EngineOptions {
+  ModelOptions model;
+  int opt = 3;
+  int threads = 0;
+  bool verify = false;
+
+  void add_to(CLI::App& app);
+  bool is_engine() const;
+  compiler::CompileOptions compile_options(Console& console) const;
+  /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
+  Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
+};
+
+/// Inputs for a run: those given as NAME=FILE (.npy, .npz), random ones for the rest.
+struct InputOptions {
+  std::vector<std::string> files;
+  uint64_t seed = 1;
+
+  void add_to(CLI::App& app);
+  /// shapes: what --shape says of free dimensions; a free dimension that nothing fixes is 1 (batch-like) or 16.
+  /// Integer inputs are drawn small enough to be token numbers; masks are ones.
+  Result<std::vector<Tensor>> inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const;
+};
+
+}  // namespace tenon::cli

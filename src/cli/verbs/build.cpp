@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+
+#include "cli/console.h"
+#include "cli/engine_options.h"
+#include "cli/verb.h"
+#include "compiler/save.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  EngineOptions engine;
+  std::string output;
+  bool portable = false;
+};
+
+std::string opaque_text(const compiler::CompileReport& r) {
+  std::string out;
+  for (const auto& [op, count] : r.opaque) out += fmt::format("{}{} x{}", out.empty() ? "" : ", ", op, count);
+  return out.empty() ? "nothing" : out;
+}
+
+Result<void> build_engine(const Options& o, Console& console) {
+  const auto start = std::chrono::steady_clock::now();
+  auto imported = TRY(o.engine.model.import());
+  for (const std::string& w : imported.warnings) console.warn(w);
+  auto options = o.engine.compile_options(console);
+  options.portable = o.portable;
+  if (o.portable) return fail(Code::not_supported, "--portable", "not supported yet: engines without native code");
+  auto compiled = TRY(compiler::compile(std::move(imported.graph), options));
+  std::filesystem::path path = o.output;
+  if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
+  console.progress("write");
+  TRY(compiler::save(compiled, options, path));
+  const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const compiler::CompileReport r = compiled.report;
+  const uint64_t arena = 0;
+  console.table({{"", path.string()},
+                 {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
+                 {"fused groups", std::to_string(r.groups)},
+                 {"kernels", fmt::format("{} ({} bytes of code)", r.kernels, r.code_bytes)},
+                 {"steps", std::to_string(r.steps)},
+                 {"weights", fmt::format("{:.1f} MB", static_cast<double>(r.weight_bytes) / 1e6)},
+                 {"runs by reference", opaque_text(r)}});
+  nlohmann::ordered_json times = nlohmann::ordered_json::array();
+  std::string line;
+  for (const compiler::StepTime& t : r.times) {
+    times.push_back({{"name", t.name}, {"ms", t.ms}});
+    line += fmt::format("{}{} {:.0f} ms", line.empty() ? "" : ", ", t.name, t.ms);
+  }
+  console.line(fmt::format("{:.0f} ms: {}", build_ms, line));
+  console.object({{"file", path.string()}, {"nodes_before", r.nodes_before}, {"nodes_after", r.nodes_after}, {"groups", r.groups}, {"kernels", r.kernels},
+                  {"weight_bytes", r.weight_bytes}, {"arena_bytes", arena}, {"build_ms", build_ms}, {"steps", times}});
+  return {};
+}
+
+}  // namespace
+
+VERB(build) {
+  .summary = "compile a model into an engine file",
+  .examples =
+      "  tenon build model.onnx\n"
+      "  tenon build model.onnx -o model.tenon --shape ids=1x128\n"
+      "  tenon build model.onnx --external-data weights/ --opt 2\n",
+  .setup = [](CLI::App& app) -> Action {
+    auto o = std::make_shared<Options>();
+    o->engine.add_to(app);
+    app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
+    app.add_flag("--portable", o->portable, "leave native code out");
+    return [o](Console& console) { return build_engine(*o, console); };
+  },
+};
+
+}  // namespace tenon::cli

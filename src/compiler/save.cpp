@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/save.h"
+
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/writer.h"
+#include "files/atomic_write.h"
+#include "ir/text.h"
+#include "runtime/load.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+using engine::SectionType;
+
+Result<void> write_zeros(engine::Append append, uint64_t count) {
+  static constexpr std::byte kZeros[4096] = {};
+  for (uint64_t left = count; left > 0;) {
+    const uint64_t part = std::min<uint64_t>(left, sizeof kZeros);
+    TRY(append({kZeros, part}));
+    left -= part;
+  }
+  return {};
+}
+
+/// Constants at their places, zeros between them.
+Result<void> write_weights(const program::Built& built, engine::Append append) {
+  uint64_t at = 0;
+  for (const program::PlacedConstant& w : built.weights) {
+    TRY(write_zeros(append, w.offset - at));
+    const Tensor t = TRY(ir::materialise(*w.constant));
+    TRY(append({t.data(), static_cast<size_t>(t.byte_size())}));
+    at = w.offset + static_cast<uint64_t>(t.byte_size());
+  }
+  return write_zeros(append, built.program.weight_bytes + runtime::kSlack - at);
+}
+
+std::string manifest(const Compiled& c, const CompileOptions& options) {
+  const nlohmann::ordered_json json{{"producer", "tenon 0.1.0"}, {"opt", options.opt}, {"portable", options.portable}, {"source", options.source},
+                                    {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
+  return json.dump();
+}
+
+std::string table_of(const codegen::MachineCode& code) {
+  std::string bytes;
+  for (const codegen::CodeEntry& e : code.entries) bytes.append(reinterpret_cast<const char*>(&e.offset), sizeof e.offset);
+  return bytes;
+}
+
+}  // namespace
+
+Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
+  const codegen::Target target = TRY(codegen::Target::host());
+  const auto tag = static_cast<uint32_t>(target.isa == codegen::Target::Isa::avx512 ? runtime::CodeTarget::x86_avx512 : runtime::CodeTarget::x86_avx2);
+  engine::Writer writer;
+  writer.add(SectionType::manifest, manifest(c, options));
+  writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
+  writer.add(SectionType::program, runtime::encode(c.built.program));
+  writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
+  writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
+  writer.add_streamed(SectionType::weights, c.built.program.weight_bytes + runtime::kSlack,
+                      [&](engine::Append append) { return write_weights(c.built, append); });
+  auto file = TRY(files::AtomicFile::create(path));
+  TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));
+  return file.commit();
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/format.h"
+
+namespace tenon::engine {
+
+std::string_view name_of(SectionType type) {
+  switch (type) {
+    case SectionType::graph_text: return "graph text";
+    case SectionType::manifest: return "manifest";
+    case SectionType::program: return "program";
+    case SectionType::kernels: return "kernels";
+    case SectionType::memory_plan: return "memory plan";
+    case SectionType::weights: return "weights";
+    case SectionType::code: return "code";
+    case SectionType::provenance: return "provenance";
+    case SectionType::constants_index: return "constants index";
+  }
+  return "unknown";
+}
+
+}  // namespace tenon::engine

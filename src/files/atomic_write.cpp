@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/atomic_write.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace tenon::files {
+namespace {
+
+Error write_error(const std::filesystem::path& path, const char* step, int reason) {
+  return fail(Code::write_failed, path.string(), std::string("cannot ") + step + ": " + std::strerror(reason))
+      .advice(reason == ENOSPC ? "free some space on the disk" : "check that the folder exists and may be written");
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+void sync_folder(const std::filesystem::path& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  (void)::fsync(folder);  // some file systems cannot; the rename stands all the same
+  ::close(folder);
+}
+
+}  // namespace
+
+Error AtomicFile::failed(const char* step) const { return write_error(path_, step, errno); }
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return fail(Code::write_failed, path.string(), "there is something else than a file under this name");
+  }
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string temporary = path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor >= 0) return AtomicFile(path, std::move(temporary), descriptor);
+    if (errno != EEXIST) break;
+  }
+  return write_error(path, "create the file", errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed("write");
+    if (written == 0) return write_error(path_, "write", ENOSPC);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Result<void> AtomicFile::append(std::span<const std::byte> bytes) {
+  TRY(write_at(end_, bytes));
+  end_ += bytes.size();
+  return {};
+}
+
+Result<void> AtomicFile::commit() {
+  TENON_ASSERT(descriptor_ >= 0);
+  if (::fsync(descriptor_) != 0) return failed("write the file to disk");
+  if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const Error error = failed("give the file its name");
+    ::unlink(temporary_.c_str());
+    return std::unexpected(error);
+  }
+  sync_folder(path_);
+  return {};
+}
+
+Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file = TRY(AtomicFile::create(path));
+  TRY(file.append(bytes));
+  return file.commit();
+}
+
+}  // namespace tenon::files

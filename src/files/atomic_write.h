@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace tenon::files {
+
+/// A file that appears whole or not at all: written beside its final name, synced and renamed by commit(). Without a commit,
+/// nothing is left behind. A file that was there before is replaced. All errors: write_failed, with the system's reason.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::filesystem::path& path);
+  AtomicFile(AtomicFile&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), descriptor_(std::exchange(other.descriptor_, -1)), end_(other.end_) {}
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  Result<void> write_at(uint64_t offset, std::span<const std::byte> bytes);
+  /// Behind the last append.
+  Result<void> append(std::span<const std::byte> bytes);
+  Result<void> append(std::string_view text) { return append(std::as_bytes(std::span(text))); }
+  /// Syncs, renames, syncs the folder. Once.
+  Result<void> commit();
+
+ private:
+  AtomicFile(std::filesystem::path path, std::string temporary, int descriptor)
+      : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+  Error failed(const char* step) const;
+
+  std::filesystem::path path_;
+  std::string temporary_;
+  int descriptor_;
+  uint64_t end_ = 0;
+};
+
+/// The whole of a file in one call.
+Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace tenon::files

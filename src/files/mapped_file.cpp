@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tenon::files {
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
+  // O_NONBLOCK: opening a pipe must not wait for its other end.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return fail(Code::file_missing, path.string(), std::string("cannot open the file: ") + std::strerror(errno));
+  return of_descriptor(descriptor, path.string());
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::of_descriptor(int descriptor, const std::string& place) {
+  struct stat info {};
+  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(descriptor);
+    return fail(Code::bad_file, place, "not a regular file");
+  }
+  const auto size = static_cast<size_t>(info.st_size);
+  void* memory = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const int reason = errno;
+  ::close(descriptor);
+  if (memory == MAP_FAILED) return fail(Code::out_of_memory, place, std::string("cannot map the file: ") + std::strerror(reason));
+  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(memory), size));
+}
+
+MappedFile::~MappedFile() {
+  if (size_ != 0) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+}  // namespace tenon::files

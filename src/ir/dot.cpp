@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/dot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "ir/literal.h"
+
+namespace tenon::ir {
+namespace {
+
+/// `count` blocks of `period` nodes, equal in ops, attributes and result types, from node `first` on.
+struct Repeat {
+  size_t first = 0, period = 0, count = 0;
+  size_t covered() const { return period * count; }
+};
+
+class Drawing {
+ public:
+  Drawing(const Graph& graph, const DotOptions& options) : g_(graph), options_(options) {
+    for (NodeId n : graph.nodes()) {
+      place_.emplace(n, order_.size());
+      order_.push_back(n);
+      hashes_.push_back(hash(graph.node(n)));
+    }
+    if (options.collapse) find_repeats(0, order_.size());
+  }
+
+  std::string text() {
+    out_ = "digraph {\n  rankdir=TB;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n";
+    for (ValueId v : g_.inputs()) terminal("in", v.slot(), g_.value(v).name + "\n" + g_.value(v).type.text());
+    nodes();
+    edges();
+    for (uint32_t k = 0; k < g_.outputs().size(); ++k) {
+      terminal("out", k, g_.output_name(k));
+      edge(g_.outputs()[k], fmt::format("out{}", k), order_.size());
+    }
+    return std::move(out_) + "}\n";
+  }
+
+ private:
+  size_t hash(const Node& n) const {
+    size_t h = std::hash<const Op*>{}(n.op);
+    auto mix = [&](size_t v) { h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2); };
+    for (const auto& [key, value] : n.attributes) {
+      mix(std::hash<std::string>{}(key));
+      mix(hash_of(value));
+    }
+    for (ValueId v : n.outputs) mix(v ? std::hash<std::string>{}(g_.value(v).type.text()) : 0);
+    return h;
+  }
+
+  /// The repeat that hides most nodes, then the same on both sides of it.
+  void find_repeats(size_t begin, size_t end) {
+    constexpr size_t kSmallestBlock = 4;
+    Repeat best;
+    size_t longest = std::min(options_.longest_block, (end - begin) / 2);
+    for (size_t period = kSmallestBlock; period <= longest; ++period) {
+      size_t run = 0;
+      for (size_t i = begin; i + period < end; ++i) {
+        run = hashes_[i] == hashes_[i + period] ? run + 1 : 0;
+        if (run < period) continue;
+        Repeat found{i + 1 - run, period, run / period + 1};
+        if (found.covered() - period > best.covered() - best.period) best = found;
+      }
+    }
+    if (best.count < 2) return;
+    repeats_.push_back(best);
+    find_repeats(begin, best.first);
+    find_repeats(best.first + best.covered(), end);
+  }
+
+  /// The node that is drawn for node number `i`.
+  size_t drawn(size_t i) const {
+    for (const Repeat& r : repeats_) {
+      if (i >= r.first && i < r.first + r.covered()) return r.first + (i - r.first) % r.period;
+    }
+    return i;
+  }
+
+  static const char* colour(const Op& op) {
+    auto any = [&](std::initializer_list<std::string_view> words) {
+      return std::ranges::any_of(words, [&](std::string_view w) { return op.name.find(w) != op.name.npos; });
+    };
+    if (any({"MatMul", "Gemm", "Conv", "Einsum", "Attention"})) return "#f4b183";
+    if (any({"Norm", "Softmax", "Reduce", "Pool", "ArgM", "CumSum"})) return "#a9d18e";
+    if (any({"Reshape", "Transpose", "Slice", "Concat", "Gather", "Scatter", "Split", "queeze", "Expand", "Pad", "Tile", "Flatten"})) return "#d9d9d9";
+    if (any({"Shape", "Size", "Range", "Constant"})) return "#ffe699";
+    if (op.name == "If" || any({"Loop", "Scan"})) return "#c5a5cf";
+    return op.domain.empty() ? "#9dc3e6" : "#f8cbad";
+  }
+
+  void node(size_t i, const char* indent) {
+    const Node& n = g_.node(order_[i]);
+    std::string label = n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name;
+    out_ += fmt::format("{}n{} [label={}, tooltip={}, fillcolor=\"{}\"];\n", indent, i, quoted(label), quoted(n.name), colour(*n.op));
+  }
+
+  void nodes() {
+    for (size_t i = 0; i < order_.size(); ++i) {
+      auto r = std::ranges::find(repeats_, i, &Repeat::first);
+      if (r == repeats_.end()) {
+        node(i, "  ");
+        continue;
+      }
+      out_ += fmt::format("  subgraph cluster_{} {{\n    label=\"x {}\"; style=rounded; color=\"#7f7f7f\";\n", i, r->count);
+      for (size_t k = i; k < i + r->period; ++k) node(k, "    ");
+      out_ += "  }\n";
+      i += r->covered() - 1;
+    }
+  }
+
+  void terminal(const char* kind, uint32_t number, const std::string& label) {
+    out_ += fmt::format("  {}{} [label={}, shape=ellipse, fillcolor=\"#ffffff\"];\n", kind, number, quoted(label));
+  }
+
+  void edges() {
+    for (size_t i = 0; i < order_.size(); ++i) {
+      for (ValueId v : g_.node(order_[i]).inputs) {
+        if (v) edge(v, fmt::format("n{}", drawn(i)), drawn(i));
+      }
+    }
+  }
+
+  /// Dashed where it runs from one block of a repeat to the next. Constants are not drawn.
+  void edge(ValueId v, const std::string& to, size_t to_place) {
+    const Value& value = g_.value(v);
+    if (value.is_constant()) return;
+    size_t from = value.producer ? drawn(place_.at(value.producer)) : 0;
+    std::string name = value.producer ? fmt::format("n{}", from) : fmt::format("in{}", v.slot());
+    if (!edges_.emplace(name, to).second) return;
+    bool back = value.producer && from >= to_place;
+    out_ += fmt::format("  {} -> {} [label={}{}];\n", name, to, quoted(value.type.text()), back ? ", style=dashed, constraint=false" : "");
+  }
+
+  const Graph& g_;
+  DotOptions options_;
+  std::vector<NodeId> order_;
+  std::unordered_map<NodeId, size_t> place_;
+  std::vector<size_t> hashes_;
+  std::vector<Repeat> repeats_;
+  std::set<std::pair<std::string, std::string>> edges_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string dot(const Graph& graph, const DotOptions& options) { return Drawing(graph, options).text(); }
+
+}  // namespace tenon::ir

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduction_helpers.h"
+#include "ops/signal_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+bool flag(const NodeView& view, std::string_view name) { return view.attributes->integer(name, 0) != 0; }
+
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_rank(view, 0, 2, -1));
+  Type out(dtype_of(view, 0));
+  const auto given = view.has(2) ? known_ints(view, 2) : Ints{-2};
+  if (view.type(0).has_rank() && given && given->size() == 1) {
+    const int axis = TRY(normal_axis(view, given->front(), view.rank(0)));
+    if (axis == view.rank(0) - 1) return refuse(view, Code::axis_out_of_range, "the last axis holds real and imaginary parts");
+    out.shape = view.type(0).shape;
+    Dim& length = (*out.shape)[axis];
+    const bool back = flag(view, "inverse") && flag(view, "onesided");
+    const auto wanted = view.has(1) ? elements(view, 1) : std::optional<ShapeData>();
+    if (wanted && wanted->size() == 1) length = (*wanted)[0];
+    else if (view.has(1)) length = view.symbols->fresh();
+    else if (back) length = (length - 1) * 2;
+    if (flag(view, "onesided") && !back) length = floor_div(length, 2) + 1;
+    out.shape->back() = back ? 1 : 2;
+  } else if (view.type(0).has_rank()) {
+    out.shape.emplace();
+    for (int k = 0; k + 1 < view.rank(0); ++k) out.shape->push_back(view.symbols->fresh());
+    out.shape->push_back(flag(view, "inverse") && flag(view, "onesided") ? 1 : 2);
+  }
+  set_output(view, 0, std::move(out));
+  return {};
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor& t = *call.in[0];
+  const bool inverse = flag(call.view, "inverse"), onesided = flag(call.view, "onesided"), back = inverse && onesided;
+  const int axis = TRY(normal_axis(call.view, int_of(call, 2, -2), t.rank()));
+  const int64_t size = t.shape()[axis], parts = t.shape().back();
+  const int64_t length = int_of(call, 1, back ? 2 * (size - 1) : size);
+  if (length < 1 || parts < 1 || parts > 2)
+    return refuse(call.view, Code::bad_input, "dft_length must be positive and the last axis 1 or 2");
+  Sizes shape = t.shape();
+  shape[axis] = onesided && !back ? length / 2 + 1 : length;
+  shape.back() = back ? 1 : 2;
+  Tensor& y = *TRY(call.make(0, shape));
+  const std::vector<double> x = numbers_of(t);
+  const std::vector<int> row{axis, t.rank() - 1};
+  const RowOffsets from = row_offsets(t.shape(), row), to = row_offsets(shape, row);
+  for (size_t b = 0; b < from.bases.size(); ++b) {
+    std::vector<Complex> signal(length);
+    for (int64_t k = 0; k < std::min(length, size); ++k) {
+      const int64_t at = from.bases[b] + from.inner[k * parts];
+      signal[k] = {x[at], parts == 2 ? x[from.bases[b] + from.inner[k * parts + 1]] : 0};
+    }
+    // One-sided spectra are those of real signals: the other side mirrors them.
+    for (int64_t k = 0; back && k < length; ++k) {
+      if (k == 0 || 2 * k == length) signal[k] = signal[k].real();
+      if (2 * k > length) signal[k] = std::conj(signal[length - k]);
+    }
+    const std::vector<Complex> result = fourier(signal, inverse);
+    for (int64_t k = 0; k < shape[axis]; ++k) {
+      y.set_number(to.bases[b] + to.inner[k * shape.back()], result[k].real());
+      if (!back) y.set_number(to.bases[b] + to.inner[k * 2 + 1], result[k].imag());
+    }
+  }
+  return {};
+}
+
+/// Opset 17 has the axis as an attribute, 1 where it is missing.
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 20) return {};
+  default_attribute(graph, node, "axis", int64_t{1});
+  return attribute_to_operand(graph, node, "axis", 2);
+}
+
+}  // namespace
+
+OP(dft) {
+    .name = "DFT",
+    .since = 20,
+    .inputs = {"input", "dft_length?", "axis?"},
+    .attributes = {"inverse: int = 0", "onesided: int = 0"},
+    .infer = infer,
+    .reference = evaluate,
+    .upgrade = upgrade,
+    .lowest_opset = [](const NodeView&) { return 20; },
+    .first = 17,
+    .samples = {"f32[1,10,1]", "f32[2,6,5,1], _, i64[] = 1; onesided=1", "f64[1,7,2]; inverse=1",
+                "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8"},
+};
+
+}  // namespace tenon::ops

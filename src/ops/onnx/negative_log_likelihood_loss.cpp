@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/loss_helpers.h"
+
+namespace tenon::ops {
+
+OP(negative_log_likelihood_loss) {
+    .name = "NegativeLogLikelihoodLoss",
+    .since = 22,
+    .inputs = {"input", "target", "weight?"},
+    .outputs = {"loss"},
+    .attributes = {"ignore_index: int", "reduction: string = mean"},
+    .infer = infer_loss,
+    .reference = [](Call& call) { return reduce_loss(call, numbers_of(*call.in[0])); },
+    .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 12; },
+    .first = 12,
+    .samples = {"f32[3,5], i64[3] in 0..4", "f32[3,5,2], i64[3,2] in 0..4, f32[5] in 0.1..1; reduction=none",
+                "f32[3,5,2,2], i32[3,2,2] in 0..4; reduction=sum, ignore_index=2"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/resize_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+/// Opset 10 had scales as operand 1 and one way to place and round coordinates.
+Result<void> upgrade_resize(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset > 10) return {};
+  const ir::ValueId scales = graph.node(node).inputs[1];
+  put_operand(graph, node, 2, scales);
+  graph.set_operand(node, 1, {});
+  default_attribute(graph, node, "coordinate_transformation_mode", std::string("asymmetric"));
+  default_attribute(graph, node, "nearest_mode", std::string("floor"));
+  return {};
+}
+
+int lowest_opset_of_resize(const NodeView& view) {
+  const ir::Attributes& a = *view.attributes;
+  if (a.text("coordinate_transformation_mode", "") == "half_pixel_symmetric") return 19;
+  return a.has("axes") || a.has("antialias") || a.has("keep_aspect_ratio_policy") ? 18 : 13;
+}
+
+}  // namespace
+
+OP(resize) {
+    .name = "Resize",
+    .since = 19,
+    .inputs = {"x", "roi?", "scales?", "sizes?"},
+    .attributes = {"antialias: int = 0", "axes: ints", "coordinate_transformation_mode: string = half_pixel", "cubic_coeff_a: float = -0.75", "exclude_outside: int = 0",
+                   "extrapolation_value: float = 0.0", "keep_aspect_ratio_policy: string = stretch", "mode: string = nearest", "nearest_mode: string = round_prefer_floor"},
+    .infer = [](NodeView& view) { return infer_resized(view, 2, 3); },
+    .form = form_of_resize,
+    .reference = reference_of_resize,
+    .upgrade = upgrade_resize,
+    .lowest_opset = lowest_opset_of_resize,
+    .first = 10,
+    .samples = {"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]", "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear", "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 0.8, 0.8]; mode=cubic", "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 3]; nearest_mode=floor, coordinate_transformation_mode=asymmetric", "f16[2,3], _, _, i64[1] = [5]; axes=[1], mode=linear, coordinate_transformation_mode=pytorch_half_pixel",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 0.6, 0.6]; mode=linear, antialias=1", "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric", "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, coordinate_transformation_mode=tf_crop_and_resize, extrapolation_value=10",
+                "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil", "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"},
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/signal_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_rank(view, 0, 2, 3));
+  Type out(dtype_of(view, 0));
+  if (view.type(0).has_rank()) {
+    const auto step = elements(view, 1);
+    std::optional<Dim> length;
+    if (view.has(3)) {
+      if (const auto given = elements(view, 3); given && given->size() == 1) length = (*given)[0];
+    } else if (view.has(2) && view.type(2).has_rank()) {
+      length = view.type(2).dim(0);
+    }
+    Dim frames = view.symbols->fresh(), bins = view.symbols->fresh();
+    if (length && step && step->size() == 1) frames = floor_div(view.type(0).dim(1) - *length, (*step)[0]) + 1;
+    if (length) bins = view.attributes->integer("onesided", 1) != 0 ? floor_div(*length, 2) + 1 : *length;
+    out.shape = DimList{view.type(0).dim(0), frames, bins, 2};
+  }
+  set_output(view, 0, std::move(out));
+  return {};
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor& t = *call.in[0];
+  const int64_t batch = t.shape()[0], size = t.shape()[1], parts = t.rank() == 3 ? t.shape()[2] : 1, step = call.in[1]->integer(0);
+  const int64_t length = int_of(call, 3, call.has(2) ? call.in[2]->count() : size);
+  if (step < 1 || length < 1 || length > size || parts > 2)
+    return refuse(call.view, Code::bad_input, "frame_step and frame_length must be positive and fit the signal");
+  const int64_t frames = (size - length) / step + 1, bins = call.view.attributes->integer("onesided", 1) != 0 ? length / 2 + 1 : length;
+  Tensor& y = *TRY(call.make(0, {batch, frames, bins, 2}));
+  const std::vector<double> x = numbers_of(t);
+  for (int64_t f = 0; f < batch * frames; ++f) {
+    std::vector<Complex> frame(length);
+    for (int64_t k = 0; k < length; ++k) {
+      const int64_t at = (f / frames * size + f % frames * step + k) * parts;
+      const double weight = !call.has(2) ? 1 : k < call.in[2]->count() ? call.in[2]->number(k) : 0;
+      frame[k] = Complex(x[at], parts == 2 ? x[at + 1] : 0) * weight;
+    }
+    const std::vector<Complex> result = fourier(frame, false);
+    for (int64_t k = 0; k < bins; ++k) {
+      y.set_number((f * bins + k) * 2, result[k].real());
+      y.set_number((f * bins + k) * 2 + 1, result[k].imag());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+OP(stft) {
+    .name = "STFT",
+    .since = 17,
+    .inputs = {"signal", "frame_step", "window?", "frame_length?"},
+    .attributes = {"onesided: int = 1"},
+    .infer = infer,
+    .reference = evaluate,
+    .first = 17,
+    .samples = {"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"},
+};
+
+}  // namespace tenon::ops

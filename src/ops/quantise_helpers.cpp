@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/quantise_helpers.h"
+
+namespace tenon::ops {
+
+Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank) {
+  Grain g;
+  g.block = view.attributes->integer("block_size", 0);
+  if (scale_rank == 0) return g;
+  g.kind = g.block > 0 ? Grain::Kind::block : Grain::Kind::axis;
+  if (g.kind == Grain::Kind::axis && rank == 0) {
+    g.kind = Grain::Kind::tensor;
+    return g;
+  }
+  const int64_t axis = view.attributes->integer("axis", 1);
+  // A vector's only axis is taken where the default axis 1 does not exist.
+  g.axis = TRY(normal_axis(view, rank == 1 && !view.attributes->has("axis") ? 0 : axis, rank));
+  if (g.kind == Grain::Kind::block && scale_rank != rank) return refuse(view, Code::rank_mismatch, "blocked scales need the data's rank");
+  return g;
+}
+
+std::vector<Expr> grain_index(const Grain& grain, int rank, int scale_rank) {
+  if (grain.kind == Grain::Kind::tensor) return std::vector<Expr>(static_cast<size_t>(scale_rank), index_constant(0));
+  if (grain.kind == Grain::Kind::axis) return {Expr::axis(grain.axis)};
+  std::vector<Expr> index = axis_indices(rank);
+  index[static_cast<size_t>(grain.axis)] = Expr::axis(grain.axis) / index_constant(grain.block);
+  return index;
+}
+
+int64_t grain_position(const Grain& grain, const Sizes& at, const Sizes& scale_shape) {
+  if (grain.kind == Grain::Kind::tensor || count_of(scale_shape) == 1) return 0;
+  const size_t axis = static_cast<size_t>(grain.axis);
+  if (grain.kind == Grain::Kind::axis) return at[axis];
+  Sizes place = at;
+  place[axis] /= grain.block;
+  return offset_of(place, strides_of(scale_shape));
+}
+
+Result<DType> quantised_dtype(const NodeView& view, size_t input, DType otherwise) {
+  if (const int64_t wanted = view.attributes->integer("output_dtype", 0)) {
+    const auto dtype = dtype_from_onnx(wanted);
+    if (!dtype) return refuse(view, Code::bad_attribute, "'output_dtype' names no dtype");
+    return *dtype;
+  }
+  const DType found = dtype_of(view, input);
+  return found == DType::none ? otherwise : found;
+}
+
+std::pair<double, double> integer_range(DType dtype) {
+  const int bits = bits_of(dtype);
+  return is_signed(dtype) ? std::pair(-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1) : std::pair(0.0, std::ldexp(1.0, bits) - 1);
+}
+
+}  // namespace tenon::ops

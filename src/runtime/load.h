@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "runtime/engine.h"
+
+namespace tenon::runtime {
+
+struct LoadOptions {
+  bool verify = false;                    ///< check every byte of the file, weights and padding included
+  const OpaqueDevice* opaque = nullptr;   ///< runs ops without code; outlives the engine
+};
+
+/// Maps an engine file and makes it ready to run. Weights are not read until they are used.
+/// Errors: file_missing, bad_file, wrong_target (another CPU, another format), not_supported (no native code inside: compile it from its
+/// graph, which needs the full library).
+Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// Bits of the instruction sets that an engine's code may need; the tag of a code section. Numbers are for ever.
+enum class CodeTarget : uint32_t { x86_avx2 = 1, x86_avx512 = 2 };
+
+}  // namespace tenon::runtime

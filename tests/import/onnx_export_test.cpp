@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "import/onnx_export.h"
+#include "ir/builder.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "model_bytes.h"
+#include "ops/op.h"
+
+namespace tenon::import::testing {
+namespace {
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto g = ir::parse(text, ops::table());
+  EXPECT_TRUE(g) << g.error().text();
+  return g ? *std::move(g) : nullptr;
+}
+
+Result<Imported> again(const ir::Graph& graph, const ExportOptions& options = {}) {
+  return import_bytes(TRY(export_onnx_bytes(graph, options)));
+}
+
+TEST(OnnxExport, WhatIsWrittenIsReadBack) {
+  auto g = graph_of(R"(graph main(x: f32[batch,3]) {
+  const w: f32[3,2] = [1, 2, 3, 4, 5, 6]
+  h = MatMul(x, w)
+  s = Softmax(h, axis=1)
+  y = Transpose(s, perm=[1, 0])
+  return y
+})");
+  ASSERT_TRUE(g);
+  auto m = again(*g);
+  ASSERT_TRUE(m) << m.error().text();
+  ASSERT_TRUE(ir::verify(*m->graph));
+  EXPECT_EQ(m->graph->node_count(), 3u);
+  EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "f32[2,batch]");
+  EXPECT_EQ(m->graph->output_name(0), "y");
+  EXPECT_EQ(m->graph->tensor_of(m->graph->find_value("w"))->number(4), 5);
+}
+
+TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
+  auto g = graph_of("graph main(x: f32[2,3]) {\n  y = Gelu(x)\n  return y\n}");
+  ASSERT_TRUE(g);
+  g->opsets = {{"", 13}};
+  auto m = again(*g);
+  ASSERT_TRUE(m) << m.error().text();
+  EXPECT_EQ(m->opsets[0].second, 20);
+  auto plain = graph_of("graph main(x: f32[2,3]) {\n  y = Relu(x)\n  return y\n}");
+  plain->opsets = {{"", 13}};
+  EXPECT_EQ(again(*plain)->opsets[0].second, 13);
+}
+
+TEST(OnnxExport, OperandsBecomeAttributesWhereTheOpsetWantsThem) {
+  auto g = graph_of("graph main(x: f32[2,3]) {\n  const a: i64[1] = [0]\n  y = ReduceMean(x, a)\n  return y\n}");
+  ASSERT_TRUE(g);
+  auto m = again(*g, {.opset = 13});
+  ASSERT_TRUE(m) << m.error().text();
+  EXPECT_EQ(m->opsets[0].second, 13);
+  EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "f32[1,3]");
+  EXPECT_EQ(again(*g, {.opset = 3}).error().code(), Code::bad_usage);
+}
+
+TEST(OnnxExport, OutputsKeepTheirNamesWhateverStandsBehindThem) {
+  const float w[] = {1, 2};
+  GraphBytes g;
+  g.input("x", DType::f32, {"2"}).initializer(tensor_f32("w", {2}, w)).node(node("Relu", {"x"}, {"h"}));
+  g.output("h", DType::f32, {"2"}).output("x", DType::f32, {"2"}).output("w", DType::f32, {"2"});
+  auto m = import_bytes(model(g));
+  ASSERT_TRUE(m) << m.error().text();
+  m->graph->set_output(1, m->graph->outputs()[0]);  // x is now Relu's result too
+  auto back = again(*m->graph);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(back->graph->output_name(0), "h");
+  EXPECT_EQ(back->graph->output_name(2), "w");
+}
+
+TEST(OnnxExport, WeightsMayLieBesideTheModel) {
+  const auto folder = std::filesystem::temp_directory_path() / ("tenon_export_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::vector<float> data(600);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
+  const float small[] = {1, 2};
+  GraphBytes g;
+  g.input("x", DType::f32, {"300"}).initializer(tensor_f32("w", {2, 300}, data)).initializer(tensor_f32("v", {2, 1}, small));
+  g.node(node("Mul", {"x", "w"}, {"h"})).node(node("Add", {"h", "v"}, {"y"})).output("y", DType::f32, {"2", "300"});
+  auto m = import_bytes(model(g));
+  ASSERT_TRUE(m) << m.error().text();
+  auto written = export_onnx(*m->graph, folder / "m.onnx", {.opset = {}, .external_data = true});
+  ASSERT_TRUE(written) << written.error().text();
+  EXPECT_EQ(written->external_bytes, 2400);
+  EXPECT_LT(std::filesystem::file_size(folder / "m.onnx"), 1000u);
+  auto back = import_onnx(folder / "m.onnx");
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(back->graph->tensor_of(back->graph->find_value("w"))->number(599), 599);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(import_onnx(folder / "m.onnx").error().code(), Code::file_missing);
+  EXPECT_EQ(export_onnx(*m->graph, folder / "m.onnx").error().code(), Code::write_failed);
+}
+
+TEST(OnnxExport, BodiesReferToOuterNames) {
+  GraphBytes then_branch, else_branch, g;
+  const float k[] = {2, 3};
+  then_branch.node(node("Mul", {"x", "k"}, {"t"})).output("t", DType::f32, {"2"});
+  else_branch.node(node("Add", {"x", "k"}, {"e"})).output("e", DType::f32, {"2"});
+  g.input("c", DType::boolean, {}).input("x", DType::f32, {"2"}).initializer(tensor_f32("k", {2}, k)).node(node("Neg", {"k"}, {"nk"}));
+  g.node(node("If", {"c"}, {"y"}, {graph_attribute_message("else_branch", else_branch.bytes), graph_attribute_message("then_branch", then_branch.bytes)}));
+  g.output("y", DType::f32, {"2"}).output("nk", DType::f32, {"2"});
+  auto m = import_bytes(model(g));
+  ASSERT_TRUE(m) << m.error().text();
+  const std::string bytes = *export_onnx_bytes(*m->graph);
+  const std::string_view raw(reinterpret_cast<const char*>(k), sizeof k);
+  const size_t first = bytes.find(raw);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(bytes.find(raw, first + 1), std::string::npos) << "the weight is written once, and the bodies refer to it";
+  auto back = import_bytes(bytes);
+  ASSERT_TRUE(back) << back.error().text();
+  ASSERT_TRUE(ir::verify(*back->graph));
+  EXPECT_EQ(back->graph->node(back->graph->last()).bodies.size(), 2u);
+  auto twice = again(*back->graph);
+  ASSERT_TRUE(twice) << twice.error().text();
+  EXPECT_EQ(ir::print(*twice->graph), ir::print(*back->graph));
+}
+
+}  // namespace
+}  // namespace tenon::import::testing

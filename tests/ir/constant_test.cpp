@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/constant.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "ir/literal.h"
+
+namespace tenon::ir {
+namespace {
+
+ConstantRef counting(Sizes shape, float first = 0) {
+  std::vector<float> data(static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>())));
+  std::iota(data.begin(), data.end(), first);
+  return constant_of(Tensor::of_f32(std::move(shape), data));
+}
+
+std::string made(const ConstantRef& c) {
+  auto t = materialise(*c);
+  return t ? elements_text(*t) : t.error().text();
+}
+
+/// Row-major coordinates of element `i`.
+Sizes at(int64_t i, const Sizes& shape) {
+  Sizes out(shape.size());
+  for (size_t k = shape.size(); k-- > 0; i /= shape[k]) out[k] = i % shape[k];
+  return out;
+}
+
+TEST(Constant, SlicesWithStepsEitherWay) {
+  auto c = counting({3, 4});
+  EXPECT_EQ(made(slice(c, 1, 1, 4, 2)), "[1, 3, 5, 7, 9, 11]");
+  EXPECT_EQ(made(slice(c, 0, 2, -1, -1)), "[8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]");
+  EXPECT_EQ(made(slice(slice(c, 1, 3, 0, -1), 1, 1, 3)), "[2, 1, 6, 5, 10, 9]");
+  EXPECT_EQ(made(slice(c, 1, 2, 2)), "[]");
+}
+
+TEST(Constant, SimplifiesWhatChangesNothing) {
+  auto c = counting({2, 3, 4});
+  EXPECT_EQ(slice(c, 1, 0, 3), c);
+  EXPECT_EQ(permute(c, {0, 1, 2}), c);
+  EXPECT_EQ(permute(permute(c, {2, 0, 1}), {1, 2, 0}), c);
+  EXPECT_EQ(cast(c, DType::f32), c);
+  EXPECT_EQ(concat({c}, 0), c);
+  auto twice = permute(permute(c, {2, 0, 1}), {2, 1, 0});
+  EXPECT_EQ(std::get<Constant::Permute>(twice->how).of, c);
+  EXPECT_TRUE(reshape(c, {24})->is_plain());
+  EXPECT_EQ(reshape(reshape(permute(c, {2, 1, 0}), {24}), {4, 3, 2})->shape, (Sizes{4, 3, 2}));
+}
+
+TEST(Constant, SlicesOfLeadingAxesAreViews) {
+  auto c = counting({5, 4});
+  auto rows = slice(c, 0, 1, 3);
+  ASSERT_TRUE(rows->is_plain());
+  EXPECT_EQ(std::get<Tensor>(rows->how).data(), std::get<Tensor>(c->how).data() + 16);
+  EXPECT_EQ(made(rows), "[4, 5, 6, 7, 8, 9, 10, 11]");
+}
+
+TEST(Constant, PermutesAnyOrder) {
+  Sizes shape{3, 35, 2, 40};
+  auto c = counting(shape);
+  std::vector<int> order{0, 1, 2, 3};
+  do {
+    auto p = permute(c, order);
+    Tensor t = *materialise(*p);
+    for (int64_t i = 0; i < t.count(); ++i) {
+      Sizes to = at(i, p->shape), from(4);
+      for (size_t k = 0; k < 4; ++k) from[static_cast<size_t>(order[k])] = to[k];
+      float expected = static_cast<float>(((from[0] * 35 + from[1]) * 2 + from[2]) * 40 + from[3]);
+      ASSERT_EQ(t.as<float>()[static_cast<size_t>(i)], expected) << "order " << order[0] << order[1] << order[2] << order[3] << " at " << i;
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(Constant, PacksPanelsPaddedWithZeros) {
+  for (bool transposed : {false, true}) {
+    int64_t k = 70, n = 37, panel = 16;
+    auto stored = transposed ? permute(counting({2, n, k}, 1), {0, 2, 1}) : counting({2, k, n}, 1);
+    auto packed = pack(stored, panel);
+    EXPECT_EQ(packed->shape, (Sizes{2, 3, k, panel}));
+    Tensor plain = *materialise(*stored), t = *materialise(*packed);
+    for (int64_t i = 0; i < t.count(); ++i) {
+      Sizes p = at(i, packed->shape);
+      int64_t column = p[1] * panel + p[3];
+      float expected = column < n ? plain.as<float>()[static_cast<size_t>((p[0] * k + p[2]) * n + column)] : 0.0f;
+      ASSERT_EQ(t.as<float>()[static_cast<size_t>(i)], expected) << i << (transposed ? " transposed" : "");
+    }
+  }
+}
+
+TEST(Constant, ConcatenatesAlongAnyAxis) {
+  auto a = counting({2, 2}), b = counting({2, 1}, 10);
+  EXPECT_EQ(made(concat({a, b}, 1)), "[0, 1, 10, 2, 3, 11]");
+  EXPECT_EQ(made(concat({a, permute(a, {1, 0})}, 0)), "[0, 1, 2, 3, 0, 2, 1, 3]");
+}
+
+TEST(Constant, CastsAsTheScalarLanguageDoes) {
+  auto c = constant_of(Tensor::of_f32({5}, std::vector<float>{1.9f, -1.9f, 300.0f, -300.0f, NAN}));
+  EXPECT_EQ(made(cast(c, DType::i8)), "[1, -1, 127, -128, 0]");
+  EXPECT_EQ(made(cast(c, DType::u8)), "[1, 0, 255, 0, 0]");
+  EXPECT_EQ(made(cast(c, DType::boolean)), "[true, true, true, true, true]");
+  EXPECT_EQ(made(cast(cast(c, DType::bf16), DType::f32)), "[1.8984375, -1.8984375, 300, -300, nan]");
+  auto big = constant_of(Tensor::of_i64({2}, std::vector<int64_t>{16777217, INT64_MIN}));
+  EXPECT_EQ(made(cast(big, DType::f32)), "[16777216, -9.223372e+18]");
+  EXPECT_EQ(made(cast(big, DType::i32)), "[16777217, 0]");
+}
+
+TEST(Constant, ScalesAlongAnAxisAndRoundsOnce) {
+  auto c = counting({2, 3});
+  auto f = constant_of(Tensor::of_f32({3}, std::vector<float>{1, 10, 100}));
+  EXPECT_EQ(made(scale(c, f, 1)), "[0, 10, 200, 3, 40, 500]");
+  EXPECT_EQ(made(scale(c, f, 1, true)), "[0, 0.1, 0.02, 3, 0.4, 0.05]");
+}
+
+TEST(Constant, HandlesTextAndHalfBytes) {
+  auto s = constant_of(Tensor::of_strings({2, 2}, {"a", "b", "c", "d"}));
+  EXPECT_EQ(made(permute(s, {1, 0})), "[\"a\", \"c\", \"b\", \"d\"]");
+  EXPECT_EQ(made(concat({s, slice(s, 1, 0, 1)}, 1)), "[\"a\", \"b\", \"a\", \"c\", \"d\", \"c\"]");
+  Tensor t = *Tensor::make(DType::i4, {3, 2});
+  for (int64_t i = 0; i < 6; ++i) t.set_integer(i, i - 3);
+  EXPECT_EQ(made(permute(constant_of(t), {1, 0})), "[-3, -1, 1, -2, 0, 2]");
+  EXPECT_EQ(made(slice(constant_of(t), 0, 1, 3)), "[-1, 0, 1, 2]");
+}
+
+TEST(Constant, HandlesNothing) {
+  auto c = counting({0, 4});
+  EXPECT_EQ(made(permute(c, {1, 0})), "[]");
+  EXPECT_EQ(made(pack(c, 8)), "[]");
+  EXPECT_EQ(made(concat({c, counting({1, 4})}, 0)), "[0, 1, 2, 3]");
+}
+
+TEST(Constant, ComparesByBytes) {
+  auto a = counting({2, 3});
+  EXPECT_TRUE(same(*a, *counting({2, 3})));
+  EXPECT_FALSE(same(*a, *counting({3, 2})));
+  EXPECT_TRUE(same(*slice(permute(a, {1, 0}), 1, 0, 1), *permute(slice(a, 0, 0, 1), {1, 0})));
+}
+
+}  // namespace
+}  // namespace tenon::ir

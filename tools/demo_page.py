@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's page: one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; color: #1c2230; background: #fff; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #d6dbe4; }
+table { border-collapse: collapse; } td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+.bar { background: #4878cf; height: .8rem; display: inline-block; min-width: 1px; }
+.picture { overflow: auto; border: 1px solid #d6dbe4; max-height: 85vh; } .quiet { color: #5f6b7f; }
+.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+blockquote { border-left: 3px solid #4878cf; margin-left: 0; padding-left: 1rem; }
+@media (prefers-color-scheme: dark) { body { background: #14171d; color: #dde3ee; } .picture { background: #fff; }
+  h2, .picture { border-color: #333b49; } }
+"""
+
+
+@dataclass
+class Page:
+    title: str
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    steps: list[tuple[str, float]] = field(default_factory=list)
+    question: str = ""
+    answers: list[tuple[float, str, str]] = field(default_factory=list)
+    kernels: list[dict] = field(default_factory=list)
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def inline_svg(text: str) -> str:
+    """The picture without its XML head, so that it can stand in a page."""
+    return text[text.index("<svg") :] if "<svg" in text else ""
+
+
+def table(rows: list[list[str]], numbers: set[int]) -> str:
+    def cell(tag: str, k: int, text: str) -> str:
+        return f'<{tag} class="n">{text}</{tag}>' if k in numbers else f"<{tag}>{text}</{tag}>"
+
+    head, *body = rows
+    out = ["<table><tr>" + "".join(cell("th", k, html.escape(t)) for k, t in enumerate(head)) + "</tr>"]
+    out += ["<tr>" + "".join(cell("td", k, t) for k, t in enumerate(row)) + "</tr>" for row in body]
+    return "\n".join(out) + "</table>"
+
+
+def first_of(entry: dict, *names: str, otherwise: object = "") -> object:
+    return next((entry[n] for n in names if n in entry), otherwise)
+
+
+def kernel_rows(kernels: list[dict]) -> list[list[str]]:
+    """Kernels of one name (the layers of a model repeat theirs) as one row, the slowest first."""
+    sums: dict[str, list[float]] = {}
+    for k in kernels:
+        name = str(first_of(k, "label", "name", "ops", otherwise="?"))
+        ms = float(first_of(k, "median_ms", "ms", otherwise=float(first_of(k, "us", "median_us", otherwise=0)) / 1e3))
+        entry = sums.setdefault(re.sub(r"\s+", " ", name), [0, 0.0, 0.0])
+        entry[0] += 1
+        entry[1] += ms
+        entry[2] += float(first_of(k, "gflop", otherwise=0)) or float(first_of(k, "gflops", otherwise=0)) * ms / 1e3
+    total = sum(e[1] for e in sums.values()) or 1.0
+    rows = [["kernel", "calls", "ms", "share", "GFLOP/s", ""]]
+    for name, (calls, ms, gflop) in sorted(sums.items(), key=lambda item: -item[1][1]):
+        rate = f"{gflop / ms * 1e3:.0f}" if gflop and ms else ""
+        bar = f'<span class="bar" style="width:{ms / total * 20:.2f}rem"></span>'
+        rows.append([html.escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{100 * ms / total:.1f} %", rate, bar])
+    return rows
+
+
+def sections(page: Page) -> list[str]:
+    out = [f"<h1>{html.escape(page.title)}</h1>"]
+    out.append(table([["", ""], *[[html.escape(a), html.escape(b)] for a, b in page.facts]], {1}))
+    if page.question:
+        out.append(f"<h2>Question</h2><p><b>{html.escape(page.question)}</b></p>")
+        for score, place, text in page.answers:
+            out.append(f'<blockquote>{html.escape(text)}<br><span class="quiet">{html.escape(place)}, {score:.3f}</span></blockquote>')
+    out.append("<h2>Steps</h2>" + table([["step", "s"], *[[html.escape(n), f"{s:.2f}"] for n, s in page.steps]], {1}))
+    if page.kernels:
+        out.append("<h2>Time per kernel</h2>" + table(kernel_rows(page.kernels), {1, 2, 3, 4}))
+    if page.pictures:
+        shown = [f'<div><p>{html.escape(n)}</p><div class="picture">{inline_svg(svg)}</div></div>' for n, svg in page.pictures]
+        out.append('<h2>The graph</h2><p class="quiet">One colour, one fused group.</p><div class="pair">' + "".join(shown) + "</div>")
+    return out
+
+
+def write_page(page: Page, path: Path) -> None:
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(page.title)}</title><style>{STYLE}</style>'
+    path.write_text(head + "\n".join(sections(page)) + "</html>\n", encoding="utf-8")

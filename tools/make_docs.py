@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/ops.md and docs/rules.md from the op and rule files, and brings every quotation of code up to date.
+
+A quotation is a block of code behind a line `<!-- from FILE -->` (the whole file) or `<!-- from FILE: "TEXT" to "TEXT" -->` (the
+lines from the first that holds the one text to the next that holds the other).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OPS, RULES = ROOT / "src/ops/onnx", ROOT / "src/rules"
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+QUOTATION = re.compile(r'(<!-- from ([^\s:]+)(?:: "([^"]+)" to "([^"]+)")? -->\n```\w*\n)(.*?)(\n```)', re.DOTALL)
+WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
+
+
+def block_of(text: str, macro: str) -> str:
+    """What stands between the braces of `macro(name) {...};`."""
+    start = re.search(rf"^{macro}\(\w+\)\s*", text, re.MULTILINE)
+    return text[start.end() : text.index("\n};", start.end())] if start else ""
+
+
+def field(block: str, name: str) -> str:
+    """The text of a top-level field of an op, up to the next one."""
+    found = re.search(rf"^    \.{name}\s*=\s*(.*?)(?=^    \.\w+\s*=|\Z)", block, re.MULTILINE | re.DOTALL)
+    return found.group(1).strip().rstrip(",") if found else ""
+
+
+def strings(text: str) -> list[str]:
+    return STRING.findall(text)
+
+
+def shared_lists() -> dict[str, str]:
+    """Lists that several ops share: kReduceAttributes and the like."""
+    named = re.compile(r"(k\w+)(?:\[\])?\s*=\s*(\{[^;]*\});", re.DOTALL)
+    return {name: body for path in sorted((ROOT / "src/ops").glob("*.h")) for name, body in named.findall(path.read_text(encoding="utf-8"))}
+
+
+def operand_list(text: str, shared: dict[str, str]) -> list[str]:
+    return strings(shared.get(text, text))
+
+
+def kind_of(block: str) -> str:
+    form, definition = field(block, "form"), field(block, "definition")
+    if form:
+        return "loop form"
+    return "fused: defined in plain ops" if definition else "opaque: runs its reference function"
+
+
+def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str, str] | None:
+    text = path.read_text(encoding="utf-8")
+    block = block_of(text, "OP")
+    names = strings(field(block, "name"))
+    if not names:
+        return None
+    domain = strings(field(block, "domain"))
+    name = f"{domain[0]}::{names[0]}" if domain and domain[0] else names[0]
+    first, since = field(block, "first") or "7", field(block, "since") or "1"
+    operands = ", ".join(operand_list(field(block, "inputs"), shared))
+    attributes = ", ".join(a.split(":")[0] for a in operand_list(field(block, "attributes"), shared))
+    samples = len(operand_list(field(block, "samples"), shared))
+    kind = kind_of(block)
+    opsets = f"{first} to {max(int(first), int(since))}" if first.isdigit() and since.isdigit() else first
+    link = f"[{name}](../{path.relative_to(ROOT)})"
+    return kind, name.lower(), f"| {link} | {opsets} | {operands} | {attributes} | {samples} |"
+
+
+def ops_page() -> str:
+    shared = shared_lists()
+    rows = [row for path in sorted(OPS.glob("*.cpp")) if (row := op_row(path, shared))]
+    out = [
+        "# Ops\n",
+        WRITTEN,
+        f"{len(rows)} ops, one file each in `src/ops/onnx/`. Opsets: from the first that has the op to the newest;",
+        "older forms are adapted on import. `?` marks an optional operand, `*` a variadic one. How to add one: [add-an-op.md](add-an-op.md).",
+    ]
+    for kind in ("loop form", "fused: defined in plain ops", "opaque: runs its reference function"):
+        group = sorted((row for row in rows if row[0] == kind), key=lambda row: row[1])
+        out += [
+            f"\n## {kind[0].upper()}{kind[1:]} ({len(group)})\n",
+            "| op | opsets | operands | attributes | samples |",
+            "|---|---|---|---|---|",
+        ]
+        out += [row[2] for row in group]
+    return "\n".join(out) + "\n"
+
+
+def rule_items(block: str) -> list[str]:
+    """The rules of a file, each as the text between its braces."""
+    items = []
+    for start in re.finditer(r"\{\s*\.name\s*=", block):
+        depth, at, quoted = 0, start.start(), False
+        while True:
+            c = block[at]
+            if c == '"' and block[at - 1] != "\\":
+                quoted = not quoted
+            elif not quoted:
+                depth += (c == "{") - (c == "}")
+            at += 1
+            if depth == 0:
+                break
+        items.append(block[start.start() : at])
+    return items
+
+
+def value_of(item: str, name: str) -> str:
+    """A field of a rule: adjacent strings joined, or the word."""
+    found = re.search(rf'\.{name}\s*=\s*((?:"(?:[^"\\]|\\.)*"\s*)+|[\w:]+)', item)
+    if not found:
+        return ""
+    text = found.group(1)
+    return "".join(strings(text)) if text.startswith('"') else text.strip()
+
+
+def rule_lines(item: str) -> list[str]:
+    numerics = value_of(item, "numerics").split("::")[-1] or "exact"
+    lines = [f"- **{value_of(item, 'name')}** ({numerics}): {value_of(item, 'docs')}"]
+    equation = " ".join(value_of(item, "equation").replace('\\"', '"').split())
+    if equation and len(equation) <= 130:
+        lines.append(f"  <br>`{equation}`")
+    elif roots := value_of(item, "roots"):
+        lines.append(f"  <br>starts at {', '.join(roots.split())}")
+    return lines
+
+
+def rules_page() -> str:
+    sections, count = [], 0
+    for path in sorted(RULES.glob("*.cpp")):
+        block = block_of(path.read_text(encoding="utf-8"), "RULES")
+        items = rule_items(block)
+        if not items:
+            continue
+        count += len(items)
+        stage = re.search(r"\.stage\s*=\s*Stage::(\w+)", block)
+        sections.append(f"\n## {path.stem}\n\nStage `{stage.group(1) if stage else 'clean'}`, [source](../{path.relative_to(ROOT)}).\n")
+        sections += [line for item in items for line in rule_lines(item)]
+    head = [
+        "# Rules\n",
+        WRITTEN,
+        f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
+        "`approximate`: never on by default. How to add one: [add-a-rule.md](add-a-rule.md).",
+    ]
+    return "\n".join(head + sections) + "\n"
+
+
+def quoted(name: str, first: str | None, last: str | None) -> str:
+    """The text that a quotation stands for."""
+    lines = (ROOT / name).read_text(encoding="utf-8").rstrip("\n").splitlines()
+    if first is None:
+        return "\n".join(lines)
+    begin = next((k for k, line in enumerate(lines) if first in line), None)
+    end = next((k for k, line in enumerate(lines) if begin is not None and k >= begin and last in line), None)
+    if begin is None or end is None:
+        raise SystemExit(f"{name} has no lines from {first!r} to {last!r}; a page quotes them")
+    return "\n".join(lines[begin : end + 1])
+
+
+def with_quotations(page: Path) -> str:
+    return QUOTATION.sub(lambda m: m.group(1) + quoted(*m.group(2, 3, 4)) + m.group(6), page.read_text(encoding="utf-8"))
+
+
+def pages() -> dict[Path, str]:
+    """Every page that is written or brought up to date, with its text."""
+    written = {ROOT / "docs/ops.md": ops_page(), ROOT / "docs/rules.md": rules_page()}
+    hand = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return written | {page: with_quotations(page) for page in hand if page not in written and page.exists()}
+
+
+def main() -> int:
+    for path, text in pages().items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)} is written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

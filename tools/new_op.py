@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev new-op NAME: src/ops/onnx/NAME.cpp, an element-wise op that builds and passes its tests as it stands, ready to be changed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SKELETON = """\
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
+#include "ops/reference_helpers.h"
+
+namespace tenon::ops {{
+
+OP({ident}) {{
+    .name = "{name}",
+    .since = {opset},
+    .inputs = {{"input"}},
+    .infer = infer_float_unary,
+    .form = unary_of<[](Expr x) {{ return max(x, Expr(0)); }}>,
+    .reference = unary_reference<[](double x) {{ return std::isnan(x) || x > 0 ? x : 0.0; }}>,
+    .first = {opset},
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f32[4] = [-1, 0, 2.5, nan]"}},
+}};
+
+}}  // namespace tenon::ops
+"""
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower().replace("-", "_")
+
+
+def camel(name: str) -> str:
+    return name if name[0].isupper() else "".join(part.capitalize() for part in snake(name).split("_"))
+
+
+def newest_opset() -> str:
+    text = (ROOT / "src/import/onnx_schema.h").read_text(encoding="utf-8")
+    return re.search(r"kNewestOpset\s*=\s*(\d+)", text).group(1)
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or not re.fullmatch(r"[A-Za-z][\w-]*", sys.argv[1]):
+        print("usage: ./dev new-op NAME      for instance: ./dev new-op HardSwish", file=sys.stderr)
+        return 2
+    ident, name = snake(sys.argv[1]), camel(sys.argv[1])
+    path = ROOT / f"src/ops/onnx/{ident}.cpp"
+    if path.exists():
+        print(f"{path.relative_to(ROOT)} is there already", file=sys.stderr)
+        return 1
+    path.write_text(SKELETON.format(ident=ident, name=name, opset=newest_opset()), encoding="utf-8")
+    print(f"{path.relative_to(ROOT)}: say what {name} takes and computes (docs/add-an-op.md), then ./dev test ops && ./dev docs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
