@@ -76,7 +76,7 @@ def ops_page() -> str:
         "# Ops\n",
         WRITTEN,
         f"{len(rows)} ops, one file each in `src/ops/onnx/`. Opsets: from the first that has the op to the newest;",
-        "older forms are adapted on import. `?` marks an optional operand, `*` a variadic one. How to add one: [add-an-op.md](add-an-op.md).",
+        "older ones are adapted. `?`: optional, `*`: variadic operand. How to add one: [add-an-op.md](add-an-op.md).",
     ]
     for kind in ("loop form", "fused: defined in plain ops", "opaque: runs its reference function"):
         group = sorted((row for row in rows if row[0] == kind), key=lambda row: row[1])

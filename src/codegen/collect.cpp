@@ -215,6 +215,8 @@ class Collector {
 
 }  // namespace
 
+Result<Plan> collect(const ir::Graph& graph) { return Collector(graph).run(); }
+
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
   while (plan.arrays[access.array].same_bytes >= 0) {
     const Array& shape = plan.arrays[access.array];

@@ -293,4 +293,22 @@ void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn)
   set_data(view, 0, std::move(out));
 }
 
+void pick_data(NodeView& view, const std::function<std::vector<int64_t>(const std::vector<int64_t>& index)>& source) {
+  if (!ranks_known(view, {0}) || !view.outputs[0].has_rank()) return;
+  const auto data = elements(view, 0);
+  const auto from = numbers_of(*view.type(0).shape), to = numbers_of(*view.outputs[0].shape);
+  const Dim count = view.outputs[0].count();
+  if (!data || !from || !to || count.value() > static_cast<int64_t>(ir::kMaxShapeData)) return;
+  ShapeData out;
+  for (int64_t i = 0; i < count.value(); ++i) {
+    std::vector<int64_t> at(to->size());
+    int64_t rest = i, position = 0;
+    for (size_t d = at.size(); d-- > 0; rest /= (*to)[d]) at[d] = rest % (*to)[d];
+    const std::vector<int64_t> picked = source(at);
+    for (size_t d = 0; d < picked.size(); ++d) position = position * (*from)[d] + picked[d];
+    out.push_back((*data)[static_cast<size_t>(position)]);
+  }
+  set_data(view, 0, std::move(out));
+}
+
 }  // namespace tenon::ops

@@ -89,6 +89,9 @@ void pass_data(NodeView& view);
 /// or `fn` answers nullopt.
 void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn);
 void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn);
+/// Shape data of result 0 that picks elements of operand 0: `source` gives the picked index from a result's index. Does nothing
+/// where sizes or elements are not known.
+void pick_data(NodeView& view, const std::function<std::vector<int64_t>(const std::vector<int64_t>& index)>& source);
 /// Elements of an operand, broadcast to `to`; nullopt where they or the operand's sizes are not known, or are too many.
 std::optional<ShapeData> broadcast_elements(const NodeView& view, size_t input, const DimList& to);
 

@@ -46,10 +46,8 @@ class Consing {
       const size_t h = hash_of(*value.constant);
       const auto [begin, end] = seen.equal_range(h);
       const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(*graph_.value(e.second).constant, *value.constant); });
-      if (same == end)
-        seen.emplace(h, v);
-      else if (graph_.replace_all_uses(v, same->second))
-        changed = true, graph_.erase_value(v);
+      if (same == end) seen.emplace(h, v);
+      else if (graph_.replace_all_uses(v, same->second)) changed = true, graph_.erase_value(v);
     }
     return changed;
   }
@@ -64,10 +62,8 @@ class Consing {
       const size_t h = hash(node);
       const auto [begin, end] = seen.equal_range(h);
       const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(graph_.node(e.second), node); });
-      if (same == end)
-        seen.emplace(h, id);
-      else
-        changed |= join(id, same->second);
+      if (same == end) seen.emplace(h, id);
+      else changed |= join(id, same->second);
     }
     return changed;
   }
@@ -93,7 +89,8 @@ class Consing {
   }
 
   static bool equal(const ir::Node& a, const ir::Node& b) {
-    if (a.op != b.op || a.outputs.size() != b.outputs.size() || !(a.attributes == b.attributes) || a.inputs.size() != b.inputs.size()) return false;
+    if (a.op != b.op || a.outputs.size() != b.outputs.size() || !(a.attributes == b.attributes) || a.inputs.size() != b.inputs.size())
+      return false;
     for (size_t i = 0; i < a.outputs.size(); ++i)
       if (!a.outputs[i] != !b.outputs[i]) return false;
     if (a.inputs == b.inputs) return true;

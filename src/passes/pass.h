@@ -16,13 +16,13 @@ namespace tenon::passes {
 using ir::Graph;
 
 struct Options {
-  int level = 2;                                  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine
+  int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine
   rewrite::Numerics allowed = rewrite::Numerics::reassociating;
-  std::set<std::string, std::less<>> off;         ///< names of passes, rule files or rules that do not run
+  std::set<std::string, std::less<>> off;                    ///< names of passes, rule files or rules that do not run
   int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules, over all passes
-  bool timing = false;                            ///< measure each rule too
+  bool timing = false;                                       ///< measure each rule too
 #ifdef NDEBUG
-  bool verify = false;                            ///< check every invariant of the graph after each pass
+  bool verify = false;  ///< check every invariant of the graph after each pass
 #else
   bool verify = true;
 #endif
@@ -43,7 +43,7 @@ struct PassReport {
 
 struct Report {
   std::vector<PassReport> passes;
-  rewrite::Statistics rules;            ///< summed over the passes that run rules, by rule name
+  rewrite::Statistics rules;  ///< summed over the passes that run rules, by rule name
   int64_t nodes_before = 0, nodes_after = 0;
   double ms = 0;
 };
@@ -52,14 +52,14 @@ struct Report {
 struct Context {
   const Options& options;
   Report& report;
-  int64_t budget;                       ///< rewrites left (Options::stop_after)
+  int64_t budget;  ///< rewrites left (Options::stop_after)
 };
 
 /// A whole-graph step. Returns whether it changed the graph.
 struct Pass {
   std::string_view name;
   std::string_view docs;
-  int level;                            ///< runs from this level on
+  int level;  ///< runs from this level on
   Result<bool> (*run)(Graph& graph, Context& context);
 };
 

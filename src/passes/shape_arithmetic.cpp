@@ -31,10 +31,8 @@ bool settle(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
     journal.begin();
     journal.constants_made({graph.add_constant(ir::constant_of(std::move(*tensor)))});
     const ir::ValueId constant = journal.constants().front();
-    if (rewrite::replace(graph, out, constant, journal).empty())
-      changed = true;
-    else
-      journal.undo();
+    if (rewrite::replace(graph, out, constant, journal).empty()) changed = true;
+    else journal.undo();
   }
   return changed;
 }

@@ -66,7 +66,8 @@ void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
       if (use.node && !holds(users, use.node)) users.push_back(use.node);
     for (NodeId user : users) {
       std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
-      for (ValueId out : graph.node(user).outputs) before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
+      for (ValueId out : graph.node(user).outputs)
+        before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
       if (!infer(graph, user)) continue;  // the typed verifier says what is wrong; knowing more cannot make a legal node illegal
       for (size_t i = 0; i < before.size(); ++i) {
         const ValueId out = graph.node(user).outputs[i];
@@ -142,13 +143,9 @@ std::string apply(ir::Graph& graph, const CompiledRule& compiled, const Match& m
   std::string refused;
   try {
     const bool done = compiled.equation ? compiled.equation->rewrite(match, rewriter) : rule.rewrite(match, rewriter);
-    if (!rewriter.status())
-      refused = rewriter.status().error()->what;
-    else if (!done || rewriter.replacements().empty())
-      refused = "the rule refused while building";
-  } catch (const std::exception& e) {
-    refused = std::string("the rule threw: ") + e.what();
-  }
+    if (!rewriter.status()) refused = rewriter.status().error()->what;
+    else if (!done || rewriter.replacements().empty()) refused = "the rule refused while building";
+  } catch (const std::exception& e) { refused = std::string("the rule threw: ") + e.what(); }
   for (const auto& [from, to] : rewriter.replacements()) {
     if (!refused.empty()) break;
     refused = !to ? "the rule gave no value" : replace(graph, from, to, journal);

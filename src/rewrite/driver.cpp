@@ -125,10 +125,8 @@ class Run {
 
   static void count(std::map<std::string, int64_t, std::less<>>& counts, std::string_view reason) {
     const auto it = counts.find(reason);
-    if (it != counts.end())
-      ++it->second;
-    else
-      counts.emplace(reason, 1);
+    if (it != counts.end()) ++it->second;
+    else counts.emplace(reason, 1);
   }
 
   /// After a rewrite: books, limits, who is looked at again, who died.
@@ -169,8 +167,8 @@ class Run {
     const Node& root = graph_.node(matched[0]);
     stats_.reports.push_back(fmt::format(
         "rule {} does not settle: {} at node '{}' ({}){}; it was left out for the rest of the run", stats.name,
-        grown ? fmt::format("the graph grew past {} nodes", node_limit_) : fmt::format("{} rewrites one upon the other", deepest), root.name,
-        root.op->name, root.provenance.rule.empty() ? "" : fmt::format(", after rule {}", root.provenance.rule)));
+        grown ? fmt::format("the graph grew past {} nodes", node_limit_) : fmt::format("{} rewrites one upon the other", deepest),
+        root.name, root.op->name, root.provenance.rule.empty() ? "" : fmt::format(", after rule {}", root.provenance.rule)));
   }
 
   void push_users(ValueId value) {
@@ -221,7 +219,7 @@ class Run {
   Worklist work_;
   Statistics stats_;
   std::vector<uint32_t> candidates_;
-  std::vector<int> depth_;       ///< by slot: rewrites one upon the other
+  std::vector<int> depth_;  ///< by slot: rewrites one upon the other
   int64_t node_limit_ = 0;
 };
 

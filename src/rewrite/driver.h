@@ -14,14 +14,14 @@
 namespace tenon::rewrite {
 
 struct Options {
-  Numerics allowed = Numerics::reassociating;   ///< highest class of rules that may run
+  Numerics allowed = Numerics::reassociating;                ///< highest class of rules that may run
   int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites; for bisecting
   /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
-  int repeats = 1000;             ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
-  int64_t growth = 4;             ///< nodes at most this many times those at the start, plus 10,000
+  int repeats = 1000;  ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
+  int64_t growth = 4;  ///< nodes at most this many times those at the start, plus 10,000
   int sweeps = 32;
-  bool timing = false;            ///< measure each rule (two clock reads a try)
-  bool bodies = true;             ///< also inside If, Loop and Scan bodies
+  bool timing = false;  ///< measure each rule (two clock reads a try)
+  bool bodies = true;   ///< also inside If, Loop and Scan bodies
   /// Asked now and then; true stops early with the graph valid. May be null.
   std::function<bool()> cancelled;
   /// Tried at every node before the rules: may answer with one constant a result, which then replace them. May be null.

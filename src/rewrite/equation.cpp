@@ -15,7 +15,8 @@ namespace {
 /// Recursive descent over one equation; every function leaves `at_` behind what it read.
 class Parser {
  public:
-  Parser(std::string_view text, const ir::OpTable& ops, Equation& out, std::string& name) : text_(text), ops_(ops), out_(out), name_(name) {}
+  Parser(std::string_view text, const ir::OpTable& ops, Equation& out, std::string& name)
+      : text_(text), ops_(ops), out_(out), name_(name) {}
 
   Result<void> equation() {
     TRY(read_name());
@@ -178,7 +179,8 @@ class Parser {
 
   Result<std::pair<std::string, std::string>> op_name() {
     std::string domain, name = identifier();
-    while (!name.empty() && (eat("::") || (peek() == '.' && at_ + 1 < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_ + 1]))))) {
+    while (!name.empty() &&
+           (eat("::") || (peek() == '.' && at_ + 1 < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_ + 1]))))) {
       const bool dot = text_[at_] == '.';
       if (dot) ++at_;
       domain += (domain.empty() ? "" : ".") + name;
@@ -232,14 +234,10 @@ class Parser {
       given.has_default = true;
       double number = 0;
       std::from_chars(value.data(), value.data() + value.size(), number);
-      if (type.find("string") != type.npos)
-        given.otherwise = std::string(value);
-      else if (type.find("float") != type.npos)
-        given.otherwise = static_cast<float>(number);
-      else if (type.find("ints") == type.npos)
-        given.otherwise = static_cast<int64_t>(number);
-      else
-        given.has_default = false;
+      if (type.find("string") != type.npos) given.otherwise = std::string(value);
+      else if (type.find("float") != type.npos) given.otherwise = static_cast<float>(number);
+      else if (type.find("ints") == type.npos) given.otherwise = static_cast<int64_t>(number);
+      else given.has_default = false;
     }
   }
 
@@ -295,8 +293,9 @@ class Parser {
     right_ = true;  // conditions bind nothing
     c.left = TRY(expression());
     using Compare = Condition::Compare;
-    static constexpr std::pair<std::string_view, Compare> kCompare[] = {{"==", Compare::equal}, {"!=", Compare::differs}, {"<=", Compare::at_most},
-                                                                       {">=", Compare::at_least}, {"<", Compare::less}, {">", Compare::greater}};
+    static constexpr std::pair<std::string_view, Compare> kCompare[] = {{"==", Compare::equal},   {"!=", Compare::differs},
+                                                                        {"<=", Compare::at_most}, {">=", Compare::at_least},
+                                                                        {"<", Compare::less},     {">", Compare::greater}};
     for (const auto& [token, compare] : kCompare) {
       if (!eat(token)) continue;
       c.compare = compare;

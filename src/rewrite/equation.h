@@ -40,11 +40,11 @@ struct Term {
   int variable = -1;
   double number = 0;
   ir::Ints ints;
-  std::vector<int> operands;     ///< op: terms; either: the alternatives
+  std::vector<int> operands;  ///< op: terms; either: the alternatives
   struct Given {
     std::string name;
-    int expression;              ///< in Equation::expressions
-    ir::Attribute otherwise;     ///< the op's default
+    int expression;           ///< in Equation::expressions
+    ir::Attribute otherwise;  ///< the op's default
     bool has_default = false;
   };
   std::vector<Given> attributes;
@@ -62,19 +62,19 @@ struct Expression {
 struct Condition {
   enum class Compare : uint8_t { holds, equal, differs, less, at_most, greater, at_least } compare = Compare::holds;
   bool negated = false;
-  int left = -1, right = -1;     ///< expressions
-  std::string text;              ///< for refusals
+  int left = -1, right = -1;  ///< expressions
+  std::string text;           ///< for refusals
 };
 
 /// What the names of an equation stand for in one match.
 struct Bindings {
   struct Slot {
     enum class Kind : uint8_t { free, value, attribute } kind = Kind::free;
-    ValueId value;               ///< none: the optional operand is missing
+    ValueId value;  ///< none: the optional operand is missing
     ir::Attribute attribute = int64_t{0};
   };
   std::vector<Slot> slots;
-  std::vector<ValueId> roots;    ///< what the left roots stand for, in their order
+  std::vector<ValueId> roots;  ///< what the left roots stand for, in their order
 };
 
 /// The value of an expression under bindings; nullopt where a function has no answer.

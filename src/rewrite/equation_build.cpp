@@ -51,8 +51,8 @@ class Maker {
       attributes.emplace_back(given.name, std::move(*value));
     }
     const std::string name = t.op->domain.empty() ? t.op->name : t.op->domain + "::" + t.op->name;
-    const auto results = w_.many(name, std::move(inputs), std::max<size_t>(t.result + 1u, static_cast<size_t>(t.op->min_outputs)),
-                                 std::move(attributes));
+    const auto results =
+        w_.many(name, std::move(inputs), std::max<size_t>(t.result + 1u, static_cast<size_t>(t.op->min_outputs)), std::move(attributes));
     return t.result < results.size() ? results[t.result] : ValueId{};
   }
 

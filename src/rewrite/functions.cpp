@@ -13,13 +13,16 @@ using Answer = std::optional<ir::Attribute>;
 Answer yes(bool holds) { return ir::Attribute(int64_t{holds}); }
 bool is_value(const Argument& a) { return a.kind == Argument::Kind::value && a.value; }
 
-template <class F> Answer of_value(Arguments a, F f) {
+template <class F>
+Answer of_value(Arguments a, F f) {
   return a.size() == 1 && is_value(a[0]) ? f(a[0].value) : std::nullopt;
 }
-template <class F> Answer of_two(Arguments a, F f) {
+template <class F>
+Answer of_two(Arguments a, F f) {
   return a.size() == 2 && is_value(a[0]) && is_value(a[1]) ? f(a[0].value, a[1].value) : std::nullopt;
 }
-template <class F> Answer of_numbers(Arguments a, F f) {
+template <class F>
+Answer of_numbers(Arguments a, F f) {
   if (a.size() != 2 || a[0].kind != Argument::Kind::attribute || a[1].kind != Argument::Kind::attribute) return std::nullopt;
   const auto x = as_number(a[0].attribute), y = as_number(a[1].attribute);
   if (!x || !y) return std::nullopt;
@@ -123,21 +126,23 @@ constexpr Entry kFunctions[] = {
     {"integer", [](const Match& m, Arguments a) { return of_value(a, [&](ValueId v) { return yes(is_integer(m.dtype(v))); }); }},
     {"bool", [](const Match& m, Arguments a) { return of_value(a, [&](ValueId v) { return yes(m.dtype(v) == DType::boolean); }); }},
     {"constant", [](const Match& m, Arguments a) { return of_value(a, [&](ValueId v) { return yes(m.is_constant(v)); }); }},
-    {"scalar", [](const Match& m, Arguments a) {
-       return of_value(a, [&](ValueId v) { return yes(m.shape(v) && product(*m.shape(v)).known_equal(1)); });
-     }},
+    {"scalar", [](const Match& m,
+                  Arguments a) { return of_value(a, [&](ValueId v) { return yes(m.shape(v) && product(*m.shape(v)).known_equal(1)); }); }},
     {"splat", [](const Match& m, Arguments a) { return of_value(a, [&](ValueId v) { return yes(m.number(v).has_value()); }); }},
     {"present", [](const Match&, Arguments a) { return yes(a.size() == 1 && is_value(a[0])); }},
     {"finite", finite},
     {"same_shape", [](const Match& m, Arguments a) { return of_two(a, [&](ValueId x, ValueId y) { return yes(m.same_shape(x, y)); }); }},
     {"same_type", [](const Match& m, Arguments a) { return of_two(a, [&](ValueId x, ValueId y) { return yes(m.same_type(x, y)); }); }},
-    {"same_dtype", [](const Match& m, Arguments a) { return of_two(a, [&](ValueId x, ValueId y) { return yes(m.dtype(x) == m.dtype(y)); }); }},
+    {"same_dtype",
+     [](const Match& m, Arguments a) { return of_two(a, [&](ValueId x, ValueId y) { return yes(m.dtype(x) == m.dtype(y)); }); }},
     {"last_axis", last_axis},
     {"suffix", suffix},
-    {"rank", [](const Match& m, Arguments a) {
+    {"rank",
+     [](const Match& m, Arguments a) {
        return of_value(a, [&](ValueId v) -> Answer { return m.rank(v) ? Answer(ir::Attribute(int64_t{*m.rank(v)})) : std::nullopt; });
      }},
-    {"uses", [](const Match& m, Arguments a) {
+    {"uses",
+     [](const Match& m, Arguments a) {
        return of_value(a, [&](ValueId v) -> Answer { return ir::Attribute(static_cast<int64_t>(m.use_count(v))); });
      }},
     {"size", size},

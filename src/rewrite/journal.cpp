@@ -18,10 +18,8 @@ void Journal::undo() {
   auto edits = std::move(edits_);
   auto nodes = std::move(inserted_);
   for (const Edit& e : edits | std::views::reverse) {
-    if (e.node)
-      graph_.set_operand(e.node, e.slot, e.before);
-    else
-      graph_.set_output(e.slot, e.before);
+    if (e.node) graph_.set_operand(e.node, e.slot, e.before);
+    else graph_.set_output(e.slot, e.before);
   }
   for (ir::NodeId node : nodes | std::views::reverse) graph_.erase(node);
   for (ir::ValueId constant : constants_)

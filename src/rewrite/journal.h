@@ -28,7 +28,7 @@ class Journal : public ir::Listener {
 
   const std::vector<ir::NodeId>& nodes() const { return inserted_; }
   struct Edit {
-    ir::NodeId node;        ///< none: a graph output
+    ir::NodeId node;  ///< none: a graph output
     uint32_t slot;
     ir::ValueId before;
   };

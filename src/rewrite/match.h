@@ -82,11 +82,17 @@ class Match : public Look {
   }
 
   /// What match hands to rewrite.
-  template <class T> void keep(T state) { state_ = std::move(state); }
-  template <class T> const T& kept() const { return *std::any_cast<T>(&state_); }
+  template <class T>
+  void keep(T state) {
+    state_ = std::move(state);
+  }
+  template <class T>
+  const T& kept() const {
+    return *std::any_cast<T>(&state_);
+  }
 
-  std::vector<NodeId> nodes;         ///< the root first, then what was taken
-  std::vector<NodeId> other_roots;   ///< nodes whose results are replaced too; they may be used by anyone
+  std::vector<NodeId> nodes;        ///< the root first, then what was taken
+  std::vector<NodeId> other_roots;  ///< nodes whose results are replaced too; they may be used by anyone
 
  private:
   NodeId root_;

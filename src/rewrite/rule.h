@@ -22,7 +22,7 @@ enum class Stage : uint8_t { clean, fuse, combine };
 /// One rewrite: an equation, or a pair of functions. Constant-initialised; lives for ever.
 struct Rule {
   std::string_view name;
-  std::string_view docs;                 ///< one line: what it does and why that is right
+  std::string_view docs;  ///< one line: what it does and why that is right
   /// "Mul(?x, 1) => ?x"; see equation.h. Empty: the functions below are the rule.
   std::string_view equation = {};
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
@@ -32,7 +32,7 @@ struct Rule {
   /// Builds the replacement. false: refused after all, and whatever was built is taken back.
   bool (*rewrite)(const Match& match, Rewriter& rewriter) = nullptr;
   Numerics numerics = Numerics::exact;
-  int benefit = 1;                       ///< higher goes first; ties go by set order, then by order in the file
+  int benefit = 1;  ///< higher goes first; ties go by set order, then by order in the file
   /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.
   bool shared = false;
 };
@@ -44,7 +44,7 @@ struct RuleList {
 };
 
 /// `RULES(transpose) {.stage = Stage::clean, .rules = {{...}, {...}}};` in src/rules/transpose.cpp.
-#define RULES(IDENT)                                   \
+#define RULES(IDENT)                                     \
   extern const ::tenon::rewrite::RuleList rules_##IDENT; \
   constinit const ::tenon::rewrite::RuleList rules_##IDENT
 

@@ -32,9 +32,8 @@ Result<RuleSet> RuleSet::make(std::span<const Rule* const> rules, const ir::OpTa
   std::vector<const Rule*> order(rules.begin(), rules.end());
   std::vector<size_t> place(order.size());
   for (size_t i = 0; i < place.size(); ++i) place[i] = i;
-  std::ranges::sort(place, [&](size_t a, size_t b) {
-    return order[a]->benefit != order[b]->benefit ? order[a]->benefit > order[b]->benefit : a < b;
-  });
+  std::ranges::sort(
+      place, [&](size_t a, size_t b) { return order[a]->benefit != order[b]->benefit ? order[a]->benefit > order[b]->benefit : a < b; });
   for (size_t i : place) TRY(set.add(*order[i], ops));
   return set;
 }
@@ -58,12 +57,9 @@ Result<void> RuleSet::add(const Rule& rule, const ir::OpTable& ops) {
     const size_t blank = std::min(rest.find(' '), rest.size());
     const std::string_view name = rest.substr(0, blank);
     rest.remove_prefix(std::min(blank + 1, rest.size()));
-    if (name == "*")
-      any_.push_back(index);
-    else if (const ir::Op* op = op_named(name, ops))
-      root_.next[op].rules.push_back(index);
-    else
-      inactive_.push_back(std::string(rule.name) + ": op " + std::string(name));
+    if (name == "*") any_.push_back(index);
+    else if (const ir::Op* op = op_named(name, ops)) root_.next[op].rules.push_back(index);
+    else inactive_.push_back(std::string(rule.name) + ": op " + std::string(name));
   }
   return {};
 }

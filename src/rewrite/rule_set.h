@@ -17,7 +17,7 @@ namespace tenon::rewrite {
 /// A rule made ready for one table of ops.
 struct CompiledRule {
   const Rule* rule = nullptr;
-  std::unique_ptr<Equation> equation;   ///< null for code rules
+  std::unique_ptr<Equation> equation;  ///< null for code rules
 };
 
 /// Rules in the order in which they are tried, and one automaton over all of them: a trie over the op of the node, of one of
@@ -45,7 +45,7 @@ class RuleSet {
   void hang_below(const Equation& equation, int term, int depth, Branch& branch, uint32_t index);
 
   std::deque<CompiledRule> rules_;
-  std::vector<uint32_t> any_;           ///< rules without a declared root
+  std::vector<uint32_t> any_;  ///< rules without a declared root
   Branch root_;
   std::vector<std::string> inactive_;
 };

@@ -41,8 +41,8 @@ void Statistics::add(const Statistics& other) {
 }
 
 std::string text_of(const Statistics& statistics) {
-  std::string out = fmt::format("{:32} {:>8} {:>8} {:>8} {:>7} {:>8} {:>8}  refused\n", "rule", "tried", "matches", "applied", "added",
-                                "removed", "ms");
+  std::string out =
+      fmt::format("{:32} {:>8} {:>8} {:>8} {:>7} {:>8} {:>8}  refused\n", "rule", "tried", "matches", "applied", "added", "removed", "ms");
   for (const RuleStatistics& r : statistics.rules) {
     if (r.matches == 0) continue;
     out += fmt::format("{:32} {:8} {:8} {:8} {:7} {:8} {:8.2f}  ", r.name, r.tried, r.matches, r.applied, r.added, r.removed, r.ms);

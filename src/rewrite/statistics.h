@@ -11,23 +11,23 @@ namespace tenon::rewrite {
 /// What one rule did in one run (summed over bodies).
 struct RuleStatistics {
   std::string_view name;
-  int64_t tried = 0;      ///< nodes at which the rule was asked
+  int64_t tried = 0;  ///< nodes at which the rule was asked
   int64_t matches = 0;
   int64_t applied = 0;
-  int64_t added = 0;      ///< nodes inserted
-  int64_t removed = 0;    ///< nodes that died in consequence
+  int64_t added = 0;                                    ///< nodes inserted
+  int64_t removed = 0;                                  ///< nodes that died in consequence
   std::map<std::string, int64_t, std::less<>> refused;  ///< reason to count; a match that was not applied
-  double ms = 0;          ///< measured only where Options::timing is set
-  bool unsettled = false; ///< stopped by a limit
+  double ms = 0;                                        ///< measured only where Options::timing is set
+  bool unsettled = false;                               ///< stopped by a limit
 };
 
 struct Statistics {
-  std::vector<RuleStatistics> rules;    ///< one a rule, in the order of the set
+  std::vector<RuleStatistics> rules;  ///< one a rule, in the order of the set
   int64_t nodes_before = 0, nodes_after = 0;
-  int64_t visits = 0;                   ///< nodes taken from the worklist
+  int64_t visits = 0;  ///< nodes taken from the worklist
   int sweeps = 0;
   double ms = 0;
-  bool changed = false;                 ///< measured by the journal
+  bool changed = false;  ///< measured by the journal
   /// One sentence for each rule that did not settle, naming it, the limit and the node.
   std::vector<std::string> reports;
   void add(const Statistics& other);

@@ -31,7 +31,7 @@ class Worklist {
 
  private:
   std::deque<ir::NodeId> queue_;
-  std::vector<uint32_t> waiting_;   ///< by slot: the bits of the id that waits
+  std::vector<uint32_t> waiting_;  ///< by slot: the bits of the id that waits
 };
 
 }  // namespace tenon::rewrite

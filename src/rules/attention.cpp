@@ -16,8 +16,8 @@ using namespace rewrite;
 namespace {
 
 struct Attention {
-  ValueId q, kt, k, v;                ///< kt or k: the keys, transposed or not
-  std::vector<ValueId> masks;         ///< added to the scores, outermost first
+  ValueId q, kt, k, v;                               ///< kt or k: the keys, transposed or not
+  std::vector<ValueId> masks;                        ///< added to the scores, outermost first
   std::vector<std::pair<ValueId, ValueId>> choices;  ///< (condition, fill) of Where(condition, scores, fill)
   double scale = 1;
   bool guarded = false;
@@ -118,7 +118,8 @@ bool may_mask_a_row(const Match& m, ValueId value, int depth = 10, bool top = tr
   const auto operand = [&](size_t i) { return may_mask_a_row(m, m.operand(node, i), depth - 1, false); };
   if (n.is("Where")) return operand(1) || operand(2);
   if (n.is("Add") || n.is("Sub") || n.is("Mul")) return operand(0) || operand(1);
-  for (std::string_view op : {"Expand", "Reshape", "Unsqueeze", "Squeeze", "Slice", "Cast", "Transpose", "Identity", "Gather", "Neg", "Trilu"})
+  for (std::string_view op :
+       {"Expand", "Reshape", "Unsqueeze", "Squeeze", "Slice", "Cast", "Transpose", "Identity", "Gather", "Neg", "Trilu"})
     if (n.is(op)) return operand(0);
   return false;
 }
@@ -213,8 +214,9 @@ ValueId repeated_heads(const Match& m, ValueId value) {
   if (!out || !wide || !narrow || !in || out->size() != 4 || wide->size() != 5 || narrow->size() != 5 || in->size() != 4) return {};
   const auto same = [](Dim a, Dim b) { return a.known_equal(b); };
   const bool fits = same((*narrow)[2], 1) && same((*in)[0], (*narrow)[0]) && same((*in)[1], (*narrow)[1]) && same((*in)[2], (*narrow)[3]) &&
-                    same((*in)[3], (*narrow)[4]) && same((*in)[0], (*wide)[0]) && same((*in)[1], (*wide)[1]) && same((*in)[2], (*wide)[3]) &&
-                    same((*in)[3], (*wide)[4]) && same((*in)[0], (*out)[0]) && same((*in)[2], (*out)[2]) && same((*in)[3], (*out)[3]);
+                    same((*in)[3], (*narrow)[4]) && same((*in)[0], (*wide)[0]) && same((*in)[1], (*wide)[1]) &&
+                    same((*in)[2], (*wide)[3]) && same((*in)[3], (*wide)[4]) && same((*in)[0], (*out)[0]) && same((*in)[2], (*out)[2]) &&
+                    same((*in)[3], (*out)[3]);
   return fits ? source : ValueId{};
 }
 
@@ -237,12 +239,23 @@ bool to_grouped(const Match& m, Rewriter& w) {
 
 RULES(attention) {
     .stage = Stage::fuse,
-    .rules = {
-        {.name = "attention", .docs = "softmax(scale * q k^T + masks) v is Attention", .roots = "MatMul", .match = match_attention, .rewrite = to_attention,
-         .numerics = Numerics::reassociating, .benefit = 9},
-        {.name = "attention_grouped", .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)", .roots = "Attention",
-         .match = grouped, .rewrite = to_grouped, .benefit = 5, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "attention",
+             .docs = "softmax(scale * q k^T + masks) v is Attention",
+             .roots = "MatMul",
+             .match = match_attention,
+             .rewrite = to_attention,
+             .numerics = Numerics::reassociating,
+             .benefit = 9},
+            {.name = "attention_grouped",
+             .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)",
+             .roots = "Attention",
+             .match = grouped,
+             .rewrite = to_grouped,
+             .benefit = 5,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

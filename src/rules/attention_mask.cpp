@@ -4,29 +4,18 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/ranges.h"
 
 namespace tenon::rules {
 using namespace rewrite;
 namespace {
 
-/// The Range that `value` is, with axes of size 1 added; none where it is something else.
-NodeId range_below(const Match& m, ValueId value) {
-  for (int depth = 0; depth < 6; ++depth) {
-    const NodeId node = m.producer(value);
-    if (!node) return {};
-    const Node& n = m.node(node);
-    if (n.is("Range")) return node;
-    if (!n.is("Unsqueeze") && !n.is("Reshape") && !n.is("Squeeze") && !n.is("Expand") && !n.is("Cast")) return {};
-    value = m.operand(node, 0);
-  }
-  return {};
-}
-
 /// GreaterOrEqual(range, c) where no element of the range is below c: exporters write it for "every query may look".
 bool always_holds(const Match& m, ValueId condition) {
   const NodeId at_least = m.made_by(condition, "GreaterOrEqual"), at_most = at_least ? NodeId{} : m.made_by(condition, "LessOrEqual");
   if (!at_least && !at_most) return false;
-  const ValueId high = at_least ? m.operand(at_least, 0) : m.operand(at_most, 1), low = at_least ? m.operand(at_least, 1) : m.operand(at_most, 0);
+  const ValueId high = at_least ? m.operand(at_least, 0) : m.operand(at_most, 1),
+                low = at_least ? m.operand(at_least, 1) : m.operand(at_most, 0);
   const NodeId range = range_below(m, high);
   const auto bound = m.is_constant(low) ? m.number(low) : std::nullopt;
   if (!range || !bound || !is_integer(m.dtype(high))) return false;
@@ -34,28 +23,24 @@ bool always_holds(const Match& m, ValueId condition) {
   return start && step && *start >= *bound && *step > 0;
 }
 
-/// 0, 1, 2, ... along the axis `from_end` (1: last) and nothing along the others.
-bool counts_along(const Match& m, ValueId value, size_t from_end) {
-  const NodeId range = range_below(m, value);
-  const DimList* shape = m.shape(value);
-  if (!range || !shape || shape->size() < 2 || !m.is_number(m.operand(range, 0), 0) || !m.is_number(m.operand(range, 2), 1)) return false;
-  for (size_t i = 0; i < shape->size(); ++i)
-    if (i + from_end != shape->size() && !(*shape)[i].known_equal(1)) return false;
-  const DimList* counted = m.shape(m.result(range));
-  return counted && (*counted)[0].known_equal((*shape)[shape->size() - from_end]);
+/// Positions along the axis `from_end` (1: last).
+bool is_position(const Match& m, ValueId value, int from_end) {
+  const auto rank = m.rank(value);
+  return rank && *rank >= 2 && counts_along(m, value, static_cast<size_t>(*rank - from_end));
 }
 
 /// key position <= query position.
 bool is_causal(const Match& m, ValueId condition) {
   const NodeId at_most = m.made_by(condition, "LessOrEqual"), at_least = at_most ? NodeId{} : m.made_by(condition, "GreaterOrEqual");
   if (!at_most && !at_least) return false;
-  const ValueId keys = at_most ? m.operand(at_most, 0) : m.operand(at_least, 1), queries = at_most ? m.operand(at_most, 1) : m.operand(at_least, 0);
-  return counts_along(m, keys, 1) && counts_along(m, queries, 2);
+  const ValueId keys = at_most ? m.operand(at_most, 0) : m.operand(at_least, 1),
+                queries = at_most ? m.operand(at_most, 1) : m.operand(at_least, 0);
+  return is_position(m, keys, 1) && is_position(m, queries, 2);
 }
 
 struct Narrow {
-  std::vector<ValueId> conditions;   ///< what is left of the And tree
-  NodeId where;                      ///< around the tree, where the mask is added; none for a bool mask
+  std::vector<ValueId> conditions;  ///< what is left of the And tree
+  NodeId where;                     ///< around the tree, where the mask is added; none for a bool mask
   bool dropped = false, causal = false;
 };
 
@@ -156,12 +141,23 @@ bool unexpanded(const Match& m, Rewriter& w) {
 
 RULES(attention_mask) {
     .stage = Stage::fuse,
-    .rules = {
-        {.name = "attention_mask", .docs = "an Expand before the mask: Attention broadcasts it itself", .roots = "Attention", .match = expanded, .rewrite = unexpanded,
-         .benefit = 5, .shared = true},
-        {.name = "attention_conditions", .docs = "mask conditions that always hold are left out; key <= query becomes is_causal", .roots = "Attention", .match = narrower, .rewrite = narrow,
-         .benefit = 4, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "attention_mask",
+             .docs = "an Expand before the mask: Attention broadcasts it itself",
+             .roots = "Attention",
+             .match = expanded,
+             .rewrite = unexpanded,
+             .benefit = 5,
+             .shared = true},
+            {.name = "attention_conditions",
+             .docs = "mask conditions that always hold are left out; key <= query becomes is_causal",
+             .roots = "Attention",
+             .match = narrower,
+             .rewrite = narrow,
+             .benefit = 4,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

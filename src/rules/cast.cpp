@@ -42,9 +42,16 @@ bool one_cast(const Match& m, Rewriter& w) {
 
 RULES(cast) {
     .stage = Stage::clean,
-    .rules = {
-        {.name = "cast_chain", .docs = "Cast(Cast(x)) is one Cast where the inner one keeps every value", .roots = "Cast", .match = lossless_inside, .rewrite = one_cast, .benefit = 5, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "cast_chain",
+             .docs = "Cast(Cast(x)) is one Cast where the inner one keeps every value",
+             .roots = "Cast",
+             .match = lossless_inside,
+             .rewrite = one_cast,
+             .benefit = 5,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

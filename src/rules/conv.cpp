@@ -130,10 +130,12 @@ bool zero_pad(Match& m) {
   const auto rank = m.rank(m.operand(pad, 0));
   const auto& attributes = m.node(m.root()).attributes;
   if (!pads || !rank || m.operand(pad, 3) || attributes.text("auto_pad", "NOTSET") != "NOTSET") return false;
-  if (m.node(m.root()).is("AveragePool") && (attributes.integer("count_include_pad", 0) == 0 || attributes.integer("ceil_mode", 0) != 0)) return false;
+  if (m.node(m.root()).is("AveragePool") && (attributes.integer("count_include_pad", 0) == 0 || attributes.integer("ceil_mode", 0) != 0))
+    return false;
   const int spatial = *rank - 2;
   if (static_cast<int>(pads->size()) != 2 * *rank || spatial < 1) return false;
-  if (std::ranges::any_of(*pads, [](int64_t p) { return p < 0; }) || (*pads)[0] || (*pads)[1] || (*pads)[*rank] || (*pads)[*rank + 1]) return false;
+  if (std::ranges::any_of(*pads, [](int64_t p) { return p < 0; }) || (*pads)[0] || (*pads)[1] || (*pads)[*rank] || (*pads)[*rank + 1])
+    return false;
   ir::Ints now = attributes.ints("pads", ir::Ints(2 * spatial, 0));
   for (int i = 0; i < spatial; ++i) {
     now[i] += (*pads)[i + 2];
@@ -159,13 +161,29 @@ bool wider_pads(const Match& m, Rewriter& w) {
 
 RULES(conv) {
     .stage = Stage::fuse,
-    .rules = {
-        {.name = "conv_batch_norm", .docs = "BatchNormalization after a convolution goes into its weights and bias", .roots = "BatchNormalization", .match = batch_norm, .rewrite = fold_in,
-         .numerics = Numerics::reassociating, .benefit = 6},
-        {.name = "conv_channel_factor", .docs = "a constant factor or summand a channel after a convolution goes into its weights and bias", .roots = "Mul Add", .match = channel_factor,
-         .rewrite = fold_in, .numerics = Numerics::reassociating, .benefit = 5},
-        {.name = "pad_into_conv", .docs = "zero padding before a convolution or a pool that counts pads", .roots = "Conv AveragePool", .match = zero_pad, .rewrite = wider_pads, .benefit = 5},
-    },
+    .rules =
+        {
+            {.name = "conv_batch_norm",
+             .docs = "BatchNormalization after a convolution goes into its weights and bias",
+             .roots = "BatchNormalization",
+             .match = batch_norm,
+             .rewrite = fold_in,
+             .numerics = Numerics::reassociating,
+             .benefit = 6},
+            {.name = "conv_channel_factor",
+             .docs = "a constant factor or summand a channel after a convolution goes into its weights and bias",
+             .roots = "Mul Add",
+             .match = channel_factor,
+             .rewrite = fold_in,
+             .numerics = Numerics::reassociating,
+             .benefit = 5},
+            {.name = "pad_into_conv",
+             .docs = "zero padding before a convolution or a pool that counts pads",
+             .roots = "Conv AveragePool",
+             .match = zero_pad,
+             .rewrite = wider_pads,
+             .benefit = 5},
+        },
 };
 
 }  // namespace tenon::rules

@@ -53,10 +53,16 @@ bool drop(const Match& m, Rewriter& w) {
 
 RULES(expand) {
     .stage = Stage::clean,
-    .rules = {
-        {.name = "expand_needless", .docs = "an Expand before an op that broadcasts the same axes itself", .roots = "Add Sub Mul Div Pow Max Min And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual Where",
-         .match = needless, .rewrite = drop, .benefit = 4, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "expand_needless",
+             .docs = "an Expand before an op that broadcasts the same axes itself",
+             .roots = "Add Sub Mul Div Pow Max Min And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual Where",
+             .match = needless,
+             .rewrite = drop,
+             .benefit = 4,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

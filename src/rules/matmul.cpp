@@ -87,11 +87,31 @@ bool bias_before(const Match& m, Rewriter& w) {
 
 RULES(matmul) {
     .stage = Stage::clean,
-    .rules = {
-        {.name = "gemm", .docs = "Gemm is MatMul and Add", .roots = "Gemm", .match = plain_gemm, .rewrite = to_matmul, .numerics = Numerics::reassociating, .benefit = 4, .shared = true},
-        {.name = "matmul_flat", .docs = "MatMul of flattened rows: the rows need no flattening", .roots = "MatMul", .match = flat_rows, .rewrite = reshape_after, .benefit = 3, .shared = true},
-        {.name = "bias_flat", .docs = "a bias or factor along the last axis, before the flattening", .roots = "Add Sub Mul", .match = flat_bias, .rewrite = bias_before, .benefit = 3, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "gemm",
+             .docs = "Gemm is MatMul and Add",
+             .roots = "Gemm",
+             .match = plain_gemm,
+             .rewrite = to_matmul,
+             .numerics = Numerics::reassociating,
+             .benefit = 4,
+             .shared = true},
+            {.name = "matmul_flat",
+             .docs = "MatMul of flattened rows: the rows need no flattening",
+             .roots = "MatMul",
+             .match = flat_rows,
+             .rewrite = reshape_after,
+             .benefit = 3,
+             .shared = true},
+            {.name = "bias_flat",
+             .docs = "a bias or factor along the last axis, before the flattening",
+             .roots = "Add Sub Mul",
+             .match = flat_bias,
+             .rewrite = bias_before,
+             .benefit = 3,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

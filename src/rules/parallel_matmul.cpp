@@ -12,7 +12,7 @@ using namespace rewrite;
 namespace {
 
 struct Branch {
-  NodeId matmul, add;      ///< add: none where the branch has no bias
+  NodeId matmul, add;  ///< add: none where the branch has no bias
   ValueId weight, bias, result;
   int64_t columns;
 };
@@ -79,10 +79,17 @@ bool side_by_side(const Match& m, Rewriter& w) {
 
 RULES(parallel_matmul) {
     .stage = Stage::combine,
-    .rules = {
-        {.name = "parallel_matmul", .docs = "MatMuls of one input with constant weights (queries, keys, values) are one MatMul and a Split", .roots = "MatMul",
-         .match = siblings, .rewrite = side_by_side, .numerics = Numerics::reassociating, .benefit = 3, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "parallel_matmul",
+             .docs = "MatMuls of one input with constant weights (queries, keys, values) are one MatMul and a Split",
+             .roots = "MatMul",
+             .match = siblings,
+             .rewrite = side_by_side,
+             .numerics = Numerics::reassociating,
+             .benefit = 3,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

@@ -101,12 +101,37 @@ bool retarget(const Match& m, Rewriter& w) { return reshape_to_target(m, w, m.ke
 
 RULES(reshape) {
     .stage = Stage::clean,
-    .rules = {
-        {.name = "reshape_computed", .docs = "a Reshape whose target follows from shapes gets a constant one", .roots = "Reshape", .match = computed_target, .rewrite = retarget, .benefit = 7, .shared = true},
-        {.name = "reshape_target", .docs = "one spelling of constant targets: numbers, 0 for copies, one -1", .roots = "Reshape", .match = loose_target, .rewrite = retarget, .benefit = 6, .shared = true},
-        {.name = "reshape_chain", .docs = "Reshape, Squeeze, Unsqueeze and Flatten upon each other are one Reshape", .roots = "Reshape Squeeze Unsqueeze Flatten", .match = chain, .rewrite = join, .benefit = 5, .shared = true},
-        {.name = "unsqueeze_chain", .docs = "two Unsqueezes are one", .roots = "Unsqueeze", .match = two_unsqueezes, .rewrite = one_unsqueeze, .benefit = 5, .shared = true},
-    },
+    .rules =
+        {
+            {.name = "reshape_computed",
+             .docs = "a Reshape whose target follows from shapes gets a constant one",
+             .roots = "Reshape",
+             .match = computed_target,
+             .rewrite = retarget,
+             .benefit = 7,
+             .shared = true},
+            {.name = "reshape_target",
+             .docs = "one spelling of constant targets: numbers, 0 for copies, one -1",
+             .roots = "Reshape",
+             .match = loose_target,
+             .rewrite = retarget,
+             .benefit = 6,
+             .shared = true},
+            {.name = "reshape_chain",
+             .docs = "Reshape, Squeeze, Unsqueeze and Flatten upon each other are one Reshape",
+             .roots = "Reshape Squeeze Unsqueeze Flatten",
+             .match = chain,
+             .rewrite = join,
+             .benefit = 5,
+             .shared = true},
+            {.name = "unsqueeze_chain",
+             .docs = "two Unsqueezes are one",
+             .roots = "Unsqueeze",
+             .match = two_unsqueezes,
+             .rewrite = one_unsqueeze,
+             .benefit = 5,
+             .shared = true},
+        },
 };
 
 }  // namespace tenon::rules

@@ -10,9 +10,10 @@ namespace tenon::rules {
 using namespace rewrite;
 namespace {
 
-constexpr std::string_view kUnary[] = {"Abs",  "Cast", "Ceil",    "Clip",       "Cos",     "Elu",      "Erf",  "Exp",   "Floor", "Gelu",   "HardSigmoid",
-                                       "HardSwish", "Identity", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Sigmoid",
-                                       "Sign", "Sin",  "Softplus", "Softsign", "Sqrt", "Tanh", "Swish"};
+constexpr std::string_view kUnary[] = {"Abs",      "Cast",     "Ceil",        "Clip",      "Cos",      "Elu",       "Erf",  "Exp",
+                                       "Floor",    "Gelu",     "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log",  "Mish",
+                                       "Neg",      "Not",      "Reciprocal",  "Relu",      "Round",    "Sigmoid",   "Sign", "Sin",
+                                       "Softplus", "Softsign", "Sqrt",        "Tanh",      "Swish"};
 
 bool is_unary(const Node& node) {
   for (std::string_view op : kUnary)
@@ -107,14 +108,38 @@ bool swap_last(const Match& m, Rewriter& w) {
 
 RULES(transpose) {
     .stage = Stage::clean,
-    .rules = {
-        {.name = "transpose_order", .docs = "writes the reversed order of a Transpose without perm down", .roots = "Transpose", .match = no_order, .rewrite = write_order, .benefit = 8},
-        {.name = "transpose_compose", .docs = "two Transposes are one",
-         .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))", .benefit = 5, .shared = true},
-        {.name = "transpose_sandwich", .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))", .roots = "Transpose", .match = sandwich, .rewrite = meet, .benefit = 4},
-        {.name = "transpose_flattened", .docs = "the last two axes swapped behind a flattening of the others", .roots = "Reshape", .match = flattened_swap, .rewrite = swap_last, .benefit = 6},
-        {.name = "transpose_pair", .docs = "f(Transpose(a), Transpose(b)) is Transpose(f(a, b))", .roots = "Add Sub Mul Div Pow Max Min", .match = both_transposed, .rewrite = transpose_after, .benefit = 2},
-    },
+    .rules =
+        {
+            {.name = "transpose_order",
+             .docs = "writes the reversed order of a Transpose without perm down",
+             .roots = "Transpose",
+             .match = no_order,
+             .rewrite = write_order,
+             .benefit = 8},
+            {.name = "transpose_compose",
+             .docs = "two Transposes are one",
+             .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))",
+             .benefit = 5,
+             .shared = true},
+            {.name = "transpose_sandwich",
+             .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))",
+             .roots = "Transpose",
+             .match = sandwich,
+             .rewrite = meet,
+             .benefit = 4},
+            {.name = "transpose_flattened",
+             .docs = "the last two axes swapped behind a flattening of the others",
+             .roots = "Reshape",
+             .match = flattened_swap,
+             .rewrite = swap_last,
+             .benefit = 6},
+            {.name = "transpose_pair",
+             .docs = "f(Transpose(a), Transpose(b)) is Transpose(f(a, b))",
+             .roots = "Add Sub Mul Div Pow Max Min",
+             .match = both_transposed,
+             .rewrite = transpose_after,
+             .benefit = 2},
+        },
 };
 
 }  // namespace tenon::rules

@@ -47,7 +47,8 @@ TEST(DeadCode, ErasesChainsAndConstants) {
 }
 
 TEST(FoldConstants, ComputesSmallNodes) {
-  auto g = graph_of("graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y = Mul(x, d)\n return y\n}\n");
+  auto g = graph_of(
+      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y = Mul(x, d)\n return y\n}\n");
   EXPECT_TRUE(run(passes::fold_constants, *g));
   ASSERT_EQ(ops_of(*g), "Mul");
   const Tensor* t = g->tensor_of(g->node(g->first()).inputs[1]);

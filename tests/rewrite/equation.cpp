@@ -50,24 +50,24 @@ TEST_P(Matches, AsWritten) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Cases, Matches,
-    testing::Values(
-        Try{"variable_twice", "Add(?a, ?a) => Neg(?a)", "y = Add(x, x)", "Neg"},
-        Try{"variable_twice_differs", "Add(?a, ?a) => Neg(?a)", "y = Add(x, z)", "Add"},
-        Try{"commutative", "Add(?a, Relu(?b)) => Neg(?a)", "r = Relu(z)\n y = Add(r, x)", "Neg"},
-        Try{"not_commutative", "Sub(?a, Relu(?b)) => Neg(?a)", "r = Relu(z)\n y = Sub(r, x)", "Relu Sub"},
-        Try{"constant_compares", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[] = [0.25]\n y = Mul(x, c)", "Mul"},
-        Try{"constant_splat", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[4] = [0.5, 0.5, 0.5, 0.5]\n y = Mul(x, c)", "Neg"},
-        Try{"constant_no_splat", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[4] = [0.5, 0.5, 0.5, 1]\n y = Mul(x, c)", "Mul"},
-        Try{"attribute_exact", "Softmax(?a, axis=0) => Neg(?a)", "y = Softmax(x, axis=1)", "Softmax"},
-        Try{"attribute_default", "Softmax(?a, axis=-1) => Neg(?a)", "y = Softmax(x)", "Neg"},
-        Try{"alternatives", "Add((Abs(?a) | Neg(?a)), ?b) => Sub(?b, ?a)", "n = Neg(x)\n y = Add(n, z)", "Sub"},
-        Try{"backtracking", "Add(Relu(?a), Relu(Neg(?a))) => Neg(?a)", "n = Neg(x)\n p = Relu(n)\n q = Relu(x)\n y = Add(p, q)", "Neg"},
-        Try{"other_arity", "Clip(?a, 0) => Neg(?a)", "const l: f32[] = [0]\n const h: f32[] = [1]\n y = Clip(x, l, h)", "Clip"},
-        Try{"optional_missing", "Clip(?a, 0, ?h?) => Neg(?a)", "const l: f32[] = [0]\n y = Clip(x, l)", "Neg"},
-        Try{"condition_holds", "Add(?a, ?b) => Neg(?a) where same_type(?a, ?b), rank(?a) == 2", "y = Add(x, z)", "Neg"},
-        Try{"condition_fails", "Add(?a, ?b) => Neg(?a) where rank(?a) < 2", "y = Add(x, z)", "Add"},
-        Try{"condition_negated", "Add(?a, ?b) => Neg(?a) where not constant(?b)", "y = Add(x, z)", "Neg"},
-        Try{"dim", "Add(?a, ?b) => Neg(?a) where dim(?a, -1) == 4", "y = Add(x, z)", "Neg"}),
+    testing::Values(Try{"variable_twice", "Add(?a, ?a) => Neg(?a)", "y = Add(x, x)", "Neg"},
+                    Try{"variable_twice_differs", "Add(?a, ?a) => Neg(?a)", "y = Add(x, z)", "Add"},
+                    Try{"commutative", "Add(?a, Relu(?b)) => Neg(?a)", "r = Relu(z)\n y = Add(r, x)", "Neg"},
+                    Try{"not_commutative", "Sub(?a, Relu(?b)) => Neg(?a)", "r = Relu(z)\n y = Sub(r, x)", "Relu Sub"},
+                    Try{"constant_compares", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[] = [0.25]\n y = Mul(x, c)", "Mul"},
+                    Try{"constant_splat", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[4] = [0.5, 0.5, 0.5, 0.5]\n y = Mul(x, c)", "Neg"},
+                    Try{"constant_no_splat", "Mul(?a, 0.5) => Neg(?a)", "const c: f32[4] = [0.5, 0.5, 0.5, 1]\n y = Mul(x, c)", "Mul"},
+                    Try{"attribute_exact", "Softmax(?a, axis=0) => Neg(?a)", "y = Softmax(x, axis=1)", "Softmax"},
+                    Try{"attribute_default", "Softmax(?a, axis=-1) => Neg(?a)", "y = Softmax(x)", "Neg"},
+                    Try{"alternatives", "Add((Abs(?a) | Neg(?a)), ?b) => Sub(?b, ?a)", "n = Neg(x)\n y = Add(n, z)", "Sub"},
+                    Try{"backtracking", "Add(Relu(?a), Relu(Neg(?a))) => Neg(?a)", "n = Neg(x)\n p = Relu(n)\n q = Relu(x)\n y = Add(p, q)",
+                        "Neg"},
+                    Try{"other_arity", "Clip(?a, 0) => Neg(?a)", "const l: f32[] = [0]\n const h: f32[] = [1]\n y = Clip(x, l, h)", "Clip"},
+                    Try{"optional_missing", "Clip(?a, 0, ?h?) => Neg(?a)", "const l: f32[] = [0]\n y = Clip(x, l)", "Neg"},
+                    Try{"condition_holds", "Add(?a, ?b) => Neg(?a) where same_type(?a, ?b), rank(?a) == 2", "y = Add(x, z)", "Neg"},
+                    Try{"condition_fails", "Add(?a, ?b) => Neg(?a) where rank(?a) < 2", "y = Add(x, z)", "Add"},
+                    Try{"condition_negated", "Add(?a, ?b) => Neg(?a) where not constant(?b)", "y = Add(x, z)", "Neg"},
+                    Try{"dim", "Add(?a, ?b) => Neg(?a) where dim(?a, -1) == 4", "y = Add(x, z)", "Neg"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Equation, SeveralRootsAreReplacedTogether) {
@@ -79,7 +79,8 @@ TEST(Equation, SeveralRootsAreReplacedTogether) {
 
 TEST(Equation, ComputedAttributes) {
   auto g = graph_of("graph main(x: f32[2,3,4]) {\n t = Transpose(x, perm=[1,2,0])\n y = Transpose(t, perm=[2,1,0])\n return y\n}\n");
-  constexpr Rule rule{.name = "compose", .docs = "", .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))"};
+  constexpr Rule rule{
+      .name = "compose", .docs = "", .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))"};
   run(*g, {&rule});
   ASSERT_EQ(ops_of(*g), "Transpose");
   EXPECT_EQ(g->node(g->first()).attributes.ints("perm"), (ir::Ints{0, 2, 1}));

@@ -28,7 +28,8 @@ class Canonical {
   std::string constant(ir::ValueId id) {
     const Tensor* t = graph_.tensor_of(id, 1 << 20);
     std::string out = graph_.value(id).type.text() + "{";
-    for (int64_t i = 0; t && i < t->count(); ++i) out += (i ? "," : "") + std::to_string(is_integer(t->dtype()) ? static_cast<double>(t->integer(i)) : t->number(i));
+    for (int64_t i = 0; t && i < t->count(); ++i)
+      out += (i ? "," : "") + std::to_string(is_integer(t->dtype()) ? static_cast<double>(t->integer(i)) : t->number(i));
     return out + "}";
   }
   int node(ir::NodeId id) {

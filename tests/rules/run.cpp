@@ -75,10 +75,8 @@ Tensor draw(DType dtype, const Sizes& shape, std::mt19937& random) {
   Tensor t = *Tensor::make(dtype, shape);
   std::normal_distribution<double> normal;
   for (int64_t i = 0; i < t.count(); ++i) {
-    if (is_float(dtype))
-      t.set_number(i, normal(random));
-    else
-      t.set_integer(i, static_cast<int64_t>(random() % 2));
+    if (is_float(dtype)) t.set_number(i, normal(random));
+    else t.set_integer(i, static_cast<int64_t>(random() % 2));
   }
   return t;
 }
@@ -175,7 +173,8 @@ TEST(Rules, EveryRuleHasATestThatItMustPass) {
   std::string tested;
   for (const Case& c : all_cases()) tested += ", " + c.rules + ",";
   for (const rules::RuleFile& file : rules::all_files())
-    for (const rewrite::Rule& rule : file.list->rules) EXPECT_NE(tested.find(" " + std::string(rule.name) + ","), std::string::npos) << rule.name;
+    for (const rewrite::Rule& rule : file.list->rules)
+      EXPECT_NE(tested.find(" " + std::string(rule.name) + ","), std::string::npos) << rule.name;
 }
 
 }  // namespace

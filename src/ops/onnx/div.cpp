@@ -18,8 +18,8 @@ OP(div) {
         if (a.is_number() && b.is_number()) return b.value() == 0 ? std::nullopt : std::optional<Dim>(a.value() / b.value());
         // Without a remainder rounding does not matter, and a division by 0 has no result that could be missed.
         if (auto quotient = exact_quotient(a, b)) return quotient;
-        if (a.lower() < 0 || b.lower() <= 0) return std::nullopt;  // integers truncate
-        return floor_div(a, b);
+        if (b.lower() <= 0 || a.lower() <= -b.lower()) return std::nullopt;
+        return floor_div(a.lower() < 0 ? max(a, 0) : a, b);  // integers truncate: what lies between -b and 0 gives 0
        });
       return {};
     },

@@ -11,13 +11,13 @@ Result<void> infer_range(NodeView& view) {
   TRY(require_same_dtype(view, 0, 1));
   TRY(require_same_dtype(view, 0, 2));
   const DType dtype = dtype_of(view, 0);
-  if (is_float(dtype)) {
-    const auto begin = known_number(view, 0), end = known_number(view, 1), step = known_number(view, 2);
-    const bool known = begin && end && step && *step != 0;
-    set_output(view, 0, Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(std::ceil((*end - *begin) / *step), 0.0))) : view.symbols->fresh()}));
+  const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);
+  if (is_float(dtype) && !(begin && end && step)) {  // not all known to be whole
+    const auto from = known_number(view, 0), to = known_number(view, 1), by = known_number(view, 2);
+    const bool known = from && to && by && *by != 0;
+    set_output(view, 0, Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(std::ceil((*to - *from) / *by), 0.0))) : view.symbols->fresh()}));
     return {};
   }
-  const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);
   if (!begin || !end || !step || begin->size() != 1 || end->size() != 1 || step->size() != 1 || !(*step)[0].is_number()) {
     set_output(view, 0, Type(dtype, {view.symbols->fresh()}));
     return {};

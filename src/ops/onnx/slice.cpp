@@ -72,13 +72,16 @@ Result<void> infer_slice(NodeView& view) {
   type.shape = view.type(0).shape;
   for (const Range& r : ranges) (*type.shape)[static_cast<size_t>(r.axis)] = r.known ? r.count : view.symbols->fresh();
   set_output(view, 0, type);
-  const auto data = elements(view, 0);
-  if (!data || type.rank() != 1 || ranges.size() != 1) return {};
-  const Range& r = ranges[0];
-  if (!r.known || !r.begin.is_number() || !r.count.is_number()) return {};
-  ShapeData part;
-  for (int64_t i = 0; i < r.count.value(); ++i) part.push_back((*data)[static_cast<size_t>(r.begin.value() + i * r.step)]);
-  set_data(view, 0, std::move(part));
+  for (const Range& r : ranges) {
+    if (!r.known || !r.begin.is_number() || !r.count.is_number()) return {};
+  }
+  pick_data(view, [&](std::vector<int64_t> at) {
+    for (const Range& r : ranges) {
+      int64_t& i = at[static_cast<size_t>(r.axis)];
+      i = r.begin.value() + i * r.step;
+    }
+    return at;
+  });
   return {};
 }
 

@@ -31,6 +31,13 @@ Result<void> infer_transpose(NodeView& view) {
     type.shape = std::move(shape);
   }
   set_output(view, 0, std::move(type));
+  if (!ranks_known(view, {0})) return {};
+  const std::vector<int> order = TRY(order_of(view, view.rank(0)));
+  pick_data(view, [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> from(at.size());
+    for (size_t d = 0; d < at.size(); ++d) from[static_cast<size_t>(order[d])] = at[d];
+    return from;
+  });
   return {};
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused ops against their definitions in plain ops, and old versions of ops against the new ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ops/evaluate.h"
+#include "ops/sample.h"
+
+namespace tenon::ops {
+namespace {
+
+void expect_close(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(type_text(a.dtype(), a.shape()), type_text(b.dtype(), b.shape()));
+  const double tolerance = a.dtype() == DType::f64 ? 1e-9 : a.dtype() == DType::f32 ? 1e-5 : 4e-3;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    if (a.number(i) == b.number(i)) continue;  // infinities too
+    EXPECT_NEAR(a.number(i), b.number(i), tolerance * std::max(1.0, std::abs(a.number(i)))) << "element " << i;
+  }
+}
+
+void check_definition(const OpDef& def, std::string_view text) {
+  SCOPED_TRACE(std::string(def.name) + ": " + std::string(text));
+  auto sample = parse_sample(def, text);
+  ASSERT_TRUE(sample) << sample.error().text();
+  auto made = build_sample(def, *sample, 7);
+  ASSERT_TRUE(made) << made.error().text();
+  auto before = evaluate(*made->graph, made->inputs);
+  ASSERT_TRUE(before) << before.error().text();
+  auto done = expand(*made->graph, made->node);
+  ASSERT_TRUE(done) << done.error().text();
+  auto after = evaluate(*made->graph, made->inputs);
+  ASSERT_TRUE(after) << after.error().text();
+  ASSERT_EQ(before->size(), after->size());
+  for (size_t k = 0; k < before->size(); ++k) expect_close((*before)[k], (*after)[k]);
+}
+
+TEST(Definition, EqualsTheReferenceOfEveryFusedOp) {
+  int checked = 0;
+  for (const OpDef* def : all_ops()) {
+    if (!def->definition || !def->reference) continue;
+    for (std::string_view text : def->samples) check_definition(*def, text);
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+/// One node of an old opset on one f32 operand, brought to the newest form and evaluated.
+Result<Tensor> run_upgraded(std::string_view name, int opset, ir::Attributes attributes, const Tensor& x) {
+  ir::Graph graph(table());
+  DimList shape;
+  for (int64_t d : x.shape()) shape.push_back(d);
+  const ir::ValueId in = graph.add_input("x", ir::Type(x.dtype(), shape));
+  const ir::Op* op = table().find("", name);
+  const ir::NodeId node = graph.insert(*op, {in}, 1, std::move(attributes));
+  graph.add_output(graph.node(node).outputs[0]);
+  TRY(def_of(*op).upgrade(graph, node, opset));
+  TRY(ir::infer_all(graph));
+  return TRY(evaluate(graph, std::vector<Tensor>{x}))[0];
+}
+
+Tensor counted(Sizes shape) {
+  Tensor t = *Tensor::make(DType::f32, std::move(shape));
+  for (int64_t i = 0; i < t.count(); ++i) t.set_number(i, 0.1 * static_cast<double>(i * i % 7));
+  return t;
+}
+
+TEST(Upgrade, OldSoftmaxNormalisesOverAllAxesFromItsAxis) {
+  const Tensor x = counted({2, 3, 4});
+  auto y = run_upgraded("Softmax", 11, {}, x);  // the axis was 1 by default
+  ASSERT_TRUE(y) << y.error().text();
+  ASSERT_EQ(y->shape(), x.shape());
+  for (int64_t row = 0; row < 2; ++row) {
+    double sum = 0, weight = 0;
+    for (int64_t i = 0; i < 12; ++i) weight += std::exp(x.number(row * 12 + i));
+    for (int64_t i = 0; i < 12; ++i) sum += y->number(row * 12 + i);
+    EXPECT_NEAR(sum, 1, 1e-6);
+    EXPECT_NEAR(y->number(row * 12 + 5), std::exp(x.number(row * 12 + 5)) / weight, 1e-6);
+  }
+}
+
+TEST(Upgrade, OldReductionsTakeAxesFromAnAttribute) {
+  const Tensor x = counted({2, 3, 4});
+  for (std::string_view name : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2", "ReduceLogSumExp"}) {
+    ir::Attributes attributes;
+    attributes.set("axes", ir::Ints{-1, 0});
+    attributes.set("keepdims", int64_t{0});
+    auto y = run_upgraded(name, 11, attributes, x);
+    ASSERT_TRUE(y) << y.error().text();
+    EXPECT_EQ(y->shape(), Sizes{3}) << name;
+  }
+}
+
+TEST(Downgrade, ConstantAxesBecomeAnAttributeAgain) {
+  ir::Graph graph(table());
+  ir::Builder build(graph);
+  const ir::ValueId x = graph.add_input("x", ir::Type(DType::f32, {2, 3}));
+  const ir::ValueId y = build("ReduceMean", {x, build.ints({1})});
+  ASSERT_TRUE(build.status());
+  graph.add_output(y);
+  const ir::NodeId node = graph.value(y).producer;
+  const OpDef& def = def_of(*graph.node(node).op);
+  EXPECT_EQ(def.lowest_opset(graph.view(node)), 7);
+  ASSERT_TRUE(def.downgrade(graph, node, 13));
+  EXPECT_EQ(graph.node(node).attributes.ints("axes"), ir::Ints{1});
+}
+
+TEST(Inference, ContractionsNameBothSizesThatDiffer) {
+  ir::Graph graph(table());
+  ir::Builder build(graph);
+  const ir::ValueId a = graph.add_input("a", ir::Type(DType::f32, {8, 16})), b = graph.add_input("b", ir::Type(DType::f32, {15, 4}));
+  build("MatMul", {a, b});
+  ASSERT_FALSE(build.status());
+  EXPECT_EQ(build.status().error().code(), Code::shape_mismatch);
+  const std::string text = build.status().error().text();
+  EXPECT_NE(text.find("16"), std::string::npos) << text;
+  EXPECT_NE(text.find("15"), std::string::npos) << text;
+}
+
+TEST(Inference, ConvolutionKeepsSymbolicSizes) {
+  ir::Graph graph(table());
+  ir::Builder build(graph);
+  const Dim n = graph.symbols().symbol("n"), h = graph.symbols().symbol("h", 8);
+  const ir::ValueId x = graph.add_input("x", ir::Type(DType::f32, {n, 3, h, 32}));
+  const ir::ValueId w = graph.add_input("w", ir::Type(DType::f32, {16, 3, 3, 3}));
+  const ir::ValueId y = build("Conv", {x, w}, {{"strides", ir::Ints{2, 2}}, {"pads", ir::Ints{1, 1, 1, 1}}});
+  ASSERT_TRUE(build.status()) << build.status().error().text();
+  EXPECT_EQ(graph.value(y).type.dim(0), n);
+  EXPECT_EQ(graph.value(y).type.dim(2), floor_div(h - 1, 2) + 1);
+  EXPECT_EQ(graph.value(y).type.dim(3), Dim(16));
+}
+
+}  // namespace
+}  // namespace tenon::ops
