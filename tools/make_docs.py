@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/ops.md and docs/rules.md from the op and rule files, and brings every quotation of code up to date.
 
-A quotation is a block of code behind a line `<!-- from FILE -->` (the whole file) or `<!-- from FILE: "TEXT" to "TEXT" -->` (the
+A quotation is a block of code behind a line `<!-- from FILE -->` (the whole file) or `<!-- from FILE: 'TEXT' to 'TEXT' -->` (the
 lines from the first that holds the one text to the next that holds the other).
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OPS, RULES = ROOT / "src/ops/onnx", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-QUOTATION = re.compile(r'(<!-- from ([^\s:]+)(?:: "([^"]+)" to "([^"]+)")? -->\n```\w*\n)(.*?)(\n```)', re.DOTALL)
+QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
 

@@ -2,6 +2,7 @@
 #include "codegen/collect.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "codegen/attention.h"
 #include "ops/op.h"
@@ -18,7 +19,10 @@ class Collector {
   explicit Collector(const ir::Graph& graph) : graph_(graph) {}
 
   Result<Plan> run() {
-    for (ValueId v : graph_.inputs()) plan_.inputs.push_back(array_of(v));
+    for (ValueId v : graph_.inputs()) {
+      plan_.inputs.push_back(array_of(v));
+      learn(graph_.value(v).type);
+    }
     for (NodeId n : graph_.nodes()) TRY(add(n));
     for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
@@ -89,6 +93,19 @@ class Collector {
     return node.op->deterministic;
   }
 
+  void learn(const ir::Type& type) {
+    if (!type.has_rank()) return;
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known_.insert(&s); });
+  }
+
+  bool brings_new_sizes(const ir::NodeView& view) const {
+    bool fresh = false;
+    for (const ir::Type& t : view.outputs)
+      if (t.has_rank())
+        for (Dim d : *t.shape) each_symbol(d, [&](const DimNode& s) { fresh |= !known_.contains(&s); });
+    return fresh;
+  }
+
   Result<void> add(NodeId n) {
     const ir::Node& node = graph_.node(n);
     if (sizes_known(node)) {
@@ -102,11 +119,14 @@ class Collector {
     }
     const ops::OpDef& def = ops::def_of(*node.op);
     const ir::NodeView view = graph_.view(n);
-    if (def.same_bytes && shaped(view)) {
+    // Sizes that only this node's data tells: it runs by reference, which says what they are.
+    const bool new_sizes = brings_new_sizes(view);
+    for (const ir::Type& t : view.outputs) learn(t);
+    if (def.same_bytes && shaped(view) && !new_sizes) {
       plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);
       return {};
     }
-    if (def.form && shaped(view)) {
+    if (def.form && shaped(view) && !new_sizes) {
       auto form = def.form(view);
       if (form) return add_form(n, node, *form);
       if (form.error().code() != Code::not_supported) return std::unexpected(form.error());
@@ -211,6 +231,7 @@ class Collector {
   const ir::Graph& graph_;
   Plan plan_;
   std::unordered_map<ValueId, ArrayId> ids_;
+  std::unordered_set<const DimNode*> known_;   ///< symbols that inputs or earlier nodes give
 };
 
 }  // namespace

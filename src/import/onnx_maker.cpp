@@ -165,6 +165,7 @@ Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodie
   for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {
     if (spec.kind != ops::AttributeSpec::Kind::graph) continue;
     auto at = std::ranges::find(bodies, spec.name, &Bodies::value_type::first);
+    if (at == bodies.end() && !spec.required) continue;
     if (at == bodies.end()) return fail(Code::bad_attribute, std::string(where), fmt::format("body '{}' is missing", spec.name));
     TRY(body(scope, id, at->first, *at->second));
     ++known;

@@ -15,7 +15,8 @@ using ir::NodeId;
 using ir::ValueId;
 
 /// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
-Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs, Mode mode) {
+Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
+                                                Mode mode) {
   Graph graph(table());
   NodeView view = declared;
   std::vector<ValueId> ids;
@@ -91,7 +92,8 @@ class Run {
   Result<void> take_inputs(std::span<const Tensor> inputs) {
     if (inputs.size() != graph_.inputs().size()) {
       return fail(Code::bad_input, graph_.name, "wrong number of inputs")
-          .expected(std::to_string(graph_.inputs().size())).found(std::to_string(inputs.size()));
+          .expected(std::to_string(graph_.inputs().size()))
+          .found(std::to_string(inputs.size()));
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const ir::Value& value = graph_.value(graph_.inputs()[i]);
@@ -111,7 +113,9 @@ class Run {
       for (int a = 0; ok && a < t.rank(); ++a) ok = type.dim(a).equals(t.shape()[static_cast<size_t>(a)]).value_or(true);
     }
     if (ok) return {};
-    return fail(Code::bad_input, "input '" + value.name + "'", "dtype or shape differs").expected(type.text()).found(type_text(t.dtype(), t.shape()));
+    return fail(Code::bad_input, "input '" + value.name + "'", "dtype or shape differs")
+        .expected(type.text())
+        .found(type_text(t.dtype(), t.shape()));
   }
 
   void put(ValueId id, Tensor own, Tensor wide) {
@@ -196,7 +200,8 @@ Result<void> check_results(const NodeView& view, const std::vector<Tensor>& out,
     }
     if (!ok) {
       return refuse(view, Code::internal, "result " + std::to_string(k) + " is not what inference promised")
-          .expected(type.text()).found(type_text(out[k].dtype(), out[k].shape()));
+          .expected(type.text())
+          .found(type_text(out[k].dtype(), out[k].shape()));
     }
   }
   return {};

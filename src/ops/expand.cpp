@@ -17,7 +17,8 @@ Result<void> expand(ir::Graph& graph, ir::NodeId node) {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!outputs[k]) continue;
     if (k >= results.size() || !results[k]) {
-      return fail(Code::not_supported, view.where(), std::string(def.name) + ": not supported yet: result " + std::to_string(k) + " in the definition");
+      return fail(Code::not_supported, view.where(),
+                  std::string(def.name) + ": not supported yet: result " + std::to_string(k) + " in the definition");
     }
     names.emplace_back(results[k], graph.value(outputs[k]).name);
     TENON_ASSERT(graph.replace_all_uses(outputs[k], results[k]));

@@ -68,7 +68,8 @@ Expr wrapped_index(Expr loaded, Dim size) {
 
 Result<void> require_ranks(const NodeView& view) {
   for (size_t i = 0; i < view.inputs.size(); ++i) {
-    if (view.has(i) && !view.type(i).has_rank()) return refuse(view, Code::not_supported, "not supported yet: a loop form for an operand of unknown rank");
+    if (view.has(i) && !view.type(i).has_rank())
+      return refuse(view, Code::not_supported, "not supported yet: a loop form for an operand of unknown rank");
   }
   for (const Type& t : view.outputs) {
     if (!t.has_rank()) return refuse(view, Code::not_supported, "not supported yet: a loop form for a result of unknown rank");
@@ -255,10 +256,12 @@ Result<LoopForm> row_form(const NodeView& view, std::span<const int> axes, std::
     std::vector<Expr> values = {widen(load(loop, read(view, 0, axis_indices(rank))))};
     for (size_t k = 0; k < s; ++k) {
       const bool row = steps[k].combine != Combine::none;
-      values.push_back(load(loop, read_earlier(static_cast<int>(k), 0, steps[k].dtype, row ? kept_indices(rank, axes) : axis_indices(rank))));
+      values.push_back(
+          load(loop, read_earlier(static_cast<int>(k), 0, steps[k].dtype, row ? kept_indices(rank, axes) : axis_indices(rank))));
     }
     const bool last = s + 1 == steps.size();
-    Output out = whole(last ? view.outputs[0].dtype : steps[s].dtype, steps[s].combine != Combine::none ? without(shape, axes) : shape, steps[s].body(values));
+    Output out = whole(last ? view.outputs[0].dtype : steps[s].dtype, steps[s].combine != Combine::none ? without(shape, axes) : shape,
+                       steps[s].body(values));
     out.combine = reduced ? steps[s].combine : Combine::none;
     loop.outputs.push_back(std::move(out));
     loops.push_back(std::move(loop));

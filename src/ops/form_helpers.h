@@ -75,12 +75,12 @@ Result<LoopForm> reduce_form(const NodeView& view, std::span<const int> axes, bo
 
 /// One pass over the rows of operand 0.
 struct RowStep {
-  Combine combine = Combine::none;   ///< none: a map over the whole row; else the row's axes are reduced (and dropped)
-  DType dtype = DType::f32;          ///< of the step's output; the last step is cast to the result's dtype
+  Combine combine = Combine::none;                  ///< none: a map over the whole row; else the row's axes are reduced (and dropped)
+  DType dtype = DType::f32;                         ///< of the step's output; the last step is cast to the result's dtype
   std::function<Expr(std::span<const Expr>)> body;  ///< x[0]: operand 0 (widened); x[1 + k]: output of step k, broadcast along the row
 };
-/// Steps over the rows of operand 0 along `axes`: each step sees the operand and the outputs of all earlier steps. The last step gives result 0.
-/// Softmax: {max, x}, {sum, exp(x - s0)}, {none, exp(x - s0) / s1}.
+/// Steps over the rows of operand 0 along `axes`: each step sees the operand and the outputs of all earlier steps. The last step gives
+/// result 0. Softmax: {max, x}, {sum, exp(x - s0)}, {none, exp(x - s0) / s1}.
 Result<LoopForm> row_form(const NodeView& view, std::span<const int> axes, std::span<const RowStep> steps);
 
 }  // namespace tenon::ops

@@ -27,14 +27,17 @@ Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(
   const DType dtype = dtype_of(view, input);
   if (dtype == DType::none || accepted(dtype)) return {};
   return refuse(view, Code::dtype_mismatch, operand_name(input) + " has a wrong dtype")
-      .expected(std::string(wanted)).found(std::string(name_of(dtype)));
+      .expected(std::string(wanted))
+      .found(std::string(name_of(dtype)));
 }
 
 Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b) {
   const DType x = dtype_of(view, a), y = dtype_of(view, b);
   if (x == DType::none || y == DType::none || x == y) return {};
   return refuse(view, Code::dtype_mismatch, "operands " + std::to_string(a) + " and " + std::to_string(b) + " differ in dtype")
-      .expected(std::string(name_of(x))).found(std::string(name_of(y))).advice("put a Cast in front of one of them");
+      .expected(std::string(name_of(x)))
+      .found(std::string(name_of(y)))
+      .advice("put a Cast in front of one of them");
 }
 
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what) {
@@ -72,7 +75,8 @@ DType dtype_of(const NodeView& view, size_t input) { return view.has(input) ? vi
 Result<int> normal_axis(const NodeView& view, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
   return refuse(view, Code::axis_out_of_range, "axis " + std::to_string(axis) + " is out of range")
-      .expected(std::to_string(-rank) + " to " + std::to_string(rank - 1)).found(std::to_string(axis));
+      .expected(std::to_string(-rank) + " to " + std::to_string(rank - 1))
+      .found(std::to_string(axis));
 }
 
 Result<std::vector<int>> normal_axes(const NodeView& view, const Ints& axes, int rank, bool sorted) {
@@ -107,7 +111,8 @@ Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList&
     auto both = broadcast(x, y);
     if (!both) {
       return refuse(view, Code::shape_mismatch, "operands cannot be broadcast together")
-          .expected("sizes equal or 1, axis by axis from the right").found(text_of(a) + " and " + text_of(b));
+          .expected("sizes equal or 1, axis by axis from the right")
+          .found(text_of(a) + " and " + text_of(b));
     }
     out[i] = *both;
   }

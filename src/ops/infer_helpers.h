@@ -27,11 +27,11 @@ Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(
 Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b);
 /// Two sizes may be equal. Errors: shape_mismatch, naming both.
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what);
-bool is_number(DType dtype);          ///< float arithmetic types and integers
+bool is_number(DType dtype);  ///< float arithmetic types and integers
 bool is_signed_number(DType dtype);
 bool is_bool(DType dtype);
-bool is_index(DType dtype);           ///< i32, i64
-bool is_comparable(DType dtype);      ///< numbers and bool
+bool is_index(DType dtype);       ///< i32, i64
+bool is_comparable(DType dtype);  ///< numbers and bool
 
 // --- results -------------------------------------------------------------------------------------------------------
 /// Stores the type of result `k`; ignored where the node has fewer results.
@@ -72,11 +72,11 @@ std::optional<double> known_number(const NodeView& view, size_t input);
 std::optional<int64_t> known_length(const NodeView& view, size_t input);
 
 // --- inference of whole families -------------------------------------------------------------------------------------
-Result<void> same_shape_and_dtype(NodeView& view);             ///< any dtype; shape data pass through only for Identity-like ops: see pass_data
-Result<void> infer_float_unary(NodeView& view);                ///< float arithmetic types only
+Result<void> same_shape_and_dtype(NodeView& view);  ///< any dtype; shape data pass through only for Identity-like ops: see pass_data
+Result<void> infer_float_unary(NodeView& view);     ///< float arithmetic types only
 Result<void> infer_number_unary(NodeView& view);
 Result<void> infer_signed_unary(NodeView& view);
-Result<void> infer_predicate(NodeView& view);                  ///< float to bool
+Result<void> infer_predicate(NodeView& view);  ///< float to bool
 /// Two operands, broadcast, one numeric dtype.
 Result<void> infer_binary(NodeView& view, bool (*accepted)(DType) = is_number);
 /// Two operands to bool.
@@ -99,7 +99,7 @@ std::optional<ShapeData> broadcast_elements(const NodeView& view, size_t input, 
 /// Sliding windows of Conv and of the poolings, resolved for `spatial` axes.
 struct Windows {
   Ints kernel, strides, dilations;
-  DimList begin, end;              ///< padding
+  DimList begin, end;  ///< padding
   bool ceil_mode = false;
 };
 /// Reads kernel_shape (or `kernel`), strides, dilations, pads, auto_pad, ceil_mode; `sizes`: spatial sizes of the operand.

@@ -11,9 +11,7 @@ namespace tenon::ops {
 
 namespace {
 
-Scalar scalar_of(DType dtype, const Tensor& t, int64_t i) {
-  return is_float(dtype) ? Scalar{t.number(i), 0} : Scalar{0, t.integer(i)};
-}
+Scalar scalar_of(DType dtype, const Tensor& t, int64_t i) { return is_float(dtype) ? Scalar{t.number(i), 0} : Scalar{0, t.integer(i)}; }
 
 Scalar lowest(DType dtype, bool highest) {
   if (is_float(dtype)) return {highest ? INFINITY : -INFINITY, 0};
@@ -69,9 +67,7 @@ class Interpreter {
   Result<std::vector<Tensor>> run() {
     for (size_t k = 0; k < form_.loops.size(); ++k) TRY(run_loop(k));
     std::vector<Tensor> out;
-    for (const Source& s : form_.results) {
-      out.push_back(results_[static_cast<size_t>(s.index)][static_cast<size_t>(s.output)]);
-    }
+    for (const Source& s : form_.results) { out.push_back(results_[static_cast<size_t>(s.index)][static_cast<size_t>(s.output)]); }
     return out;
   }
 
@@ -210,7 +206,8 @@ class Interpreter {
     for (const Expr& e : out.index) index.push_back(evaluate(e, env, false).integer);
     if (index.size() != b.shape.size()) return bad("an output's index does not fit its rank"), -1;
     for (size_t d = 0; d < index.size(); ++d) {
-      if (index[d] < 0 || index[d] >= b.shape[d]) return bad("output index " + std::to_string(index[d]) + " outside of " + std::to_string(b.shape[d])), -1;
+      if (index[d] < 0 || index[d] >= b.shape[d])
+        return bad("output index " + std::to_string(index[d]) + " outside of " + std::to_string(b.shape[d])), -1;
     }
     return offset_of(index, b.strides);
   }

@@ -48,7 +48,8 @@ Result<DType> quantised_dtype(const NodeView& view, size_t input, DType otherwis
 
 std::pair<double, double> integer_range(DType dtype) {
   const int bits = bits_of(dtype);
-  return is_signed(dtype) ? std::pair(-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1) : std::pair(0.0, std::ldexp(1.0, bits) - 1);
+  return is_signed(dtype) ? std::pair(-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1)
+                          : std::pair(0.0, std::ldexp(1.0, bits) - 1);
 }
 
 }  // namespace tenon::ops

@@ -48,7 +48,8 @@ Result<Sizes> broadcast_sizes(const NodeView& view, const Sizes& a, const Sizes&
     const int64_t y = i + b.size() < out.size() ? 1 : b[i + b.size() - out.size()];
     if (x != y && x != 1 && y != 1) {
       return refuse(view, Code::shape_mismatch, "operands cannot be broadcast together")
-          .expected("sizes equal or 1").found(std::to_string(x) + " and " + std::to_string(y));
+          .expected("sizes equal or 1")
+          .found(std::to_string(x) + " and " + std::to_string(y));
     }
     out[i] = x == 1 ? y : x;
   }
@@ -72,7 +73,8 @@ bool wrap_axis(int64_t& axis, int64_t rank) {
 Result<int64_t> wrap_index(const NodeView& view, int64_t index, int64_t size) {
   if (index >= -size && index < size) return index < 0 ? index + size : index;
   return refuse(view, Code::index_out_of_range, "an index is out of range")
-      .expected(std::to_string(-size) + " to " + std::to_string(size - 1)).found(std::to_string(index));
+      .expected(std::to_string(-size) + " to " + std::to_string(size - 1))
+      .found(std::to_string(index));
 }
 
 Ints ints_of(const Call& call, size_t input) { return call.has(input) ? integers_of(*call.in[input]) : Ints(); }
@@ -229,7 +231,8 @@ Result<Tensor> converted(const Tensor& from, DType dtype) {
   return out;
 }
 
-Result<void> gather_elements(Call& call, const Tensor& from, Sizes shape, const std::function<int64_t(const Sizes& index)>& source, size_t result) {
+Result<void> gather_elements(Call& call, const Tensor& from, Sizes shape, const std::function<int64_t(const Sizes& index)>& source,
+                             size_t result) {
   Tensor* out = TRY(call.make(result, shape));
   if (out->count() == 0) return {};
   Sizes at(shape.size(), 0);

@@ -70,7 +70,8 @@ void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::
 /// A copy of the bytes with another dtype; the value is kept and rounded.
 Result<Tensor> converted(const Tensor& from, DType dtype);
 /// Result 0 [i] = from[source(i)] over the result's shape; a negative source leaves zero.
-Result<void> gather_elements(Call& call, const Tensor& from, Sizes shape, const std::function<int64_t(const Sizes& index)>& source, size_t result = 0);
+Result<void> gather_elements(Call& call, const Tensor& from, Sizes shape, const std::function<int64_t(const Sizes& index)>& source,
+                             size_t result = 0);
 /// Wrapping arithmetic, so that a reference has no undefined behaviour.
 inline int64_t wrap_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 inline int64_t wrap_sub(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }

@@ -36,12 +36,16 @@ Result<std::vector<int>> axes_of(const NodeView& view) {
 Result<void> use_scales(const NodeView& view, size_t slot, std::vector<ResizedAxis>& axes) {
   std::vector<double> values;
   if (const Tensor* t = view.inputs[slot].constant) values = numbers_of(*t);
-  else if (const auto data = elements(view, slot)) if (auto n = numbers_of(*data)) values.assign(n->begin(), n->end());
+  else if (const auto data = elements(view, slot))
+    if (auto n = numbers_of(*data)) values.assign(n->begin(), n->end());
   if (values.empty()) {
     for (ResizedAxis& a : axes) a.known = false;
     return {};
   }
-  if (values.size() != axes.size()) return refuse(view, Code::shape_mismatch, "scales has a wrong length").expected(std::to_string(axes.size())).found(std::to_string(values.size()));
+  if (values.size() != axes.size())
+    return refuse(view, Code::shape_mismatch, "scales has a wrong length")
+        .expected(std::to_string(axes.size()))
+        .found(std::to_string(values.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!(values[i] > 0) || values[i] > 1e6) return refuse(view, Code::bad_input, "a scale is not positive, or too large");
     const auto [above, below] = fraction_of(values[i]);
@@ -56,7 +60,8 @@ Result<void> use_scales(const NodeView& view, size_t slot, std::vector<ResizedAx
 Result<void> keep_ratio(const NodeView& view, const std::string& policy, std::vector<ResizedAxis>& axes) {
   double scale = 0;
   for (const ResizedAxis& a : axes) {
-    if (!a.in.is_number() || !a.out.is_number()) return refuse(view, Code::not_supported, "not supported yet: keep_aspect_ratio_policy with sizes that are not known");
+    if (!a.in.is_number() || !a.out.is_number())
+      return refuse(view, Code::not_supported, "not supported yet: keep_aspect_ratio_policy with sizes that are not known");
     const double s = static_cast<double>(a.out.value()) / static_cast<double>(a.in.value());
     scale = scale == 0 ? s : policy == "not_larger" ? std::min(scale, s) : std::max(scale, s);
   }
@@ -80,7 +85,10 @@ Result<void> use_sizes(const NodeView& view, size_t slot, std::vector<ResizedAxi
     for (ResizedAxis& a : axes) a.known = false;
     return {};
   }
-  if (sizes->size() != axes.size()) return refuse(view, Code::shape_mismatch, "sizes has a wrong length").expected(std::to_string(axes.size())).found(std::to_string(sizes->size()));
+  if (sizes->size() != axes.size())
+    return refuse(view, Code::shape_mismatch, "sizes has a wrong length")
+        .expected(std::to_string(axes.size()))
+        .found(std::to_string(sizes->size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     axes[i].out = (*sizes)[i];
     axes[i].above = axes[i].out;
@@ -139,9 +147,11 @@ Result<Coordinate> coordinate_of(const NodeView& view, const ResizedAxis& r) {
   }
   if (mode == "align_corners") {
     const Dim span = r.above * r.in - r.below;  // (scale * in - 1) * below
-    return Coordinate{select(index_constant(1) < size_expr(r.out), times(x, (r.in - 1) * r.below), index_constant(0)), size_expr(max(span, 1))};
+    return Coordinate{select(index_constant(1) < size_expr(r.out), times(x, (r.in - 1) * r.below), index_constant(0)),
+                      size_expr(max(span, 1))};
   }
-  if (mode == "half_pixel_symmetric") return Coordinate{size_expr((r.in - 1) * r.above - r.out * r.below) + times(half, r.below), size_expr(r.above * 2)};
+  if (mode == "half_pixel_symmetric")
+    return Coordinate{size_expr((r.in - 1) * r.above - r.out * r.below) + times(half, r.below), size_expr(r.above * 2)};
   return refuse(view, Code::not_supported, "not supported yet: a loop form of coordinate_transformation_mode " + mode);
 }
 
@@ -176,9 +186,7 @@ Result<Taps> taps_of(const NodeView& view, const ResizedAxis& r, DType compute) 
   if (mode == "nearest") return Taps{{clamped(TRY(nearest_of(view, c)), r.in)}, {Expr()}};
   const Expr base = floor_of(c.above, c.below);
   const Expr ratio = cast(binary(ExprOp::mod, c.above, c.below), compute) / cast(c.below, compute);
-  if (mode == "linear") {
-    return Taps{{clamped(base, r.in), clamped(base + index_constant(1), r.in)}, {Expr(1.0) - ratio, ratio}};
-  }
+  if (mode == "linear") { return Taps{{clamped(base, r.in), clamped(base + index_constant(1), r.in)}, {Expr(1.0) - ratio, ratio}}; }
   Taps taps;
   for (int k = -1; k <= 2; ++k) taps.index.push_back(clamped(base + index_constant(k), r.in));
   taps.weight = cubic_weights(ratio, view.attributes->number("cubic_coeff_a", -0.75f));

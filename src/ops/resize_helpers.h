@@ -10,7 +10,7 @@ struct ResizedAxis {
   int axis = 0;
   Dim in = 0, out = 0;
   Dim above = 1, below = 1;
-  bool known = true;          ///< false: neither sizes nor scales are known
+  bool known = true;  ///< false: neither sizes nor scales are known
 };
 
 /// The float as a fraction of whole numbers, exactly.

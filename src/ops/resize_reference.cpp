@@ -29,7 +29,8 @@ double coordinate(const Plan& plan, const Line& line, double x) {
   if (plan.coordinates == "pytorch_half_pixel") return line.out <= 1 ? 0 : (x + 0.5) / line.scale - 0.5;
   if (plan.coordinates == "half_pixel_symmetric") return in / 2 * (1 - whole / out) + (x + 0.5) / line.scale - 0.5;
   if (plan.coordinates == "tf_crop_and_resize") {
-    return line.out > 1 ? line.begin * (in - 1) + x * (line.end - line.begin) * (in - 1) / (whole - 1) : 0.5 * (line.begin + line.end) * (in - 1);
+    return line.out > 1 ? line.begin * (in - 1) + x * (line.end - line.begin) * (in - 1) / (whole - 1)
+                        : 0.5 * (line.begin + line.end) * (in - 1);
   }
   return (x + 0.5) / line.scale - 0.5;
 }
@@ -88,7 +89,9 @@ void resize_line(const Plan& plan, const Line& line, std::vector<double>& values
     for (int64_t k = 0; k < outer * inner; ++k) {
       double& to = out[static_cast<size_t>((k / inner * line.out + x) * inner + k % inner)];
       if (outside) to = plan.extrapolation;
-      else for (const auto& [place, weight] : weights) to += weight * values[static_cast<size_t>((k / inner * line.in + place) * inner + k % inner)];
+      else
+        for (const auto& [place, weight] : weights)
+          to += weight * values[static_cast<size_t>((k / inner * line.in + place) * inner + k % inner)];
     }
   }
   values = std::move(out);
@@ -99,18 +102,23 @@ void resize_line(const Plan& plan, const Line& line, std::vector<double>& values
 Result<std::vector<Line>> lines_of(const Call& call) {
   const Sizes& shape = call.in[0]->shape();
   Ints axes = call.view.attributes->ints("axes");
-  if (!call.view.attributes->has("axes")) for (size_t a = 0; a < shape.size(); ++a) axes.push_back(static_cast<int64_t>(a));
+  if (!call.view.attributes->has("axes"))
+    for (size_t a = 0; a < shape.size(); ++a) axes.push_back(static_cast<int64_t>(a));
   const bool by_size = call.has(3) && call.in[3]->count() > 0;
-  if (!by_size && (!call.has(2) || call.in[2]->count() == 0)) return refuse(call.view, Code::bad_graph, "neither scales nor sizes are given");
+  if (!by_size && (!call.has(2) || call.in[2]->count() == 0))
+    return refuse(call.view, Code::bad_graph, "neither scales nor sizes are given");
   const Tensor& given = *call.in[by_size ? 3 : 2];
-  if (given.count() != static_cast<int64_t>(axes.size())) return refuse(call.view, Code::shape_mismatch, "scales or sizes have a wrong length");
+  if (given.count() != static_cast<int64_t>(axes.size()))
+    return refuse(call.view, Code::shape_mismatch, "scales or sizes have a wrong length");
   std::vector<Line> lines;
   for (size_t i = 0; i < axes.size(); ++i) {
     Line line;
     line.axis = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], static_cast<int>(shape.size()))));
     line.in = shape[line.axis];
-    line.scale = by_size ? static_cast<double>(given.integer(static_cast<int64_t>(i))) / static_cast<double>(line.in) : given.number(static_cast<int64_t>(i));
-    line.out = by_size ? given.integer(static_cast<int64_t>(i)) : static_cast<int64_t>(std::floor(line.scale * static_cast<double>(line.in)));
+    line.scale = by_size ? static_cast<double>(given.integer(static_cast<int64_t>(i))) / static_cast<double>(line.in)
+                         : given.number(static_cast<int64_t>(i));
+    line.out =
+        by_size ? given.integer(static_cast<int64_t>(i)) : static_cast<int64_t>(std::floor(line.scale * static_cast<double>(line.in)));
     if (call.has(1) && call.in[1]->count() == 2 * given.count()) {
       line.begin = call.in[1]->number(static_cast<int64_t>(i));
       line.end = call.in[1]->number(static_cast<int64_t>(i) + given.count());

@@ -31,8 +31,8 @@ Result<Sample> parse_sample(const OpDef& def, std::string_view text);
 struct SampleCase {
   std::unique_ptr<ir::Graph> graph;
   ir::NodeId node;
-  std::vector<Tensor> inputs;        ///< one a graph input
-  std::vector<Tensor> operands;      ///< one an operand; empty handle: missing
+  std::vector<Tensor> inputs;    ///< one a graph input
+  std::vector<Tensor> operands;  ///< one an operand; empty handle: missing
 };
 /// symbolic: sizes over 1 of graph inputs become symbols "nSIZE" (equal sizes share one). constants: false makes given values
 /// graph inputs too. Inference has run. Errors: as inference.

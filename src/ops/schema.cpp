@@ -84,7 +84,8 @@ Result<void> check_attributes(const NodeView& view, const std::vector<AttributeS
     }
     if (!fits(value, spec->kind)) {
       return refuse(view, Code::bad_attribute, "attribute '" + name + "' has a wrong kind")
-          .expected(std::string(name_of(spec->kind))).found(ir::text_of(value));
+          .expected(std::string(name_of(spec->kind)))
+          .found(ir::text_of(value));
     }
   }
   for (const AttributeSpec& s : specs) {
@@ -105,11 +106,15 @@ Result<void> check_operands(const NodeView& view, const OpDef& def) {
   }
   const bool captures = !view.bodies.empty();
   if (arity.most >= 0 && !captures && view.inputs.size() > static_cast<size_t>(arity.most)) {
-    return refuse(view, Code::bad_graph, "too many operands").expected("at most " + std::to_string(arity.most)).found(std::to_string(view.inputs.size()));
+    return refuse(view, Code::bad_graph, "too many operands")
+        .expected("at most " + std::to_string(arity.most))
+        .found(std::to_string(view.inputs.size()));
   }
   const Arity results = arity_of(def.outputs);
   if (results.most >= 0 && view.outputs.size() > static_cast<size_t>(results.most)) {
-    return refuse(view, Code::bad_graph, "too many results").expected("at most " + std::to_string(results.most)).found(std::to_string(view.outputs.size()));
+    return refuse(view, Code::bad_graph, "too many results")
+        .expected("at most " + std::to_string(results.most))
+        .found(std::to_string(view.outputs.size()));
   }
   return {};
 }

@@ -12,7 +12,7 @@ namespace tenon::ops {
 struct AttributeSpec {
   enum class Kind : uint8_t { integer, number, text, ints, floats, strings, tensor, graph } kind = Kind::integer;
   std::string_view name;
-  std::string_view otherwise;   ///< default as written; empty: none
+  std::string_view otherwise;  ///< default as written; empty: none
   bool required = false;
 };
 AttributeSpec parse_attribute_spec(std::string_view line);

@@ -28,7 +28,8 @@ Result<void> verify_types(const ir::Graph& graph) {
     for (size_t k = 0; k < stored.size(); ++k) {
       if (!node.outputs[k] || agrees(stored[k], view.outputs[k])) continue;
       return refuse(view, Code::internal, "stored type of result " + std::to_string(k) + " is not what inference says")
-          .expected(view.outputs[k].text()).found(stored[k].text());
+          .expected(view.outputs[k].text())
+          .found(stored[k].text());
     }
     for (const ir::Body& body : node.bodies) TRY(verify_types(*body.graph));
   }

@@ -44,7 +44,8 @@ Result<void> operand_to_attribute(Graph& graph, NodeId node, uint32_t slot, std:
   if (slot >= n.inputs.size() || !n.inputs[slot]) return {};
   const Tensor* tensor = graph.tensor_of(n.inputs[slot]);
   if (!tensor) {
-    return fail(Code::not_supported, n.name, n.op->name + ": older opsets want '" + std::string(name) + "' as an attribute, and it is no constant");
+    return fail(Code::not_supported, n.name,
+                n.op->name + ": older opsets want '" + std::string(name) + "' as an attribute, and it is no constant");
   }
   ir::Ints values = integers_of(*tensor);
   if (scalar && values.size() != 1) return fail(Code::bad_graph, n.name, n.op->name + ": '" + std::string(name) + "' is no single number");

@@ -9,7 +9,8 @@ Result<Ints> window_ints(const NodeView& view, std::string_view name, size_t cou
   Ints values = view.attributes->ints(name, Ints(count, otherwise));
   if (values.size() != count) {
     return refuse(view, Code::bad_attribute, std::string(name) + " has a wrong length")
-        .expected(std::to_string(count) + " values").found(std::to_string(values.size()));
+        .expected(std::to_string(count) + " values")
+        .found(std::to_string(values.size()));
   }
   for (int64_t v : values) {
     if (v < least || v > (int64_t{1} << 40)) {
@@ -49,7 +50,9 @@ Result<Windows> windows_of(const NodeView& view, const DimList& sizes, std::opti
     return w;
   }
   if (mode != "NOTSET" && mode != "VALID") {
-    return refuse(view, Code::bad_attribute, "auto_pad has an unknown value").expected("NOTSET, VALID, SAME_UPPER or SAME_LOWER").found(mode);
+    return refuse(view, Code::bad_attribute, "auto_pad has an unknown value")
+        .expected("NOTSET, VALID, SAME_UPPER or SAME_LOWER")
+        .found(mode);
   }
   const Ints pads = TRY(window_ints(view, "pads", 2 * n, 0, -(int64_t{1} << 40)));
   for (size_t i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <unordered_map>
+#include <vector>
 
 #include "passes/passes.h"
 #include "rewrite/apply.h"
@@ -32,38 +32,60 @@ bool equal(const ir::Constant& a, const ir::Constant& b) {
   return x.byte_size() <= kComparedBytes && std::memcmp(x.data(), y.data(), static_cast<size_t>(x.byte_size())) == 0;
 }
 
+/// Open addressing over ids; sized once, because growing and a node a bucket cost more than the hashing.
+template <class Id>
+class Seen {
+ public:
+  explicit Seen(size_t most) {
+    size_t size = 16;
+    while (size < 2 * most) size *= 2;
+    slots_.resize(size);
+  }
+  /// What was seen before and is `same`, else none; then `id` is remembered.
+  template <class Same>
+  Id find_or_add(size_t hash, Id id, Same same) {
+    for (size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      auto& [known, h] = slots_[at];
+      if (!known) {
+        slots_[at] = {id, hash};
+        return {};
+      }
+      if (h == hash && same(known)) return known;
+    }
+  }
+
+ private:
+  std::vector<std::pair<Id, size_t>> slots_;
+};
+
 class Consing {
  public:
   explicit Consing(Graph& graph) : graph_(graph), journal_(graph), outer_(graph.listener()) { graph_.set_listener(&journal_); }
   ~Consing() { graph_.set_listener(outer_); }
 
   bool constants() {
-    std::unordered_multimap<size_t, ValueId> seen;
     bool changed = false;
-    for (ValueId v : graph_.values()) {
-      const ir::Value& value = graph_.value(v);
-      if (!value.is_constant()) continue;
-      const size_t h = hash_of(*value.constant);
-      const auto [begin, end] = seen.equal_range(h);
-      const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(*graph_.value(e.second).constant, *value.constant); });
-      if (same == end) seen.emplace(h, v);
-      else if (graph_.replace_all_uses(v, same->second)) changed = true, graph_.erase_value(v);
+    std::vector<ValueId> constants = graph_.values();
+    std::erase_if(constants, [&](ValueId v) { return !graph_.value(v).is_constant(); });
+    Seen<ValueId> seen(constants.size());
+    for (ValueId v : constants) {
+      const ir::Constant& constant = *graph_.value(v).constant;
+      const ValueId twin = seen.find_or_add(hash_of(constant), v, [&](ValueId k) { return equal(*graph_.value(k).constant, constant); });
+      if (!twin || !graph_.replace_all_uses(v, twin)) continue;
+      graph_.erase_value(v);
+      changed = true;
     }
     return changed;
   }
 
   bool nodes() {
-    std::unordered_multimap<size_t, NodeId> seen;
-    seen.reserve(graph_.node_count());
     bool changed = false;
+    Seen<NodeId> seen(graph_.node_count());
     for (NodeId id : graph_.nodes()) {
       const ir::Node& node = graph_.node(id);
       if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) continue;
-      const size_t h = hash(node);
-      const auto [begin, end] = seen.equal_range(h);
-      const auto same = std::find_if(begin, end, [&](const auto& e) { return equal(graph_.node(e.second), node); });
-      if (same == end) seen.emplace(h, id);
-      else changed |= join(id, same->second);
+      const NodeId twin = seen.find_or_add(hash(node), id, [&](NodeId k) { return equal(graph_.node(k), node); });
+      if (twin) changed |= join(id, twin);
     }
     return changed;
   }

@@ -4,9 +4,6 @@
 
 namespace tenon::passes {
 
-/// Types and shapes of every value, bodies included. Needs nothing; everything else needs it.
-Result<bool> infer_types(Graph& graph, Context& context);
-
 /// Erases nodes whose results nobody uses and constants without users. Keeps nodes with effects and graph inputs.
 Result<bool> dead_code(Graph& graph, Context& context);
 

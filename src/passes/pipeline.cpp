@@ -11,17 +11,14 @@ namespace tenon::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"infer", "types and shapes of every value", 0, infer_types},
-    {"dead_code", "nodes and constants that nobody uses", 1, dead_code},
-    {"fold_constants", "small constant nodes become constants, large ones lazy expressions", 1, fold_constants},
     {"shape_arithmetic", "integers that follow from shapes become constants", 1, shape_arithmetic},
     {"common_subexpressions", "equal nodes and constants are made one", 1, common_subexpressions},
-    {"clean", "no-ops removed, one spelling for each thing (rules of stage clean, with folding)", 1, clean},
+    {"clean", "dead code and no-ops removed, constants folded, one spelling for each thing (rules of stage clean)", 1, clean},
     {"shape_arithmetic", "again: cleaning uncovers shapes", 1, shape_arithmetic},
     {"common_subexpressions", "again: cleaning makes more nodes equal", 1, common_subexpressions},
     {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
-    {"combine", "fused ops joined, weights folded, layout moved (rules of all stages)", 2, combine},
-    {"common_subexpressions", "again, over the fused graph", 1, common_subexpressions},
+    {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
+    {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions},
     {"dead_code", "what the passes before have left behind", 1, dead_code},
 };
 

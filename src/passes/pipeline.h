@@ -9,7 +9,7 @@ namespace tenon::passes {
 
 /// The passes of all levels, in the order in which they run.
 std::span<const Pass> pipeline();
-/// Runs the pipeline on an imported, inferred graph.
+/// Runs the pipeline on a graph whose values have their types (as import and the builder leave it).
 /// Errors: those of the passes. Cost: linear in the nodes; constants over 64 KB are never read.
 Result<Report> optimise(Graph& graph, const Options& options = {});
 /// A table for people: pass, nodes before and after, ms; then the rules that matched.

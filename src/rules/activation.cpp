@@ -27,9 +27,12 @@ RULES(activation) {
             {.name = "gelu_tanh_factored",
              .docs = "the same with x * (1 + 0.044715 x^2) inside",
              .equation =
-                 "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1))), 1))"
-                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1)), 0.79788456)), 1))"
-                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1), 0.79788456))), 1)))"
+                 "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x,"
+                 " 0.044715), ?x)), 1))), 1))"
+                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1)),"
+                 " 0.79788456)), 1))"
+                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1),"
+                 " 0.79788456))), 1)))"
                  " => Gelu(?x, approximate=\"tanh\") where float(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 6},
@@ -42,7 +45,8 @@ RULES(activation) {
             {.name = "hard_swish_clip",
              .docs = "x * clip(x + 3, 0, 6) / 6",
              .equation =
-                 "(Mul(Mul(?x, Clip(Add(?x, 3), 0, 6)), 0.16666667) | Mul(?x, Mul(Clip(Add(?x, 3), 0, 6), 0.16666667)) | Div(Mul(?x, Clip(Add(?x, 3), 0, 6)), 6)) => HardSwish(?x)",
+                 "(Mul(Mul(?x, Clip(Add(?x, 3), 0, 6)), 0.16666667) | Mul(?x, Mul(Clip(Add(?x, 3), 0, 6), 0.16666667)) |"
+                 " Div(Mul(?x, Clip(Add(?x, 3), 0, 6)), 6)) => HardSwish(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 6},
             {.name = "softplus",

@@ -15,10 +15,12 @@ RULES(norm) {
              .equation =
                  "Mul((Div(Sub(?x, ReduceMean(?x, ?a, keepdims=1)),"
                  "         Sqrt(Add(ReduceMean((Pow(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), 2)"
-                 "                             |Mul(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), Sub(?x, ReduceMean(?x, ?a, keepdims=1)))), ?b, keepdims=1), ?eps)))"
+                 "                             |Mul(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), Sub(?x, ReduceMean(?x, ?a, keepdims=1)))),"
+                 "                             ?b, keepdims=1), ?eps)))"
                  "     |Mul(Sub(?x, ReduceMean(?x, ?a, keepdims=1)),"
                  "         Reciprocal(Sqrt(Add(ReduceMean((Pow(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), 2)"
-                 "                             |Mul(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), Sub(?x, ReduceMean(?x, ?a, keepdims=1)))), ?b, keepdims=1), ?eps))))),"
+                 "                             |Mul(Sub(?x, ReduceMean(?x, ?a, keepdims=1)), Sub(?x, ReduceMean(?x, ?a, keepdims=1)))),"
+                 "                             ?b, keepdims=1), ?eps))))),"
                  "    ?scale)"
                  " => LayerNormalization(?x, ?scale, axis=-1, epsilon=value(?eps))"
                  " where float(?x), finite(?eps), last_axis(?a, ?x), last_axis(?b, ?x), suffix(?scale, ?x), same_dtype(?x, ?scale)",

@@ -4,6 +4,7 @@
 python roundtrip.py --tenon build/bin/tenon MODEL.onnx...   (a folder: every model in it)
 Inputs are drawn at random; MODEL.0.npz beside the model is used where it is there. Exit code 1 where a model differs.
 """
+
 import argparse
 import pathlib
 import subprocess
@@ -15,8 +16,14 @@ import onnx
 import onnxruntime
 
 DTYPES = {
-    "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32, "tensor(bool)": np.bool_, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8,
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(int8)": np.int8,
+    "tensor(uint8)": np.uint8,
 }
 
 

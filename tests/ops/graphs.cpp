@@ -30,7 +30,8 @@ Tensor floats(Sizes shape, std::vector<float> data) { return Tensor::of_f32(std:
 
 TEST(Evaluate, TakesTheBranchThatTheConditionNames) {
   auto graph = parsed(R"(graph main(c: bool[], x: f32[2]) {
-    r = If(c) else_branch={ graph(a: f32[2]) { n = Neg(a) return n } } captures=[x] then_branch={ graph(b: f32[2]) { m = Add(b, b) return m } } captures=[x]
+    r = If(c) else_branch={ graph(a: f32[2]) { n = Neg(a) return n } } captures=[x]
+      then_branch={ graph(b: f32[2]) { m = Add(b, b) return m } } captures=[x]
     return r
   })");
   ASSERT_TRUE(graph);

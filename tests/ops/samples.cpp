@@ -26,12 +26,14 @@ double tolerance_of(DType dtype) {
 
 /// Empty where both agree, else the first difference.
 std::string difference(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return type_text(a.dtype(), a.shape()) + " against " + type_text(b.dtype(), b.shape());
+  if (a.shape() != b.shape() || a.dtype() != b.dtype())
+    return type_text(a.dtype(), a.shape()) + " against " + type_text(b.dtype(), b.shape());
   for (int64_t i = 0; i < a.count(); ++i) {
     const bool numbers = is_float(a.dtype());
     const double x = numbers ? a.number(i) : 0, y = numbers ? b.number(i) : 0;
-    const bool same = numbers ? (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= tolerance_of(a.dtype()) * std::max(1.0, std::fabs(x))
-                              : a.integer(i) == b.integer(i);
+    const bool same =
+        numbers ? (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= tolerance_of(a.dtype()) * std::max(1.0, std::fabs(x))
+                : a.integer(i) == b.integer(i);
     if (!same) {
       return "element " + std::to_string(i) + ": " + std::to_string(numbers ? x : static_cast<double>(a.integer(i))) + " against " +
              std::to_string(numbers ? y : static_cast<double>(b.integer(i)));
@@ -41,7 +43,9 @@ std::string difference(const Tensor& a, const Tensor& b) {
 }
 
 /// Symbols are named after their sizes ("n3"); what depends on data has no number.
-Dim number_of_symbol(const DimNode& symbol) { return symbol.name.starts_with('n') ? Dim(static_cast<int64_t>(std::stoll(symbol.name.substr(1)))) : Dim(-1); }
+Dim number_of_symbol(const DimNode& symbol) {
+  return symbol.name.starts_with('n') ? Dim(static_cast<int64_t>(std::stoll(symbol.name.substr(1)))) : Dim(-1);
+}
 
 bool depends_on_data(Dim d) {
   bool yes = false;

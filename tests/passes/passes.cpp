@@ -39,7 +39,8 @@ bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph) {
 }
 
 TEST(DeadCode, ErasesChainsAndConstants) {
-  auto g = graph_of("graph main(x: f32[4]) {\n const c: f32[4] = [1, 2, 3, 4]\n a = Add(x, c)\n b = Neg(a)\n y = Relu(x)\n return y\n}\n");
+  auto g = graph_of("graph main(x: f32[4]) {\n const c: f32[4] = [1, 2, 3, 4]\n a = Add(x, c)\n b = Neg(a)\n y = Relu(x)\n"
+      " return y\n}\n");
   EXPECT_TRUE(run(passes::dead_code, *g));
   EXPECT_EQ(ops_of(*g), "Relu");
   EXPECT_FALSE(g->find_value("c"));
@@ -48,7 +49,8 @@ TEST(DeadCode, ErasesChainsAndConstants) {
 
 TEST(FoldConstants, ComputesSmallNodes) {
   auto g = graph_of(
-      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y = Mul(x, d)\n return y\n}\n");
+      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y ="
+      " Mul(x, d)\n return y\n}\n");
   EXPECT_TRUE(run(passes::fold_constants, *g));
   ASSERT_EQ(ops_of(*g), "Mul");
   const Tensor* t = g->tensor_of(g->node(g->first()).inputs[1]);
@@ -65,6 +67,15 @@ std::unique_ptr<ir::Graph> large(std::string_view op, std::vector<std::pair<std:
   ir::Builder build(*g);
   g->add_output(build("MatMul", {x, build(op, {w}, std::move(attributes))}));
   return g;
+}
+
+TEST(FoldConstants, UsersLearnShapesFromWhatWasFolded) {
+  auto g = graph_of(
+      "graph main(x: f32[2,3]) {\n const a: f32[4] = [0, 1, 0, 0]\n r = Sqrt(a)\n p = Cast(r, to=7)\n"
+      " e = Pad(x, p)\n y = Relu(e)\n return y\n}\n");
+  EXPECT_FALSE(g->value(g->outputs()[0]).type.is_static());
+  EXPECT_TRUE(run(passes::fold_constants, *g));
+  EXPECT_EQ(g->value(g->outputs()[0]).type.text(), "f32[2,4]");
 }
 
 TEST(FoldConstants, KeepsLargeResultsLazy) {
@@ -90,7 +101,8 @@ TEST(FoldConstants, LeavesRandomNodes) {
 
 TEST(ShapeArithmetic, KnownNumbersBecomeConstants) {
   auto g = graph_of(
-      "graph main(x: f32[b,4,8]) {\n s = Shape(x, start=1)\n const two: i64[1] = [2]\n d = Div(s, two)\n const m: i64[1] = [-1]\n t = Concat(m, d, axis=0)\n y = Reshape(x, t)\n "
+      "graph main(x: f32[b,4,8]) {\n s = Shape(x, start=1)\n const two: i64[1] = [2]\n d = Div(s, two)\n const m: i64[1] ="
+      " [-1]\n t = Concat(m, d, axis=0)\n y = Reshape(x, t)\n "
       "return y\n}\n");
   EXPECT_TRUE(run(passes::shape_arithmetic, *g));
   EXPECT_EQ(ops_of(*g), "Reshape");
@@ -104,7 +116,8 @@ TEST(ShapeArithmetic, SymbolicSizesStay) {
 
 TEST(CommonSubexpressions, JoinsEqualNodesAndConstants) {
   auto g = graph_of(
-      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [1, 2]\n c = Add(x, a)\n d = Add(b, x)\n e = Sub(x, a)\n f = Sub(a, x)\n p = Mul(c, d)\n q = Mul(e, f)\n y = Add(p, q)\n "
+      "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [1, 2]\n c = Add(x, a)\n d = Add(b, x)\n e ="
+      " Sub(x, a)\n f = Sub(a, x)\n p = Mul(c, d)\n q = Mul(e, f)\n y = Add(p, q)\n "
       "return y\n}\n");
   EXPECT_TRUE(run(passes::common_subexpressions, *g));
   EXPECT_EQ(ops_of(*g), "Add Sub Sub Mul Mul Add");
@@ -125,8 +138,10 @@ TEST(CommonSubexpressions, KeepsTheNamesOfTwoEqualOutputs) {
 
 constexpr std::string_view kLayer =
     "graph main(x: f32[b,s,4]) {\n"
-    "  const w: f32[4,4] = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]\n  const c: f32[] = [1.41421354]\n  const one: f32[] = [1]\n  const half: f32[] = [0.5]\n"
-    "  i = Identity(x)\n  m = MatMul(i, w)\n  d = Div(m, c)\n  e = Erf(d)\n  a = Add(e, one)\n  p = Mul(m, a)\n  y = Mul(p, half)\n  return y\n}\n";
+    "  const w: f32[4,4] = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]\n  const c: f32[] = [1.41421354]\n  const one: f32[] ="
+    " [1]\n  const half: f32[] = [0.5]\n"
+    "  i = Identity(x)\n  m = MatMul(i, w)\n  d = Div(m, c)\n  e = Erf(d)\n  a = Add(e, one)\n  p = Mul(m, a)\n  y = Mul(p,"
+    " half)\n  return y\n}\n";
 
 TEST(Pipeline, LevelZeroRewritesNothing) {
   auto g = graph_of(kLayer);

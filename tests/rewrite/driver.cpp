@@ -71,6 +71,16 @@ TEST(Driver, RefusesAnInnerValueThatIsAGraphOutput) {
   EXPECT_EQ(ops_of(*g), "Not Not");
 }
 
+TEST(Driver, RefusesAnInnerValueThatABodyCaptures) {
+  auto g = graph_of(
+      "graph main(c: bool[], x: bool[4]) {\n a = Not(x)\n b = Not(a)\n"
+      " y = If(c) then_branch={ graph(h: bool[4]) { d = Not(h)\n return d } } captures=[a]"
+      " else_branch={ graph(h: bool[4]) { d = And(h, h)\n return d } } captures=[b]\n z = And(y, b)\n return z\n}\n");
+  const auto stats = run(*g, {&kNotNot});
+  EXPECT_EQ(stats.rules[0].applied, 0);
+  EXPECT_TRUE(stats.rules[0].refused.contains("a value inside the match has users outside"));
+}
+
 TEST(Driver, SeesAMatchThatAnotherRewriteUncovers) {
   auto g = graph_of("graph main(x: bool[4]) {\n a = Not(x)\n b = Not(a)\n c = Not(b)\n d = Not(c)\n y = And(d, x)\n return y\n}\n");
   EXPECT_EQ(run(*g, {&kNotNot}).rules[0].applied, 2);
@@ -150,7 +160,8 @@ TEST(Driver, RemovesDeadNodesOnTheWay) {
 
 TEST(Driver, WorksInsideBodies) {
   auto g = graph_of(
-      "graph main(c: bool[], x: f32[4]) {\n  y = If(c) then_branch={ graph(h: f32[4]) { a = Neg(h)\n b = Neg(a)\n d = Relu(b)\n return d } } captures=[x] else_branch={ graph(h: f32[4]) { "
+      "graph main(c: bool[], x: f32[4]) {\n  y = If(c) then_branch={ graph(h: f32[4]) { a = Neg(h)\n b = Neg(a)\n d ="
+      " Relu(b)\n return d } } captures=[x] else_branch={ graph(h: f32[4]) { "
       "d = Abs(h)\n return d } } captures=[x]\n  return y\n}\n");
   static constexpr Rule kNegNeg{.name = "neg_neg", .docs = "", .equation = "Neg(Neg(?x)) => ?x"};
   EXPECT_EQ(run(*g, {&kNegNeg}).rules[0].applied, 1);

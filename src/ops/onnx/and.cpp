@@ -15,8 +15,7 @@ OP(and) {
       return {};
     },
     .form = binary_of<[](Expr a, Expr b) { return logical_and(a, b); }>,
-    .reference = [](Call& call) { return each(call, Binary(),
-                            IntBinary([](int64_t a, int64_t b) -> int64_t { return a && b; })); },
+    .reference = [](Call& call) { return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a && b; })); },
     .samples = {"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"},
 };
 

@@ -13,7 +13,8 @@ OP(bit_cast) {
       const DType from = dtype_of(view, 0);
       if (from != DType::none && bits_of(from) != bits_of(to)) {
         return refuse(view, Code::dtype_mismatch, "both dtypes must have the same number of bits")
-            .expected(std::to_string(bits_of(from)) + " bits").found(std::string(name_of(to)));
+            .expected(std::to_string(bits_of(from)) + " bits")
+            .found(std::string(name_of(to)));
       }
       TRY(same_shape_and_dtype(view));
       view.outputs[0].dtype = to;

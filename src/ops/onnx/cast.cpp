@@ -11,7 +11,9 @@ OP(cast) {
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },
     .form = form_of_cast,
     .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },
-    .samples = {"f32[2,3]; to=11", "f32[5] = [-1.5, 1.5, 2.7, -2.7, 0]; to=7", "i64[4]; to=1", "f64[0]; to=1", "f32[]; to=10", "f16[3]; to=16", "bool[3]; to=1", "f32[4] = [0, -0.0, 0.5, nan]; to=9", "i32[3]; to=2", "i64[4] = [0, 1, -1, 300]; to=9", "u8[3]; to=6", "f32[3] = [-300, 300, 1]; to=2"},
+    .samples = {"f32[2,3]; to=11", "f32[5] = [-1.5, 1.5, 2.7, -2.7, 0]; to=7", "i64[4]; to=1", "f64[0]; to=1", "f32[]; to=10",
+                "f16[3]; to=16", "bool[3]; to=1", "f32[4] = [0, -0.0, 0.5, nan]; to=9", "i32[3]; to=2", "i64[4] = [0, 1, -1, 300]; to=9",
+                "u8[3]; to=6", "f32[3] = [-300, 300, 1]; to=2"},
 };
 
 }  // namespace tenon::ops

@@ -28,7 +28,8 @@ OP(center_crop_pad) {
         const std::vector<int> axes = TRY(chosen_axes(view, view.rank(0)));
         if (wanted && wanted->size() != axes.size()) return refuse(view, Code::shape_mismatch, "shape has a wrong length");
         type.shape = view.type(0).shape;
-        for (size_t i = 0; i < axes.size(); ++i) (*type.shape)[static_cast<size_t>(axes[i])] = wanted ? (*wanted)[i] : view.symbols->fresh();
+        for (size_t i = 0; i < axes.size(); ++i)
+          (*type.shape)[static_cast<size_t>(axes[i])] = wanted ? (*wanted)[i] : view.symbols->fresh();
       }
       set_output(view, 0, std::move(type));
       return {};
@@ -70,7 +71,8 @@ OP(center_crop_pad) {
       });
     },
     .first = 18,
-    .samples = {"f32[4,5], i64[2] = [2, 7]", "f32[3,4,2], i64[1] = [7]; axes=[1]", "i64[5], i64[1] = [2]", "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]"},
+    .samples = {"f32[4,5], i64[2] = [2, 7]", "f32[3,4,2], i64[1] = [7]; axes=[1]", "i64[5], i64[1] = [2]",
+                "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]"},
 };
 
 }  // namespace tenon::ops

@@ -37,11 +37,13 @@ Result<void> reference_of_clip(Call& call) {
   if (call.in[0]->dtype() == DType::u64) {
     const uint64_t floor = call.has(1) ? static_cast<uint64_t>(call.in[1]->integer(0)) : 0;
     const uint64_t ceiling = call.has(2) ? static_cast<uint64_t>(call.in[2]->integer(0)) : UINT64_MAX;
-    return each(call, Unary(), [=](int64_t x) { return static_cast<int64_t>(std::min(std::max(static_cast<uint64_t>(x), floor), ceiling)); });
+    return each(call, Unary(),
+                [=](int64_t x) { return static_cast<int64_t>(std::min(std::max(static_cast<uint64_t>(x), floor), ceiling)); });
   }
   const int64_t least = int_of(call, 1, INT64_MIN), most = int_of(call, 2, INT64_MAX);
-  return each(call, [=](double x) { return std::isnan(x) ? x : std::min(std::max(x, low), high); },
-              [=](int64_t x) { return std::min(std::max(x, least), most); });
+  return each(
+      call, [=](double x) { return std::isnan(x) ? x : std::min(std::max(x, low), high); },
+      [=](int64_t x) { return std::min(std::max(x, least), most); });
 }
 
 /// Before opset 11 the bounds were attributes.
@@ -65,7 +67,8 @@ OP(clip) {
     .reference = reference_of_clip,
     .upgrade = upgrade_clip,
     .lowest_opset = [](const NodeView&) { return 11; },
-    .samples = {"f32[2,3], f32[] = -1, f32[] = 1", "f32[2,3], _, f32[] = 1", "f16[4], f16[] = 0", "f64[0]", "i64[5], i64[] = -2, i64[] = 3", "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1"},
+    .samples = {"f32[2,3], f32[] = -1, f32[] = 1", "f32[2,3], _, f32[] = 1", "f16[4], f16[] = 0", "f64[0]", "i64[5], i64[] = -2, i64[] = 3",
+                "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1"},
 };
 
 }  // namespace tenon::ops

@@ -16,7 +16,8 @@ OP(compress) {
         type.shape = DimList{view.symbols->fresh()};
       } else if (ranks_known(view, {0})) {
         type.shape = view.type(0).shape;
-        (*type.shape)[static_cast<size_t>(TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0))))] = view.symbols->fresh();
+        (*type.shape)[static_cast<size_t>(TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0))))] =
+            view.symbols->fresh();
       }
       set_output(view, 0, std::move(type));
       return {};
@@ -40,7 +41,8 @@ OP(compress) {
       });
     },
     .first = 9,
-    .samples = {"f32[3,2], bool[3] = [0, 1, 1]; axis=0", "f32[3,2], bool[2] = [0, 1]; axis=-1", "f16[3,2], bool[5] = [0, 1, 0, 0, 1]", "i64[0], bool[1]"},
+    .samples = {"f32[3,2], bool[3] = [0, 1, 1]; axis=0", "f32[3,2], bool[2] = [0, 1]; axis=-1", "f16[3,2], bool[5] = [0, 1, 0, 0, 1]",
+                "i64[0], bool[1]"},
 };
 
 }  // namespace tenon::ops

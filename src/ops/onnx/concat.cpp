@@ -79,7 +79,8 @@ Result<void> reference_of_concat(Call& call) {
   shape[a] = 0;
   for (const Tensor* part : call.in) {
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (part->rank() != first.rank() || (d != a && part->shape()[d] != shape[d])) return refuse(call.view, Code::shape_mismatch, "parts differ in shape");
+      if (part->rank() != first.rank() || (d != a && part->shape()[d] != shape[d]))
+        return refuse(call.view, Code::shape_mismatch, "parts differ in shape");
     }
     shape[a] += part->shape()[a];
   }
@@ -107,7 +108,8 @@ OP(concat) {
     .infer = infer_concat,
     .form = form_of_concat,
     .reference = reference_of_concat,
-    .samples = {"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0", "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"},
+    .samples = {"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",
+                "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"},
 };
 
 }  // namespace tenon::ops

@@ -66,7 +66,8 @@ OP(constant_of_shape) {
     .form = form_of_filled,
     .reference = reference_of_filled,
     .first = 9,
-    .samples = {"i64[2] = [2, 3]", "i64[1] = [4]; value=i64[1] = [7]", "i64[0] = []; value=f16[1] = [1.5]", "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]"},
+    .samples = {"i64[2] = [2, 3]", "i64[1] = [4]; value=i64[1] = [7]", "i64[0] = []; value=f16[1] = [1.5]",
+                "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]"},
 };
 
 }  // namespace tenon::ops

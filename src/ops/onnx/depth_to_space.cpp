@@ -19,7 +19,8 @@ Result<void> infer_depth_to_space(NodeView& view) {
   if (block < 1) return refuse(view, Code::bad_attribute, "blocksize must be at least 1").found(std::to_string(block));
   if (ranks_known(view, {0})) {
     const Dim channels = view.type(0).dim(1);
-    if (channels.is_number() && channels.value() % (block * block) != 0) return refuse(view, Code::shape_mismatch, "the channels are no multiple of blocksize * blocksize");
+    if (channels.is_number() && channels.value() % (block * block) != 0)
+      return refuse(view, Code::shape_mismatch, "the channels are no multiple of blocksize * blocksize");
     type.shape = DimList{view.type(0).dim(0), floor_div(channels, block * block), view.type(0).dim(2) * block, view.type(0).dim(3) * block};
   }
   set_output(view, 0, std::move(type));
@@ -31,7 +32,8 @@ Result<LoopForm> form_of_depth_to_space(const NodeView& view) {
   const Expr block = index_constant(view.attributes->integer("blocksize", 1));
   const bool columns_first = view.attributes->text("mode", "DCR") == "CRD";
   const Expr y = Expr::axis(2), x = Expr::axis(3);
-  const Expr channel = source_channel(columns_first, Expr::axis(1), binary(ExprOp::mod, y, block), binary(ExprOp::mod, x, block), block, view.outputs[0].dim(1));
+  const Expr channel = source_channel(columns_first, Expr::axis(1), binary(ExprOp::mod, y, block), binary(ExprOp::mod, x, block), block,
+                                      view.outputs[0].dim(1));
   return index_form(view, 0, {Expr::axis(0), channel, y / block, x / block});
 }
 
@@ -59,7 +61,8 @@ OP(depth_to_space) {
     .form = form_of_depth_to_space,
     .reference = reference_of_depth_to_space,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("mode") ? 11 : 7; },
-    .samples = {"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3", "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
+    .samples = {"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3",
+                "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };
 
 }  // namespace tenon::ops

@@ -51,9 +51,12 @@ OP(dequantize_linear) {
     },
     .form = form_of_dequantize,
     .reference = reference_of_dequantize,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
+    .lowest_opset =
+        [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
     .first = 10,
-    .samples = {"u8[2,3], f32[] = 0.1, u8[] = 128", "i8[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "i32[4], f32[] = 0.5", "i8[2,4], f32[2,2], i8[2,2]; axis=1, block_size=2", "u8[3], f16[] = 0.25", "i8[0,2], f32[] = 1", "i4[4] = [-8, 7, 0, 1], f32[] = 2", "u16[2,3], f64[2] = [0.5, 2]; axis=0"},
+    .samples = {"u8[2,3], f32[] = 0.1, u8[] = 128", "i8[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "i32[4], f32[] = 0.5",
+                "i8[2,4], f32[2,2], i8[2,2]; axis=1, block_size=2", "u8[3], f16[] = 0.25", "i8[0,2], f32[] = 1",
+                "i4[4] = [-8, 7, 0, 1], f32[] = 2", "u16[2,3], f64[2] = [0.5, 2]; axis=0"},
 };
 
 }  // namespace tenon::ops

@@ -20,14 +20,20 @@ OP(div) {
         if (auto quotient = exact_quotient(a, b)) return quotient;
         if (b.lower() <= 0 || a.lower() <= -b.lower()) return std::nullopt;
         return floor_div(a.lower() < 0 ? max(a, 0) : a, b);  // integers truncate: what lies between -b and 0 gives 0
-       });
+      });
       return {};
     },
     .form = binary_of<[](Expr a, Expr b) { return a / b; }>,
-    .reference = [](Call& call) { return each(call, Binary([](double a, double b) -> double { return a / b; }),
-                            IntBinary([](int64_t a, int64_t b) -> int64_t { return b == 0 ? 0 : b == -1 ? wrap_sub(0, a) : a / b; }),
-                            UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return b == 0 ? 0 : a / b; })); },
-    .samples = {"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]", "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"},
+    .reference =
+        [](Call& call) {
+          return each(call, Binary([](double a, double b) -> double { return a / b; }), IntBinary([](int64_t a, int64_t b) -> int64_t {
+                        return b == 0 ? 0 : b == -1 ? wrap_sub(0, a) : a / b;
+                      }),
+                      UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return b == 0 ? 0 : a / b; }));
+        },
+    .samples = {"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]",
+                "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4",
+                "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"},
 };
 
 }  // namespace tenon::ops

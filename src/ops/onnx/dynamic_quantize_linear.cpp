@@ -17,15 +17,16 @@ OP(dynamic_quantize_linear) {
       set_output(view, 2, Type(DType::u8, {}));
       return {};
     },
-    .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
-      const ir::ValueId zero = build.scalar(DType::f32, 0), top = build.scalar(DType::f32, 255);
-      const ir::ValueId low = build("Min", {build("ReduceMin", {in[0]}, {{"keepdims", int64_t{0}}}), zero});
-      const ir::ValueId high = build("Max", {build("ReduceMax", {in[0]}, {{"keepdims", int64_t{0}}}), zero});
-      const ir::ValueId scale = build("Div", {build("Sub", {high, low}), top});
-      const ir::ValueId place = build("Clip", {build("Sub", {zero, build("Div", {low, scale})}), zero, top});
-      const ir::ValueId point = build("Cast", {build("Round", {place})}, {{"to", static_cast<int64_t>(DType::u8)}});
-      return std::vector{build("QuantizeLinear", {in[0], scale, point}), scale, point};
-    },
+    .definition =
+        [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+          const ir::ValueId zero = build.scalar(DType::f32, 0), top = build.scalar(DType::f32, 255);
+          const ir::ValueId low = build("Min", {build("ReduceMin", {in[0]}, {{"keepdims", int64_t{0}}}), zero});
+          const ir::ValueId high = build("Max", {build("ReduceMax", {in[0]}, {{"keepdims", int64_t{0}}}), zero});
+          const ir::ValueId scale = build("Div", {build("Sub", {high, low}), top});
+          const ir::ValueId place = build("Clip", {build("Sub", {zero, build("Div", {low, scale})}), zero, top});
+          const ir::ValueId point = build("Cast", {build("Round", {place})}, {{"to", static_cast<int64_t>(DType::u8)}});
+          return std::vector{build("QuantizeLinear", {in[0], scale, point}), scale, point};
+        },
     .first = 11,
     .samples = {"f32[6] = [0, 2, -3, -2.5, 1.34, 0.5]; outputs=3", "f32[3,4] in 1..4; outputs=3"},
 };

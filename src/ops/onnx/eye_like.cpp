@@ -23,7 +23,8 @@ OP(eye_like) {
       const Type& result = view.outputs[0];
       Loop loop;
       loop.axes = parallel_axes(*result.shape);
-      loop.outputs.push_back(whole(result.dtype, *result.shape, equal(Expr::axis(0) + index_constant(view.attributes->integer("k", 0)), Expr::axis(1))));
+      loop.outputs.push_back(
+          whole(result.dtype, *result.shape, equal(Expr::axis(0) + index_constant(view.attributes->integer("k", 0)), Expr::axis(1))));
       return single(std::move(loop));
     },
     .reference = [](Call& call) -> Result<void> {

@@ -24,7 +24,10 @@ Result<void> infer_gather(NodeView& view) {
   ShapeData picked;
   for (int64_t i : *indices) {
     const int64_t n = static_cast<int64_t>(data->size());
-    if (i < -n || i >= n) return refuse(view, Code::index_out_of_range, "an index is out of range").expected("below " + std::to_string(n)).found(std::to_string(i));
+    if (i < -n || i >= n)
+      return refuse(view, Code::index_out_of_range, "an index is out of range")
+          .expected("below " + std::to_string(n))
+          .found(std::to_string(i));
     picked.push_back((*data)[static_cast<size_t>(i < 0 ? i + n : i)]);
   }
   set_data(view, 0, std::move(picked));
@@ -80,7 +83,8 @@ OP(gather) {
     .infer = infer_gather,
     .form = form_of_gather,
     .reference = reference_of_gather,
-    .samples = {"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1", "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3"},
+    .samples = {"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1",
+                "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3"},
 };
 
 }  // namespace tenon::ops

@@ -55,7 +55,8 @@ OP(gather_elements) {
     .form = form_of_gather_elements,
     .reference = reference_of_gather_elements,
     .first = 11,
-    .samples = {"f32[3,3], i64[2,3] = [1, 2, 0, 2, 0, -3]", "f32[2,4], i64[2,2] in -4..3; axis=1", "f16[4], i32[2] = [3, -1]", "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1"},
+    .samples = {"f32[3,3], i64[2,3] = [1, 2, 0, 2, 0, -3]", "f32[2,4], i64[2,2] in -4..3; axis=1", "f16[4], i32[2] = [3, -1]",
+                "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1"},
 };
 
 }  // namespace tenon::ops

@@ -31,7 +31,8 @@ Result<LoopForm> form_of_gather_nd(const NodeView& view) {
   TRY(require_ranks(view));
   const int rank = view.rank(0), picks = view.rank(1);
   const int batch = static_cast<int>(view.attributes->integer("batch_dims", 0));
-  if (!view.type(1).dim(-1).is_number()) return refuse(view, Code::not_supported, "not supported yet: a loop form for indices of unknown depth");
+  if (!view.type(1).dim(-1).is_number())
+    return refuse(view, Code::not_supported, "not supported yet: a loop form for indices of unknown depth");
   const int depth = static_cast<int>(view.type(1).dim(-1).value());
   const Type& result = view.outputs[0];
   Loop loop;
@@ -84,7 +85,8 @@ OP(gather_nd) {
     .form = form_of_gather_nd,
     .reference = reference_of_gather_nd,
     .first = 11,
-    .samples = {"f32[2,2], i64[2,2] = [0, 0, 1, -1]", "f32[2,3], i64[2,1] = [1, 0]", "f16[2,3,2], i64[2,1,2] = [0, 1, 1, 0]", "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]"},
+    .samples = {"f32[2,2], i64[2,2] = [0, 0, 1, -1]", "f32[2,3], i64[2,1] = [1, 0]", "f16[2,3,2], i64[2,1,2] = [0, 1, 1, 0]",
+                "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]"},
 };
 
 }  // namespace tenon::ops

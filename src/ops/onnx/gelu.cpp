@@ -15,13 +15,17 @@ OP(gelu) {
           const bool fast = view.attributes->text("approximate", "none") == "tanh";
           return map_form(view, [=](std::span<const Expr> in) {
             const Expr x = in[0];
-            return fast ? Expr(0.5) * x * (Expr(1) + tanh(Expr(0.7978845608028654) * (x + Expr(0.044715) * x * x * x))) : Expr(0.5) * x * (Expr(1) + erf(x * Expr(0.7071067811865476)));
+            return fast ? Expr(0.5) * x * (Expr(1) + tanh(Expr(0.7978845608028654) * (x + Expr(0.044715) * x * x * x)))
+                        : Expr(0.5) * x * (Expr(1) + erf(x * Expr(0.7071067811865476)));
           });
         },
     .reference =
         [](Call& call) {
           const bool fast = call.view.attributes->text("approximate", "none") == "tanh";
-          return each(call, [=](double x) { return fast ? 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); });
+          return each(call, [=](double x) {
+            return fast ? 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)))
+                        : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+          });
         },
     .first = 20,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; approximate=tanh"},

@@ -18,7 +18,8 @@ Result<void> infer_if(NodeView& view) {
   if (view.bodies.size() != 2) return refuse(view, Code::bad_attribute, "needs then_branch and else_branch");
   TRY(require_dtype(view, 0, is_bool, "bool"));
   const std::vector<Type> yes = body_outputs(view, branch(view, true)), no = body_outputs(view, branch(view, false));
-  if (yes.size() != no.size() || yes.size() < view.outputs.size()) return refuse(view, Code::bad_graph, "the bodies differ in their number of results");
+  if (yes.size() != no.size() || yes.size() < view.outputs.size())
+    return refuse(view, Code::bad_graph, "the bodies differ in their number of results");
   for (size_t k = 0; k < view.outputs.size(); ++k) set_output(view, k, TRY(common_type(view, yes[k], no[k])));
   return {};
 }

@@ -15,16 +15,21 @@ OP(is_inf) {
           const bool low = view.attributes->integer("detect_negative", 1) != 0, high = view.attributes->integer("detect_positive", 1) != 0;
           return map_form(view, [=](std::span<const Expr> in) {
             const Expr x = in[0];
-            return low && high ? unary(ExprOp::is_inf, x) : low ? equal(x, Expr(-INFINITY)) : high ? equal(x, Expr(INFINITY)) : logical_and(equal(x, Expr(INFINITY)), equal(x, Expr(0)));
+            return low && high ? unary(ExprOp::is_inf, x)
+                   : low       ? equal(x, Expr(-INFINITY))
+                   : high      ? equal(x, Expr(INFINITY))
+                               : logical_and(equal(x, Expr(INFINITY)), equal(x, Expr(0)));
           });
         },
     .reference =
         [](Call& call) {
-          const bool low = call.view.attributes->integer("detect_negative", 1) != 0, high = call.view.attributes->integer("detect_positive", 1) != 0;
+          const bool low = call.view.attributes->integer("detect_negative", 1) != 0,
+                     high = call.view.attributes->integer("detect_positive", 1) != 0;
           return each(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
         },
     .first = 10,
-    .samples = {"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0", "f16[3]", "f32[0]"},
+    .samples = {"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
+                "f16[3]", "f32[0]"},
 };
 
 }  // namespace tenon::ops

@@ -13,7 +13,8 @@ std::vector<Type> loop_body_inputs(const NodeView& view, size_t body) {
   std::vector<Type> out = {Type(DType::i64, {}), Type(DType::boolean, {})};
   const std::vector<Type> current = body_input_types(view, body), next = body_outputs(view, body);
   for (size_t k = 0; k < carried_count(view); ++k) {
-    out.push_back(carried_type(view, view.type(2 + k), 2 + k < current.size() ? current[2 + k] : Type(), 1 + k < next.size() ? next[1 + k] : Type()));
+    out.push_back(
+        carried_type(view, view.type(2 + k), 2 + k < current.size() ? current[2 + k] : Type(), 1 + k < next.size() ? next[1 + k] : Type()));
   }
   return out;
 }
@@ -39,7 +40,8 @@ Result<void> infer_loop(NodeView& view) {
   if (view.bodies.size() != 1) return refuse(view, Code::bad_attribute, "needs a body");
   const std::vector<Type> inputs = body_input_types(view, 0), results = body_outputs(view, 0);
   const size_t carried = carried_count(view);
-  if (results.size() < 1 + carried || inputs.size() < 2 + carried) return refuse(view, Code::bad_graph, "the body has too few inputs or results");
+  if (results.size() < 1 + carried || inputs.size() < 2 + carried)
+    return refuse(view, Code::bad_graph, "the body has too few inputs or results");
   for (size_t k = 0; k < carried; ++k) set_output(view, k, final_type(view, view.type(2 + k), inputs[2 + k]));
   if (results.size() == 1 + carried) return {};
   const Dim trips = trip_count(view);
@@ -74,7 +76,8 @@ Result<void> reference_of_loop(Call& call) {
   for (size_t k = 0; k < scans && carried + k < call.out.size(); ++k) {
     const Type type = body_outputs(call.view, 0)[1 + carried + k];
     Sizes empty;
-    if (type.has_rank()) for (Dim d : *type.shape) empty.push_back(d.number().value_or(0));
+    if (type.has_rank())
+      for (Dim d : *type.shape) empty.push_back(d.number().value_or(0));
     call.out[carried + k] = TRY(stacked(call.view, rows[k], 0, call.out_dtype(carried + k), std::move(empty)));
   }
   return {};

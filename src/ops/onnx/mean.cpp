@@ -18,12 +18,11 @@ OP(mean) {
       for (size_t i = 1; i < x.size(); ++i) e = e + x[i];
       return e / Expr(static_cast<double>(x.size()));
     }>,
-    .reference = [](Call& call) {
-      return fold(call, Binary([](double a, double b) { return a + b; }),
-                  IntBinary(),
-                  UnsignedBinary(),
-                  [](double v, size_t n) { return v / static_cast<double>(n); });
-    },
+    .reference =
+        [](Call& call) {
+          return fold(call, Binary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary(),
+                      [](double v, size_t n) { return v / static_cast<double>(n); });
+        },
     .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]"},
 };
 

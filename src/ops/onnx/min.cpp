@@ -20,12 +20,16 @@ OP(min) {
       for (size_t i = 1; i < x.size(); ++i) e = min(e, x[i]);
       return e;
     }>,
-    .reference = [](Call& call) {
-      return fold(call, Binary([](double a, double b) { return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::min(a, b); }),
-                  IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
-                  UnsignedBinary([](uint64_t a, uint64_t b) { return std::min(a, b); }));
-    },
-    .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]", "u8[2], u8[2]", "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]", "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"},
+    .reference =
+        [](Call& call) {
+          return fold(call,
+                      Binary([](double a, double b) { return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::min(a, b); }),
+                      IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
+                      UnsignedBinary([](uint64_t a, uint64_t b) { return std::min(a, b); }));
+        },
+    .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]",
+                "u8[2], u8[2]", "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]",
+                "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"},
 };
 
 }  // namespace tenon::ops

@@ -5,19 +5,18 @@
 namespace tenon::ops {
 
 OP(or) {
-    .name = "Or",
-    .since = 7,
-    .inputs = {"a", "b"},
-    .commutative = true,
-    .infer = [](NodeView& view) -> Result<void> {
-      TRY(infer_binary(view, is_bool));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return max(a, b); });
-      return {};
-    },
-    .form = binary_of<[](Expr a, Expr b) { return logical_or(a, b); }>,
-    .reference = [](Call& call) { return each(call, Binary(),
-                            IntBinary([](int64_t a, int64_t b) -> int64_t { return a || b; })); },
-    .samples = {"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"},
+          .name = "Or",
+          .since = 7,
+          .inputs = {"a", "b"},
+          .commutative = true,
+          .infer = [](NodeView& view) -> Result<void> {
+            TRY(infer_binary(view, is_bool));
+            propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return max(a, b); });
+            return {};
+          },
+          .form = binary_of<[](Expr a, Expr b) { return logical_or(a, b); }>,
+          .reference = [](Call& call) { return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a || b; })); },
+          .samples = {"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"},
 };
 
 }  // namespace tenon::ops

@@ -14,11 +14,12 @@ OP(p_relu) {
       return {};
     },
     .form = binary_of<[](Expr x, Expr slope) { return select(x < Expr(0), slope * x, x); }>,
-    .reference = [](Call& call) {
-      return each(call, Binary([](double x, double slope) { return x < 0 ? slope * x : x; }),
-                  IntBinary([](int64_t x, int64_t slope) { return x < 0 ? wrap_mul(slope, x) : x; }),
-                  UnsignedBinary([](uint64_t x, uint64_t) { return x; }));
-    },
+    .reference =
+        [](Call& call) {
+          return each(call, Binary([](double x, double slope) { return x < 0 ? slope * x : x; }),
+                      IntBinary([](int64_t x, int64_t slope) { return x < 0 ? wrap_mul(slope, x) : x; }),
+                      UnsignedBinary([](uint64_t x, uint64_t) { return x; }));
+        },
     .samples = {"f32[2,3], f32[3]", "f32[2,3,4], f32[3,1]", "f16[4], f16[1]", "f64[0], f64[1]", "i32[4], i32[4]"},
 };
 

@@ -22,9 +22,12 @@ Result<Pads> pads_of(const NodeView& view) {
   if (!p.known) return p;
   std::vector<int> order;
   if (axes) order = TRY(normal_axes(view, *axes, view.rank(0), false));
-  else for (size_t a = 0; a < rank; ++a) order.push_back(static_cast<int>(a));
+  else
+    for (size_t a = 0; a < rank; ++a) order.push_back(static_cast<int>(a));
   if (amounts->size() != 2 * order.size()) {
-    return refuse(view, Code::shape_mismatch, "pads has a wrong length").expected(std::to_string(2 * order.size())).found(std::to_string(amounts->size()));
+    return refuse(view, Code::shape_mismatch, "pads has a wrong length")
+        .expected(std::to_string(2 * order.size()))
+        .found(std::to_string(amounts->size()));
   }
   for (size_t i = 0; i < order.size(); ++i) {
     p.begin[static_cast<size_t>(order[i])] = (*amounts)[i];
@@ -39,7 +42,8 @@ Result<void> infer_pad(NodeView& view) {
   if (!ranks_known(view, {0})) return {};
   const Pads p = TRY(pads_of(view));
   DimList shape;
-  for (size_t a = 0; a < p.begin.size(); ++a) shape.push_back(p.known ? view.type(0).dim(static_cast<int>(a)) + p.begin[a] + p.end[a] : view.symbols->fresh());
+  for (size_t a = 0; a < p.begin.size(); ++a)
+    shape.push_back(p.known ? view.type(0).dim(static_cast<int>(a)) + p.begin[a] + p.end[a] : view.symbols->fresh());
   type.shape = std::move(shape);
   set_output(view, 0, std::move(type));
   return {};
@@ -81,7 +85,9 @@ Result<LoopForm> form_of_pad(const NodeView& view) {
   if (within) {
     access.within = within;
     const DType d = access.dtype;
-    access.fill = view.has(2) ? load(loop, read(view, 2, std::vector<Expr>(static_cast<size_t>(view.rank(2)), index_constant(0)))) : is_float(d) ? Expr::constant(d, 0) : Expr::integer(d, 0);
+    access.fill = view.has(2)   ? load(loop, read(view, 2, std::vector<Expr>(static_cast<size_t>(view.rank(2)), index_constant(0))))
+                  : is_float(d) ? Expr::constant(d, 0)
+                                : Expr::integer(d, 0);
   }
   const Expr value = load(loop, std::move(access));
   loop.outputs.push_back(whole(result.dtype, *result.shape, value));
@@ -104,7 +110,8 @@ Result<void> reference_of_pad(Call& call) {
   const size_t rank = x.shape().size();
   const Ints amounts = ints_of(call, 1);
   Ints axes = ints_of(call, 3);
-  if (!call.has(3)) for (size_t a = 0; a < rank; ++a) axes.push_back(static_cast<int64_t>(a));
+  if (!call.has(3))
+    for (size_t a = 0; a < rank; ++a) axes.push_back(static_cast<int64_t>(a));
   if (amounts.size() != 2 * axes.size()) return refuse(call.view, Code::shape_mismatch, "pads has a wrong length");
   Sizes begin(rank, 0), shape = x.shape();
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -149,8 +156,13 @@ OP(pad) {
     .form = form_of_pad,
     .reference = reference_of_pad,
     .upgrade = upgrade_pad,
-    .lowest_opset = [](const NodeView& view) { return view.has(3) ? 18 : view.attributes->text("mode", "") == "wrap" ? 19 : 11; },
-    .samples = {"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge", "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap", "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]", "f32[0], i64[2] = [1, 1]"},
+    .lowest_opset = [](const NodeView& view) { return view.has(3)                                   ? 18
+                                                      : view.attributes->text("mode", "") == "wrap" ? 19
+                                                                                                    : 11; },
+    .samples = {"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
+                "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
+                "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",
+                "f32[0], i64[2] = [1, 1]"},
 };
 
 }  // namespace tenon::ops

@@ -76,9 +76,12 @@ OP(quantize_linear) {
     },
     .form = form_of_quantize,
     .reference = reference_of_quantize,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
+    .lowest_opset =
+        [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
     .first = 10,
-    .samples = {"f32[2,3], f32[] = 0.1, u8[] = 128", "f32[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "f32[4], f32[] = 0.5", "f32[2,4], f32[2,2] in 0.1..1, i8[2,2]; axis=1, block_size=2", "f16[3], f16[] = 0.25, u16[] = 7", "f32[0,2], f32[] = 1", "f32[5] = [-100, 100, 0.5, 1.5, 2.5], f32[] = 1, i4[] = 0", "f64[2,3], f64[2] = [0.5, 2]; axis=0"},
+    .samples = {"f32[2,3], f32[] = 0.1, u8[] = 128", "f32[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "f32[4], f32[] = 0.5",
+                "f32[2,4], f32[2,2] in 0.1..1, i8[2,2]; axis=1, block_size=2", "f16[3], f16[] = 0.25, u16[] = 7", "f32[0,2], f32[] = 1",
+                "f32[5] = [-100, 100, 0.5, 1.5, 2.5], f32[] = 1, i4[] = 0", "f64[2,3], f64[2] = [0.5, 2]; axis=0"},
 };
 
 }  // namespace tenon::ops

@@ -15,7 +15,8 @@ Result<void> infer_range(NodeView& view) {
   if (is_float(dtype) && !(begin && end && step)) {  // not all known to be whole
     const auto from = known_number(view, 0), to = known_number(view, 1), by = known_number(view, 2);
     const bool known = from && to && by && *by != 0;
-    set_output(view, 0, Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(std::ceil((*to - *from) / *by), 0.0))) : view.symbols->fresh()}));
+    set_output(view, 0,
+               Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(std::ceil((*to - *from) / *by), 0.0))) : view.symbols->fresh()}));
     return {};
   }
   if (!begin || !end || !step || begin->size() != 1 || end->size() != 1 || step->size() != 1 || !(*step)[0].is_number()) {
@@ -35,7 +36,8 @@ Result<void> infer_range(NodeView& view) {
 
 Result<LoopForm> form_of_range(const NodeView& view) {
   TRY(require_ranks(view));
-  if (view.rank(0) != 0 || view.rank(2) != 0) return refuse(view, Code::not_supported, "not supported yet: a loop form for bounds that are no scalars");
+  if (view.rank(0) != 0 || view.rank(2) != 0)
+    return refuse(view, Code::not_supported, "not supported yet: a loop form for bounds that are no scalars");
   const Type& result = view.outputs[0];
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
@@ -74,7 +76,8 @@ OP(range) {
     .reference = reference_of_range,
     .lowest_opset = [](const NodeView&) { return 11; },
     .first = 11,
-    .samples = {"i64[] = 0, i64[] = 5, i64[] = 1", "i64[] = 10, i64[] = 3, i64[] = -2", "f32[] = 0, f32[] = 1, f32[] = 0.25", "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2"},
+    .samples = {"i64[] = 0, i64[] = 5, i64[] = 1", "i64[] = 10, i64[] = 3, i64[] = -2", "f32[] = 0, f32[] = 1, f32[] = 0.25",
+                "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2"},
 };
 
 }  // namespace tenon::ops

@@ -17,7 +17,8 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
     if (d == Dim(0) && copy_zero) {
-      if (!ranks_known(view, {0})) return refuse(view, Code::not_supported, "not supported yet: copying a size of an operand of unknown rank");
+      if (!ranks_known(view, {0}))
+        return refuse(view, Code::not_supported, "not supported yet: copying a size of an operand of unknown rank");
       if (static_cast<int>(i) >= view.rank(0)) return refuse(view, Code::shape_mismatch, "a 0 stands behind the operand's last axis");
       d = view.type(0).dim(static_cast<int>(i));
     }
@@ -48,7 +49,9 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
   }
   const Dim above = product(left), below = product(right);
   if (above.is_number() && below.is_number() && (below.value() == 0 ? above.value() != 0 : above.value() % below.value() != 0)) {
-    return refuse(view, Code::shape_mismatch, "the elements cannot be divided as the shape says").expected("a multiple of " + below.text()).found(above.text());
+    return refuse(view, Code::shape_mismatch, "the elements cannot be divided as the shape says")
+        .expected("a multiple of " + below.text())
+        .found(above.text());
   }
   out[static_cast<size_t>(open)] = below == Dim(0) ? Dim(0) : floor_div(above, below);
   return out;
@@ -93,7 +96,8 @@ Result<void> reference_of_reshape(Call& call) {
   }
   if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : count_of(rest) / known;
   const auto count = checked_count(shape);
-  if (!count || *count != x.count()) return refuse(call.view, Code::shape_mismatch, "element counts differ").expected(std::to_string(x.count()));
+  if (!count || *count != x.count())
+    return refuse(call.view, Code::shape_mismatch, "element counts differ").expected(std::to_string(x.count()));
   call.out[0] = x.reshaped(shape);
   return {};
 }
@@ -110,7 +114,9 @@ OP(reshape) {
     .infer = infer_reshape,
     .form = form_of_reshape,
     .reference = reference_of_reshape,
-    .samples = {"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]", "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []", "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"},
+    .samples = {"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
+                "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
+                "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"},
 };
 
 }  // namespace tenon::ops

@@ -33,9 +33,11 @@ OP(reverse_sequence) {
       const size_t batch = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("batch_axis", 1), x.rank())));
       const size_t time = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("time_axis", 0), x.rank())));
       const Ints lengths = ints_of(call, 1);
-      if (static_cast<int64_t>(lengths.size()) != x.shape()[batch]) return refuse(call.view, Code::shape_mismatch, "one length a batch is needed");
+      if (static_cast<int64_t>(lengths.size()) != x.shape()[batch])
+        return refuse(call.view, Code::shape_mismatch, "one length a batch is needed");
       for (int64_t n : lengths) {
-        if (n < 0 || n > x.shape()[time]) return refuse(call.view, Code::index_out_of_range, "a length is larger than the time axis").found(std::to_string(n));
+        if (n < 0 || n > x.shape()[time])
+          return refuse(call.view, Code::index_out_of_range, "a length is larger than the time axis").found(std::to_string(n));
       }
       const Sizes strides = strides_of(x.shape());
       return gather_elements(call, x, x.shape(), [&](const Sizes& at) {

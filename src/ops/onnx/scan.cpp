@@ -15,7 +15,8 @@ struct Parts {
 Result<Parts> parts_of_scan(const NodeView& view) {
   Parts p;
   const int64_t n = view.attributes->integer("num_scan_inputs", 0);
-  if (n < 1 || n > static_cast<int64_t>(view.explicit_inputs)) return refuse(view, Code::bad_attribute, "num_scan_inputs does not fit the operands");
+  if (n < 1 || n > static_cast<int64_t>(view.explicit_inputs))
+    return refuse(view, Code::bad_attribute, "num_scan_inputs does not fit the operands");
   p.sequences = static_cast<size_t>(n);
   p.states = view.explicit_inputs - p.sequences;
   const size_t results = view.bodies[0]->outputs().size();
@@ -24,7 +25,8 @@ Result<Parts> parts_of_scan(const NodeView& view) {
   p.in_backward = view.attributes->ints("scan_input_directions", Ints(p.sequences, 0));
   p.out_axes = view.attributes->ints("scan_output_axes", Ints(results - p.states, 0));
   p.out_backward = view.attributes->ints("scan_output_directions", Ints(results - p.states, 0));
-  if (p.in_axes.size() != p.sequences || p.in_backward.size() != p.sequences || p.out_axes.size() != results - p.states || p.out_backward.size() != results - p.states) {
+  if (p.in_axes.size() != p.sequences || p.in_backward.size() != p.sequences || p.out_axes.size() != results - p.states ||
+      p.out_backward.size() != results - p.states) {
     return refuse(view, Code::bad_attribute, "axes or directions have a wrong length");
   }
   return p;
@@ -35,7 +37,8 @@ std::vector<Type> scan_body_inputs(const NodeView& view, size_t body) {
   if (!parts) return {};
   std::vector<Type> out;
   const std::vector<Type> current = body_input_types(view, body), next = body_outputs(view, body);
-  for (size_t k = 0; k < parts->states; ++k) out.push_back(carried_type(view, view.type(k), k < current.size() ? current[k] : Type(), next[k]));
+  for (size_t k = 0; k < parts->states; ++k)
+    out.push_back(carried_type(view, view.type(k), k < current.size() ? current[k] : Type(), next[k]));
   for (size_t k = 0; k < parts->sequences; ++k) {
     Type type = view.type(parts->states + k);
     if (type.has_rank()) {
@@ -63,7 +66,8 @@ Result<void> infer_scan(NodeView& view) {
       continue;
     }
     Type type = results[k];
-    if (type.has_rank()) type.shape->insert(type.shape->begin() + TRY(normal_axis(view, p.out_axes[k - p.states], type.rank() + 1)), length);
+    if (type.has_rank())
+      type.shape->insert(type.shape->begin() + TRY(normal_axis(view, p.out_axes[k - p.states], type.rank() + 1)), length);
     set_output(view, k, std::move(type));
   }
   return {};
@@ -87,7 +91,8 @@ Result<void> reference_of_scan(Call& call) {
   const std::vector<Tensor> captures = captures_of(call, 0, p.states + p.sequences);
   for (int64_t i = 0; i < length; ++i) {
     std::vector<Tensor> in = state;
-    for (size_t k = 0; k < p.sequences; ++k) in.push_back(TRY(sliced(*call.in[p.states + k], axes[k], p.in_backward[k] ? length - 1 - i : i)));
+    for (size_t k = 0; k < p.sequences; ++k)
+      in.push_back(TRY(sliced(*call.in[p.states + k], axes[k], p.in_backward[k] ? length - 1 - i : i)));
     in.insert(in.end(), captures.begin(), captures.end());
     std::vector<Tensor> results = TRY(call.run_body(0, std::move(in)));
     for (size_t k = 0; k < p.states; ++k) state[k] = results[k];
@@ -97,7 +102,8 @@ Result<void> reference_of_scan(Call& call) {
   for (size_t k = 0; k < scans && p.states + k < call.out.size(); ++k) {
     const Type type = body_outputs(call.view, 0)[p.states + k];
     Sizes empty;
-    if (type.has_rank()) for (Dim d : *type.shape) empty.push_back(d.number().value_or(0));
+    if (type.has_rank())
+      for (Dim d : *type.shape) empty.push_back(d.number().value_or(0));
     call.out[p.states + k] = TRY(stacked(call.view, rows[k], p.out_axes[k], call.out_dtype(p.states + k), std::move(empty)));
   }
   return {};
@@ -110,7 +116,8 @@ OP(scan) {
     .since = 25,
     .inputs = {"initial_state_and_scan_inputs*"},
     .outputs = {"final_state_and_scan_outputs*"},
-    .attributes = {"body: graph!", "num_scan_inputs: int!", "scan_input_axes: ints", "scan_output_axes: ints", "scan_input_directions: ints", "scan_output_directions: ints"},
+    .attributes = {"body: graph!", "num_scan_inputs: int!", "scan_input_axes: ints", "scan_output_axes: ints",
+                   "scan_input_directions: ints", "scan_output_directions: ints"},
     .infer = infer_scan,
     .body_inputs = scan_body_inputs,
     .reference = reference_of_scan,

@@ -44,7 +44,8 @@ Result<void> reference_of_scatter_elements(Call& call) {
   const Tensor &x = *call.in[0], &indices = *call.in[1], &updates = *call.in[2];
   const std::string how = call.view.attributes->text("reduction", "none");
   const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
-  if (indices.shape() != updates.shape() || indices.rank() != x.rank()) return refuse(call.view, Code::shape_mismatch, "indices and updates differ in shape");
+  if (indices.shape() != updates.shape() || indices.rank() != x.rank())
+    return refuse(call.view, Code::shape_mismatch, "indices and updates differ in shape");
   const Sizes strides = strides_of(x.shape());
   Tensor* out = TRY(call.make(0, x.shape()));
   for (int64_t i = 0; i < x.count(); ++i) copy_element(*out, i, x, i);
@@ -75,8 +76,10 @@ OP(scatter_elements) {
     .reference = reference_of_scatter_elements,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("reduction") ? 18 : 11; },
     .first = 11,
-    .samples = {"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1", "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",
-                "f64[4], i64[3] = [0, 0, 3], f64[3]; reduction=max", "f16[4], i64[2] = [0, 1], f16[2]; reduction=min", "f32[2], i64[0], f32[0]"},
+    .samples = {"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1",
+                "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",
+                "f64[4], i64[3] = [0, 0, 3], f64[3]; reduction=max", "f16[4], i64[2] = [0, 1], f16[2]; reduction=min",
+                "f32[2], i64[0], f32[0]"},
 };
 
 }  // namespace tenon::ops

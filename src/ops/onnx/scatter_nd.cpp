@@ -11,7 +11,8 @@ Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
   const std::string how = view.attributes->text("reduction", "none");
   const Type& result = view.outputs[0];
   const int rank = view.rank(0), picks = view.rank(1);
-  if (!view.type(1).dim(-1).is_number()) return refuse(view, Code::not_supported, "not supported yet: a loop form for indices of unknown depth");
+  if (!view.type(1).dim(-1).is_number())
+    return refuse(view, Code::not_supported, "not supported yet: a loop form for indices of unknown depth");
   const int depth = static_cast<int>(view.type(1).dim(-1).value());
   Loop copy;
   copy.axes = parallel_axes(*result.shape);
@@ -30,7 +31,11 @@ Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
   Output out = whole(result.dtype, *result.shape, value);
   out.index = std::move(index);
   out.partial = true;
-  out.combine = how == "add" ? Combine::sum : how == "mul" ? Combine::product : how == "min" ? Combine::min : how == "max" ? Combine::max : Combine::none;
+  out.combine = how == "add"   ? Combine::sum
+                : how == "mul" ? Combine::product
+                : how == "min" ? Combine::min
+                : how == "max" ? Combine::max
+                               : Combine::none;
   loop.outputs.push_back(std::move(out));
   return chain({std::move(copy), std::move(loop)});
 }
@@ -50,7 +55,8 @@ Result<void> reference_of_scatter_nd(Call& call) {
   for (int64_t r = 0; r < rows; ++r) {
     int64_t position = 0;
     for (size_t k = 0; k < depth; ++k) {
-      position += TRY(wrap_index(call.view, indices.integer(r * static_cast<int64_t>(depth) + static_cast<int64_t>(k)), x.shape()[k])) * strides[k];
+      position +=
+          TRY(wrap_index(call.view, indices.integer(r * static_cast<int64_t>(depth) + static_cast<int64_t>(k)), x.shape()[k])) * strides[k];
     }
     for (int64_t i = 0; i < inner; ++i) scatter_element(*out, position + i, updates, r * inner + i, how);
   }
@@ -74,7 +80,9 @@ OP(scatter_nd) {
     .reference = reference_of_scatter_nd,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("reduction") ? 18 : 11; },
     .first = 11,
-    .samples = {"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]", "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]", "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max"},
+    .samples = {"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]",
+                "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]",
+                "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max"},
 };
 
 }  // namespace tenon::ops

@@ -63,7 +63,8 @@ OP(shape) {
     .form = form_of_shape,
     .reference = reference_of_shape,
     .lowest_opset = [](const NodeView& view) { return view.attributes->empty() ? 7 : 15; },
-    .samples = {"f32[2,3,4]", "f32[2,3,4]; start=1", "f16[2,3,4]; start=-2, end=-1", "i64[]", "f64[0,3]; end=10", "bool[2,3]; start=2, end=1"},
+    .samples = {"f32[2,3,4]", "f32[2,3,4]; start=1", "f16[2,3,4]; start=-2, end=-1", "i64[]", "f64[0,3]; end=10",
+                "bool[2,3]; start=2, end=1"},
 };
 
 }  // namespace tenon::ops

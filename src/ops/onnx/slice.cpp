@@ -44,7 +44,9 @@ Result<std::vector<Range>> ranges_of(const NodeView& view) {
     for (int a = 0; a < rank; ++a) out.push_back({.axis = a});
     return out;
   }
-  const auto length = begin ? std::optional(static_cast<int64_t>(begin->size())) : end ? std::optional(static_cast<int64_t>(end->size())) : known_length(view, 1);
+  const auto length = begin ? std::optional(static_cast<int64_t>(begin->size()))
+                      : end ? std::optional(static_cast<int64_t>(end->size()))
+                            : known_length(view, 1);
   if (!axes) {
     axes.emplace();
     for (int64_t a = 0; a < length.value_or(rank); ++a) axes->push_back(a);
@@ -101,7 +103,8 @@ Result<void> reference_of_slice(Call& call) {
   const Tensor& x = *call.in[0];
   const Ints begin = ints_of(call, 1), end = ints_of(call, 2);
   Ints axes = ints_of(call, 3), steps = ints_of(call, 4);
-  if (!call.has(3)) for (size_t i = 0; i < begin.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  if (!call.has(3))
+    for (size_t i = 0; i < begin.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   if (!call.has(4)) steps.assign(begin.size(), 1);
   if (begin.size() != end.size() || axes.size() != begin.size() || steps.size() != begin.size()) {
     return refuse(call.view, Code::shape_mismatch, "starts, ends, axes and steps differ in length");
@@ -144,8 +147,10 @@ OP(slice) {
     .reference = reference_of_slice,
     .upgrade = upgrade_slice,
     .lowest_opset = [](const NodeView&) { return 10; },
-    .samples = {"f32[4,5], i64[2] = [1, 0], i64[2] = [3, 9223372036854775807]", "f32[4,5], i64[1] = [-2], i64[1] = [-1], i64[1] = [1]", "f16[7], i64[1] = [5], i64[1] = [0], i64[1] = [0], i64[1] = [-2]",
-                "f32[4,5], i64[1] = [-1], i64[1] = [-9223372036854775808], i64[1] = [-1], i64[1] = [-1]", "i64[3,0], i64[1] = [1], i64[1] = [3], i64[1] = [0]", "bool[6], i32[1] = [1], i32[1] = [6], i32[1] = [0], i32[1] = [2]",
+    .samples = {"f32[4,5], i64[2] = [1, 0], i64[2] = [3, 9223372036854775807]", "f32[4,5], i64[1] = [-2], i64[1] = [-1], i64[1] = [1]",
+                "f16[7], i64[1] = [5], i64[1] = [0], i64[1] = [0], i64[1] = [-2]",
+                "f32[4,5], i64[1] = [-1], i64[1] = [-9223372036854775808], i64[1] = [-1], i64[1] = [-1]",
+                "i64[3,0], i64[1] = [1], i64[1] = [3], i64[1] = [0]", "bool[6], i32[1] = [1], i32[1] = [6], i32[1] = [0], i32[1] = [2]",
                 "f64[4], i64[1] = [3], i64[1] = [1]", "u8[5,2], i64[2] = [1, 1], i64[2] = [1000, 2], i64[2] = [-2, -1], i64[2] = [3, 1]"},
 };
 

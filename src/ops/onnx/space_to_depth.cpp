@@ -14,7 +14,8 @@ Result<void> infer_space_to_depth(NodeView& view) {
   if (ranks_known(view, {0})) {
     const Type& in = view.type(0);
     for (int a : {2, 3}) {
-      if (in.dim(a).is_number() && in.dim(a).value() % block != 0) return refuse(view, Code::shape_mismatch, "a spatial size is no multiple of blocksize");
+      if (in.dim(a).is_number() && in.dim(a).value() % block != 0)
+        return refuse(view, Code::shape_mismatch, "a spatial size is no multiple of blocksize");
     }
     type.shape = DimList{in.dim(0), in.dim(1) * (block * block), floor_div(in.dim(2), block), floor_div(in.dim(3), block)};
   }
@@ -29,7 +30,8 @@ Result<LoopForm> form_of_space_to_depth(const NodeView& view) {
   const Expr c = Expr::axis(1), area = block * block;
   const Expr place = columns_first ? binary(ExprOp::mod, c, area) : c / channels;
   const Expr channel = columns_first ? c / area : binary(ExprOp::mod, c, channels);
-  return index_form(view, 0, {Expr::axis(0), channel, Expr::axis(2) * block + place / block, Expr::axis(3) * block + binary(ExprOp::mod, place, block)});
+  return index_form(
+      view, 0, {Expr::axis(0), channel, Expr::axis(2) * block + place / block, Expr::axis(3) * block + binary(ExprOp::mod, place, block)});
 }
 
 Result<void> reference_of_space_to_depth(Call& call) {
@@ -54,7 +56,8 @@ OP(space_to_depth) {
     .form = form_of_space_to_depth,
     .reference = reference_of_space_to_depth,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("mode") ? 28 : 7; },
-    .samples = {"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3", "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
+    .samples = {"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3",
+                "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };
 
 }  // namespace tenon::ops

@@ -12,9 +12,18 @@ Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t r
     const auto given = elements(view, 1);
     if (!given) return std::optional<DimList>();
     if (given->size() != results) {
-      return refuse(view, Code::shape_mismatch, "split has a wrong length").expected(std::to_string(results)).found(std::to_string(given->size()));
+      return refuse(view, Code::shape_mismatch, "split has a wrong length")
+          .expected(std::to_string(results))
+          .found(std::to_string(given->size()));
     }
-    TRY(require_equal(view, product({size}), [&] { Dim n = 0; for (Dim d : *given) n = n + d; return n; }(), "the sum of the parts and the axis"));
+    TRY(require_equal(
+        view, product({size}),
+        [&] {
+          Dim n = 0;
+          for (Dim d : *given) n = n + d;
+          return n;
+        }(),
+        "the sum of the parts and the axis"));
     return std::optional<DimList>(*given);
   }
   const Dim each = ceil_div(size, static_cast<int64_t>(results));
@@ -107,7 +116,8 @@ OP(split) {
     .reference = reference_of_split,
     .upgrade = upgrade_split,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("num_outputs") ? 18 : 13; },
-    .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3", "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
+    .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
+                "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
 };
 
 }  // namespace tenon::ops

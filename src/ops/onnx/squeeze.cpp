@@ -74,9 +74,11 @@ OP(squeeze) {
     .infer = infer_squeeze,
     .form = form_of_squeeze,
     .reference = reference_of_squeeze,
-    .upgrade = [](ir::Graph& graph, ir::NodeId node, int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
+    .upgrade = [](ir::Graph& graph, ir::NodeId node,
+                  int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView&) { return 13; },
-    .samples = {"f32[2,1,3], i64[1] = [1]", "f32[1,2,1], i64[2] = [0, -1]", "f16[1,3,1]", "i64[1,0], i64[1] = [0]", "bool[1]", "f64[1,1], i64[1] = [-2]"},
+    .samples = {"f32[2,1,3], i64[1] = [1]", "f32[1,2,1], i64[2] = [0, -1]", "f16[1,3,1]", "i64[1,0], i64[1] = [0]", "bool[1]",
+                "f64[1,1], i64[1] = [-2]"},
 };
 
 }  // namespace tenon::ops

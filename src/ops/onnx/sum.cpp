@@ -18,11 +18,7 @@ OP(sum) {
       for (size_t i = 1; i < x.size(); ++i) e = e + x[i];
       return e;
     }>,
-    .reference = [](Call& call) {
-      return fold(call, Binary([](double a, double b) { return a + b; }),
-                  IntBinary(),
-                  UnsignedBinary());
-    },
+    .reference = [](Call& call) { return fold(call, Binary([](double a, double b) { return a + b; }), IntBinary(), UnsignedBinary()); },
     .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]"},
 };
 

@@ -13,8 +13,10 @@ OP(tile) {
       if (ranks_known(view, {0})) {
         const auto repeats = elements(view, 1);
         DimList shape;
-        if (repeats && static_cast<int>(repeats->size()) != view.rank(0)) return refuse(view, Code::shape_mismatch, "repeats has a wrong length");
-        for (int a = 0; a < view.rank(0); ++a) shape.push_back(repeats ? view.type(0).dim(a) * (*repeats)[static_cast<size_t>(a)] : view.symbols->fresh());
+        if (repeats && static_cast<int>(repeats->size()) != view.rank(0))
+          return refuse(view, Code::shape_mismatch, "repeats has a wrong length");
+        for (int a = 0; a < view.rank(0); ++a)
+          shape.push_back(repeats ? view.type(0).dim(a) * (*repeats)[static_cast<size_t>(a)] : view.symbols->fresh());
         type.shape = std::move(shape);
       }
       set_output(view, 0, std::move(type));
@@ -44,7 +46,8 @@ OP(tile) {
         return position;
       });
     },
-    .samples = {"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]", "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"},
+    .samples = {"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]",
+                "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"},
 };
 
 }  // namespace tenon::ops

@@ -32,7 +32,8 @@ bool better(const Tensor& x, int64_t a, int64_t b, bool largest) {
     return largest ? u > v : u < v;
   }
   const int64_t u = x.integer(a), v = x.integer(b);
-  if (x.dtype() == DType::u64) return largest ? static_cast<uint64_t>(u) > static_cast<uint64_t>(v) : static_cast<uint64_t>(u) < static_cast<uint64_t>(v);
+  if (x.dtype() == DType::u64)
+    return largest ? static_cast<uint64_t>(u) > static_cast<uint64_t>(v) : static_cast<uint64_t>(u) < static_cast<uint64_t>(v);
   return largest ? u > v : u < v;
 }
 
@@ -41,7 +42,10 @@ Result<void> reference_of_top_k(Call& call) {
   const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), x.rank())));
   const bool largest = call.view.attributes->integer("largest", 1) != 0;
   const int64_t k = int_of(call, 1, 0), size = x.shape()[axis];
-  if (k < 0 || k > size) return refuse(call.view, Code::bad_input, "k is larger than the axis").expected("0 to " + std::to_string(size)).found(std::to_string(k));
+  if (k < 0 || k > size)
+    return refuse(call.view, Code::bad_input, "k is larger than the axis")
+        .expected("0 to " + std::to_string(size))
+        .found(std::to_string(k));
   Sizes shape = x.shape();
   shape[axis] = k;
   Tensor* values = TRY(call.make(0, shape));
@@ -83,7 +87,9 @@ OP(top_k) {
       return {};
     },
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("largest") || view.attributes->has("sorted") ? 11 : 10; },
-    .samples = {"f32[2,5], i64[1] = [3]; outputs=2", "f32[4,2], i64[1] = [2]; axis=0, largest=0, outputs=2", "i64[6] in 0..3, i64[1] = [6]; outputs=2", "f16[3], i64[1] = [0]; outputs=2", "f32[4] = [nan, 1, inf, -1], i64[1] = [2]; outputs=2"},
+    .samples = {"f32[2,5], i64[1] = [3]; outputs=2", "f32[4,2], i64[1] = [2]; axis=0, largest=0, outputs=2",
+                "i64[6] in 0..3, i64[1] = [6]; outputs=2", "f16[3], i64[1] = [0]; outputs=2",
+                "f32[4] = [nan, 1, inf, -1], i64[1] = [2]; outputs=2"},
 };
 
 }  // namespace tenon::ops

@@ -72,7 +72,8 @@ OP(transpose) {
     .infer = infer_transpose,
     .form = form_of_transpose,
     .reference = reference_of_transpose,
-    .samples = {"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]", "u8[2,3,4,5]; perm=[0,2,1,3]"},
+    .samples = {"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]",
+                "u8[2,3,4,5]; perm=[0,2,1,3]"},
 };
 
 }  // namespace tenon::ops

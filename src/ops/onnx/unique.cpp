@@ -70,7 +70,9 @@ Result<void> reference_of_unique(Call& call) {
   }
   std::vector<int64_t> rank(first.size());  // place of each group in the result
   for (size_t g = 0; g < rank.size(); ++g) rank[g] = static_cast<int64_t>(g);
-  if (call.view.attributes->integer("sorted", 1) == 0) std::sort(rank.begin(), rank.end(), [&](int64_t a, int64_t b) { return first[static_cast<size_t>(a)] < first[static_cast<size_t>(b)]; });
+  if (call.view.attributes->integer("sorted", 1) == 0)
+    std::sort(rank.begin(), rank.end(),
+              [&](int64_t a, int64_t b) { return first[static_cast<size_t>(a)] < first[static_cast<size_t>(b)]; });
   std::vector<int64_t> place(rank.size());
   for (size_t p = 0; p < rank.size(); ++p) place[static_cast<size_t>(rank[p])] = static_cast<int64_t>(p);
   Sizes shape = x.shape();
@@ -103,7 +105,8 @@ OP(unique) {
     .infer = infer_unique,
     .reference = reference_of_unique,
     .first = 11,
-    .samples = {"f32[6] = [2, 1, 1, 3, 4, 3]; outputs=4", "f32[6] = [2, 1, 1, 3, 4, 3]; sorted=0, outputs=4", "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]"},
+    .samples = {"f32[6] = [2, 1, 1, 3, 4, 3]; outputs=4", "f32[6] = [2, 1, 1, 3, 4, 3]; sorted=0, outputs=4",
+                "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]"},
 };
 
 }  // namespace tenon::ops

@@ -47,9 +47,11 @@ OP(unsqueeze) {
       return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
     },
     .reference = reference_of_unsqueeze,
-    .upgrade = [](ir::Graph& graph, ir::NodeId node, int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
+    .upgrade = [](ir::Graph& graph, ir::NodeId node,
+                  int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView&) { return 13; },
-    .samples = {"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]", "bool[2], i64[0] = []"},
+    .samples = {"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
+                "bool[2], i64[0] = []"},
 };
 
 }  // namespace tenon::ops

@@ -28,7 +28,8 @@ Result<void> reference_of_where(Call& call) {
   const Sizes shape = TRY(broadcast_sizes(call.view, TRY(broadcast_sizes(call.view, condition.shape(), a.shape())), b.shape()));
   Tensor* out = TRY(call.make(0, shape));
   if (out->count() == 0) return {};
-  const Sizes sc = broadcast_strides(condition.shape(), shape), sa = broadcast_strides(a.shape(), shape), sb = broadcast_strides(b.shape(), shape);
+  const Sizes sc = broadcast_strides(condition.shape(), shape), sa = broadcast_strides(a.shape(), shape),
+              sb = broadcast_strides(b.shape(), shape);
   Sizes at(shape.size(), 0);
   int64_t i = 0;
   do {
@@ -48,7 +49,8 @@ OP(where) {
     .form = map_of<[](std::span<const Expr> x) { return select(x[0], x[1], x[2]); }>,
     .reference = reference_of_where,
     .first = 9,
-    .samples = {"bool[2,3], f32[2,3], f32[2,3]", "bool[3], f32[2,1], f32[]", "bool[2,1], i64[3], i64[1]", "bool[0], f16[1], f16[0]", "bool[], u8[2], u8[2]", "bool[2], bool[2], bool[2]"},
+    .samples = {"bool[2,3], f32[2,3], f32[2,3]", "bool[3], f32[2,1], f32[]", "bool[2,1], i64[3], i64[1]", "bool[0], f16[1], f16[0]",
+                "bool[], u8[2], u8[2]", "bool[2], bool[2], bool[2]"},
 };
 
 }  // namespace tenon::ops
