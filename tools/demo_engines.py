@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,17 @@ def tenon(*arguments: str | Path) -> dict:
     command = [str(TENON), *map(str, arguments), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}\nexit code {done.returncode}\n{(done.stderr or done.stdout).strip()}")
+        raise Failed(f"tenon {arguments[0]}: {reason_of(done)}")
     return json.loads(done.stdout)
+
+
+def reason_of(done: subprocess.CompletedProcess[str]) -> str:
+    """What went wrong, in one line where the program says it as JSON."""
+    try:
+        error = json.loads(done.stdout)["error"]
+        return "; ".join(error[part] for part in ("place", "what", "advice") if error.get(part))
+    except (ValueError, KeyError):
+        return f"exit code {done.returncode} {(done.stderr or done.stdout).strip()}"
 
 
 def save_batches(path: Path, batches: list[Feeds]) -> None:
@@ -72,8 +82,7 @@ class Worker:
         """Runs the batch, keeps its embeddings, gives the milliseconds."""
         return self.ask(f"run {batch}")["ms"]
 
-    def compute(self, batch: int) -> None:
-        self.run(batch)
+    compute = run
 
     def embeddings(self, path: Path) -> np.ndarray:
         self.ask(f"save {path}")
@@ -94,17 +103,22 @@ class CommandLine:
         self.ready_ms = 0.0
         self.times: dict[tuple[int, ...], float] = {}
 
-    def compute(self, batch: int) -> None:
+    def compute(self, batch: int) -> float:
+        """Runs the batch, keeps its embeddings, gives the milliseconds of the whole process: start and loading too."""
         options: list[str | Path] = []
         for name, array in self.batches[batch].items():
             np.save(self.folder / f"{name}.npy", array)
             options += ["--input", f"{name}={self.folder / name}.npy"]
         out = self.folder / "out.npz"
+        start = time.perf_counter()
         tenon("run", self.engine, *options, "--output", out)
+        took = time.perf_counter() - start
         with np.load(out) as stored:
             self.results[batch] = stored["sentence_embedding"]
+        return took * 1e3
 
     def run(self, batch: int) -> float:
+        """The milliseconds that `tenon bench` measures for a batch of this shape."""
         if batch not in self.results:
             self.compute(batch)
         shape = self.batches[batch]["input_ids"].shape

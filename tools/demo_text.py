@@ -31,7 +31,7 @@ def plain_lines(path: Path) -> list[str]:
         fence = line.lstrip().startswith("```")
         code ^= fence
         skipped = code or fence or line.lstrip().startswith(("|", "<", "![")) or line.startswith("    ")
-        out.append("" if skipped else re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]+", r"\1", line))
+        out.append("" if skipped else re.sub(r"\[([^\]]*)\]\([^)]*\)|\*\*|`", r"\1", line))
     return [*out, ""]
 
 

@@ -95,7 +95,7 @@ Result<void> Writer::write(WriteAt write_at) const {
 Result<std::string> Writer::bytes() const {
   std::string out(file_size(), '\0');
   TRY(write([&](uint64_t offset, std::span<const std::byte> piece) -> Result<void> {
-    std::memcpy(out.data() + offset, piece.data(), piece.size());
+    if (!piece.empty()) std::memcpy(out.data() + offset, piece.data(), piece.size());
     return {};
   }));
   return out;

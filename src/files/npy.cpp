@@ -80,7 +80,7 @@ Result<Tensor> read_numbers(const NpyHeader& h, DType dtype, std::span<const std
   Tensor t = TRY(Tensor::make(dtype, h.shape, limits.tensor_bytes));
   if (data.empty()) return t;
   if (h.fortran) each_transposed(h.shape, t.count(), [&](size_t to, size_t from) { std::memcpy(t.mutable_data() + to * item, data.data() + from * item, item); });
-  else std::memcpy(t.mutable_data(), data.data(), data.size());
+  else if (!data.empty()) std::memcpy(t.mutable_data(), data.data(), data.size());
   if (swapped) swap_bytes({t.mutable_data(), data.size()}, align);
   return t;
 }

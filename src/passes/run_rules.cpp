@@ -37,6 +37,9 @@ Result<bool> run_stages(Graph& graph, Context& context, rewrite::Stage last) {
   options.allowed = context.options.allowed;
   options.stop_after = context.budget;
   options.timing = context.options.timing;
+  // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
+  const bool last_pass = last == rewrite::Stage::combine || context.options.level < 2;
+  if (!last_pass) options.sweeps = 1;
   options.cancelled = context.options.cancelled;
   if (!context.options.off.contains("fold_constants")) options.fold = fold_node;
   const auto statistics = TRY(rewrite::rewrite(graph, set, options));

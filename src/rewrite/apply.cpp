@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include "rewrite/rewriter.h"
 
@@ -54,26 +55,44 @@ ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
   return out;
 }
 
-/// Inference again for all that follows from a value of which more is known than before: its type, or its elements.
+/// Infers again; returns whether more (or something else) is known of a result than before.
+bool infer_again(ir::Graph& graph, NodeId node, Journal& journal) {
+  const std::vector<ValueId> outputs = graph.node(node).outputs;
+  std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
+  for (ValueId out : outputs) {
+    before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
+    if (out) journal.refining(out);
+  }
+  // The typed verifier says what is wrong with an illegal node; knowing more of its operands cannot make it illegal.
+  if (!infer(graph, node)) return false;
+  bool changed = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) continue;
+    const Value& value = graph.value(outputs[i]);
+    if (value.type == before[i].first && value.data == before[i].second) continue;
+    journal.retyped(outputs[i]);
+    changed = true;
+  }
+  return changed;
+}
+
+/// Inference again for all that follows from a value of which more is known than before: its type, or its elements. In
+/// topological order, so that each node is asked once.
 void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
-  std::vector<ValueId> changed{value};
-  while (!changed.empty()) {
-    const ValueId v = changed.back();
-    changed.pop_back();
-    journal.retyped(v);
-    std::vector<NodeId> users;
+  const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
+  std::set<NodeId, decltype(before)> waiting(before);
+  const auto add_users = [&](ValueId v) {
     for (const ir::Use& use : graph.value(v).uses)
-      if (use.node && !holds(users, use.node)) users.push_back(use.node);
-    for (NodeId user : users) {
-      std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
-      for (ValueId out : graph.node(user).outputs)
-        before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
-      if (!infer(graph, user)) continue;  // the typed verifier says what is wrong; knowing more cannot make a legal node illegal
-      for (size_t i = 0; i < before.size(); ++i) {
-        const ValueId out = graph.node(user).outputs[i];
-        if (out && !(graph.value(out).type == before[i].first && graph.value(out).data == before[i].second)) changed.push_back(out);
-      }
-    }
+      if (use.node) waiting.insert(use.node);
+  };
+  journal.retyped(value);
+  add_users(value);
+  while (!waiting.empty()) {
+    const NodeId node = *waiting.begin();
+    waiting.erase(waiting.begin());
+    if (!infer_again(graph, node, journal)) continue;
+    for (ValueId out : graph.node(node).outputs)
+      if (out) add_users(out);
   }
 }
 
@@ -125,6 +144,7 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
   const ir::Type before = graph.value(from).type;
   const ir::Type known = merged(before, graph.value(to).type);
+  journal.refining(to);
   const bool learns = !(known == before) || knows_more_elements(graph.value(from), graph.value(to));
   if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   const Value& value = graph.value(to);
@@ -133,6 +153,12 @@ std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal
   if (!value.data && graph.value(from).data) graph.set_data(to, graph.value(from).data);
   if (learns) reinfer_users(graph, to, journal);
   return {};
+}
+
+bool matches(const CompiledRule& compiled, Match& match) {
+  try {
+    return compiled.equation ? compiled.equation->match(match) : compiled.rule->match(match);
+  } catch (const std::exception&) { return match.refuse("the rule threw while matching"); }
 }
 
 std::string apply(ir::Graph& graph, const CompiledRule& compiled, const Match& match, Journal& journal) {

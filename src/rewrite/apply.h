@@ -10,6 +10,9 @@
 
 namespace tenon::rewrite {
 
+/// Asks the rule. A rule that throws does not match.
+bool matches(const CompiledRule& rule, Match& match);
+
 /// Why the match may not be rewritten whatever the rule says; empty where it may. Cost: the uses of the values inside.
 std::string_view guard(const Match& match, const Rule& rule);
 

@@ -89,7 +89,7 @@ class Run {
     RuleStatistics& stats = stats_.rules[index];
     ++stats.tried;
     Match match(graph_, node);
-    if (!(rule.equation ? rule.equation->match(match) : rule.rule->match(match))) {
+    if (!matches(rule, match)) {
       if (!match.reason().empty()) count(stats.refused, match.reason());
       return false;
     }

@@ -10,6 +10,7 @@ void Journal::begin() {
   edits_.clear();
   constants_.clear();
   retyped_.clear();
+  types_.clear();
   names_.clear();
 }
 
@@ -17,6 +18,11 @@ void Journal::undo() {
   // The edits of the undoing itself are reported too; they are not part of what is undone.
   auto edits = std::move(edits_);
   auto nodes = std::move(inserted_);
+  for (Known& known : types_ | std::views::reverse) {
+    if (!graph_.alive(known.value)) continue;
+    graph_.set_type(known.value, std::move(known.type));
+    graph_.set_data(known.value, std::move(known.data));
+  }
   for (const Edit& e : edits | std::views::reverse) {
     if (e.node) graph_.set_operand(e.node, e.slot, e.before);
     else graph_.set_output(e.slot, e.before);

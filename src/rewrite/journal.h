@@ -21,6 +21,8 @@ class Journal : public ir::Listener {
   /// Constants do not pass the listener: the rewriter hands over what it made.
   void constants_made(std::vector<ir::ValueId> constants) { constants_ = std::move(constants); }
   void renamed(ir::ValueId value, std::string before) { names_.push_back({value, std::move(before)}); }
+  /// To be called before type or data of a value that was there already are refined.
+  void refining(ir::ValueId value) { types_.push_back({value, graph_.value(value).type, graph_.value(value).data}); }
   /// More is known of the value than before; its users are worth another look.
   void retyped(ir::ValueId value) { retyped_.push_back(value); }
   /// Takes back everything since `begin`, newest first. Nodes that were moved stay where they are: any legal order is as good.
@@ -42,6 +44,12 @@ class Journal : public ir::Listener {
   std::vector<Edit> edits_;
   std::vector<ir::ValueId> constants_;
   std::vector<ir::ValueId> retyped_;
+  struct Known {
+    ir::ValueId value;
+    ir::Type type;
+    std::optional<ir::ShapeData> data;
+  };
+  std::vector<Known> types_;
   std::vector<std::pair<ir::ValueId, std::string>> names_;
 };
 

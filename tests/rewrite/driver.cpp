@@ -144,6 +144,16 @@ TEST_P(Failing, LeavesNoTrace) {
 INSTANTIATE_TEST_SUITE_P(Rules, Failing, testing::Values(&kThrows, &kWrongDtype, &kHalf, &kRefuses),
                          [](const auto& info) { return std::string(info.param->name); });
 
+bool match_throws(Match&) { throw std::runtime_error("cannot look"); }
+
+TEST(Driver, ARuleThatThrowsWhileMatchingDoesNotMatch) {
+  static constexpr Rule rule{.name = "looks", .docs = "", .roots = "Relu", .match = match_throws, .rewrite = refuses};
+  auto g = graph_of(kRelu);
+  const auto stats = run(*g, {&rule, &kReluToAbs});
+  EXPECT_EQ(stats.rules[0].refused.at("the rule threw while matching"), 1);
+  EXPECT_EQ(ops_of(*g), "Abs");
+}
+
 TEST(Driver, NewNodesSayWhereTheyCameFrom) {
   auto g = graph_of(kRelu);
   run(*g, {&kReluToAbs});

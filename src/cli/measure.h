@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tenon::cli {
+
+/// The value below which a share `q` of the samples lies, linear between neighbours (type 7 of Hyndman and Fan, 1996).
+/// samples: not empty, any order.
+double quantile(std::span<const double> samples, double q);
+inline double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+
+struct Interval {
+  double low = 0, high = 0;
+};
+/// Percentile bootstrap interval of the median (Efron, 1979): 4,000 resamples; one seed, one interval.
+/// samples: not empty. Cost: O(4000 n).
+Interval median_interval(std::span<const double> samples, double level = 0.95, uint64_t seed = 1);
+
+/// GFLOP/s of fused multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a
+/// share of the peak is a share of. Machines are shared and their clocks drift, so it is taken beside each sample.
+class FmaPeak {
+ public:
+  explicit FmaPeak(int threads);
+  double measure(double milliseconds = 3) const;
+
+ private:
+  int threads_;
+  double seconds_per_round_;
+};
+
+/// A sample of timed runs and the peaks taken around it (before, between, after).
+struct Sample {
+  std::vector<double> ours_ms, other_ms;   ///< one a run; other_ms is empty where nothing else is measured
+  std::vector<double> peaks;
+};
+/// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
+bool is_quiet(const Sample& sample, double best_peak);
+
+/// The samples that count: the quiet ones; all of them where fewer than `enough` are quiet.
+struct Kept {
+  std::vector<const Sample*> samples;
+  size_t quiet = 0, tried = 0;
+};
+Kept keep_quiet(std::span<const Sample> samples, size_t enough);
+
+}  // namespace tenon::cli
