@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <random>
 
 #include "backends/reference/device/reference.h"
@@ -68,14 +69,25 @@ Result<void> read_given(const std::string& text, files::NamedTensors& given) {
   return {};
 }
 
-/// Sizes of an input: as requested, as numbers, else small ones that equal names share.
-Sizes shape_of(const runtime::PortInfo& port, const std::vector<import::RequestedShape>& shapes) {
+using NamedSizes = std::map<std::string, int64_t>;
+
+/// What --shape says of each dimension name: one name has one size in all inputs.
+NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
+  NamedSizes named;
+  for (const import::RequestedShape& s : shapes)
+    for (const runtime::PortInfo& port : inputs)
+      for (size_t d = 0; s.input == port.name && d < std::min(s.dims.size(), port.dimensions.size()); ++d)
+        if (s.dims[d].size) named[port.dimensions[d]] = *s.dims[d].size;
+  return named;
+}
+
+Sizes shape_of(const runtime::PortInfo& port, const NamedSizes& named) {
   Sizes out;
   for (size_t d = 0; d < port.dimensions.size(); ++d) {
-    int64_t size = port.lower[d] == port.upper[d] ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]);
-    for (const import::RequestedShape& s : shapes)
-      if (s.input == port.name && d < s.dims.size() && s.dims[d].size) size = *s.dims[d].size;
-    out.push_back(size);
+    const bool fixed = port.lower[d] == port.upper[d];
+    const auto found = named.find(port.dimensions[d]);
+    if (fixed || found == named.end()) out.push_back(fixed ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]));
+    else out.push_back(found->second);
   }
   return out;
 }
@@ -94,6 +106,13 @@ Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, 
 
 }  // namespace
 
+std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
+  const NamedSizes named = requested_sizes(inputs, shapes);
+  std::vector<Sizes> out;
+  for (const runtime::PortInfo& port : inputs) out.push_back(shape_of(port, named));
+  return out;
+}
+
 Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
   files::NamedTensors given;
   for (const std::string& f : files) TRY(read_given(f, given));
@@ -105,11 +124,12 @@ Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, 
     return fail(Code::bad_input, "--input", fmt::format("the model has no input '{}'", name)).expected(names).found(name);
   }
   std::mt19937_64 random(seed);
+  const NamedSizes named = requested_sizes(engine.inputs(), shapes);
   std::vector<Tensor> out;
   for (const runtime::PortInfo& port : engine.inputs()) {
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
     if (found != given.end()) out.push_back(found->second);
-    else out.push_back(TRY(random_tensor(port, shape_of(port, shapes), random)));
+    else out.push_back(TRY(random_tensor(port, shape_of(port, named), random)));
   }
   return out;
 }

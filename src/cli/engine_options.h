@@ -26,13 +26,17 @@ struct EngineOptions {
   Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
 };
 
+/// The shapes that a run without given inputs takes: what --shape fixes, numbers of the model, and for free dimensions 1 (the first)
+/// or 16, inside their bounds.
+std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes);
+
 /// Inputs for a run: those given as NAME=FILE (.npy, .npz), random ones for the rest.
 struct InputOptions {
   std::vector<std::string> files;
   uint64_t seed = 1;
 
   void add_to(CLI::App& app);
-  /// shapes: what --shape says of free dimensions; a free dimension that nothing fixes is 1 (batch-like) or 16.
+  /// shapes: see default_shapes.
   /// Integer inputs are drawn small enough to be token numbers; masks are ones.
   Result<std::vector<Tensor>> inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const;
 };

@@ -128,8 +128,8 @@ class Collector {
     }
     if (def.form && shaped(view) && !new_sizes) {
       auto form = def.form(view);
-      if (form) return add_form(n, node, *form);
-      if (form.error().code() != Code::not_supported) return std::unexpected(form.error());
+      if (form && !meets_itself(*form)) return add_form(n, node, *form);
+      if (!form && form.error().code() != Code::not_supported) return std::unexpected(form.error());
     }
     if (!def.reference && !def.definition) {
       return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
@@ -172,6 +172,17 @@ class Collector {
     return true;
   }
 
+  /// Several iterations of a parallel loop may write one element and combine there (Scatter with a reduction): their order would
+  /// be that of the threads, so such a node runs by reference.
+  static bool meets_itself(const ops::LoopForm& form) {
+    for (const ops::Loop& loop : form.loops) {
+      const bool parallel = std::all_of(loop.axes.begin(), loop.axes.end(), [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
+      for (const ops::Output& o : loop.outputs)
+        if (parallel && o.partial && o.combine != ops::Combine::none) return true;
+    }
+    return false;
+  }
+
   Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
     std::vector<std::vector<ArrayId>> made(form.loops.size());
     for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -180,13 +191,18 @@ class Collector {
       if (made[s.index].size() <= size_t(s.output)) made[s.index].resize(s.output + 1, -1);
       made[s.index][s.output] = array_of(node.outputs[k]);
     }
-    // Earlier loops that write other parts of the same result (Concat) write into its array.
+    // Where a loop writes only parts (Concat, Scatter), the loop before it writes the rest, into the same array.
+    auto goes_on = [&](size_t l, size_t k) {
+      if (l + 1 >= form.loops.size() || k >= form.loops[l + 1].outputs.size()) return false;
+      const ops::Output& next = form.loops[l + 1].outputs[k];
+      return next.partial && next.shape == form.loops[l].outputs[k].shape;
+    };
     for (size_t l = form.loops.size(); l-- > 0;) {
       const auto& outputs = form.loops[l].outputs;
       made[l].resize(outputs.size(), -1);
       for (size_t k = 0; k < outputs.size(); ++k) {
         if (made[l][k] >= 0) continue;
-        made[l][k] = outputs[k].partial && l + 1 < form.loops.size() ? made[l + 1][k] : temporary(outputs[k]);
+        made[l][k] = goes_on(l, k) ? made[l + 1][k] : temporary(outputs[k]);
       }
     }
     for (size_t l = 0; l < form.loops.size(); ++l) {

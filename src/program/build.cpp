@@ -95,10 +95,10 @@ class ProgramBuilder {
   }
 
   Result<void> add_ports() {
-    auto add = [&](ArrayId a, std::vector<PortInfo>& ports, ir::ValueId port_value) {
+    auto add = [&](ArrayId a, std::vector<PortInfo>& ports, std::string name) {
       const codegen::Array& array = plan_.arrays[a];
       PortInfo port;
-      port.name = graph_.value(port_value).name;
+      port.name = std::move(name);
       port.dtype = array.dtype;
       port.shape = slots(array.shape);
       for (Dim d : array.shape) {
@@ -109,14 +109,14 @@ class ProgramBuilder {
       ports.push_back(std::move(port));
     };
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      add(plan_.inputs[i], out_.program.inputs, graph_.inputs()[i]);
+      add(plan_.inputs[i], out_.program.inputs, graph_.value(graph_.inputs()[i]).name);
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(i);
       out_.program.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
     }
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
-      add(plan_.outputs[o], out_.program.outputs, graph_.outputs()[o]);
+      add(plan_.outputs[o], out_.program.outputs, graph_.output_name(static_cast<uint32_t>(o)));
       BufferInfo b = info(plan_.outputs[o]);
       b.kind = made_by_opaque(plan_.outputs[o]) ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
       b.index = static_cast<uint32_t>(o);

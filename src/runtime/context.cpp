@@ -238,6 +238,13 @@ void Context::State::write_sizes(const Step& step) {
       case DType::i64: case DType::u64: std::memcpy(to + 8 * k, &v, 8); break;
       case DType::i32: case DType::u32: std::memcpy(to + 4 * k, &v, 4); break;
       case DType::i16: case DType::u16: std::memcpy(to + 2 * k, &v, 2); break;
+      case DType::f64: case DType::f32: case DType::f16: case DType::bf16: {
+        const DType dtype = program().buffers[b].dtype;
+        const uint64_t bits = encode_float(dtype, static_cast<double>(v));
+        const size_t width = static_cast<size_t>(bits_of(dtype)) / 8;
+        std::memcpy(to + width * k, &bits, width);
+        break;
+      }
       default: std::memcpy(to + k, &v, 1); break;
     }
   }

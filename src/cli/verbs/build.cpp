@@ -26,6 +26,19 @@ std::string opaque_text(const compiler::CompileReport& r) {
   return out.empty() ? "nothing" : out;
 }
 
+/// Bytes of intermediate values for inputs of these shapes.
+Result<uint64_t> planned_peak(const runtime::Program& program, const std::vector<Sizes>& shapes) {
+  std::vector<int64_t> sizes;
+  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, shapes, sizes));
+  return TRY(runtime::lay_out(program, sizes)).bytes;
+}
+
+std::string shapes_text(const std::vector<Sizes>& shapes) {
+  std::string out;
+  for (const Sizes& s : shapes) out += fmt::format("{}[{}]", out.empty() ? "" : " ", fmt::join(s, ","));
+  return out;
+}
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   auto imported = TRY(o.engine.model.import());
@@ -40,13 +53,15 @@ Result<void> build_engine(const Options& o, Console& console) {
   TRY(compiler::save(compiled, options, path));
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const compiler::CompileReport r = compiled.report;
-  const uint64_t arena = 0;
+  const auto shapes = default_shapes(compiled.built.program.inputs, TRY(o.engine.model.import_options()).shapes);
+  const uint64_t arena = TRY(planned_peak(compiled.built.program, shapes));
   console.table({{"", path.string()},
                  {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
                  {"fused groups", std::to_string(r.groups)},
                  {"kernels", fmt::format("{} ({} bytes of code)", r.kernels, r.code_bytes)},
                  {"steps", std::to_string(r.steps)},
                  {"weights", fmt::format("{:.1f} MB", static_cast<double>(r.weight_bytes) / 1e6)},
+                 {"planned peak", fmt::format("{:.2f} MB at {}", static_cast<double>(arena) / 1e6, shapes_text(shapes))},
                  {"runs by reference", opaque_text(r)}});
   nlohmann::ordered_json times = nlohmann::ordered_json::array();
   std::string line;

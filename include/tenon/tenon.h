@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tenon compiles neural networks: an ONNX model becomes an engine, an engine runs.
+///
+/// Link `tenon::tenon` to compile and run; link `tenon::run` to load and run alone (no compiler inside, about a megabyte).
+/// Nothing here throws: what can go wrong comes back as an Error.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#define TENON_API __attribute__((visibility("default")))
+
+namespace tenon::inline v1 {
+
+/// Element types; the numbers are ONNX's.
+enum class DType : uint8_t {
+  none = 0, f32 = 1, u8 = 2, i8 = 3, u16 = 4, i16 = 5, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10,
+  f64 = 11, u32 = 12, u64 = 13, c64 = 14, c128 = 15, bf16 = 16, f8e4m3fn = 17, f8e4m3fnuz = 18, f8e5m2 = 19,
+  f8e5m2fnuz = 20, u4 = 21, i4 = 22, f4e2m1 = 23, f8e8m0 = 24, u2 = 25, i2 = 26,
+};
+/// "f32", "i64", "bool", ...
+TENON_API std::string_view name_of(DType dtype);
+
+/// The hundreds digit says who has to act: 1 model, file or input; 2 the call; 3 not there yet; 7 a bug of Tenon's.
+enum class Code : uint16_t {
+  bad_file = 100, file_missing = 101, file_unsafe = 102, limit_exceeded = 103, size_overflow = 104, bad_graph = 110, bad_attribute = 111,
+  shape_mismatch = 112, dtype_mismatch = 113, rank_mismatch = 114, axis_out_of_range = 115, index_out_of_range = 116, bad_input = 120,
+  bad_rule = 130, write_failed = 140, out_of_memory = 150, wrong_target = 151, cancelled = 160, deadline = 161, device_failed = 170,
+  bad_usage = 200, not_supported = 300, internal = 700,
+};
+/// "bad_input", ...
+TENON_API std::string_view name_of(Code code);
+
+/// Every part but `what` may be empty.
+struct Error {
+  Code code = Code::internal;
+  std::string place;      ///< node, value, file and offset, or operator
+  std::string what;
+  std::string expected;
+  std::string found;
+  std::string advice;
+  /// All of it, in a few lines.
+  TENON_API std::string text() const;
+};
+template <class T = void>
+using Result = std::expected<T, Error>;
+
+template <class T>
+inline constexpr DType dtype_of = DType::none;
+template <> inline constexpr DType dtype_of<float> = DType::f32;
+template <> inline constexpr DType dtype_of<double> = DType::f64;
+template <> inline constexpr DType dtype_of<int8_t> = DType::i8;
+template <> inline constexpr DType dtype_of<int16_t> = DType::i16;
+template <> inline constexpr DType dtype_of<int32_t> = DType::i32;
+template <> inline constexpr DType dtype_of<int64_t> = DType::i64;
+template <> inline constexpr DType dtype_of<uint8_t> = DType::u8;
+template <> inline constexpr DType dtype_of<uint16_t> = DType::u16;
+template <> inline constexpr DType dtype_of<uint32_t> = DType::u32;
+template <> inline constexpr DType dtype_of<uint64_t> = DType::u64;
+template <> inline constexpr DType dtype_of<bool> = DType::boolean;
+template <> inline constexpr DType dtype_of<std::string> = DType::string;
+
+/// A dense, row-major tensor in memory of the caller's or the library's. Copying it copies no elements.
+class Array {
+ public:
+  Array() = default;
+  /// Reads `bytes` bytes at `data` where they lie (string: elements are std::string). They must live as long as the array, or `keeper` keeps them.
+  Array(DType dtype, std::vector<int64_t> shape, const void* data, size_t bytes, std::shared_ptr<const void> keeper = nullptr)
+      : dtype_(dtype), shape_(std::move(shape)), data_(data), bytes_(bytes), keeper_(std::move(keeper)) {}
+  /// The elements of a container, where they lie: Array({2, 3}, numbers).
+  template <class C>
+    requires requires(const C& c) { dtype_of<typename C::value_type>; c.data(); c.size(); }
+  Array(std::vector<int64_t> shape, const C& elements)
+      : Array(dtype_of<typename C::value_type>, std::move(shape), elements.data(), elements.size() * sizeof(typename C::value_type)) {}
+
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  const void* data() const { return data_; }
+  size_t byte_size() const { return bytes_; }
+  const std::shared_ptr<const void>& keeper() const { return keeper_; }
+  /// T must be the type of dtype(), or one of its size for those that C++ does not have.
+  template <class T>
+  std::span<const T> as() const { return {static_cast<const T*>(data_), bytes_ / sizeof(T)}; }
+
+ private:
+  DType dtype_ = DType::none;
+  std::vector<int64_t> shape_;
+  const void* data_ = nullptr;
+  size_t bytes_ = 0;
+  std::shared_ptr<const void> keeper_;
+};
+using Arrays = std::map<std::string, Array>;
+
+/// An input or output. A dimension is a number or what the model calls it ("batch", "2*seq"), within its bounds.
+struct Port {
+  std::string name;
+  DType dtype = DType::none;
+  std::vector<std::string> dimensions;
+  std::vector<int64_t> lower, upper;
+};
+
+/// Asks runs to end early; copies are the same token. stop() may be called from any thread.
+class StopToken {
+ public:
+  TENON_API StopToken();
+  TENON_API void stop();
+  TENON_API void reset();
+
+ private:
+  friend class Context;
+  std::shared_ptr<void> state_;
+};
+
+struct RunOptions {
+  int threads = 0;                     ///< 0: all that this process may use
+  const StopToken* stop = nullptr;     ///< looked at about every 50 us
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+struct LoadOptions {
+  bool verify = false;                 ///< check every byte of the file, weights and padding included
+};
+
+struct CompileOptions {
+  std::filesystem::path external_data;             ///< folder of the model's external data; empty: the model's own
+  int opt = 3;                                     ///< 0: no rewriting ... 3: everything
+  int threads = 0;                                 ///< to generate code on; 0: all that this process may use
+  std::map<std::string, std::vector<int64_t>> shapes;   ///< inputs whose shape is fixed; -1: as the model says
+  std::function<void(std::string_view step)> progress;  ///< called as each step begins
+};
+
+/// A compiled model: immutable. Copies are the same engine, and any number of threads may use it at once.
+class Engine {
+ public:
+  /// Maps an engine file. Weights are read as they are used. A portable engine is compiled now (tenon::tenon alone can do that).
+  /// Errors: file_missing, bad_file, wrong_target, not_supported.
+  TENON_API static Result<Engine> load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+  /// Writes the engine file, atomically. Engines that came from a file are copied as files instead (bad_usage).
+  /// `portable`: leaves native code out; such a file runs on any CPU and is compiled when it is loaded.
+  TENON_API Result<void> save(const std::filesystem::path& path, bool portable = false) const;
+
+  TENON_API std::span<const Port> inputs() const;
+  TENON_API std::span<const Port> outputs() const;
+
+  /// Results own their memory. Errors: bad_input, out_of_memory, cancelled, deadline.
+  /// Cost: one allocation a result; a Context of one's own has none.
+  TENON_API Result<std::vector<Array>> run(std::span<const Array> inputs, const RunOptions& options = {}) const;
+  /// By name.
+  TENON_API Result<Arrays> run(const Arrays& inputs, const RunOptions& options = {}) const;
+
+  struct State;
+  explicit Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  friend class Context;
+  std::shared_ptr<State> state_;
+};
+
+/// Reads an ONNX model and compiles it for this CPU. The engine keeps the model's file mapped, so that it can be saved.
+/// Errors: what is wrong with the model, file_missing, not_supported. Not in tenon::run.
+TENON_API Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options = {});
+
+/// One thread's running instance of an engine, for those who want every microsecond: once warm, run() allocates nothing but the list
+/// of inputs and results.
+class Context {
+ public:
+  TENON_API static Result<Context> create(const Engine& engine);
+  TENON_API Context(Context&&) noexcept;
+  TENON_API Context& operator=(Context&&) noexcept;
+  TENON_API ~Context();
+
+  /// inputs: in the engine's order, read where they lie. Results lie in the context until its next run, or where they were bound.
+  TENON_API Result<std::span<const Array>> run(std::span<const Array> inputs, const RunOptions& options = {});
+  /// From the next run on result `index` is written there; nullptr: into the context again. Errors: index_out_of_range.
+  TENON_API Result<void> bind_output(size_t index, void* memory, size_t bytes);
+  /// Bytes of intermediate values in the last run.
+  TENON_API uint64_t arena_bytes() const;
+
+ private:
+  struct State;
+  explicit Context(std::unique_ptr<State> state);
+  friend class Engine;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tenon::inline v1

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/arrays.h"
+
+#include <cstring>
+
+#include "base/checked.h"
+
+namespace tenon::inline v1 {
+
+namespace {
+
+size_t bytes_of_array(base::DType dtype, int64_t count) {
+  return dtype == base::DType::string ? static_cast<size_t>(count) * sizeof(std::string) : static_cast<size_t>(base::bytes_of(dtype, count));
+}
+
+}  // namespace
+
+base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name) {
+  const auto dtype = static_cast<base::DType>(array.dtype());
+  const std::string place = "input '" + name + "'";
+  const auto count = checked_count(array.shape());
+  if (dtype == base::DType::none) return base::fail(base::Code::bad_input, place, "the array has no element type");
+  if (!count || *count >= int64_t{1} << 56) return base::fail(base::Code::bad_input, place, "a size is negative or too large");
+  const size_t bytes = bytes_of_array(dtype, *count);
+  if (bytes != array.byte_size() || (bytes > 0 && array.data() == nullptr))
+    return base::fail(base::Code::bad_input, place, "the array's memory does not fit its shape")
+        .expected(std::to_string(bytes) + " bytes for " + base::type_text(dtype, array.shape())).found(std::to_string(array.byte_size()) + " bytes");
+  if (dtype != base::DType::string) return base::Tensor::view(dtype, array.shape(), array.data(), nullptr);
+  const auto strings = array.as<std::string>();
+  return base::Tensor::of_strings(array.shape(), {strings.begin(), strings.end()});
+}
+
+Array view_of(const base::Tensor& t) {
+  const void* data = t.dtype() == base::DType::string ? static_cast<const void*>(t.strings().data()) : t.data();
+  return {static_cast<DType>(t.dtype()), t.shape(), data, bytes_of_array(t.dtype(), t.count())};
+}
+
+base::Result<Array> owned_array(const base::Tensor& t) {
+  const size_t bytes = bytes_of_array(t.dtype(), t.count());
+  const auto dtype = static_cast<DType>(t.dtype());
+  if (t.dtype() == base::DType::string) {
+    auto strings = std::make_shared<std::vector<std::string>>(t.strings());
+    return Array(dtype, t.shape(), strings->data(), bytes, strings);
+  }
+  if (t.keeper()) return Array(dtype, t.shape(), t.data(), bytes, t.keeper());
+  base::Tensor copy = TRY(base::Tensor::make(t.dtype(), t.shape()));
+  if (bytes > 0) std::memcpy(copy.mutable_data(), t.data(), bytes);
+  return Array(dtype, copy.shape(), copy.data(), bytes, copy.keeper());
+}
+
+}  // namespace tenon::inline v1

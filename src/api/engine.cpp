@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "api/arrays.h"
+#include "api/run_once.h"
+#include "api/state.h"
+
+namespace tenon::inline v1 {
+
+namespace {
+
+std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
+  std::vector<Port> out;
+  for (const runtime::PortInfo& p : infos) out.push_back({p.name, static_cast<DType>(p.dtype), p.dimensions, p.lower, p.upper});
+  return out;
+}
+
+std::string names_of(std::span<const Port> ports) {
+  std::string out;
+  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + p.name;
+  return out;
+}
+
+base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports) {
+  std::vector<base::Tensor> out;
+  for (size_t k = 0; k < inputs.size(); ++k) out.push_back(TRY(tensor_of(inputs[k], k < ports.size() ? ports[k].name : std::to_string(k))));
+  return out;
+}
+
+/// Named arrays in the engine's order.
+base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const Port> ports) {
+  std::vector<Array> out;
+  for (const Port& p : ports) {
+    const auto found = named.find(p.name);
+    if (found == named.end())
+      return base::fail(base::Code::bad_input, "input '" + p.name + "'", "the input is missing").expected(names_of(ports)).advice("give every input a value");
+    out.push_back(found->second);
+  }
+  if (named.size() == ports.size()) return out;
+  for (const auto& [name, array] : named)
+    if (std::ranges::none_of(ports, [&](const Port& p) { return p.name == name; }))
+      return base::fail(base::Code::bad_input, "input '" + name + "'", "the model has no such input").expected(names_of(ports)).found(name);
+  return out;
+}
+
+runtime::RunOptions inner(const RunOptions& options, const void* token) {
+  runtime::RunOptions out;
+  out.threads = options.threads;
+  out.deadline = options.deadline;
+  out.token = static_cast<const runtime::StopToken*>(token);
+  return out;
+}
+
+}  // namespace
+
+struct Context::State {
+  std::shared_ptr<Engine::State> engine;
+  std::unique_ptr<runtime::Context> context;
+  std::vector<Array> results;
+  static const void* token(const RunOptions& options) { return options.stop ? options.stop->state_.get() : nullptr; }
+};
+
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {
+  auto state = std::make_shared<Engine::State>();
+  state->inputs = ports_of(engine->inputs());
+  state->outputs = ports_of(engine->outputs());
+  state->engine = std::move(engine);
+  state->save = std::move(save);
+  return Engine(std::move(state));
+}
+
+Result<Engine> Engine::load(const std::filesystem::path& path, const LoadOptions& options) {
+  return guarded([&]() -> Result<Engine> {
+    auto engine = open_engine(path, options);
+    if (!engine) return std::unexpected(public_error(engine.error()));
+    return make_engine(std::move(*engine));
+  });
+}
+
+Result<void> Engine::save(const std::filesystem::path& path, bool portable) const {
+  return guarded([&]() -> Result<void> {
+    if (!state_->save)
+      return std::unexpected(Error{Code::bad_usage, path.string(), "this engine came from a file", "", "", "copy that file, or compile the model again"});
+    if (auto done = state_->save(path, portable); !done) return std::unexpected(public_error(done.error()));
+    return {};
+  });
+}
+
+std::span<const Port> Engine::inputs() const { return state_->inputs; }
+std::span<const Port> Engine::outputs() const { return state_->outputs; }
+
+Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunOptions& options) const {
+  return guarded([&]() -> Result<std::vector<Array>> {
+    auto tensors = tensors_of(inputs, state_->inputs);
+    if (!tensors) return std::unexpected(public_error(tensors.error()));
+    auto results = run_once(*state_, *tensors, inner(options, Context::State::token(options)));
+    if (!results) return std::unexpected(public_error(results.error()));
+    return std::move(*results);
+  });
+}
+
+Result<Arrays> Engine::run(const Arrays& inputs, const RunOptions& options) const {
+  return guarded([&]() -> Result<Arrays> {
+    auto ordered = in_order(inputs, state_->inputs);
+    if (!ordered) return std::unexpected(public_error(ordered.error()));
+    auto results = run(*ordered, options);
+    if (!results) return std::unexpected(std::move(results).error());
+    Arrays named;
+    for (size_t k = 0; k < results->size(); ++k) named.emplace(state_->outputs[k].name, std::move((*results)[k]));
+    return named;
+  });
+}
+
+Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+Context::~Context() = default;
+
+Result<Context> Context::create(const Engine& engine) {
+  return guarded([&]() -> Result<Context> {
+    auto made = runtime::Context::create(engine.state_->engine);
+    if (!made) return std::unexpected(public_error(made.error()));
+    return Context(std::make_unique<State>(State{engine.state_, std::move(*made), {}}));
+  });
+}
+
+Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const RunOptions& options) {
+  return guarded([&]() -> Result<std::span<const Array>> {
+    auto tensors = tensors_of(inputs, state_->engine->inputs);
+    if (!tensors) return std::unexpected(public_error(tensors.error()));
+    auto results = state_->context->run(*tensors, inner(options, State::token(options)));
+    if (!results) return std::unexpected(public_error(results.error()));
+    state_->results.clear();
+    for (const base::Tensor& t : *results) state_->results.push_back(view_of(t));
+    return std::span<const Array>(state_->results);
+  });
+}
+
+Result<void> Context::bind_output(size_t index, void* memory, size_t bytes) {
+  const size_t count = state_->engine->outputs.size();
+  if (index >= count)
+    return std::unexpected(Error{Code::index_out_of_range, "bind_output", "there is no such output", "below " + std::to_string(count), std::to_string(index), ""});
+  state_->context->bind_output(index, memory, bytes);
+  return {};
+}
+
+uint64_t Context::arena_bytes() const { return state_->context->arena_bytes(); }
+
+}  // namespace tenon::inline v1

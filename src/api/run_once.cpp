@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/run_once.h"
+
+#include <cstdlib>
+
+#include "api/arrays.h"
+#include "base/checked.h"
+
+namespace tenon::inline v1 {
+
+namespace {
+
+/// A context for one run; goes back to the engine.
+class Lease {
+ public:
+  static base::Result<Lease> take(Engine::State& state) {
+    {
+      const std::lock_guard guard(state.lock);
+      if (!state.idle.empty()) {
+        Lease lease(state, std::move(state.idle.back()));
+        state.idle.pop_back();
+        return lease;
+      }
+    }
+    return Lease(state, TRY(runtime::Context::create(state.engine)));
+  }
+  Lease(Lease&&) noexcept = default;
+  ~Lease() {
+    if (!context_) return;
+    for (size_t k = 0; k < state_->outputs.size(); ++k) context_->bind_output(k, nullptr, 0);
+    const std::lock_guard guard(state_->lock);
+    state_->idle.push_back(std::move(context_));
+  }
+  runtime::Context& operator*() const { return *context_; }
+  runtime::Context* operator->() const { return context_.get(); }
+
+ private:
+  Lease(Engine::State& state, std::unique_ptr<runtime::Context> context) : state_(&state), context_(std::move(context)) {}
+  Engine::State* state_;
+  std::unique_ptr<runtime::Context> context_;
+};
+
+/// Memory for a result: not zeroed, with the bytes behind it that kernels may touch.
+struct Memory {
+  std::shared_ptr<const void> keeper;
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+
+base::Result<Memory> allocate(size_t bytes) {
+  const size_t size = (bytes + runtime::kSlack + 63) / 64 * 64;
+  void* data = std::aligned_alloc(64, size);
+  if (data == nullptr) return base::fail(base::Code::out_of_memory, "", "no memory for a result").expected(std::to_string(bytes) + " bytes");
+  return Memory{std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); }), data, bytes};
+}
+
+/// Memory for each result whose size follows from the input shapes alone; nothing for the others.
+base::Result<std::vector<Memory>> result_memory(const runtime::Program& program, std::span<const base::Tensor> inputs) {
+  std::vector<Memory> out(program.outputs.size());
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (k >= program.inputs.size() || inputs[k].shape().size() != program.inputs[k].shape.size()) return out;   // run() says what is wrong
+    shapes.push_back(inputs[k].shape());
+  }
+  if (inputs.size() != program.inputs.size()) return out;
+  std::vector<int64_t> sizes;
+  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, shapes, sizes));
+  for (size_t k = 0; k < out.size(); ++k) {
+    const runtime::BufferInfo& buffer = program.buffers[program.outputs[k].buffer];
+    if (buffer.kind != runtime::BufferInfo::Kind::output) continue;
+    std::vector<int64_t> shape;
+    for (const runtime::Slot s : buffer.shape)
+      if (s < program.door_lines) shape.push_back(sizes[s]);
+    const auto count = checked_count(shape);
+    if (shape.size() != buffer.shape.size() || !count || *count >= int64_t{1} << 50) continue;
+    out[k] = TRY(allocate(static_cast<size_t>(base::bytes_of(buffer.dtype, *count))));
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const base::Tensor> inputs, const runtime::RunOptions& options) {
+  const std::vector<Memory> memory = TRY(result_memory(state.engine->program(), inputs));
+  Lease lease = TRY(Lease::take(state));
+  for (size_t k = 0; k < memory.size(); ++k)
+    if (memory[k].data) lease->bind_output(k, memory[k].data, memory[k].bytes);
+  const auto results = TRY(lease->run(inputs, options));
+  std::vector<Array> out;
+  for (size_t k = 0; k < results.size(); ++k) {
+    const base::Tensor& t = results[k];
+    const bool ours = memory[k].data != nullptr && t.data() == memory[k].data;
+    if (ours) out.emplace_back(static_cast<DType>(t.dtype()), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
+    else out.push_back(TRY(owned_array(t)));
+  }
+  return out;
+}
+
+}  // namespace tenon::inline v1

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/engine.h"
+// After the inner headers: both worlds have an Error, a Code and a DType. Inside namespace v1 the public ones are meant; the inner
+// ones are spelled base::.
+#include "tenon/tenon.h"
+
+namespace tenon::inline v1 {
+
+struct Engine::State {
+  std::shared_ptr<runtime::Engine> engine;
+  std::vector<Port> inputs, outputs;
+  std::function<base::Result<void>(const std::filesystem::path&, bool portable)> save;   ///< none: it came from a file
+  std::mutex lock;
+  std::vector<std::unique_ptr<runtime::Context>> idle;   ///< contexts that no run uses now
+};
+
+Error public_error(const base::Error& error);
+using Save = std::function<base::Result<void>(const std::filesystem::path&, bool portable)>;
+/// `save`: none where the engine came from a file.
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr);
+
+/// What load() does, the one thing in which the two libraries differ.
+base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);
+
+/// Runs `call` and turns what libraries below may throw (no memory, a file system) into an error.
+template <class Call>
+auto guarded(Call&& call) noexcept -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(Error{Code::out_of_memory, "", "memory ran out", "", "", ""});
+  } catch (const std::exception& e) {
+    return std::unexpected(Error{Code::internal, "", e.what(), "", "", ""});
+  }
+}
+
+}  // namespace tenon::inline v1

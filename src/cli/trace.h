@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "runtime/engine.h"
+
+namespace tenon::cli {
+
+/// When each step of some runs began and how long it took, in microseconds from the first one.
+struct Profile {
+  struct Event {
+    uint32_t run = 0, step = 0;
+    double begin_us = 0, length_us = 0;
+  };
+  std::vector<Event> events;
+  uint32_t runs = 0;
+};
+Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs);
+
+/// Floating-point operations of each step for these inputs; 0 where the count depends on data.
+Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std::span<const Tensor> inputs);
+
+/// All steps of one label.
+struct KernelTime {
+  std::string label;
+  size_t calls = 0;    ///< a run
+  double ms = 0;       ///< a run: the sum of its steps' medians
+  double share = 0;    ///< of the sum over all labels
+  double gflops = 0;
+};
+/// The longest first.
+std::vector<KernelTime> kernel_times(const runtime::Program& program, const Profile& profile, std::span<const double> flops);
+
+/// The profile as chrome://tracing and Perfetto read it.
+std::string chrome_trace(const runtime::Program& program, const Profile& profile, std::span<const double> flops);
+
+}  // namespace tenon::cli

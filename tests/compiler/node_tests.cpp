@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's own node tests: import, compile, run, compare. The folder comes from tools/make_node_tests.py. Each test runs in a child
+// process, so that a crash or an endless loop counts as one failure and the others go on.
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compiler/compile.h"
+#include "import/onnx_import.h"
+#include "import/onnx_parse.h"
+#include "import/onnx_tensor.h"
+
+namespace tenon::compiler {
+namespace {
+
+constexpr int kSecondsForOne = 30;
+
+struct NodeTest {
+  std::string name;
+  std::filesystem::path folder;
+  double rtol = 0, atol = 0;
+  nlohmann::json inputs, outputs;
+};
+
+Result<Tensor> read_tensor(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::file_missing, path.string(), "cannot be opened");
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string name = path.string();
+  const import::OnnxLimits limits;
+  import::OnnxParser parser{{name, bytes.data()}, limits};
+  import::OnnxTensor tensor;
+  TRY(parser.read(tensor, bytes));
+  return import::TensorReader(parser.place, nullptr, std::nullopt, limits).read(tensor);
+}
+
+/// Distance of two neighbours at |value| in a narrow type; 0 for types as wide as the tests' own arithmetic.
+double spacing(DType dtype, double value) {
+  const int bits = dtype == DType::f16 ? 10 : dtype == DType::bf16 ? 7 : dtype == DType::f8e4m3fn || dtype == DType::f8e4m3fnuz ? 3
+                   : dtype == DType::f8e5m2 || dtype == DType::f8e5m2fnuz ? 2 : 0;
+  if (bits == 0 || value == 0 || !std::isfinite(value)) return 0;
+  return std::ldexp(1.0, std::ilogb(std::fabs(value)) - bits);
+}
+
+/// As numpy.testing.assert_allclose. Two spacings more for the narrow types: the suite's expected values are rounded after every
+/// step of a numpy program in that type, ours once at the end of a kernel that computes in f32, so either may lie one off.
+bool near_enough(DType dtype, double got, double want, const NodeTest& test) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (got == want) return true;
+  if (!std::isfinite(want) || !std::isfinite(got)) return false;
+  return std::fabs(got - want) <= test.atol + test.rtol * std::fabs(want) + 2 * spacing(dtype, want);
+}
+
+std::string shown(double a, double b) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%.9g, not %.9g", a, b);
+  return text;
+}
+
+/// Empty where they agree.
+std::string difference(const Tensor& got, const Tensor& want, const NodeTest& test) {
+  if (got.dtype() != want.dtype() || got.shape() != want.shape())
+    return type_text(got.dtype(), got.shape()) + ", not " + type_text(want.dtype(), want.shape());
+  if (got.dtype() == DType::string) return got.strings() == want.strings() ? "" : "other strings";
+  for (int64_t i = 0; i < want.count(); ++i) {
+    if (is_float(got.dtype()) || is_complex(got.dtype())) {
+      if (!near_enough(got.dtype(), got.number(i), want.number(i), test)) return "element " + std::to_string(i) + " is " + shown(got.number(i), want.number(i));
+    } else if (std::fabs(double(got.integer(i)) - double(want.integer(i))) > test.atol + test.rtol * std::fabs(double(want.integer(i)))) {
+      return "element " + std::to_string(i) + " is " + std::to_string(got.integer(i)) + ", not " + std::to_string(want.integer(i));
+    }
+  }
+  return "";
+}
+
+struct Outcome {
+  char kind = 'F';   ///< P: passed, F: failed, N: not supported
+  std::string text;
+};
+
+Outcome outcome_of(const Error& e) { return {e.code() == Code::not_supported ? 'N' : 'F', e.text()}; }
+
+Result<std::string> run_and_compare(const NodeTest& test, int opt) {
+  for (const auto* list : {&test.inputs, &test.outputs})
+    for (const auto& port : *list)
+      if (port["kind"] != "tensor") return fail(Code::not_supported, port["name"], "not supported yet: a " + port["kind"].get<std::string>() + " at the border of a model");
+  auto imported = TRY(import::import_onnx(test.folder / "model.onnx"));
+  CompileOptions options;
+  options.opt = opt;
+  options.threads = 1;
+  auto engine = TRY(load_compiled(TRY(compile(std::move(imported.graph), options))));
+  auto context = TRY(runtime::Context::create(engine));
+  std::map<std::string, Tensor> given;
+  for (const auto& port : test.inputs) given[port["name"]] = TRY(read_tensor(test.folder / port["file"]));
+  std::vector<Tensor> inputs;
+  for (const runtime::PortInfo& port : engine->inputs()) inputs.push_back(given[port.name]);
+  const auto results = TRY(context->run(inputs));
+  if (results.size() != test.outputs.size()) return "wrong number of results";
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Tensor want = TRY(read_tensor(test.folder / test.outputs[k]["file"]));
+    if (std::string text = difference(results[k], want, test); !text.empty()) return test.outputs[k]["name"].get<std::string>() + ": " + text;
+  }
+  return "";
+}
+
+Outcome run_one(const NodeTest& test, int opt) {
+  auto done = run_and_compare(test, opt);
+  if (!done) return outcome_of(done.error());
+  return {done->empty() ? 'P' : 'F', *done};
+}
+
+struct Child {
+  pid_t pid = -1;
+  int pipe = -1;
+  size_t test = 0;
+  std::string text;
+  std::chrono::steady_clock::time_point start;
+};
+
+/// Runs all tests, `jobs` children at a time.
+class Runner {
+ public:
+  Runner(const std::vector<NodeTest>& tests, int opt, size_t jobs) : tests_(tests), opt_(opt), jobs_(jobs), outcomes_(tests.size()) {}
+
+  std::vector<Outcome> run() {
+    while (next_ < tests_.size() || !children_.empty()) {
+      while (children_.size() < jobs_ && next_ < tests_.size()) start(next_++);
+      wait();
+    }
+    return std::move(outcomes_);
+  }
+
+ private:
+  void start(size_t test) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    const pid_t pid = fork();
+    if (pid == 0) {
+      close(ends[0]);
+      const Outcome o = run_one(tests_[test], opt_);
+      const std::string text = o.kind + o.text.substr(0, 3000);
+      [[maybe_unused]] const ssize_t written = write(ends[1], text.data(), text.size());
+      _exit(0);
+    }
+    close(ends[1]);
+    children_.push_back({pid, ends[0], test, "", std::chrono::steady_clock::now()});
+  }
+
+  void wait() {
+    std::vector<pollfd> polls;
+    for (const Child& c : children_) polls.push_back({c.pipe, POLLIN, 0});
+    poll(polls.data(), polls.size(), 500);
+    for (size_t k = children_.size(); k-- > 0;) {
+      Child& c = children_[k];
+      const bool late = std::chrono::steady_clock::now() - c.start > std::chrono::seconds(kSecondsForOne);
+      if (late) kill(c.pid, SIGKILL);
+      char buffer[4096];
+      if (!late && polls[k].revents == 0) continue;
+      const ssize_t got = late ? 0 : read(c.pipe, buffer, sizeof buffer);
+      if (got > 0) {
+        c.text.append(buffer, static_cast<size_t>(got));
+        continue;
+      }
+      finish(c, late);
+      children_.erase(children_.begin() + static_cast<ptrdiff_t>(k));
+    }
+  }
+
+  void finish(Child& c, bool late) {
+    close(c.pipe);
+    int status = 0;
+    waitpid(c.pid, &status, 0);
+    Outcome& o = outcomes_[c.test];
+    if (late) o.text = "did not end";
+    else if (WIFSIGNALED(status)) o.text = "crashed with signal " + std::to_string(WTERMSIG(status));
+    else if (c.text.empty()) o.text = "ended without a word";
+    else o = {c.text[0], c.text.substr(1)};
+  }
+
+  const std::vector<NodeTest>& tests_;
+  int opt_;
+  size_t jobs_, next_ = 0;
+  std::vector<Child> children_;
+  std::vector<Outcome> outcomes_;
+};
+
+std::vector<NodeTest> read_manifest(const std::filesystem::path& folder, const std::string& filter) {
+  std::vector<NodeTest> tests;
+  std::ifstream file(folder / "manifest.json");
+  for (auto& t : nlohmann::json::parse(file)["tests"]) {
+    const std::string name = t["name"];
+    if (name.find(filter) == std::string::npos) continue;
+    tests.push_back({name, folder / name, t["rtol"], t["atol"], t["inputs"], t["outputs"]});
+  }
+  return tests;
+}
+
+std::set<std::string> read_baseline(const std::string& path) {
+  std::set<std::string> names;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') names.insert(line);
+  return names;
+}
+
+/// Prints what did not pass; returns the names that did.
+std::set<std::string> report(const std::vector<NodeTest>& tests, const std::vector<Outcome>& outcomes, int opt) {
+  std::set<std::string> passed;
+  size_t failed = 0, missing = 0;
+  for (size_t k = 0; k < tests.size(); ++k) {
+    const Outcome& o = outcomes[k];
+    if (o.kind == 'P') passed.insert(tests[k].name);
+    else std::printf("%s %s: %s\n", o.kind == 'N' ? "not supported" : "failed", tests[k].name.c_str(), o.text.c_str());
+    failed += o.kind == 'F';
+    missing += o.kind == 'N';
+  }
+  std::printf("opt %d: %zu passed, %zu failed, %zu not supported\n", opt, passed.size(), failed, missing);
+  return passed;
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app("Runs ONNX's node tests through the compiler and compares with the list of those that passed before.");
+  std::string folder, filter, baseline, write_to;
+  std::vector<int> levels;
+  size_t jobs = 2;
+  app.add_option("DIR", folder, "folder made by tools/make_node_tests.py")->required();
+  app.add_option("--opt", levels, "optimisation level; may stand several times (default: 0 and 3)");
+  app.add_option("--filter", filter, "only tests whose names contain this");
+  app.add_option("--baseline", baseline, "names that must pass, one a line");
+  app.add_option("--write-baseline", write_to, "writes the names that passed at every level");
+  app.add_option("--jobs", jobs, "children at a time");
+  CLI11_PARSE(app, argc, argv);
+  if (levels.empty()) levels = {0, 3};
+  const auto tests = read_manifest(folder, filter);
+  std::set<std::string> all;
+  for (const NodeTest& t : tests) all.insert(t.name);
+  std::set<std::string> passed = all;
+  for (int opt : levels) {
+    const auto good = report(tests, Runner(tests, opt, jobs).run(), opt);
+    std::erase_if(passed, [&](const std::string& name) { return !good.contains(name); });
+  }
+  if (!write_to.empty()) {
+    std::ofstream file(write_to);
+    file << "# Node tests of ONNX that pass at opt 0 and at opt 3, written by node_tests --write-baseline.\n";
+    for (const std::string& name : passed) file << name << "\n";
+  }
+  int lost = 0;
+  for (const std::string& name : read_baseline(baseline)) {
+    if (!all.contains(name) || passed.contains(name)) continue;
+    std::printf("step back: %s passed before\n", name.c_str());
+    ++lost;
+  }
+  return lost > 0 || tests.empty() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace tenon::compiler
+
+int main(int argc, char** argv) { return tenon::compiler::main_of(argc, argv); }
