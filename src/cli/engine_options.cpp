@@ -8,11 +8,10 @@
 #include <map>
 #include <random>
 
-#include "backends/reference/device/reference.h"
 #include "cli/console.h"
+#include "compiler/load.h"
 #include "files/npy.h"
 #include "files/npz.h"
-#include "runtime/load.h"
 
 namespace tenon::cli {
 
@@ -37,7 +36,7 @@ compiler::CompileOptions EngineOptions::compile_options(Console& console) const 
 Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
   const auto start = std::chrono::steady_clock::now();
   auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
-    if (is_engine()) return runtime::load_engine(model.path, {verify, &backends::reference::device()});
+    if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), compile_options(console))));

@@ -24,6 +24,8 @@ bool attention_fits(const ir::NodeView& view) {
   for (size_t k = 1; k < view.outputs.size(); ++k)
     if (view.outputs[k].dtype != DType::none) return false;
   if (view.attributes->number("softcap", 0) != 0) return false;
+  for (const char* window : {"left_window_size", "right_window_size"})
+    if (view.attributes->integer(window, -1) >= 0) return false;
   const auto heads_q = view.type(0).dim(1).number(), heads_k = view.type(1).dim(1).number();
   if (!heads_q || !heads_k || *heads_k == 0 || *heads_q % *heads_k != 0) return false;
   if (!view.type(0).dim(3).is_number() || !view.type(2).dim(3).is_number()) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/collect.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -122,7 +123,7 @@ class Collector {
     // Sizes that only this node's data tells: it runs by reference, which says what they are.
     const bool new_sizes = brings_new_sizes(view);
     for (const ir::Type& t : view.outputs) learn(t);
-    if (def.same_bytes && shaped(view) && !new_sizes) {
+    if (def.same_bytes && shaped(view) && !new_sizes && only_moves(def, view)) {
       plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);
       return {};
     }
@@ -172,6 +173,13 @@ class Collector {
     return true;
   }
 
+  /// Some ops share bytes in their common use only: Dropout has a mask, and in training mode a generator.
+  static bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
+    for (size_t k = 1; k < view.outputs.size(); ++k)
+      if (view.outputs[k].dtype != DType::none) return false;
+    return !def.form || def.form(view);
+  }
+
   /// Several iterations of a parallel loop may write one element and combine there (Scatter with a reduction): their order would
   /// be that of the threads, so such a node runs by reference.
   static bool meets_itself(const ops::LoopForm& form) {
@@ -209,9 +217,30 @@ class Collector {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+      note_limits(nest);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
     }
     return {};
+  }
+
+  /// Loaded indices are held inside their array by the kernels; those that the caller gives are checked before.
+  void note_limits(const Nest& nest) {
+    for (const NestAccess& a : nest.accesses)
+      for (size_t d = 0; d < a.index.size(); ++d)
+        for (size_t k = 0; k < nest.accesses.size(); ++k) {
+          const ArrayId from = nest.accesses[k].array;
+          const bool given = std::find(plan_.inputs.begin(), plan_.inputs.end(), from) != plan_.inputs.end();
+          if (given && mentions_input(a.index[d], static_cast<int>(k)))
+            plan_.limits.push_back({from, plan_.arrays[a.array].shape[d], mentions(a.index[d], ExprOp::select)});
+        }
+  }
+
+  static bool mentions(const Expr& e, ExprOp op) {
+    return e.op() == op || std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions(x, op); });
+  }
+  static bool mentions_input(const Expr& e, int k) {
+    if (e.op() == ExprOp::input) return e->index == k;
+    return std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions_input(x, k); });
   }
 
   ArrayId temporary(const ops::Output& o) {

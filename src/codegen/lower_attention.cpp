@@ -247,7 +247,9 @@ class AttentionLowering {
     const Reg valid = build().min(number(rows_), build().sub(emit_.dim(extent(kQuery)), head.first_row));
     build().loop(number(0), valid, number(1), [&](Reg r) {
       const Reg to = offset_of(result_, head, build().add(head.first_row, r), kNone);
-      const Reg total = build().load(totals_, r, 1);
+      // A row that may see no key at all is 0, as ONNX has it, not 0/0.
+      const Reg weights = build().load(totals_, r, 1);
+      const Reg total = build().expr(ExprOp::select, {build().expr(ExprOp::equal, {weights, real(0)}), real(1), weights});
       const Dim step = result_.coefficients[kValueSize];
       for (int64_t v = 0; v < value_; v += lanes()) {
         Memory how;

@@ -76,11 +76,19 @@ struct Group {
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
 };
 
+/// A graph input whose elements are places in a dimension of that extent (token numbers): others are refused at the door.
+struct IndexLimit {
+  ArrayId input = -1;
+  Dim extent;
+  bool from_end = false;           ///< negative ones count from the end
+};
+
 /// A graph as groups over arrays, in an order that respects all dependencies.
 struct Plan {
   std::vector<Array> arrays;
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;   ///< of the graph
+  std::vector<IndexLimit> limits;
 };
 
 /// Row-major strides.

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/portable.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
@@ -50,19 +51,25 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-}  // namespace
-
-Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
+/// Everything that a run needs, in the form in which this CPU runs it.
+Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target target = TRY(codegen::Target::host());
   const auto tag = static_cast<uint32_t>(target.isa == codegen::Target::Isa::avx512 ? runtime::CodeTarget::x86_avx512 : runtime::CodeTarget::x86_avx2);
-  engine::Writer writer;
-  writer.add(SectionType::manifest, manifest(c, options));
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
   writer.add(SectionType::program, runtime::encode(c.built.program));
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
   writer.add_streamed(SectionType::weights, c.built.program.weight_bytes + runtime::kSlack,
-                      [&](engine::Append append) { return write_weights(c.built, append); });
+                      [&c](engine::Append append) { return write_weights(c.built, append); });
+  return {};
+}
+
+}  // namespace
+
+Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
+  engine::Writer writer;
+  writer.add(SectionType::manifest, manifest(c, options));
+  TRY(options.portable ? add_graph(writer, *c.graph) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));
   return file.commit();

@@ -74,6 +74,7 @@ class ProgramBuilder {
     sizes_.want(1);
     for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
     for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
+    for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
       for (const Kernel& k : lowered_[g]) {
@@ -110,6 +111,8 @@ class ProgramBuilder {
     };
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       add(plan_.inputs[i], out_.program.inputs, graph_.value(graph_.inputs()[i]).name);
+      for (const codegen::IndexLimit& l : plan_.limits)
+        if (l.input == plan_.inputs[i]) out_.program.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(i);

@@ -36,7 +36,7 @@ Result<OpaqueText> opaque_text(const ir::Graph& graph, ir::NodeId id) {
   const ir::NodeId made = single.insert(*node.op, direct, node.outputs.size(), node.attributes);
   for (const ir::Body& b : node.bodies) {
     const std::vector<ir::ValueId> captures(operands.begin() + b.first_capture, operands.begin() + b.first_capture + b.captures);
-    single.add_body(made, b.name, b.graph->clone_body(single), captures);
+    single.attach_body(made, b.name, b.graph->clone_body(single), captures);
   }
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     single.set_name(single.node(made).outputs[k], "y" + std::to_string(k));

@@ -71,6 +71,7 @@ struct Context::State {
   const Program& program() const { return engine->program(); }
   Result<void> check(std::span<const Tensor> inputs) const;
   Result<void> check_shape(size_t k, const Tensor& input) const;
+  Result<void> check_elements(size_t k, const Tensor& input) const;
   Result<void> prepare(std::span<const Tensor> inputs, int threads);
   Result<void> place_results();
   Sizes shape_of(uint32_t buffer) const;
@@ -119,6 +120,25 @@ Result<void> Context::State::check_shape(size_t k, const Tensor& input) const {
   return {};
 }
 
+/// Token numbers and the like: an index outside its table is an error, not a wrong row.
+Result<void> Context::State::check_elements(size_t k, const Tensor& input) const {
+  const PortInfo& port = program().inputs[k];
+  for (const ElementLimit& limit : port.limits) {
+    if (limit.extent >= program().door_lines) continue;
+    const int64_t extent = sizes[limit.extent], lowest = limit.from_end ? -extent : 0;
+    auto check = [&](auto values) -> Result<void> {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (values[i] < lowest || values[i] >= extent)
+          return fail(Code::index_out_of_range, port_place("input", port), fmt::format("element {} is outside the table that it points into", i))
+              .expected(fmt::format("{} .. {}", lowest, extent - 1)).found(std::to_string(values[i])).advice("check the tokenizer's vocabulary against the model's");
+      return {};
+    };
+    if (input.dtype() == DType::i64) TRY(check(input.as<int64_t>()));
+    if (input.dtype() == DType::i32) TRY(check(input.as<int32_t>()));
+  }
+  return {};
+}
+
 Result<void> Context::State::prepare(std::span<const Tensor> inputs, int threads) {
   bool same = planned;
   for (size_t k = 0; same && k < inputs.size(); ++k) same = shapes[k] == inputs[k].shape();
@@ -130,6 +150,7 @@ Result<void> Context::State::prepare(std::span<const Tensor> inputs, int threads
     layout = TRY(lay_out(program(), sizes));
     planned = true;
   }
+  for (size_t k = 0; k < inputs.size(); ++k) TRY(check_elements(k, inputs[k]));
   std::byte* base = TRY(arena.reserve(layout.bytes));
   TRY(scratch.reserve(scratch_stride * static_cast<uint64_t>(threads)));
   for (uint32_t b = 0; b < program().buffers.size(); ++b) {

@@ -49,6 +49,12 @@ struct Step {
 };
 inline constexpr uint32_t kMissing = 0xffffffff;
 
+/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end.
+struct ElementLimit {
+  Slot extent = 0;
+  bool from_end = false;
+};
+
 /// An input or output as the caller sees it.
 struct PortInfo {
   std::string name;
@@ -56,6 +62,7 @@ struct PortInfo {
   std::vector<Slot> shape;               ///< must equal these lines
   std::vector<std::string> dimensions;   ///< text of each: "seq", "768"
   std::vector<int64_t> lower, upper;     ///< of each dimension
+  std::vector<ElementLimit> limits;
   uint32_t buffer = kMissing;
 };
 

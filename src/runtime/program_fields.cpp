@@ -18,7 +18,7 @@ namespace buffer { enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, 
 namespace step {
 enum : uint32_t { kind = 1, code = 2, buffers = 3, results = 4, sizes = 5, tasks = 6, grain = 7, scratch = 8, lines = 9, binding = 10, label = 11, flops = 12 };
 }
-namespace port { enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7 }; }
+namespace port { enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 }; }
 namespace program { enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8 }; }
 
 template <class List>
@@ -66,6 +66,7 @@ void write(pbf_writer w, const PortInfo& p) {
   w.add_packed_sint64(port::lower, p.lower.begin(), p.lower.end());
   w.add_packed_sint64(port::upper, p.upper.begin(), p.upper.end());
   w.add_uint32(port::buffer, p.buffer);
+  for (const ElementLimit& l : p.limits) add_list(w, port::limit, std::vector<uint32_t>{l.extent, l.from_end});
 }
 
 template <class T, class Range>
@@ -134,6 +135,11 @@ PortInfo read_port(pbf_reader r) {
       case port::lower: p.lower = list_of<int64_t>(r.get_packed_sint64()); break;
       case port::upper: p.upper = list_of<int64_t>(r.get_packed_sint64()); break;
       case port::buffer: p.buffer = r.get_uint32(); break;
+      case port::limit: {
+        const auto v = list_of<uint32_t>(r.get_packed_uint32());
+        if (v.size() == 2) p.limits.push_back({v[0], v[1] != 0});
+        break;
+      }
       default: r.skip();
     }
   return p;
@@ -200,6 +206,8 @@ class Checker {
     return true;
   }
   bool port_sound(const PortInfo& port) const {
+    for (const ElementLimit& l : port.limits)
+      if (l.extent >= p_.sizes.size()) return false;
     return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
            port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }

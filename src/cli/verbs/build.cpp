@@ -45,7 +45,6 @@ Result<void> build_engine(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   auto options = o.engine.compile_options(console);
   options.portable = o.portable;
-  if (o.portable) return fail(Code::not_supported, "--portable", "not supported yet: engines without native code");
   auto compiled = TRY(compiler::compile(std::move(imported.graph), options));
   std::filesystem::path path = o.output;
   if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
@@ -87,7 +86,7 @@ VERB(build) {
     auto o = std::make_shared<Options>();
     o->engine.add_to(app);
     app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
-    app.add_flag("--portable", o->portable, "leave native code out");
+    app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
     return [o](Console& console) { return build_engine(*o, console); };
   },
 };

@@ -25,12 +25,19 @@ Expr power(Expr base, Expr exponent, std::optional<double> known) {
   return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
 }
 
+/// Whole powers of whole numbers are whole: what the logarithm behind `pow` misses by rounding is not truncated away.
+Expr whole_power(const Expr& base, const Expr& exponent) {
+  if (is_integer(exponent.dtype())) return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
+  const Expr power = binary(ExprOp::pow, cast(base, DType::f64), cast(exponent, DType::f64));
+  const Expr near = unary(ExprOp::round_even, power);
+  const Expr close = unary(ExprOp::abs, power - near) <= unary(ExprOp::abs, near) * Expr::constant(DType::f64, 1e-13);
+  return select(close, near, power);
+}
+
 Result<LoopForm> form_of_pow(const NodeView& view) {
   const auto known = view.inputs[1].constant ? known_number(view, 1) : std::nullopt;
   const bool whole_numbers = is_integer(dtype_of(view, 0));
-  return map_form(view, [=](std::span<const Expr> x) {
-    return whole_numbers ? binary(ExprOp::pow, cast(x[0], DType::f64), cast(x[1], DType::f64)) : power(x[0], x[1], known);
-  });
+  return map_form(view, [=](std::span<const Expr> x) { return whole_numbers ? whole_power(x[0], x[1]) : power(x[0], x[1], known); });
 }
 
 Result<void> reference_of_pow(Call& call) {

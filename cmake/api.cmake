@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two libraries behind tenon/tenon.h: libtenon (compiles and runs) and libtenon_run (runs). They export the API and nothing else.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+function(tenon_shared TARGET OUTPUT EXPORTED FOLDER)
+  file(GLOB FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/api/*.cpp ${CMAKE_SOURCE_DIR}/src/api/${FOLDER}/*.cpp)
+  list(SORT FILES)
+  add_library(${TARGET} SHARED ${FILES})
+  target_compile_options(${TARGET} PRIVATE -Wall -Wextra -Werror)
+  target_compile_features(${TARGET} INTERFACE cxx_std_23)
+  target_include_directories(${TARGET} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
+  target_link_libraries(${TARGET} PRIVATE ${ARGN})
+  target_link_options(${TARGET} PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map -Wl,--gc-sections -Wl,--as-needed)
+  set_target_properties(${TARGET} PROPERTIES OUTPUT_NAME ${OUTPUT} EXPORT_NAME ${EXPORTED} VERSION ${PROJECT_VERSION} SOVERSION 0
+    LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/exports.map LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+endfunction()
+
+tenon_shared(tenon_api tenon tenon full tenon_compiler)
+tenon_shared(tenon_run tenon_run run run tenon_cpu_device)
+
+# The command line, libraries, header and package: `cmake --install build --prefix DIR --component tenon`.
+if(NOT SKBUILD)
+  install(TARGETS tenon COMPONENT tenon)
+  install(TARGETS tenon_api tenon_run EXPORT tenon COMPONENT tenon)
+  install(FILES ${CMAKE_SOURCE_DIR}/include/tenon/tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT tenon)
+  install(EXPORT tenon NAMESPACE tenon:: FILE tenon-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/tenon-targets.cmake)\n")
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/tenon-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake ${CMAKE_BINARY_DIR}/generated/tenon-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)
+endif()

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tenon::cli {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The reference as the dtype can hold it: what is too large for it is infinite there too.
+double held(DType dtype, double reference) {
+  if (dtype == DType::f64) return reference;
+  if (dtype == DType::f32) return static_cast<float>(reference);
+  if (dtype == DType::f16 || dtype == DType::bf16) return decode_float(dtype, encode_float(dtype, reference, false));
+  return reference;
+}
+
+double largest_finite(const Tensor& t) {
+  double out = 0;
+  for (int64_t i = 0; i < t.count(); ++i)
+    if (const double v = std::abs(t.number(i)); std::isfinite(v)) out = std::max(out, v);
+  return out;
+}
+
+Distance compare_strings(const Tensor& a, const Tensor& b) {
+  Distance d;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    if (a.strings()[i] == b.strings()[i]) continue;
+    if (d.at < 0) d = {kInfinity, i, kInfinity, 0, a.strings()[i] + ", reference " + b.strings()[i]};
+    ++d.beyond;
+  }
+  return d;
+}
+
+Distance compare_integers(const Tensor& a, const Tensor& b) {
+  Distance d;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    if (a.integer(i) == b.integer(i)) continue;
+    const double difference = std::abs(static_cast<double>(a.integer(i)) - static_cast<double>(b.integer(i)));
+    if (d.at < 0 || difference > d.largest) d.at = i;
+    d.largest = std::max(d.largest, difference);
+    d.of_bound = kInfinity;
+    ++d.beyond;
+  }
+  if (d.at >= 0) d.found = fmt::format("{}, reference {}", a.integer(d.at), b.integer(d.at));
+  return d;
+}
+
+/// Absolute difference; infinity where one is NaN or infinite and the other is not the same.
+double difference_of(double value, double reference) {
+  if (value == reference || (std::isnan(value) && std::isnan(reference))) return 0;
+  const double d = std::abs(value - reference);
+  return std::isfinite(d) ? d : kInfinity;
+}
+
+Distance compare_floats(const Tensor& a, const Tensor& b) {
+  const Tolerance t = tolerance_of(a.dtype());
+  const double scale = std::max(1.0, largest_finite(b));
+  Distance d;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    const double value = a.number(i), wide = b.number(i), reference = std::isfinite(held(a.dtype(), wide)) ? wide : held(a.dtype(), wide);
+    const double difference = difference_of(value, reference);
+    if (difference == 0) continue;
+    const double share = difference / (t.relative * std::abs(reference) + t.absolute * scale);
+    const double of_bound = std::isnan(share) ? kInfinity : share;
+    d.largest = std::max(d.largest, difference);
+    if (of_bound > 1) ++d.beyond;
+    if (of_bound <= d.of_bound) continue;
+    d.of_bound = of_bound;
+    d.at = i;
+  }
+  if (d.at >= 0) d.found = fmt::format("{:.9g}, reference {:.9g}", a.number(d.at), b.number(d.at));
+  return d;
+}
+
+}  // namespace
+
+Tolerance tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return {1e-7, 1e-7};
+    case DType::f32: return {1.3e-6, 1e-5};
+    case DType::f16: return {1e-3, 1e-3};
+    case DType::bf16: return {1.6e-2, 1e-3};
+    default: break;
+  }
+  // Narrower floats: half a step of their mantissa, at most 2 bits.
+  return is_float(dtype) ? Tolerance{0.125, 0.125} : Tolerance{};
+}
+
+Distance distance(const Tensor& tensor, const Tensor& reference) {
+  const bool kind = tensor.dtype() == reference.dtype() || (is_float(tensor.dtype()) && reference.dtype() == DType::f64);
+  if (!kind || tensor.shape() != reference.shape())
+    return {kInfinity, 0, kInfinity, reference.count(),
+            type_text(tensor.dtype(), tensor.shape()) + ", reference " + type_text(reference.dtype(), reference.shape())};
+  if (tensor.dtype() == DType::string) return compare_strings(tensor, reference);
+  if (is_complex(tensor.dtype()) || is_float(tensor.dtype())) return compare_floats(tensor, reference);
+  return compare_integers(tensor, reference);
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "base/tensor.h"
+
+namespace tenon::cli {
+
+/// What a value of this dtype may differ from the fp64 reference, element by element: relative * |reference| + absolute * max(1, the
+/// largest |reference| of the tensor). The numbers are those of torch's own kernel tests; the largest element stands for the
+/// forward-error bound of a sum, which grows with its terms and not with what is left of them. Integers and bools: no difference.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+};
+Tolerance tolerance_of(DType dtype);
+
+/// How far a tensor is from the reference.
+struct Distance {
+  double largest = 0;      ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
+  int64_t at = -1;         ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
+  double of_bound = 0;     ///< its difference over its tolerance
+  int64_t beyond = 0;      ///< elements beyond their tolerance
+  std::string found;       ///< "1.25, reference 1" at that place, or the types that differ
+};
+/// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
+Distance distance(const Tensor& tensor, const Tensor& reference);
+
+}  // namespace tenon::cli

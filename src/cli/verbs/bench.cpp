@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include "base/threads.h"
+#include "cli/console.h"
+#include "cli/engine_options.h"
+#include "cli/measure.h"
+#include "cli/peer.h"
+#include "cli/trace.h"
+#include "cli/verb.h"
+#include "files/atomic_write.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  EngineOptions engine;
+  InputOptions inputs;
+  std::string peer, trace;
+  int runs = 30;
+  double seconds = 30;
+};
+
+/// A sample is at least this long, so that the peaks beside it see the same weather.
+constexpr double kSampleMs = 20;
+constexpr size_t kTriesPerSample = 3, kEnough = 5;
+constexpr uint32_t kProfiledRuns = 20;
+constexpr size_t kLabelWidth = 72;
+
+double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+/// What is measured, warm and ready.
+struct Bench {
+  std::shared_ptr<runtime::Engine> engine;
+  std::vector<Tensor> inputs;
+  std::unique_ptr<runtime::Context> context;
+  runtime::RunOptions options;
+  std::unique_ptr<Peer> peer;
+  double load_ms = 0, first_ms = 0, warm_ms = 0;
+
+  Result<double> timed_run() {
+    const auto start = Clock::now();
+    TRY(context->run(inputs, options));
+    return ms_since(start);
+  }
+  /// One run that does not count, then `count` that do.
+  Result<std::vector<double>> runs(int count) {
+    TRY(timed_run());
+    std::vector<double> out;
+    for (int k = 0; k < count; ++k) out.push_back(TRY(timed_run()));
+    return out;
+  }
+};
+
+Result<void> start_peer(const Options& o, Bench& b) {
+  if (o.peer.empty()) return {};
+  if (o.engine.is_engine()) return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
+  files::NamedTensors named;
+  for (size_t k = 0; k < b.inputs.size(); ++k) named.emplace_back(b.engine->inputs()[k].name, b.inputs[k]);
+  b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads}, named));
+  return {};
+}
+
+Result<Bench> prepare(const Options& o, Console& console) {
+  Bench b;
+  b.engine = TRY(o.engine.engine(console, &b.load_ms));
+  b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
+  const int team = default_team().size();
+  b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, team) : team;
+  console.progress("first run");
+  const auto start = Clock::now();
+  b.context = TRY(runtime::Context::create(b.engine));
+  TRY(b.timed_run());
+  b.first_ms = ms_since(start);
+  console.progress("other engine");
+  TRY(start_peer(o, b));
+  console.progress("warm-up");
+  std::vector<double> times;
+  for (const auto warm = Clock::now(); times.size() < 3 || (ms_since(warm) < 300 && times.size() < 1000);) times.push_back(TRY(b.timed_run()));
+  b.warm_ms = median(times);
+  return b;
+}
+
+int runs_in_sample(double run_ms) { return static_cast<int>(std::clamp(std::ceil(kSampleMs / std::max(run_ms, 1e-4)), 1.0, 1e5)); }
+
+/// Ours, then the other's, a peak before, between and after.
+Result<Sample> take_sample(Bench& b, const FmaPeak& peak, int ours, int others) {
+  Sample s;
+  s.peaks.push_back(peak.measure());
+  s.ours_ms = TRY(b.runs(ours));
+  s.peaks.push_back(peak.measure());
+  if (!b.peer) return s;
+  s.other_ms = TRY(b.peer->run(others));
+  s.peaks.push_back(peak.measure());
+  return s;
+}
+
+Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const FmaPeak& peak, Console& console) {
+  const int ours = runs_in_sample(b.warm_ms);
+  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3)))) : 0;
+  const size_t wanted = static_cast<size_t>(o.runs);
+  std::vector<Sample> samples;
+  const auto start = Clock::now();
+  size_t quiet = 0;
+  while (quiet < wanted && samples.size() < wanted * kTriesPerSample && (samples.size() < kEnough || ms_since(start) < o.seconds * 1e3)) {
+    samples.push_back(TRY(take_sample(b, peak, ours, others)));
+    quiet = keep_quiet(samples, 0).quiet;
+    console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
+  }
+  return samples;
+}
+
+struct Figures {
+  std::vector<double> times, other_times, ratios, peaks;
+  Kept kept;
+  double median_ms = 0, gflops = 0, peak = 0;
+};
+
+Figures figures_of(std::span<const Sample> samples, double flops, Console& console) {
+  Figures f;
+  f.kept = keep_quiet(samples, std::min(kEnough, samples.size()));
+  for (const Sample* s : f.kept.samples) {
+    f.times.insert(f.times.end(), s->ours_ms.begin(), s->ours_ms.end());
+    f.other_times.insert(f.other_times.end(), s->other_ms.begin(), s->other_ms.end());
+    f.peaks.insert(f.peaks.end(), s->peaks.begin(), s->peaks.end());
+    if (!s->other_ms.empty()) f.ratios.push_back(median(s->other_ms) / median(s->ours_ms));
+  }
+  f.median_ms = median(f.times);
+  f.gflops = flops / f.median_ms / 1e6;
+  f.peak = median(f.peaks);
+  if (f.kept.samples.size() > f.kept.quiet)
+    console.warn(fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
+  return f;
+}
+
+std::string kept_text(const Kept& k) { return fmt::format("{} of {} samples kept", k.samples.size(), k.tried); }
+
+/// Largest absolute difference over floating results; what is not a float must be equal (infinity where it is not).
+Result<double> largest_difference(Bench& b) {
+  const auto others = TRY(b.peer->outputs());
+  const auto ours = TRY(b.context->run(b.inputs, b.options));
+  double largest = 0;
+  for (size_t k = 0; k < ours.size(); ++k) {
+    if (k >= others.size() || ours[k].shape() != others[k].shape() || ours[k].dtype() != others[k].dtype())
+      return fail(Code::device_failed, fmt::format("output '{}'", b.engine->outputs()[k].name), "the engines' results have different types")
+          .expected(k < others.size() ? type_text(others[k].dtype(), others[k].shape()) : "no such output").found(type_text(ours[k].dtype(), ours[k].shape()));
+    if (ours[k].dtype() == DType::string) continue;
+    for (int64_t i = 0; i < ours[k].count(); ++i) {
+      const double x = ours[k].number(i), y = others[k].number(i);
+      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+      const double d = std::abs(x - y);
+      largest = std::max(largest, std::isnan(d) ? std::numeric_limits<double>::infinity() : d);
+    }
+  }
+  return largest;
+}
+
+Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
+  const Interval i = median_interval(f.ratios);
+  const double ratio = median(f.ratios), difference = TRY(largest_difference(b)), other_ms = median(f.other_times);
+  const Peer& p = *b.peer;
+  console.line();
+  console.line(fmt::format("{} {}: median {:.4g} ms, load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", p.name, p.version, other_ms, p.load_ms, p.first_ms,
+                           static_cast<double>(p.peak_rss_bytes()) / 1e6));
+  console.line(fmt::format("Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}", ratio, i.low, i.high,
+                           f.ratios.size(), f.kept.tried, difference));
+  return Json{{"name", p.name}, {"version", p.version}, {"median_ms", other_ms}, {"p5_ms", quantile(f.other_times, 0.05)}, {"p95_ms", quantile(f.other_times, 0.95)},
+              {"load_ms", p.load_ms}, {"first_ms", p.first_ms}, {"peak_rss_bytes", p.peak_rss_bytes()}, {"ratio", ratio}, {"ratio_low", i.low}, {"ratio_high", i.high},
+              {"pairs_kept", f.ratios.size()}, {"pairs_tried", f.kept.tried}, {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
+}
+
+void report_own(const Bench& b, const Figures& f, uint64_t rss, Console& console) {
+  console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms, quantile(f.times, 0.05), quantile(f.times, 0.95),
+                           1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
+  console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({:.4g})", f.gflops, 100 * f.gflops / f.peak, f.peak));
+  console.line(fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(rss) / 1e6));
+  console.line();
+}
+
+Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
+  std::vector<std::vector<std::string>> rows{{"kernel", "calls", "ms", "share", "GFLOP/s"}};
+  Json json = Json::array();
+  for (const KernelTime& k : kernels) {
+    const std::string label = k.label.size() > kLabelWidth ? k.label.substr(0, kLabelWidth - 3) + "..." : k.label;
+    rows.push_back({label, std::to_string(k.calls), fmt::format("{:.4f}", k.ms), fmt::format("{:.1f} %", 100 * k.share), k.gflops > 0 ? fmt::format("{:.1f}", k.gflops) : "-"});
+    json.push_back({{"label", k.label}, {"calls", k.calls}, {"ms", k.ms}, {"share", k.share}, {"gflops", k.gflops}});
+  }
+  console.table(rows);
+  return json;
+}
+
+Result<void> bench_model(const Options& o, Console& console) {
+  Bench b = TRY(prepare(o, console));
+  const FmaPeak peak(b.options.threads);
+  const auto samples = TRY(take_samples(o, b, peak, console));
+  const uint64_t rss = peak_rss_bytes_of(0);
+  const auto flops = TRY(flops_of_steps(b.engine->program(), b.inputs));
+  double total = 0;
+  for (const double f : flops) total += f;
+  const Figures f = figures_of(samples, total, console);
+  console.progress("profile");
+  const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
+  const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
+  if (!o.trace.empty()) TRY(files::write_file(o.trace, chrome_trace(b.engine->program(), seen, flops)));
+  report_own(b, f, rss, console);
+  const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
+  const Json vs = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
+  console.object({{"median_ms", f.median_ms}, {"p5_ms", quantile(f.times, 0.05)}, {"p95_ms", quantile(f.times, 0.95)}, {"gflops", f.gflops}, {"peak_share", f.gflops / f.peak},
+                  {"load_ms", b.load_ms}, {"first_ms", b.first_ms}, {"peak_rss_bytes", rss}, {"kernels", kernels}, {"vs", vs}});
+  return {};
+}
+
+}  // namespace
+
+VERB(bench) {
+  .summary = "measure a model or an engine, alone or against another engine",
+  .examples =
+      "  tenon bench model.onnx\n"
+      "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
+      "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
+      "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
+      "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
+      "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns.\n",
+  .setup = [](CLI::App& app) -> Action {
+    auto o = std::make_shared<Options>();
+    o->engine.add_to(app);
+    o->inputs.add_to(app);
+    app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
+    app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
+    app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
+    app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
+    return [o](Console& console) { return bench_model(*o, console); };
+  },
+};
+
+}  // namespace tenon::cli

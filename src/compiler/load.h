@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "runtime/engine.h"
+
+namespace tenon::compiler {
+
+struct LoadOptions {
+  bool verify = false;   ///< check every byte of the file; done in any case where it holds no native code
+  int threads = 0;       ///< to compile on, where that is needed
+};
+
+/// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.
+/// Errors: those of runtime::load_engine; bad_file, bad_graph and those of compile().
+Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+}  // namespace tenon::compiler
