@@ -25,7 +25,7 @@ if(NOT SKBUILD)
   install(TARGETS tenon_api tenon_run EXPORT tenon COMPONENT tenon)
   install(FILES ${CMAKE_SOURCE_DIR}/include/tenon/tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT tenon)
   install(EXPORT tenon NAMESPACE tenon:: FILE tenon-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/tenon-targets.cmake)\n")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/tenon-targets.cmake)\n" @ONLY)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/tenon-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/generated/tenon-config.cmake ${CMAKE_BINARY_DIR}/generated/tenon-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)

@@ -20,15 +20,19 @@ FLOORS = {
     "rules": 3, "import": 3, "nn": 3, "backend": 3,
     "passes": 4, "partition": 4, "program": 4, "backends": 4,
     "compiler": 5,
-    "cli": 6, "serve": 6, "python": 6, "api": 6, "tenon/tenon.h": 6,
+    "tenon": 6, "cli": 6, "serve": 6,
+    "api": 7,
+    "python": 8,
 }  # fmt: skip
 
-# The run side knows no compiler: these see no more than this, although more stands on lower floors.
+# The public headers and the run side know no compiler: these see no more than this, although more stands on lower floors.
 RUN_SIDE = {
     "engine": {"base"},
     "files": {"base"},
+    "tenon": {"tenon/plugin.h"},
     "runtime": {"base", "engine", "files", "tenon/plugin.h"},
     "device": {"base", "engine", "files", "runtime", "tenon/plugin.h"},
+    "api": {"base", "engine", "files", "runtime", "tenon", "tenon/plugin.h"},
     "reference/device": {"base", "engine", "files", "runtime", "tenon/plugin.h", "ir", "ops"},
 }
 
@@ -50,7 +54,7 @@ def folder_of(include: str) -> str | None:
     """The folder of FLOORS that an include names; None for a library or a file beside the includer."""
     if include in FLOORS:
         return include
-    if include.startswith("tenon/"):  # lists that the build writes belong to the registry that includes them
+    if include.endswith(".inc"):  # lists that the build writes belong to the registry that includes them
         return None
     top = include.split("/")[0]
     return top if "/" in include and top in FLOORS else None
@@ -60,9 +64,12 @@ def part_of(path: Path, root: Path) -> tuple[str, str]:
     """The folder of a source file, and its backend with '/device' behind it for the run side of one: ("backends", "cpu/device")."""
     parts = path.relative_to(root).parts
     if parts[0] == "include":
-        return "/".join(parts[1:]), ""
+        name = "/".join(parts[1:])
+        return (name if name in FLOORS else parts[1]), ""
     if parts[0] != "src":
         return parts[0], ""
+    if parts[1:3] == ("api", "full"):  # the half of the public interface that compiles
+        return "api", "full"
     if parts[1] != "backends":
         return parts[1], ""
     return "backends", parts[2] + ("/device" if parts[3] == "device" else "")
@@ -84,7 +91,7 @@ def refusal(folder: str, backend: str, include: str) -> str | None:
             return None
     if device:
         allowed = RUN_SIDE.get(backend, RUN_SIDE["device"])
-    elif folder in RUN_SIDE:
+    elif folder in RUN_SIDE and backend != "full":
         allowed = RUN_SIDE[folder]
     else:
         allowed = {f for f, floor in FLOORS.items() if floor < FLOORS[folder]}

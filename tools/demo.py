@@ -176,7 +176,7 @@ class Demo:
             shape = f"{BATCH}x{max(b['input_ids'].shape[1] for b in self.batches)}"
             try:
                 shapes = [f"--shape={name}={shape}" for name in ("input_ids", "attention_mask")]
-                self.page.kernels = tenon("bench", self.engine, *shapes, "--threads", str(self.threads)).get("kernels", [])
+                self.page.kernels = tenon("bench", self.engine, *shapes, "--runs", "10", "--seconds", "1")["kernels"]
                 self.picture("as exported", GRAPH, "--external-data", self.model)
                 self.picture("as compiled", self.engine)
             except Failed as problem:

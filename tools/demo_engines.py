@@ -98,10 +98,11 @@ class CommandLine:
     """`tenon run` and `tenon bench`, a process each: the same answers, and times that are measured inside `tenon bench`."""
 
     def __init__(self, engine: Path, batches: list[Feeds], folder: Path, threads: int):
-        self.engine, self.batches, self.folder, self.threads = engine, batches, folder, threads
+        self.engine, self.batches, self.folder = engine, batches, folder
         self.results: dict[int, np.ndarray] = {}
         self.ready_ms = 0.0
         self.times: dict[tuple[int, ...], float] = {}
+        self.briefly = ["--threads", str(threads), "--runs", "10", "--seconds", "1"]
 
     def compute(self, batch: int) -> float:
         """Runs the batch, keeps its embeddings, gives the milliseconds of the whole process: start and loading too."""
@@ -125,7 +126,7 @@ class CommandLine:
         if shape not in self.times:
             sizes = "x".join(map(str, shape))
             shapes = [f"--shape={name}={sizes}" for name in self.batches[batch]]
-            self.times[shape] = tenon("bench", self.engine, *shapes, "--threads", str(self.threads))["median_ms"]
+            self.times[shape] = tenon("bench", self.engine, *shapes, *self.briefly)["median_ms"]
         return self.times[shape]
 
     def embeddings(self, path: Path) -> np.ndarray:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import html
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,24 +47,18 @@ def table(rows: list[list[str]], numbers: set[int]) -> str:
     return "\n".join(out) + "</table>"
 
 
-def first_of(entry: dict, *names: str, otherwise: object = "") -> object:
-    return next((entry[n] for n in names if n in entry), otherwise)
-
-
 def kernel_rows(kernels: list[dict]) -> list[list[str]]:
-    """Kernels of one name (the layers of a model repeat theirs) as one row, the slowest first."""
+    """One row a label, the slowest first: equal layers of a model share theirs."""
     sums: dict[str, list[float]] = {}
     for k in kernels:
-        name = str(first_of(k, "label", "name", "ops", otherwise="?"))
-        ms = float(first_of(k, "median_ms", "ms", otherwise=float(first_of(k, "us", "median_us", otherwise=0)) / 1e3))
-        entry = sums.setdefault(re.sub(r"\s+", " ", name), [0, 0.0, 0.0])
-        entry[0] += 1
-        entry[1] += ms
-        entry[2] += float(first_of(k, "gflop", otherwise=0)) or float(first_of(k, "gflops", otherwise=0)) * ms / 1e3
+        entry = sums.setdefault(k["label"], [0, 0.0, 0.0])
+        entry[0] += k.get("calls", 1)
+        entry[1] += k["ms"]
+        entry[2] += k.get("gflops", 0) * k["ms"]
     total = sum(e[1] for e in sums.values()) or 1.0
     rows = [["kernel", "calls", "ms", "share", "GFLOP/s", ""]]
-    for name, (calls, ms, gflop) in sorted(sums.items(), key=lambda item: -item[1][1]):
-        rate = f"{gflop / ms * 1e3:.0f}" if gflop and ms else ""
+    for name, (calls, ms, work) in sorted(sums.items(), key=lambda item: -item[1][1]):
+        rate = f"{work / ms:.0f}" if work and ms else ""
         bar = f'<span class="bar" style="width:{ms / total * 20:.2f}rem"></span>'
         rows.append([html.escape(name), f"{calls:.0f}", f"{ms:.3f}", f"{100 * ms / total:.1f} %", rate, bar])
     return rows

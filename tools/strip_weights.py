@@ -5,7 +5,7 @@ python tools/strip_weights.py IN.onnx OUT.onnx
 
 Every floating-point initializer of more than 64 elements becomes external data at its place in "weights.bin", a file that is not
 written: whoever loads the model makes it first, with numbers of their own. Small and integer initializers stay, since shapes and
-indices depend on them. Of the nodes' documentation and metadata nothing is left. Needs the package onnx.
+indices depend on them. Documentation, metadata and types of inner values go. Needs the package onnx.
 """
 
 from __future__ import annotations
@@ -28,45 +28,42 @@ def strip_tensor(tensor: onnx.TensorProto, offset: int) -> int:
     if tensor.data_type not in FLOATS or count <= KEPT_ELEMENTS:
         return offset
     length = count * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-    tensor.ClearField("raw_data")
-    tensor.ClearField("float_data")
-    tensor.ClearField("double_data")
-    tensor.ClearField("int32_data")
-    tensor.ClearField("external_data")
+    for field in ("raw_data", "float_data", "double_data", "int32_data", "external_data"):
+        tensor.ClearField(field)
     tensor.data_location = onnx.TensorProto.EXTERNAL
     for key, value in (("location", LOCATION), ("offset", offset), ("length", length)):
         tensor.external_data.add(key=key, value=str(value))
     return -(-(offset + length) // ALIGNMENT) * ALIGNMENT
 
 
-def strip_words(graph: onnx.GraphProto) -> None:
-    """Drops what describes the graph but does not change it, in the bodies of its nodes too."""
-    graph.doc_string = ""
-    del graph.value_info[:]
-    del graph.metadata_props[:]
-    for value in (*graph.input, *graph.output):
-        value.doc_string = ""
-        del value.metadata_props[:]
-    for tensor in graph.initializer:
-        tensor.doc_string = ""
-        del tensor.metadata_props[:]
-    for node in graph.node:
-        node.doc_string = ""
-        del node.metadata_props[:]
+def strip_words(part: object) -> None:
+    """Drops what describes a message but does not change it."""
+    for field in ("doc_string", "metadata_props", "value_info"):
+        if field in part.DESCRIPTOR.fields_by_name:
+            part.ClearField(field)
+
+
+def strip_graph(graph: onnx.GraphProto) -> None:
+    for part in (graph, *graph.input, *graph.output, *graph.initializer):
+        strip_words(part)
+    strip_nodes(graph.node)
+
+
+def strip_nodes(nodes: list[onnx.NodeProto]) -> None:
+    for node in nodes:
+        strip_words(node)
         for attribute in node.attribute:
-            attribute.doc_string = ""
-            for body in (attribute.g, *attribute.graphs):
-                strip_words(body)
+            strip_words(attribute)
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                strip_graph(attribute.g)
 
 
 def strip(model: onnx.ModelProto) -> None:
-    model.doc_string = ""
-    del model.metadata_props[:]
-    strip_words(model.graph)
+    strip_words(model)
+    strip_graph(model.graph)
     for function in model.functions:
-        function.doc_string = ""
-        del function.metadata_props[:]
-        del function.value_info[:]
+        strip_words(function)
+        strip_nodes(function.node)
     offset = 0
     for tensor in model.graph.initializer:
         offset = strip_tensor(tensor, offset)

@@ -131,11 +131,11 @@ struct LoadOptions {
 };
 
 struct CompileOptions {
-  std::filesystem::path external_data;             ///< folder of the model's external data; empty: the model's own
+  std::filesystem::path external_data = {};        ///< folder of the model's external data; empty: the model's own
   int opt = 3;                                     ///< 0: no rewriting ... 3: everything
   int threads = 0;                                 ///< to generate code on; 0: all that this process may use
-  std::map<std::string, std::vector<int64_t>> shapes;   ///< inputs whose shape is fixed; -1: as the model says
-  std::function<void(std::string_view step)> progress;  ///< called as each step begins
+  std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
+  std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
 };
 
 /// A compiled model: immutable. Copies are the same engine, and any number of threads may use it at once.

@@ -20,10 +20,12 @@ double held(DType dtype, double reference) {
   return reference;
 }
 
-double largest_finite(const Tensor& t) {
-  double out = 0;
+/// The largest magnitude below those that masks are filled with (-1e4, -1e9, -3.4e38), which say nothing of the other elements.
+double scale_of(const Tensor& t) {
+  constexpr double kFill = 1e4;
+  double out = 1;
   for (int64_t i = 0; i < t.count(); ++i)
-    if (const double v = std::abs(t.number(i)); std::isfinite(v)) out = std::max(out, v);
+    if (const double v = std::abs(t.number(i)); v < kFill) out = std::max(out, v);
   return out;
 }
 
@@ -60,13 +62,13 @@ double difference_of(double value, double reference) {
 
 Distance compare_floats(const Tensor& a, const Tensor& b) {
   const Tolerance t = tolerance_of(a.dtype());
-  const double scale = std::max(1.0, largest_finite(b));
+  const double scale = scale_of(b);
   Distance d;
   for (int64_t i = 0; i < a.count(); ++i) {
     const double value = a.number(i), wide = b.number(i), reference = std::isfinite(held(a.dtype(), wide)) ? wide : held(a.dtype(), wide);
     const double difference = difference_of(value, reference);
     if (difference == 0) continue;
-    const double share = difference / (t.relative * std::abs(reference) + t.absolute * scale);
+    const double share = difference / (t.relative * std::abs(reference) + t.absolute * std::max(scale, std::abs(reference)));
     const double of_bound = std::isnan(share) ? kInfinity : share;
     d.largest = std::max(d.largest, difference);
     if (of_bound > 1) ++d.beyond;
@@ -76,6 +78,13 @@ Distance compare_floats(const Tensor& a, const Tensor& b) {
   }
   if (d.at >= 0) d.found = fmt::format("{:.9g}, reference {:.9g}", a.number(d.at), b.number(d.at));
   return d;
+}
+
+/// Real and imaginary parts as a last axis of two.
+Tensor parts_of(const Tensor& t) {
+  Sizes shape = t.shape();
+  shape.push_back(2);
+  return Tensor::view(t.dtype() == DType::c64 ? DType::f32 : DType::f64, std::move(shape), t.data(), t.keeper());
 }
 
 }  // namespace
@@ -98,7 +107,8 @@ Distance distance(const Tensor& tensor, const Tensor& reference) {
     return {kInfinity, 0, kInfinity, reference.count(),
             type_text(tensor.dtype(), tensor.shape()) + ", reference " + type_text(reference.dtype(), reference.shape())};
   if (tensor.dtype() == DType::string) return compare_strings(tensor, reference);
-  if (is_complex(tensor.dtype()) || is_float(tensor.dtype())) return compare_floats(tensor, reference);
+  if (is_complex(tensor.dtype())) return compare_floats(parts_of(tensor), parts_of(reference));
+  if (is_float(tensor.dtype())) return compare_floats(tensor, reference);
   return compare_integers(tensor, reference);
 }
 

@@ -230,7 +230,7 @@ class Collector {
         for (size_t k = 0; k < nest.accesses.size(); ++k) {
           const ArrayId from = nest.accesses[k].array;
           const bool given = std::find(plan_.inputs.begin(), plan_.inputs.end(), from) != plan_.inputs.end();
-          if (given && mentions_input(a.index[d], static_cast<int>(k)))
+          if (given && mentions_input(a.index[d], static_cast<int>(k)) && !mentions(a.index[d], ExprOp::axis))
             plan_.limits.push_back({from, plan_.arrays[a.array].shape[d], mentions(a.index[d], ExprOp::select)});
         }
   }

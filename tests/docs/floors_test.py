@@ -31,6 +31,8 @@ class Floors(unittest.TestCase):
             ("src/backends/reference/device/a.cpp", '"ops/op.h"'),
             ("src/codegen/llvm/a.cpp", "<llvm/IR/IRBuilder.h>"),
             ("src/compiler/a.cpp", '"backends/cpu/cpu.h"'),
+            ("src/api/state.h", '"tenon/tenon.h"'),
+            ("src/api/full/compile.cpp", '"compiler/compile.h"'),
         ]:
             self.assertEqual(problems(path, include), [], f"{path} {include}")
 
@@ -52,6 +54,9 @@ class Floors(unittest.TestCase):
             ("src/backends/cpu/device/a.cpp", '"ops/op.h"'),
             ("src/backends/cpu/device/a.cpp", '"backends/cpu/cpu.h"'),
             ("src/backends/reference/device/a.cpp", '"codegen/nest.h"'),
+            ("src/api/engine.cpp", '"compiler/compile.h"'),
+            ("include/tenon/tenon.h", '"base/dtype.h"'),
+            ("src/cli/a.cpp", '"api/state.h"'),
         ]:
             self.assertEqual(len(problems(path, include)), 1, f"{path} {include}")
 

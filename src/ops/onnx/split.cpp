@@ -29,6 +29,14 @@ Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t r
   const Dim each = ceil_div(size, static_cast<int64_t>(results));
   DimList out(results, each);
   out.back() = size - each * static_cast<int64_t>(results - 1);
+  // Few elements may run out before the last part.
+  if (size.is_number()) {
+    int64_t left = size.value();
+    for (Dim& part : out) {
+      part = std::min(each.value(), left);
+      left -= part.value();
+    }
+  }
   return std::optional<DimList>(std::move(out));
 }
 

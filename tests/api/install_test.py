@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed package: found by find_package, small, exporting the API and nothing else; the C++ examples are built against it and run."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
+MOST_BYTES = 1_500_000
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        run("cmake", "--install", BUILD, "--prefix", cls.folder / "tree", "--component", "tenon")
+        cls.libraries = next((cls.folder / "tree").rglob("libtenon_run.so")).parent
+
+    def test_the_examples_are_built_and_run(self):
+        source, build = ROOT / "examples/cpp", self.folder / "build"
+        run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.folder / 'tree'}", "-DCMAKE_CXX_COMPILER=clang++-22")
+        run("cmake", "--build", build)
+        shutil.copy(ROOT / "examples/mlp.onnx", self.folder)
+        compiled = run(build / "classify", "mlp.onnx", cwd=self.folder)
+        loaded = run(build / "run_only", "mlp.tenon", cwd=self.folder)
+        self.assertRegex(compiled, r"^y\[0\] = 0\.\d{4}\n$")
+        self.assertEqual(compiled, loaded)
+
+    def test_the_run_side_is_small_and_alone(self):
+        stripped = self.folder / "stripped.so"
+        run("strip", "-o", stripped, self.libraries / "libtenon_run.so")
+        self.assertLess(stripped.stat().st_size, MOST_BYTES)
+        needed = run("readelf", "-d", self.libraries / "libtenon_run.so")
+        self.assertNotIn("LLVM", needed)
+        self.assertNotIn("protobuf", needed)
+
+    def test_only_the_api_is_exported(self):
+        for name in ("libtenon.so", "libtenon_run.so"):
+            symbols = run("nm", "-D", "--defined-only", "--format=posix", self.libraries / name).splitlines()
+            self.assertTrue(symbols)
+            seen = [s.split()[0] for s in symbols if s.split()[1].isupper()]
+            foreign = [s for s in seen if not s.startswith(("_ZN5tenon2v1", "_ZNK5tenon2v1"))]
+            self.assertEqual(foreign, [], name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures Tenon beside ONNX Runtime: real network shapes with random weights, in separate processes, in turns.
+
+The models are exported once into build/models by tools/make_models.py, which needs PyTorch: it goes into .venv-models.
+Every figure is a median; ratios come with their 95 % interval. Run it on a quiet machine.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TENON = ROOT / "build" / "bin" / "tenon"
+MODELS = ROOT / "build" / "models"
+REQUIREMENTS = ROOT / "tools" / "requirements-models.txt"
+
+# Work: family, then the shape of each input.
+WORK = {
+    "minilm-14": ("minilm", {"input_ids": "1x14"}),
+    "minilm-128": ("minilm", {"input_ids": "1x128"}),
+    "bert-14": ("bert", {"input_ids": "1x14"}),
+    "bert-128": ("bert", {"input_ids": "1x128"}),
+    "resnet50": ("resnet", {"pixel_values": "1x3x224x224"}),
+}
+EXTRA = ("build", "start")
+
+
+def run(command: list[str], **options) -> subprocess.CompletedProcess:
+    """Runs a command; its error text ends the program."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def models_python() -> Path:
+    """The interpreter that can export models; made on first use."""
+    python = ROOT / ".venv-models" / "bin" / "python"
+    stamp = ROOT / ".venv-models" / ".installed"
+    if not stamp.exists():
+        print("installing PyTorch and transformers into .venv-models", flush=True)
+        run([sys.executable, "-m", "venv", ROOT / ".venv-models"])
+        for line in REQUIREMENTS.read_text().splitlines():
+            if line and not line.startswith("#"):
+                run([python, "-m", "pip", "install", "--quiet", line])
+        stamp.touch()
+    return python
+
+
+def model_of(family: str) -> Path:
+    """The family's export at its real size."""
+    path = MODELS / f"{family}.dynamo.18.onnx"
+    if not path.exists():
+        print(f"exporting {family}", flush=True)
+        MODELS.mkdir(parents=True, exist_ok=True)
+        script = ROOT / "tools" / "make_models.py"
+        choice = ["--families", family, "--exporter", "dynamo", "--opset", "18", "--size", "full"]
+        run([models_python(), script, "--out", MODELS, *choice])
+    return path
+
+
+def measure(name: str, threads: int) -> dict:
+    """One work item against ONNX Runtime."""
+    family, shapes = WORK[name]
+    options = [word for key, value in shapes.items() for word in ("--shape", f"{key}={value}")]
+    command = [TENON, "bench", model_of(family), *options, "--threads", str(threads), "--vs", "onnxruntime", "--json"]
+    return json.loads(run(command).stdout)
+
+
+def measure_build(times: int = 5) -> dict:
+    """Compiling BERT-base into an engine file: wall time of the whole process."""
+    engine = MODELS / "bert.tenon"
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run([TENON, "build", model_of("bert"), "-o", engine, "--quiet"])
+        taken.append((time.perf_counter() - start) * 1e3)
+    return {"median_ms": sorted(taken)[times // 2], "all_ms": taken}
+
+
+def measure_start(times: int = 9) -> dict:
+    """From process start to the end of the first run, engine in the page cache."""
+    engine = MODELS / "bert.tenon"
+    if not engine.exists():
+        run([TENON, "build", model_of("bert"), "-o", engine, "--quiet"])
+    taken = []
+    for _ in range(times + 1):
+        start = time.perf_counter()
+        run([TENON, "run", engine, "--shape", "input_ids=1x14", "--quiet"])
+        taken.append((time.perf_counter() - start) * 1e3)
+    return {"median_ms": sorted(taken[1:])[times // 2], "all_ms": taken[1:]}
+
+
+def describe(name: str, result: dict) -> str:
+    """One line of the table."""
+    if "vs" not in result:
+        return f"{name:12} {result['median_ms']:9.1f} ms"
+    vs = result["vs"]
+    ratio = f"{vs['ratio']:.2f} ({vs['ratio_low']:.2f} to {vs['ratio_high']:.2f})"
+    return f"{name:12} {result['median_ms']:9.2f} ms {vs['median_ms']:9.2f} ms   {ratio}"
+
+
+def main() -> None:
+    """Measures what was asked for and prints a table, or JSON."""
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", nargs="*", metavar="WORK", help=f"any of {', '.join([*WORK, *EXTRA])} (default: all)")
+    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")
+    asked = parser.parse_args()
+    unknown = [w for w in asked.work if w not in WORK and w not in EXTRA]
+    if unknown:
+        parser.error(f"no such work: {', '.join(unknown)}; there are {', '.join([*WORK, *EXTRA])}")
+    results = {}
+    if not asked.json:
+        print(f"{platform.processor() or platform.machine()}, {asked.threads} threads; Tenon, ONNX Runtime, how many times as fast")
+    for name in asked.work or [*WORK, *EXTRA]:
+        results[name] = measure_build() if name == "build" else measure_start() if name == "start" else measure(name, asked.threads)
+        if not asked.json:
+            print(describe(name, results[name]), flush=True)
+    if asked.json:
+        print(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
