@@ -29,6 +29,7 @@ class Page:
     question: str = ""
     answers: list[tuple[float, str, str]] = field(default_factory=list)
     kernels: list[dict] = field(default_factory=list)
+    kernel_title: str = "Time per kernel"
     pictures: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -73,7 +74,7 @@ def sections(page: Page) -> list[str]:
             out.append(f'<blockquote>{html.escape(text)}<br><span class="quiet">{html.escape(place)}, {score:.3f}</span></blockquote>')
     out.append("<h2>Steps</h2>" + table([["step", "s"], *[[html.escape(n), f"{s:.2f}"] for n, s in page.steps]], {1}))
     if page.kernels:
-        out.append("<h2>Time per kernel</h2>" + table(kernel_rows(page.kernels), {1, 2, 3, 4}))
+        out.append(f"<h2>{html.escape(page.kernel_title)}</h2>" + table(kernel_rows(page.kernels), {1, 2, 3, 4}))
     if page.pictures:
         shown = [f'<div><p>{html.escape(n)}</p><div class="picture">{inline_svg(svg)}</div></div>' for n, svg in page.pictures]
         out.append('<h2>The graph</h2><p class="quiet">One colour, one fused group.</p><div class="pair">' + "".join(shown) + "</div>")

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 SUFFIXES = {".md", ".txt", ".rst", ".text"}
 MOST_PASSAGES = 2000
 WORDS_A_PASSAGE = 60
-LONGEST_TOKENS = 256
+LONGEST_TOKENS = 128
 
 
 @dataclass(frozen=True)

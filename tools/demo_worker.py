@@ -23,7 +23,7 @@ def tenon_runner(model: str, threads: int) -> Callable[[Feeds], np.ndarray]:
     import tenon
 
     engine = tenon.load(model)
-    return lambda feeds: engine.run(feeds)["sentence_embedding"]
+    return lambda feeds: engine.run(feeds, threads=threads)["sentence_embedding"]
 
 
 def onnxruntime_runner(model: str, threads: int) -> Callable[[Feeds], np.ndarray]:

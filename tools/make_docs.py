@@ -2,7 +2,7 @@
 """Writes docs/ops.md and docs/rules.md from the op and rule files, and brings every quotation of code up to date.
 
 A quotation is a block of code behind a line `<!-- from FILE -->` (the whole file) or `<!-- from FILE: 'TEXT' to 'TEXT' -->` (the
-lines from the first that holds the one text to the next that holds the other).
+lines from the first that holds the one text to the next that holds the other; ^TEXT stands at the start of its line).
 """
 
 from __future__ import annotations
@@ -147,13 +147,17 @@ def rules_page() -> str:
     return "\n".join(head + sections) + "\n"
 
 
+def holds(line: str, text: str) -> bool:
+    return line.startswith(text[1:]) if text.startswith("^") else text in line
+
+
 def quoted(name: str, first: str | None, last: str | None) -> str:
     """The text that a quotation stands for."""
     lines = (ROOT / name).read_text(encoding="utf-8").rstrip("\n").splitlines()
     if first is None:
         return "\n".join(lines)
-    begin = next((k for k, line in enumerate(lines) if first in line), None)
-    end = next((k for k, line in enumerate(lines) if begin is not None and k >= begin and last in line), None)
+    begin = next((k for k, line in enumerate(lines) if holds(line, first)), None)
+    end = next((k for k, line in enumerate(lines) if begin is not None and k >= begin and holds(line, last)), None)
     if begin is None or end is None:
         raise SystemExit(f"{name} has no lines from {first!r} to {last!r}; a page quotes them")
     return "\n".join(lines[begin : end + 1])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tenon compiles neural networks: an ONNX model becomes an engine, an engine runs.
 ///
-/// Link `tenon::tenon` to compile and run; link `tenon::run` to load and run alone (no compiler inside, about a megabyte).
+/// Link `tenon::tenon` to compile and run; link `tenon::run` to load and run alone (no compiler inside, well under a megabyte).
 /// Nothing here throws: what can go wrong comes back as an Error.
 #pragma once
 #include <chrono>
@@ -23,19 +23,62 @@ namespace tenon::inline v1 {
 
 /// Element types; the numbers are ONNX's.
 enum class DType : uint8_t {
-  none = 0, f32 = 1, u8 = 2, i8 = 3, u16 = 4, i16 = 5, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10,
-  f64 = 11, u32 = 12, u64 = 13, c64 = 14, c128 = 15, bf16 = 16, f8e4m3fn = 17, f8e4m3fnuz = 18, f8e5m2 = 19,
-  f8e5m2fnuz = 20, u4 = 21, i4 = 22, f4e2m1 = 23, f8e8m0 = 24, u2 = 25, i2 = 26,
+  none = 0,
+  f32 = 1,
+  u8 = 2,
+  i8 = 3,
+  u16 = 4,
+  i16 = 5,
+  i32 = 6,
+  i64 = 7,
+  string = 8,
+  boolean = 9,
+  f16 = 10,
+  f64 = 11,
+  u32 = 12,
+  u64 = 13,
+  c64 = 14,
+  c128 = 15,
+  bf16 = 16,
+  f8e4m3fn = 17,
+  f8e4m3fnuz = 18,
+  f8e5m2 = 19,
+  f8e5m2fnuz = 20,
+  u4 = 21,
+  i4 = 22,
+  f4e2m1 = 23,
+  f8e8m0 = 24,
+  u2 = 25,
+  i2 = 26,
 };
 /// "f32", "i64", "bool", ...
 TENON_API std::string_view name_of(DType dtype);
 
 /// The hundreds digit says who has to act: 1 model, file or input; 2 the call; 3 not there yet; 7 a bug of Tenon's.
 enum class Code : uint16_t {
-  bad_file = 100, file_missing = 101, file_unsafe = 102, limit_exceeded = 103, size_overflow = 104, bad_graph = 110, bad_attribute = 111,
-  shape_mismatch = 112, dtype_mismatch = 113, rank_mismatch = 114, axis_out_of_range = 115, index_out_of_range = 116, bad_input = 120,
-  bad_rule = 130, write_failed = 140, out_of_memory = 150, wrong_target = 151, cancelled = 160, deadline = 161, device_failed = 170,
-  bad_usage = 200, not_supported = 300, internal = 700,
+  bad_file = 100,
+  file_missing = 101,
+  file_unsafe = 102,
+  limit_exceeded = 103,
+  size_overflow = 104,
+  bad_graph = 110,
+  bad_attribute = 111,
+  shape_mismatch = 112,
+  dtype_mismatch = 113,
+  rank_mismatch = 114,
+  axis_out_of_range = 115,
+  index_out_of_range = 116,
+  bad_input = 120,
+  bad_rule = 130,
+  write_failed = 140,
+  out_of_memory = 150,
+  wrong_target = 151,
+  cancelled = 160,
+  deadline = 161,
+  device_failed = 170,
+  bad_usage = 200,
+  not_supported = 300,
+  internal = 700,
 };
 /// "bad_input", ...
 TENON_API std::string_view name_of(Code code);
@@ -43,7 +86,7 @@ TENON_API std::string_view name_of(Code code);
 /// Every part but `what` may be empty.
 struct Error {
   Code code = Code::internal;
-  std::string place;      ///< node, value, file and offset, or operator
+  std::string place;  ///< node, value, file and offset, or operator
   std::string what;
   std::string expected;
   std::string found;
@@ -56,29 +99,46 @@ using Result = std::expected<T, Error>;
 
 template <class T>
 inline constexpr DType dtype_of = DType::none;
-template <> inline constexpr DType dtype_of<float> = DType::f32;
-template <> inline constexpr DType dtype_of<double> = DType::f64;
-template <> inline constexpr DType dtype_of<int8_t> = DType::i8;
-template <> inline constexpr DType dtype_of<int16_t> = DType::i16;
-template <> inline constexpr DType dtype_of<int32_t> = DType::i32;
-template <> inline constexpr DType dtype_of<int64_t> = DType::i64;
-template <> inline constexpr DType dtype_of<uint8_t> = DType::u8;
-template <> inline constexpr DType dtype_of<uint16_t> = DType::u16;
-template <> inline constexpr DType dtype_of<uint32_t> = DType::u32;
-template <> inline constexpr DType dtype_of<uint64_t> = DType::u64;
-template <> inline constexpr DType dtype_of<bool> = DType::boolean;
-template <> inline constexpr DType dtype_of<std::string> = DType::string;
+template <>
+inline constexpr DType dtype_of<float> = DType::f32;
+template <>
+inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<int8_t> = DType::i8;
+template <>
+inline constexpr DType dtype_of<int16_t> = DType::i16;
+template <>
+inline constexpr DType dtype_of<int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<uint8_t> = DType::u8;
+template <>
+inline constexpr DType dtype_of<uint16_t> = DType::u16;
+template <>
+inline constexpr DType dtype_of<uint32_t> = DType::u32;
+template <>
+inline constexpr DType dtype_of<uint64_t> = DType::u64;
+template <>
+inline constexpr DType dtype_of<bool> = DType::boolean;
+template <>
+inline constexpr DType dtype_of<std::string> = DType::string;
 
 /// A dense, row-major tensor in memory of the caller's or the library's. Copying it copies no elements.
 class Array {
  public:
   Array() = default;
-  /// Reads `bytes` bytes at `data` where they lie (string: elements are std::string). They must live as long as the array, or `keeper` keeps them.
+  /// Reads `bytes` bytes at `data` where they lie (string: elements are std::string). They must live as long as the array, or `keeper`
+  /// keeps them.
   Array(DType dtype, std::vector<int64_t> shape, const void* data, size_t bytes, std::shared_ptr<const void> keeper = nullptr)
       : dtype_(dtype), shape_(std::move(shape)), data_(data), bytes_(bytes), keeper_(std::move(keeper)) {}
   /// The elements of a container, where they lie: Array({2, 3}, numbers).
   template <class C>
-    requires requires(const C& c) { dtype_of<typename C::value_type>; c.data(); c.size(); }
+    requires requires(const C& c) {
+      dtype_of<typename C::value_type>;
+      c.data();
+      c.size();
+    }
   Array(std::vector<int64_t> shape, const C& elements)
       : Array(dtype_of<typename C::value_type>, std::move(shape), elements.data(), elements.size() * sizeof(typename C::value_type)) {}
 
@@ -89,7 +149,9 @@ class Array {
   const std::shared_ptr<const void>& keeper() const { return keeper_; }
   /// T must be the type of dtype(), or one of its size for those that C++ does not have.
   template <class T>
-  std::span<const T> as() const { return {static_cast<const T*>(data_), bytes_ / sizeof(T)}; }
+  std::span<const T> as() const {
+    return {static_cast<const T*>(data_), bytes_ / sizeof(T)};
+  }
 
  private:
   DType dtype_ = DType::none;
@@ -121,19 +183,19 @@ class StopToken {
 };
 
 struct RunOptions {
-  int threads = 0;                     ///< 0: all that this process may use
-  const StopToken* stop = nullptr;     ///< looked at about every 50 us
+  int threads = 0;                  ///< 0: all that this process may use
+  const StopToken* stop = nullptr;  ///< looked at about every 50 us
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 struct LoadOptions {
-  bool verify = false;                 ///< check every byte of the file, weights and padding included
+  bool verify = false;  ///< check every byte of the file, weights and padding included
 };
 
 struct CompileOptions {
-  std::filesystem::path external_data = {};        ///< folder of the model's external data; empty: the model's own
-  int opt = 3;                                     ///< 0: no rewriting ... 3: everything
-  int threads = 0;                                 ///< to generate code on; 0: all that this process may use
+  std::filesystem::path external_data = {};                  ///< folder of the model's external data; empty: the model's own
+  int opt = 3;                                               ///< 0: no rewriting ... 3: everything
+  int threads = 0;                                           ///< to generate code on; 0: all that this process may use
   std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
 };

@@ -10,7 +10,8 @@ namespace tenon::inline v1 {
 namespace {
 
 size_t bytes_of_array(base::DType dtype, int64_t count) {
-  return dtype == base::DType::string ? static_cast<size_t>(count) * sizeof(std::string) : static_cast<size_t>(base::bytes_of(dtype, count));
+  return dtype == base::DType::string ? static_cast<size_t>(count) * sizeof(std::string)
+                                      : static_cast<size_t>(base::bytes_of(dtype, count));
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name
   const size_t bytes = bytes_of_array(dtype, *count);
   if (bytes != array.byte_size() || (bytes > 0 && array.data() == nullptr))
     return base::fail(base::Code::bad_input, place, "the array's memory does not fit its shape")
-        .expected(std::to_string(bytes) + " bytes for " + base::type_text(dtype, array.shape())).found(std::to_string(array.byte_size()) + " bytes");
+        .expected(std::to_string(bytes) + " bytes for " + base::type_text(dtype, array.shape()))
+        .found(std::to_string(array.byte_size()) + " bytes");
   if (dtype != base::DType::string) return base::Tensor::view(dtype, array.shape(), array.data(), nullptr);
   const auto strings = array.as<std::string>();
   return base::Tensor::of_strings(array.shape(), {strings.begin(), strings.end()});

@@ -3,8 +3,9 @@
 
 #include <cstdlib>
 
-#include "api/arrays.h"
 #include "base/checked.h"
+
+#include "api/arrays.h"
 
 namespace tenon::inline v1 {
 
@@ -50,7 +51,8 @@ struct Memory {
 base::Result<Memory> allocate(size_t bytes) {
   const size_t size = (bytes + runtime::kSlack + 63) / 64 * 64;
   void* data = std::aligned_alloc(64, size);
-  if (data == nullptr) return base::fail(base::Code::out_of_memory, "", "no memory for a result").expected(std::to_string(bytes) + " bytes");
+  if (data == nullptr)
+    return base::fail(base::Code::out_of_memory, "", "no memory for a result").expected(std::to_string(bytes) + " bytes");
   return Memory{std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); }), data, bytes};
 }
 
@@ -59,7 +61,7 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   std::vector<Memory> out(program.outputs.size());
   std::vector<std::vector<int64_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (k >= program.inputs.size() || inputs[k].shape().size() != program.inputs[k].shape.size()) return out;   // run() says what is wrong
+    if (k >= program.inputs.size() || inputs[k].shape().size() != program.inputs[k].shape.size()) return out;  // run() says what is wrong
     shapes.push_back(inputs[k].shape());
   }
   if (inputs.size() != program.inputs.size()) return out;

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "runtime/engine.h"
+
 // After the inner headers: both worlds have an Error, a Code and a DType. Inside namespace v1 the public ones are meant; the inner
-// ones are spelled base::.
+// ones are spelled base::. A file that includes this header includes the inner ones before it.
 #include "tenon/tenon.h"
 
 namespace tenon::inline v1 {
@@ -15,9 +16,9 @@ namespace tenon::inline v1 {
 struct Engine::State {
   std::shared_ptr<runtime::Engine> engine;
   std::vector<Port> inputs, outputs;
-  std::function<base::Result<void>(const std::filesystem::path&, bool portable)> save;   ///< none: it came from a file
+  std::function<base::Result<void>(const std::filesystem::path&, bool portable)> save;  ///< none: it came from a file
   std::mutex lock;
-  std::vector<std::unique_ptr<runtime::Context>> idle;   ///< contexts that no run uses now
+  std::vector<std::unique_ptr<runtime::Context>> idle;  ///< contexts that no run uses now
 };
 
 Error public_error(const base::Error& error);
@@ -35,9 +36,7 @@ auto guarded(Call&& call) noexcept -> decltype(call()) {
     return call();
   } catch (const std::bad_alloc&) {
     return std::unexpected(Error{Code::out_of_memory, "", "memory ran out", "", "", ""});
-  } catch (const std::exception& e) {
-    return std::unexpected(Error{Code::internal, "", e.what(), "", "", ""});
-  }
+  } catch (const std::exception& e) { return std::unexpected(Error{Code::internal, "", e.what(), "", "", ""}); }
 }
 
 }  // namespace tenon::inline v1

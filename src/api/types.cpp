@@ -4,7 +4,8 @@
 namespace tenon::inline v1 {
 
 // The public numbers are the inner ones.
-static_assert(static_cast<int>(DType::i2) == static_cast<int>(base::DType::i2) && static_cast<int>(DType::bf16) == static_cast<int>(base::DType::bf16));
+static_assert(static_cast<int>(DType::i2) == static_cast<int>(base::DType::i2) &&
+              static_cast<int>(DType::bf16) == static_cast<int>(base::DType::bf16));
 static_assert(static_cast<int>(Code::bad_input) == static_cast<int>(base::Code::bad_input));
 static_assert(static_cast<int>(Code::wrong_target) == static_cast<int>(base::Code::wrong_target));
 

@@ -98,7 +98,10 @@ int Console::finish(const Result<void>& result) {
   if (result) {
     put(stdout, object_);
   } else if (json) {
-    put(stdout, dump({{"error", json_of(*result.error())}}));
+    // What the verb found before it failed stays in the object.
+    auto whole = object_.empty() ? nlohmann::ordered_json::object() : nlohmann::ordered_json::parse(object_);
+    whole["error"] = json_of(*result.error());
+    put(stdout, dump(whole));
   } else {
     print_error(*result.error());
   }

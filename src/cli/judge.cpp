@@ -29,11 +29,18 @@ double scale_of(const Tensor& t) {
   return out;
 }
 
+/// "[0,3]" of a row-major place.
+std::string place_text(const Sizes& shape, int64_t at) {
+  Sizes place(shape.size());
+  for (size_t d = shape.size(); d-- > 0; at /= shape[d]) place[d] = at % shape[d];
+  return fmt::format("[{}]", fmt::join(place, ","));
+}
+
 Distance compare_strings(const Tensor& a, const Tensor& b) {
   Distance d;
   for (int64_t i = 0; i < a.count(); ++i) {
     if (a.strings()[i] == b.strings()[i]) continue;
-    if (d.at < 0) d = {kInfinity, i, kInfinity, 0, a.strings()[i] + ", reference " + b.strings()[i]};
+    if (d.at < 0) d = {kInfinity, i, kInfinity, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
     ++d.beyond;
   }
   return d;
@@ -49,7 +56,7 @@ Distance compare_integers(const Tensor& a, const Tensor& b) {
     d.of_bound = kInfinity;
     ++d.beyond;
   }
-  if (d.at >= 0) d.found = fmt::format("{}, reference {}", a.integer(d.at), b.integer(d.at));
+  if (d.at >= 0) d.found = fmt::format("{} is {}, reference {}", place_text(a.shape(), d.at), a.integer(d.at), b.integer(d.at));
   return d;
 }
 
@@ -76,7 +83,7 @@ Distance compare_floats(const Tensor& a, const Tensor& b) {
     d.of_bound = of_bound;
     d.at = i;
   }
-  if (d.at >= 0) d.found = fmt::format("{:.9g}, reference {:.9g}", a.number(d.at), b.number(d.at));
+  if (d.at >= 0) d.found = fmt::format("{} is {:.9g}, reference {:.9g}", place_text(a.shape(), d.at), a.number(d.at), b.number(d.at));
   return d;
 }
 
@@ -110,6 +117,11 @@ Distance distance(const Tensor& tensor, const Tensor& reference) {
   if (is_complex(tensor.dtype())) return compare_floats(parts_of(tensor), parts_of(reference));
   if (is_float(tensor.dtype())) return compare_floats(tensor, reference);
   return compare_integers(tensor, reference);
+}
+
+bool is_bad(const Distance& d, double rounding) {
+  const bool rounded = std::isfinite(d.largest) && d.largest <= 32 * rounding;
+  return d.of_bound > 1 && !rounded;
 }
 
 }  // namespace tenon::cli

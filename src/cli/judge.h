@@ -21,9 +21,13 @@ struct Distance {
   int64_t at = -1;         ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
   double of_bound = 0;     ///< its difference over its tolerance
   int64_t beyond = 0;      ///< elements beyond their tolerance
-  std::string found;       ///< "1.25, reference 1" at that place, or the types that differ
+  std::string found;       ///< "[0,3] is 1.25, reference 1", or the types that differ
 };
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
 Distance distance(const Tensor& tensor, const Tensor& reference);
+
+/// Beyond the bound, and further off than `rounding` explains: what rounding each node's result alone does to this value, times 32 for the
+/// sums inside the nodes, which are rounded too.
+bool is_bad(const Distance& distance, double rounding);
 
 }  // namespace tenon::cli

@@ -40,6 +40,25 @@ std::vector<ValueId> float_values(const ir::Graph& graph) {
   return out;
 }
 
+Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId> values) {
+  std::unordered_map<ValueId, Tensor> own;
+  for (const ValueId v : values) own[v] = Tensor();
+  ops::EvaluateOptions options;
+  options.on_value = [&](ValueId v, const Tensor& tensor) {
+    if (const auto at = own.find(v); at != own.end()) at->second = tensor;
+  };
+  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  std::unordered_map<ValueId, double> found;
+  options.mode = ops::Mode::wide;
+  options.on_value = [&](ValueId v, const Tensor& wide) {
+    if (const auto at = own.find(v); at != own.end() && !at->second.empty_handle()) found[v] = distance(at->second, wide).largest;
+  };
+  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  std::vector<double> out;
+  for (const ValueId v : values) out.push_back(found[v]);
+  return out;
+}
+
 Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
   const std::vector<ValueId> values = float_values(walk.graph);
   const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.threads));
@@ -48,20 +67,29 @@ Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
   std::vector<ValueDistance> out;
   for (size_t k = 0; k < values.size(); ++k) {
     places.emplace(values[k], k);
-    out.push_back({values[k], ran.results[first + k].dtype(), {}});
+    out.push_back({values[k], ran.results[first + k].dtype(), {}, 0});
   }
-  ops::EvaluateOptions reference{.mode = ops::Mode::wide};
+  ops::EvaluateOptions reference;
+  reference.mode = ops::Mode::wide;
   reference.on_value = [&](ValueId v, const Tensor& wide) {
     if (const auto at = places.find(v); at != places.end()) out[at->second].distance = distance(ran.results[first + at->second], wide);
   };
   TRY(ops::evaluate(walk.graph, walk.inputs, reference));
+  std::vector<ValueId> beyond;
+  for (const ValueDistance& v : out)
+    if (v.distance.of_bound > 1) beyond.push_back(v.value);
+  if (beyond.empty()) return out;
+  const auto rounding = TRY(roundings(walk, beyond));
+  for (size_t k = 0; k < beyond.size(); ++k) out[places[beyond[k]]].rounding = rounding[k];
   return out;
 }
 
 Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
   const std::vector<ValueId> values = float_values(walk.graph);
+  const std::vector<double> rounding = TRY(roundings(walk, values));
   std::unordered_map<ValueId, Tensor> wide;
-  ops::EvaluateOptions reference{.mode = ops::Mode::wide};
+  ops::EvaluateOptions reference;
+  reference.mode = ops::Mode::wide;
   reference.on_value = [&](ValueId v, const Tensor& tensor) { wide.emplace(v, tensor); };
   TRY(ops::evaluate(walk.graph, walk.inputs, reference));
   std::optional<ValueDistance> found;
@@ -71,9 +99,9 @@ Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
     if (walk.options.progress) walk.options.progress("search: value " + walk.graph.value(v).name);
     const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.threads));
     const Tensor& result = ran.results.back();
-    const Distance d = distance(result, wide[v]);
-    if (d.of_bound > 1) {
-      found = {v, result.dtype(), d};
+    const ValueDistance d{v, result.dtype(), distance(result, wide[v]), rounding[middle]};
+    if (d.bad()) {
+      found = d;
       high = middle;
     } else {
       low = middle + 1;

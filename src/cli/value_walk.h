@@ -29,6 +29,8 @@ struct ValueDistance {
   ir::ValueId value;
   DType dtype = DType::none;
   Distance distance;
+  double rounding = 0;   ///< see roundings(); filled where the distance is beyond its bound
+  bool bad() const { return is_bad(distance, rounding); }
 };
 
 /// What a search needs: the graph as imported, inputs, and how to compile and run it.
@@ -38,6 +40,10 @@ struct Walk {
   const compiler::CompileOptions& options;
   int threads = 0;
 };
+/// What rounding alone does to values: the largest difference between the evaluator that rounds each node's results to their dtypes and
+/// the one in fp64, as amplified by all nodes before. values: node results. Cost: two evaluations; memory for those values.
+Result<std::vector<double>> roundings(const Walk& walk, std::span<const ir::ValueId> values);
+
 /// Every floating value against the fp64 reference, in graph order, from one engine that has them all as outputs.
 Result<std::vector<ValueDistance>> walk_values(const Walk& walk);
 /// For errors that go away when every value is an output, because they come from fusing: one engine a probe, with one value as a

@@ -71,6 +71,8 @@ std::optional<ContractRoles> roles_of(const Nest& nest, const Plan& plan) {
     }
   }
   if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
+  // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.
+  if (roles.rows.empty() && !plan.arrays[nest.accesses[roles.lanes_operand].array].constant) return std::nullopt;
   // The depth that the rows operand walks in the smallest steps comes innermost; likewise the lanes that the result does.
   sort_by_step(roles.depth, operands[roles.rows_operand]);
   sort_by_step(roles.lanes, *result);

@@ -39,11 +39,16 @@ bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
   return true;
 }
 
+/// Nothing to multiply: plain loops do that without tiles.
+bool empty(const Nest& nest) {
+  return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.extent == Dim(0); });
+}
+
 }  // namespace
 
 void find_contractions(Plan& plan) {
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::nests && g.nests.size() == 1 && roles_of(g.nests[0], plan)) g.kind = GroupKind::contract;
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && roles_of(g.nests[0], plan)) g.kind = GroupKind::contract;
 }
 
 void absorb_epilogues(Plan& plan) {

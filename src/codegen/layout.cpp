@@ -46,46 +46,97 @@ std::vector<bool> pinned(Plan& plan) {
   return fixed;
 }
 
-}  // namespace
+using Order = std::vector<int>;
 
-void choose_layouts(Plan& plan) {
-  const std::vector<bool> fixed = pinned(plan);
-  std::vector<bool> last(plan.arrays.size(), false);
-  // Seeds: what slides a window, and what it writes.
-  each_nest(plan, [&](Group&, Nest& n) {
+Order channels_last(size_t rank) {
+  Order order{0};
+  for (size_t d = 2; d < rank; ++d) order.push_back(static_cast<int>(d));
+  order.push_back(1);
+  return order;
+}
+
+/// Which axis alone tells each dimension's index; -1 where none does.
+std::vector<int> axes_of(const std::vector<Expr>& index) {
+  std::vector<int> out;
+  for (const Expr& e : index) out.push_back(e.op() == ExprOp::axis ? e->index : -1);
+  return out;
+}
+
+/// The order that walks `to` as `order` walks `from`, axis by axis; nullopt where a dimension of `to` has no axis of its own.
+std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to) {
+  Order out;
+  for (int d : order)
+    for (size_t t = 0; t < to.size(); ++t)
+      if (from[d] >= 0 && to[t] == from[d]) out.push_back(static_cast<int>(t));
+  return out.size() == to.size() ? std::optional(out) : std::nullopt;
+}
+
+/// The memory order of each array as it becomes known.
+class Layouts {
+ public:
+  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)), order_(plan.arrays.size()) {}
+
+  void run() {
+    each_nest(plan_, [&](Group&, Nest& n) { seed(n); });
+    for (bool changed = true; changed;) {
+      changed = false;
+      each_nest(plan_, [&](Group& g, Nest& n) {
+        if (g.kind == GroupKind::nests || (g.epilogue && &n == &g.epilogue->map)) changed |= spread(n);
+      });
+    }
+    for (size_t a = 0; a < order_.size(); ++a) {
+      if (order_[a].empty()) continue;
+      plan_.arrays[a].order = order_[a];
+      plan_.arrays[a].strides = strides_in_order(plan_.arrays[a].shape, order_[a]);
+    }
+  }
+
+ private:
+  bool settle(ArrayId a, Order order) {
+    if (fixed_[a] || !order_[a].empty()) return false;
+    order_[a] = std::move(order);
+    return true;
+  }
+
+  /// What slides a window, and what it writes.
+  void seed(const Nest& n) {
     if (!reduces(n)) return;
     for (const NestAccess& a : n.accesses) {
-      if (!image(plan.arrays[a.array]) || plan.arrays[a.array].constant || !has_window(a, n)) continue;
-      last[a.array] = !fixed[a.array];
+      const size_t rank = plan_.arrays[a.array].shape.size();
+      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || !has_window(a, n)) continue;
+      settle(a.array, channels_last(rank));
       for (const NestOutput& o : n.outputs)
-        if (plan.arrays[o.array].shape.size() == plan.arrays[a.array].shape.size()) last[o.array] = !fixed[o.array];
-    }
-  });
-  // Spread over maps of the same rank until nothing changes.
-  for (bool changed = true; changed;) {
-    changed = false;
-    each_nest(plan, [&](Group&, Nest& n) {
-      std::vector<ArrayId> ids;
-      for (const NestAccess& a : n.accesses) ids.push_back(a.array);
-      for (const NestOutput& o : n.outputs) ids.push_back(o.array);
-      for (ArrayId from : ids)
-        for (ArrayId to : ids)
-          if (last[from] && !last[to] && !fixed[to] && plan.arrays[to].shape.size() == plan.arrays[from].shape.size()) last[to] = changed = true;
-    });
-    for (Group& g : plan.groups) {
-      if (!g.epilogue) continue;
-      const ArrayId from = g.nests[0].outputs[0].array, to = g.epilogue->map.outputs[0].array;
-      if (last[from] && !last[to] && !fixed[to]) last[to] = changed = true;
+        if (plan_.arrays[o.array].shape.size() == rank) settle(o.array, channels_last(rank));
     }
   }
-  for (size_t a = 0; a < plan.arrays.size(); ++a) {
-    if (!last[a]) continue;
-    Array& array = plan.arrays[a];
-    array.order = {0};
-    for (size_t d = 2; d < array.shape.size(); ++d) array.order.push_back(static_cast<int>(d));
-    array.order.push_back(1);
-    array.strides = strides_in_order(array.shape, array.order);
+
+  /// Arrays that one loop walks side by side take the order of the first that has one.
+  bool spread(const Nest& n) {
+    struct Side {
+      ArrayId array;
+      std::vector<int> axes;
+    };
+    std::vector<Side> sides;
+    for (const NestAccess& a : n.accesses)
+      if (!a.flat) sides.push_back({a.array, axes_of(a.index)});
+    for (const NestOutput& o : n.outputs)
+      if (!o.flat) sides.push_back({o.array, axes_of(o.index)});
+    bool changed = false;
+    for (const Side& from : sides) {
+      if (order_[from.array].empty()) continue;
+      for (const Side& to : sides)
+        if (auto order = carried_over(order_[from.array], from.axes, to.axes)) changed |= settle(to.array, std::move(*order));
+    }
+    return changed;
   }
-}
+
+  Plan& plan_;
+  const std::vector<bool> fixed_;
+  std::vector<Order> order_;   ///< empty: not known
+};
+
+}  // namespace
+
+void choose_layouts(Plan& plan) { Layouts(plan).run(); }
 
 }  // namespace tenon::codegen

@@ -4,12 +4,14 @@
 
 #include "codegen/emitter.h"
 #include "codegen/inline.h"
+#include "codegen/operands.h"
 #include "codegen/schedule.h"
 
 namespace tenon::codegen {
 
 namespace {
 
+constexpr int64_t kMostUnrolled = 7;            ///< steps of a window that are written out
 constexpr int64_t kWorthAThread = 8192;        ///< points of a nest that pay for handing them to another thread
 
 using ops::Axis;
@@ -119,7 +121,19 @@ class NestLowering {
     return walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
   }
 
+  /// A short window is written out, so that its places are constants.
+  Result<std::vector<Reg>> unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent) {
+    for (int64_t i = 0; i < extent; ++i) {
+      State inner = state;
+      advance(inner, axis, emit_.integer(i));
+      carried = TRY(enter(axis + 1, inner, carried));
+    }
+    return carried;
+  }
+
   Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
+    const auto extent = nest_.axes[axis].extent.number();
+    if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= kMostUnrolled) return unrolled(axis, state, carried, *extent);
     Result<void> status;
     auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
       State inner = state;
@@ -399,6 +413,7 @@ Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target)
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
     schedules.push_back(schedule_alone(nests[0], plan));
+    turn_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));

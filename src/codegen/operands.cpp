@@ -132,6 +132,35 @@ Result<void> pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::
   return {};
 }
 
+void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
+  if (vector_axis < 0) return;
+  for (NestAccess& access : nest.accesses) {
+    const ir::ConstantRef source = plan.arrays[access.array].constant;
+    if (!source || access.within) continue;
+    auto place = affine_of(flat_of(access, plan), static_cast<int>(nest.axes.size()));
+    if (!place || place->coefficients[vector_axis] == Dim(0) || place->coefficients[vector_axis] == Dim(1)) continue;
+    auto order = dense_order(*place, nest, source->shape);
+    if (!order) continue;
+    Sizes split;
+    for (int x : *order) split.push_back(nest.axes[x].extent.value());
+    const int at = static_cast<int>(std::find(order->begin(), order->end(), vector_axis) - order->begin());
+    std::vector<int> permutation;
+    for (int k = 0; k < static_cast<int>(order->size()); ++k)
+      if (k != at) permutation.push_back(k);
+    permutation.push_back(at);
+    Array turned;
+    turned.constant = ir::permute(ir::reshape(source, split), permutation);
+    turned.dtype = turned.constant->dtype;
+    for (int64_t s : turned.constant->shape) turned.shape.push_back(s);
+    turned.strides = row_major(turned.shape);
+    plan.arrays.push_back(std::move(turned));
+    access.array = static_cast<ArrayId>(plan.arrays.size() - 1);
+    access.flat = Expr();
+    access.index.clear();
+    for (int k : permutation) access.index.push_back(Expr::axis((*order)[k]));
+  }
+}
+
 Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64_t panel, Plan& plan, std::vector<Nest>& before) {
   if (auto constant = pack_constant(nest, roles, panel, plan)) return *constant;
   const NestAccess& from = nest.accesses[roles.lanes_operand];

@@ -178,6 +178,14 @@ int order_inner(Nest& nest, int outer, int vector) {
   return vector < 0 ? -1 : static_cast<int>(std::find(order.begin(), order.end(), vector) - order.begin());
 }
 
+/// Points of the axes [from, to); a size that only the run knows counts as many.
+int64_t points(const Nest& nest, size_t from, size_t to) {
+  constexpr int64_t kMany = 64;
+  int64_t n = 1;
+  for (size_t x = from; x < to && n < (int64_t{1} << 40); ++x) n *= nest.axes[x].extent.is_number() ? nest.axes[x].extent.value() : kMany;
+  return n;
+}
+
 }  // namespace
 
 Schedule schedule_alone(Nest& nest, const Plan& plan) {
@@ -191,6 +199,9 @@ Schedule schedule_alone(Nest& nest, const Plan& plan) {
     const Dim extent = nest.axes[s.vector].extent;
     s.blocked = !(extent.is_number() && extent.value() <= 2 * kVectorBlock);
   }
+  // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
+  constexpr int64_t kFewPoints = 2048, kEnoughTasks = 16;
+  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < kFewPoints && points(nest, 0, s.outer - 1) >= kEnoughTasks) --s.outer;
   return s;
 }
 

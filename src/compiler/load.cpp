@@ -17,7 +17,8 @@ namespace {
 
 /// The level that the engine was built with; 3 where the manifest does not say.
 int level_of(std::span<const std::byte> manifest) {
-  const auto json = nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
+  const auto json =
+      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
   if (!json.is_object() || !json.contains("opt") || !json["opt"].is_number_integer()) return 3;
   return std::clamp(json["opt"].get<int>(), 0, 3);
 }
@@ -27,7 +28,8 @@ int level_of(std::span<const std::byte> manifest) {
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
-  const bool has_code = std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
+  const bool has_code =
+      std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
     return runtime::load_engine(path, {.verify = options.verify, .opaque = &backends::reference::device()});
   TRY(reader.verify_all());

@@ -8,8 +8,8 @@
 namespace tenon::compiler {
 
 struct LoadOptions {
-  bool verify = false;   ///< check every byte of the file; done in any case where it holds no native code
-  int threads = 0;       ///< to compile on, where that is needed
+  bool verify = false;  ///< check every byte of the file; done in any case where it holds no native code
+  int threads = 0;      ///< to compile on, where that is needed
 };
 
 /// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.

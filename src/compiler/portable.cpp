@@ -34,22 +34,28 @@ Error bad_index(std::string_view place, size_t k, std::string what) {
   return fail(Code::bad_file, std::string(place), "constant @" + std::to_string(k) + " of the constants index: " + std::move(what));
 }
 
-Result<ir::ConstantRef> constant_at(const Json& entry, size_t k, std::span<const std::byte> weights, const engine::Reader& reader, std::string_view place) {
+Result<ir::ConstantRef> constant_at(const Json& entry, size_t k, std::span<const std::byte> weights, const engine::Reader& reader,
+                                    std::string_view place) {
   const bool complete = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() && entry.contains("offset") &&
                         entry["offset"].is_number_unsigned() && entry.contains("shape") && entry["shape"].is_array();
   if (!complete) return bad_index(place, k, "dtype, shape or offset is missing");
   const auto dtype = dtype_named(entry["dtype"].get<std::string>());
-  if (!dtype || *dtype == DType::string || *dtype == DType::none) return bad_index(place, k, "no such dtype").found(entry["dtype"].get<std::string>());
+  if (!dtype || *dtype == DType::string || *dtype == DType::none)
+    return bad_index(place, k, "no such dtype").found(entry["dtype"].get<std::string>());
   Sizes shape;
   for (const Json& size : entry["shape"]) {
-    if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1} << 56) return bad_index(place, k, "a size is no number, or too large");
+    if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1} << 56)
+      return bad_index(place, k, "a size is no number, or too large");
     shape.push_back(size.get<int64_t>());
   }
   const auto count = checked_count(shape);
   const auto offset = entry["offset"].get<uint64_t>();
   const bool fits = count && *count < int64_t{1} << 56 && offset % kAlignment == 0 && offset <= weights.size() &&
                     static_cast<uint64_t>(bytes_of(*dtype, *count)) <= weights.size() - offset;
-  if (!fits) return bad_index(place, k, "it lies outside the weights").expected("an aligned range below " + std::to_string(weights.size())).found(entry.dump());
+  if (!fits)
+    return bad_index(place, k, "it lies outside the weights")
+        .expected("an aligned range below " + std::to_string(weights.size()))
+        .found(entry.dump());
   return ir::constant_of(Tensor::view(*dtype, std::move(shape), weights.data() + offset, reader.keeper()));
 }
 
@@ -61,7 +67,8 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph) {
   Json index = Json::array();
   int64_t offset = 0;
   for (const ir::ConstantRef& c : big.constants) {
-    if (c->dtype == DType::string) return fail(Code::not_supported, "--portable", "not supported yet: constants of more than 64 strings in an engine without code");
+    if (c->dtype == DType::string)
+      return fail(Code::not_supported, "--portable", "not supported yet: constants of more than 64 strings in an engine without code");
     index.push_back({{"dtype", name_of(c->dtype)}, {"shape", c->shape}, {"offset", offset}});
     offset += round_up(c->byte_size(), kAlignment);
   }
@@ -73,16 +80,20 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph) {
 }
 
 Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, std::string_view place) {
-  const auto as_text = [](std::span<const std::byte> bytes) { return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()); };
+  const auto as_text = [](std::span<const std::byte> bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   const auto weights = TRY(reader.require(SectionType::weights));
   const Json index = Json::parse(as_text(TRY(reader.require(SectionType::constants_index))), nullptr, false);
-  if (!index.is_array() || index.size() > kMostConstants) return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long");
+  if (!index.is_array() || index.size() > kMostConstants)
+    return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long");
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
   auto graph = TRY(ir::parse(as_text(TRY(reader.require(SectionType::graph_text))), ops::table(), &big));
   TRY(ir::verify(*graph));
   if (auto sound = ops::verify_types(*graph); !sound)
-    return fail(Code::bad_file, std::string(place), "the graph's types are not what its ops give").found(sound.error()->place + ": " + sound.error()->what);
+    return fail(Code::bad_file, std::string(place), "the graph's types are not what its ops give")
+        .found(sound.error()->place + ": " + sound.error()->what);
   return graph;
 }
 

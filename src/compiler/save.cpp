@@ -40,8 +40,9 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
 }
 
 std::string manifest(const Compiled& c, const CompileOptions& options) {
-  const nlohmann::ordered_json json{{"producer", "tenon 0.1.0"}, {"opt", options.opt}, {"portable", options.portable}, {"source", options.source},
-                                    {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
+  const nlohmann::ordered_json json{
+      {"producer", "tenon 0.1.0"},     {"opt", options.opt},          {"portable", options.portable},         {"source", options.source},
+      {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
   return json.dump();
 }
 
@@ -54,7 +55,8 @@ std::string table_of(const codegen::MachineCode& code) {
 /// Everything that a run needs, in the form in which this CPU runs it.
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target target = TRY(codegen::Target::host());
-  const auto tag = static_cast<uint32_t>(target.isa == codegen::Target::Isa::avx512 ? runtime::CodeTarget::x86_avx512 : runtime::CodeTarget::x86_avx2);
+  const auto tag =
+      static_cast<uint32_t>(target.isa == codegen::Target::Isa::avx512 ? runtime::CodeTarget::x86_avx512 : runtime::CodeTarget::x86_avx2);
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
   writer.add(SectionType::program, runtime::encode(c.built.program));
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});

@@ -53,11 +53,12 @@ class ProgramBuilder {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
       if (stepless(group)) {
-        for (ArrayId a : group.outputs) {
-          if (a < 0) continue;
-          for (Dim d : plan_.arrays[a].shape)
-            if (const DimNode* n = d.node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_step(n, step);
-        }
+        for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
+          for (ArrayId a : group.outputs) {
+            if (a < 0) continue;
+            for (Dim d : plan_.arrays[a].shape)
+              if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d))) sizes_.from_step(n, step);
+          }
         ++step;
       } else {
         step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_[g].size());
@@ -258,7 +259,7 @@ class ProgramBuilder {
       if (a < 0) continue;
       const DimList& shape = plan_.arrays[a].shape;
       for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.program.steps.size())))
+        if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.program.steps.size())))
           s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
     }
     for (uint32_t b : s.buffers) touch(b);

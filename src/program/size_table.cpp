@@ -12,9 +12,15 @@ using runtime::Slot;
 
 void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis) { origins_.try_emplace(symbol, Origin{-1, input, axis}); }
 void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0}); }
+bool SizeTable::knows(Dim dim) const {
+  bool all = true;
+  if (!dim.is_number()) each_symbol(dim, [&](const DimNode& s) { all &= origins_.contains(&s); });
+  return all;
+}
 void SizeTable::want(Dim dim) { wanted_.push_back(dim); }
 
 Result<int64_t> SizeTable::level_of(Dim dim) const {
+  if (auto found = origins_.find(dim.node()); found != origins_.end()) return found->second.step;
   int64_t level = -1;
   const DimNode* missing = nullptr;
   each_symbol(dim, [&](const DimNode& s) {
@@ -54,7 +60,10 @@ Slot SizeTable::emit_polynomial(const DimNode& node, Program& program) {
 Slot SizeTable::emit(Dim dim, Program& program) {
   if (auto found = slots_.find(dim); found != slots_.end()) return found->second;
   Slot slot = 0;
-  if (dim.is_number()) {
+  const bool whole = !dim.is_number() && dim.node()->kind != DimNode::Kind::symbol && origins_.contains(dim.node());
+  if (whole) {
+    slot = add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+  } else if (dim.is_number()) {
     slot = add({SizeLine::Kind::constant, dim.value(), 0, 0, 0}, program);
   } else {
     const DimNode& n = *dim.node();

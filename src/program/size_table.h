@@ -14,8 +14,10 @@ class SizeTable {
  public:
   /// The symbol is dimension `axis` of input `input`.
   void from_input(const DimNode* symbol, uint32_t input, uint32_t axis);
-  /// The symbol is set by step `step`.
+  /// The symbol is set by step `step`. So may be a whole expression whose symbols nothing gives by themselves.
   void from_step(const DimNode* symbol, uint32_t step);
+  /// Every symbol in it has an origin.
+  bool knows(Dim dim) const;
   bool is_bound_by(const DimNode* symbol, uint32_t step) const {
     auto found = origins_.find(symbol);
     return found != origins_.end() && found->second.step == static_cast<int64_t>(step);

@@ -60,6 +60,7 @@ struct Context::State {
   uint64_t scratch_stride = 0;
   std::vector<void*> pointers;                     // one a buffer
   std::vector<Tensor> dynamic;                     // results of opaque steps, by buffer
+  std::vector<std::pair<uint32_t, Tensor>> late;   // memory of arena buffers that are sized late
   std::vector<std::unique_ptr<OpaqueOp>> opaque;   // by text
   std::vector<Tensor> results;
   std::vector<std::pair<void*, size_t>> bound;
@@ -74,10 +75,13 @@ struct Context::State {
   Result<void> check_elements(size_t k, const Tensor& input) const;
   Result<void> prepare(std::span<const Tensor> inputs, int threads);
   Result<void> place_results();
+  Result<void> place_late(uint32_t from, uint32_t to);
+  Result<void> keep_result(uint32_t buffer, const Tensor& t);
   Sizes shape_of(uint32_t buffer) const;
   Tensor tensor_of(uint32_t buffer) const;
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
   Result<void> run_opaque(const Step& step);
+  Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
   void write_sizes(const Step& step);
 };
 
@@ -155,7 +159,7 @@ Result<void> Context::State::prepare(std::span<const Tensor> inputs, int threads
   TRY(scratch.reserve(scratch_stride * static_cast<uint64_t>(threads)));
   for (uint32_t b = 0; b < program().buffers.size(); ++b) {
     const BufferInfo& info = program().buffers[b];
-    if (info.kind == BufferInfo::Kind::arena) pointers[b] = base + layout.offsets[b];
+    if (info.kind == BufferInfo::Kind::arena && !sized_late(program(), info)) pointers[b] = base + layout.offsets[b];
     if (info.kind == BufferInfo::Kind::weight) pointers[b] = const_cast<std::byte*>(engine->weights()) + info.offset;
     if (info.kind != BufferInfo::Kind::input) continue;
     const Tensor& t = inputs[info.index];
@@ -189,6 +193,37 @@ Result<void> Context::State::place_results() {
       pointers[port.buffer] = TRY(result_blocks[k].reserve(bytes + kSlack));
     }
     if (results[k].data() != pointers[port.buffer] || results[k].shape() != shape) results[k] = Tensor::view(info.dtype, shape, pointers[port.buffer], nullptr);
+  }
+  return {};
+}
+
+/// Memory for the arena buffers whose shapes lines [from, to) have settled.
+Result<void> Context::State::place_late(uint32_t from, uint32_t to) {
+  for (auto& [b, memory] : late) {
+    const std::vector<Slot>& shape = program().buffers[b].shape;
+    const Slot last = *std::max_element(shape.begin(), shape.end());
+    if (last < from || last >= to) continue;
+    const auto count = checked_count(shape_of(b));
+    if (!count || *count > (int64_t{1} << 45)) return fail(Code::size_overflow, program().buffers[b].name, "an intermediate value is too large");
+    const int64_t bytes = bytes_of(program().buffers[b].dtype, *count) + static_cast<int64_t>(kSlack);
+    if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
+    pointers[b] = memory.mutable_data();
+  }
+  return {};
+}
+
+/// Where an opaque step has made a result of the program: the tensor itself, or a copy in the memory bound for it.
+Result<void> Context::State::keep_result(uint32_t buffer, const Tensor& t) {
+  for (size_t r = 0; r < results.size(); ++r) {
+    const PortInfo& port = program().outputs[r];
+    if (port.buffer != buffer) continue;
+    results[r] = t;
+    if (bound[r].first == nullptr || t.dtype() == DType::string) continue;
+    const auto bytes = static_cast<size_t>(t.byte_size());
+    if (bound[r].second < bytes)
+      return fail(Code::bad_input, port_place("output", port), "the bound memory is too small").expected(fmt::format("{} bytes", bytes)).found(fmt::format("{} bytes", bound[r].second));
+    if (bytes > 0) std::memcpy(bound[r].first, t.data(), bytes);
+    results[r] = Tensor::view(t.dtype(), t.shape(), bound[r].first, nullptr);
   }
   return {};
 }
@@ -242,10 +277,25 @@ Result<void> Context::State::run_opaque(const Step& step) {
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing) continue;
+    TRY(own(out[k], step, operands));
     dynamic[b] = out[k];
     pointers[b] = out[k].count() > 0 && out[k].dtype() != DType::string ? out[k].mutable_data() : nothing;
-    for (size_t r = 0; r < results.size(); ++r)
-      if (program().outputs[r].buffer == b) results[r] = out[k];
+    TRY(keep_result(b, out[k]));
+  }
+  return {};
+}
+
+/// A result that only passes an operand on (Identity, a branch of If) must not outlive the operand's memory.
+Result<void> Context::State::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
+  if (result.dtype() == DType::string || result.byte_size() == 0) return {};
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& t = operands[k];
+    if (t.empty_handle() || t.dtype() == DType::string || program().buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
+    if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
+    Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
+    std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
+    result = std::move(copy);
+    return {};
   }
   return {};
 }
@@ -286,6 +336,8 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
   s->results.resize(p.outputs.size());
   s->bound.resize(p.outputs.size());
   s->result_blocks = std::vector<Block>(p.outputs.size());
+  for (uint32_t b = 0; b < p.buffers.size(); ++b)
+    if (p.buffers[b].kind == BufferInfo::Kind::arena && sized_late(p, p.buffers[b])) s->late.emplace_back(b, Tensor());
   size_t arguments = 0, sizes = 0;
   for (const Step& step : p.steps) {
     arguments = std::max(arguments, step.buffers.size());
@@ -310,6 +362,7 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
     if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline) return fail(Code::deadline, step.label, "the deadline has passed");
     if (step.lines > lines) {
       TRY(evaluate_sizes(s.program(), lines, step.lines, s.shapes, s.sizes));
+      TRY(s.place_late(lines, step.lines));
       lines = step.lines;
       TRY(s.place_results());
     }

@@ -84,7 +84,10 @@ Result<Program> decode(std::string_view bytes);
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow.
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, std::vector<std::vector<int64_t>> const& input_shapes, std::vector<int64_t>& values);
 
-/// Where each arena buffer starts, such that no two that live at the same time overlap; 64-byte aligned, each with kSlack bytes behind it.
+/// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
+bool sized_late(const Program& program, const BufferInfo& buffer);
+
+/// Where each arena buffer starts (but for those that are sized late, which get memory of their own as they become known), such that no two that live at the same time overlap; 64-byte aligned, each with kSlack bytes behind it.
 struct Layout {
   std::vector<uint64_t> offsets;   ///< one a buffer
   uint64_t bytes = 0;

@@ -9,8 +9,27 @@ namespace tenon::runtime {
 
 namespace {
 
-using protozero::pbf_reader;
 using protozero::pbf_writer;
+using Wire = protozero::pbf_wire_type;
+
+/// A damaged file may give a field another wire type, which protozero leaves to its caller to notice.
+class Reader : public protozero::pbf_reader {
+ public:
+  using pbf_reader::pbf_reader;
+  uint32_t get_uint32() { return of(Wire::varint).pbf_reader::get_uint32(); }
+  uint64_t get_uint64() { return of(Wire::varint).pbf_reader::get_uint64(); }
+  int64_t get_sint64() { return of(Wire::varint).pbf_reader::get_sint64(); }
+  std::string get_string() { return of(Wire::length_delimited).pbf_reader::get_string(); }
+  Reader get_message() { return Reader(of(Wire::length_delimited).get_view()); }
+  auto get_packed_uint32() { return of(Wire::length_delimited).pbf_reader::get_packed_uint32(); }
+  auto get_packed_sint64() { return of(Wire::length_delimited).pbf_reader::get_packed_sint64(); }
+
+ private:
+  Reader& of(Wire type) {
+    if (wire_type() != type) throw protozero::unknown_pbf_wire_type_exception();
+    return *this;
+  }
+};
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace line { enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 }; }
@@ -72,7 +91,7 @@ void write(pbf_writer w, const PortInfo& p) {
 template <class T, class Range>
 std::vector<T> list_of(const Range& range) { return {range.begin(), range.end()}; }
 
-SizeLine read_line(pbf_reader r) {
+SizeLine read_line(Reader r) {
   SizeLine l;
   while (r.next()) switch (r.tag()) {
       case line::kind: l.kind = static_cast<SizeLine::Kind>(r.get_uint32()); break;
@@ -85,7 +104,7 @@ SizeLine read_line(pbf_reader r) {
   return l;
 }
 
-BufferInfo read_buffer(pbf_reader r) {
+BufferInfo read_buffer(Reader r) {
   BufferInfo b;
   while (r.next()) switch (r.tag()) {
       case buffer::kind: b.kind = static_cast<BufferInfo::Kind>(r.get_uint32()); break;
@@ -101,7 +120,7 @@ BufferInfo read_buffer(pbf_reader r) {
   return b;
 }
 
-Step read_step(pbf_reader r) {
+Step read_step(Reader r) {
   Step s;
   while (r.next()) switch (r.tag()) {
       case step::kind: s.kind = static_cast<Step::Kind>(r.get_uint32()); break;
@@ -125,7 +144,7 @@ Step read_step(pbf_reader r) {
   return s;
 }
 
-PortInfo read_port(pbf_reader r) {
+PortInfo read_port(Reader r) {
   PortInfo p;
   while (r.next()) switch (r.tag()) {
       case port::name: p.name = r.get_string(); break;
@@ -161,6 +180,8 @@ class Checker {
     for (const auto* list : {&p_.inputs, &p_.outputs})
       for (const PortInfo& port : *list)
         if (!port_sound(port)) return false;
+    for (const PortInfo& output : p_.outputs)
+      if (output.buffer == kMissing) return false;
     return true;
   }
 
@@ -202,7 +223,7 @@ class Checker {
     if (s.kind == Step::Kind::opaque && s.code >= p_.opaque.size()) return false;
     if (s.kind == Step::Kind::sizes && s.buffers.size() != 1) return false;
     for (const Step::Binding& b : s.bindings)
-      if (b.slot >= p_.sizes.size() || b.result >= s.results.size()) return false;
+      if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
     return true;
   }
   bool port_sound(const PortInfo& port) const {
@@ -234,7 +255,7 @@ std::string encode(const Program& p) {
 Result<Program> decode(std::string_view bytes) {
   Program p;
   try {
-    pbf_reader r(bytes.data(), bytes.size());
+    Reader r(bytes.data(), bytes.size());
     while (r.next()) switch (r.tag()) {
         case program::line: p.sizes.push_back(read_line(r.get_message())); break;
         case program::door: p.door_lines = r.get_uint32(); break;

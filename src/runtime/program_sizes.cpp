@@ -41,6 +41,10 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
   return {};
 }
 
+bool sized_late(const Program& program, const BufferInfo& buffer) {
+  return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.door_lines; });
+}
+
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes) {
   struct Block {
     uint32_t buffer;
@@ -51,7 +55,7 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
   std::vector<Block> blocks;
   for (uint32_t k = 0; k < program.buffers.size(); ++k) {
     const BufferInfo& b = program.buffers[k];
-    if (b.kind != BufferInfo::Kind::arena) continue;
+    if (b.kind != BufferInfo::Kind::arena || sized_late(program, b)) continue;
     std::vector<int64_t> shape;
     for (Slot s : b.shape) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);

@@ -43,7 +43,7 @@ TEST(Api, CompilesAndRuns) {
   ASSERT_EQ(y.size(), 30U);
   float sum = 0;
   for (int i = 0; i < 10; ++i) sum += y[static_cast<size_t>(i)];
-  EXPECT_NEAR(sum, 1, 1e-5);   // a softmax
+  EXPECT_NEAR(sum, 1, 1e-5);  // a softmax
 }
 
 TEST(Api, ASavedEngineAnswersTheSame) {
@@ -164,7 +164,8 @@ TEST(Api, ARunCanBeStopped) {
   EXPECT_EQ(e.run({&input, 1}, {.stop = &token}).error().code, tenon::Code::cancelled);
   token.reset();
   EXPECT_TRUE(e.run({&input, 1}, {.stop = &token}));
-  EXPECT_EQ(e.run({&input, 1}, {.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1)}).error().code, tenon::Code::deadline);
+  EXPECT_EQ(e.run({&input, 1}, {.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1)}).error().code,
+            tenon::Code::deadline);
 }
 
 TEST(Api, NothingBehindAnInputIsTouched) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The installed package: found by find_package, small, exporting the API and nothing else; the C++ examples are built against it and run."""
+"""The installed package: found by find_package, small, exports the API alone; the C++ examples are built against it and run."""
 
 import os
 import shutil

@@ -3,6 +3,8 @@
 
 #include "compiler/save.h"
 #include "import/onnx_import.h"
+
+// Last: the public names come after the inner ones (see there).
 #include "api/state.h"
 
 namespace tenon::inline v1 {

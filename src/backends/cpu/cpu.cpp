@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/cpu.h"
 
+#include <algorithm>
+
 #include "codegen/attention.h"
+#include "codegen/inline.h"
+#include "codegen/operands.h"
 #include "ops/op.h"
 
 namespace tenon::backends::cpu {
@@ -12,18 +16,49 @@ using codegen::Group;
 using codegen::GroupKind;
 using codegen::Kernel;
 
+/// A depthwise convolution reads a padded copy, so that its inner loop asks nothing; an operand that cannot be padded stays as it is.
+Result<std::vector<Kernel>> lower_loops(const Group& group, codegen::Plan& plan, const codegen::Target& target) {
+  std::vector<Kernel> kernels;
+  Group padded = group;
+  std::vector<codegen::Nest> before;
+  if (group.nests.size() == 1 && codegen::is_sum_of_products(group.nests[0]))
+    for (codegen::NestAccess& a : padded.nests[0].accesses)
+      if (auto done = codegen::pad_operand(a, group.nests[0], plan, before); !done && done.error().code() != Code::not_supported) return std::unexpected(done.error());
+  for (codegen::Nest& n : before) {
+    Group copy;
+    copy.nests.push_back(std::move(n));
+    kernels.push_back(TRY(codegen::lower_nests(copy, plan, target)));
+  }
+  kernels.push_back(TRY(codegen::lower_nests(padded, plan, target)));
+  return kernels;
+}
+
 Result<std::vector<Kernel>> lower_group(const Group& group, codegen::Plan& plan, const codegen::Target& target) {
   switch (group.kind) {
-    case GroupKind::nests: {
-      std::vector<Kernel> one;
-      one.push_back(TRY(codegen::lower_nests(group, plan, target)));
-      return one;
-    }
+    case GroupKind::nests: return lower_loops(group, plan, target);
     case GroupKind::contract: return codegen::lower_contract(group, plan, target);
     case GroupKind::attention: return codegen::lower_attention(group, plan, target);
     case GroupKind::opaque: case GroupKind::control: case GroupKind::sizes: break;
   }
   return std::vector<Kernel>{};
+}
+
+/// A result that is an input or a constant is copied, and kernels copy only what they can compute with: the rest passes an Identity.
+Result<void> own_results(ir::Graph& graph) {
+  for (uint32_t slot = 0; slot < graph.outputs().size(); ++slot) {
+    const ir::ValueId v = graph.outputs()[slot];
+    const ir::Value& value = graph.value(v);
+    const DType d = value.type.dtype;
+    const bool narrow = d == DType::string || is_complex(d) || bits_of(d) < 8 || (is_float(d) && !is_real_arithmetic(d));
+    if (!narrow || value.type.kind != ir::Type::Kind::tensor) continue;
+    const auto before = graph.outputs().first(slot);
+    const bool own = value.kind == ir::Value::Kind::result && !value.constant && std::find(before.begin(), before.end(), v) == before.end();
+    if (own) continue;
+    const ir::NodeId node = graph.insert(*ops::table().find("", "Identity"), {v}, 1);
+    TRY(ir::infer(graph, node));
+    graph.set_output(slot, graph.node(node).outputs[0]);
+  }
+  return {};
 }
 
 }  // namespace
@@ -39,7 +74,7 @@ Result<void> prepare(ir::Graph& graph) {
   }
   for (ir::NodeId n : fused)
     if (auto expanded = ops::expand(graph, n); !expanded && expanded.error().code() != Code::not_supported) return expanded;
-  return {};
+  return own_results(graph);
 }
 
 Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::Target& target) {

@@ -9,6 +9,7 @@
 
 #include "cli/console.h"
 #include "cli/graphviz.h"
+#include "cli/inspect_engine.h"
 #include "cli/model_options.h"
 #include "cli/verb.h"
 #include "files/atomic_write.h"
@@ -108,6 +109,10 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& h
 }
 
 Result<void> inspect(const Options& o, Console& console) {
+  if (o.model.path.ends_with(".tenon")) {
+    if (!o.svg.empty() || !o.html.empty()) return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
+    return inspect_engine(o.model.path, TRY(o.model.import_options()).shapes, o.text, console);
+  }
   const import::Imported m = TRY(o.model.import());
   Census census;
   census.add(*m.graph);
@@ -129,19 +134,20 @@ Result<void> inspect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(inspect) {
-  .summary = "show what a model is: inputs, outputs, ops, shapes, pictures",
+  .summary = "show what a model or an engine is: inputs, outputs, ops, kernels, memory, pictures",
   .examples =
       "  tenon inspect model.onnx\n"
       "  tenon inspect model.onnx --shape ids=1x128 --text\n"
       "  tenon inspect model.onnx --html graph.html\n"
-      "  tenon inspect model.onnx --json | jq .ops\n",
+      "  tenon inspect model.onnx --json | jq .ops\n"
+      "  tenon inspect model.tenon\n",
   .setup = [](CLI::App& app) -> Action {
     auto o = std::make_shared<Options>();
-    o->model.add_to(app);
+    o->model.add_to(app, "an ONNX model or an engine (.tenon)");
     app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
     app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
     app.add_flag("--all-layers", o->all_layers, "draw repeated layers one by one");
-    app.add_flag("--text", o->text, "print the graph in its text form");
+    app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
     return [o](Console& console) { return inspect(*o, console); };
   },
 };

@@ -26,17 +26,13 @@ Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t r
         "the sum of the parts and the axis"));
     return std::optional<DimList>(*given);
   }
-  const Dim each = ceil_div(size, static_cast<int64_t>(results));
+  const int64_t n = static_cast<int64_t>(results);
+  const Dim each = ceil_div(size, n);
   DimList out(results, each);
-  out.back() = size - each * static_cast<int64_t>(results - 1);
-  // Few elements may run out before the last part.
-  if (size.is_number()) {
-    int64_t left = size.value();
-    for (Dim& part : out) {
-      part = std::min(each.value(), left);
-      left -= part.value();
-    }
-  }
+  out.back() = size - each * (n - 1);
+  // Fewer than (n-1)^2 elements may run out before the last part: 5 over 4 are 2, 2, 1 and 0.
+  if (n > 2 && size.lower() < (n - 1) * (n - 1) && !size.known_equal(each * n))
+    for (int64_t k = 0; k < n; ++k) out[static_cast<size_t>(k)] = max(0, min(each, size - each * k));
   return std::optional<DimList>(std::move(out));
 }
 
@@ -91,8 +87,7 @@ Result<void> reference_of_split(Call& call) {
   const int64_t n = static_cast<int64_t>(call.view.outputs.size()), size = x.shape()[axis];
   Ints parts = ints_of(call, 1);
   if (!call.has(1)) {
-    parts.assign(static_cast<size_t>(n), ceil_div(size, n));
-    parts.back() = size - ceil_div(size, n) * (n - 1);
+    for (int64_t k = 0, left = size; k < n; ++k, left -= parts.back()) parts.push_back(std::min(ceil_div(size, n), left));
   }
   if (static_cast<int64_t>(parts.size()) != n) return refuse(call.view, Code::shape_mismatch, "split has a wrong length");
   const Sizes strides = strides_of(x.shape());
@@ -125,7 +120,8 @@ OP(split) {
     .upgrade = upgrade_split,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("num_outputs") ? 18 : 13; },
     .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
-                "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
+                "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3",
+                "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
 };
 
 }  // namespace tenon::ops

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inspect_engine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/engine_options.h"
+#include "engine/reader.h"
+#include "files/mapped_file.h"
+#include "runtime/load.h"
+#include "runtime/program.h"
+
+namespace tenon::cli {
+namespace {
+
+using engine::Section;
+using engine::SectionType;
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+using runtime::Program;
+using runtime::Step;
+
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+Json manifest_of(std::string_view text) {
+  Json out = Json::parse(text, nullptr, false);
+  return out.is_discarded() ? Json() : out;
+}
+
+std::string tag_name(const Section& s) {
+  if (s.type != SectionType::code && s.type != SectionType::kernels) return "";
+  return s.tag == static_cast<uint32_t>(runtime::CodeTarget::x86_avx512) ? "AVX-512" : "AVX2";
+}
+
+void show_sections(const engine::Reader& reader, Console& console, Json& out) {
+  Rows rows{{"section", "offset", "bytes", "for"}};
+  out["sections"] = Json::array();
+  for (const Section& s : reader.sections()) {
+    const std::string name(engine::name_of(s.type));
+    rows.push_back({name, std::to_string(s.offset), std::to_string(s.bytes.size()), tag_name(s)});
+    out["sections"].push_back(
+        {{"name", name}, {"offset", s.offset}, {"bytes", s.bytes.size()}, {"target", tag_name(s)}, {"required", s.required}});
+  }
+  console.table(rows);
+}
+
+void show_ports(const Program& p, Console& console, Json& out) {
+  Rows rows{{"", "name", "type"}};
+  for (const bool in : {true, false}) {
+    Json& list = out[in ? "inputs" : "outputs"] = Json::array();
+    for (const runtime::PortInfo& port : in ? p.inputs : p.outputs) {
+      rows.push_back({in ? "in" : "out", port.name, fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","))});
+      list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}});
+    }
+  }
+  console.line();
+  console.table(rows);
+}
+
+uint64_t next_after(const std::vector<uint64_t>& sorted, uint64_t at) {
+  const auto next = std::ranges::upper_bound(sorted, at);
+  return next == sorted.end() ? at : *next;
+}
+
+/// Bytes of each kernel: up to where the next one starts.
+std::vector<uint64_t> kernel_bytes(const engine::Reader& reader) {
+  for (const Section& s : reader.sections()) {
+    if (s.type != SectionType::kernels) continue;
+    std::vector<uint64_t> entries(s.bytes.size() / sizeof(uint64_t));
+    std::memcpy(entries.data(), s.bytes.data(), entries.size() * sizeof(uint64_t));
+    const auto code = reader.find(SectionType::code, s.tag);
+    std::vector<uint64_t> ends(entries);
+    ends.push_back(code ? code->size() : 0);
+    std::ranges::sort(ends);
+    std::vector<uint64_t> bytes;
+    for (const uint64_t e : entries) bytes.push_back(next_after(ends, e) - e);
+    return bytes;
+  }
+  return {};
+}
+
+void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
+  std::map<uint32_t, std::vector<const Step*>> users;
+  for (const Step& s : p.steps)
+    if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
+  const auto bytes = kernel_bytes(reader);
+  Rows rows{{"kernel", "steps", "bytes", "computes"}};
+  out["kernels"] = Json::array();
+  for (const auto& [kernel, steps] : users) {
+    const uint64_t size = kernel < bytes.size() ? bytes[kernel] : 0;
+    rows.push_back({std::to_string(kernel), std::to_string(steps.size()), std::to_string(size), steps[0]->label});
+    out["kernels"].push_back({{"kernel", kernel}, {"steps", steps.size()}, {"bytes", size}, {"computes", steps[0]->label}});
+  }
+  console.line();
+  console.table(rows);
+}
+
+const char* kind_name(Step::Kind kind) {
+  return kind == Step::Kind::kernel ? "kernel" : kind == Step::Kind::opaque ? "by reference" : "sizes";
+}
+
+void show_steps(const Program& p, bool text, Console& console, Json& out) {
+  Rows rows{{"step", "runs", "reads and writes", "computes"}};
+  out["steps"] = Json::array();
+  for (size_t k = 0; k < p.steps.size(); ++k) {
+    const Step& s = p.steps[k];
+    std::string names;
+    for (const uint32_t b : s.buffers)
+      if (b < p.buffers.size()) names += (names.empty() ? "" : ", ") + p.buffers[b].name;
+    rows.push_back(
+        {std::to_string(k), s.kind == Step::Kind::kernel ? fmt::format("kernel {}", s.code) : kind_name(s.kind), names, s.label});
+    out["steps"].push_back({{"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
+  }
+  if (!text) return;
+  console.line();
+  console.table(rows);
+}
+
+Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
+  const auto shapes = default_shapes(p.inputs, requested);
+  std::vector<int64_t> sizes;
+  TRY(runtime::evaluate_sizes(p, 0, p.door_lines, shapes, sizes));
+  const uint64_t arena = TRY(runtime::lay_out(p, sizes)).bytes;
+  std::string at;
+  for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
+  const auto buffers =
+      std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
+  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes at {}", p.weight_bytes, buffers, arena, at));
+  out["memory"] = {{"weight_bytes", p.weight_bytes}, {"values", buffers}, {"arena_bytes", arena}, {"at", shapes}};
+  return {};
+}
+
+}  // namespace
+
+Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {
+  const auto file = TRY(files::MappedFile::open(path));
+  const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path));
+  const std::string_view manifest = text_of(TRY(reader.require(SectionType::manifest)));
+  Json out{{"file", path}, {"format", "engine"}, {"bytes", file->size()}, {"manifest", manifest_of(manifest)}};
+  console.line(fmt::format("{}: engine, {} bytes, {}\n", path, file->size(), manifest));
+  show_sections(reader, console, out);
+  if (const auto bytes = reader.find(SectionType::program)) {
+    const Program program = TRY(runtime::decode(text_of(*bytes)));
+    show_ports(program, console, out);
+    show_kernels(reader, program, console, out);
+    show_steps(program, text, console, out);
+    TRY(show_memory(program, shapes, console, out));
+  } else {
+    console.line("\nno native code: it is compiled when it is loaded");
+  }
+  if (const auto graph = reader.find(SectionType::graph_text); text && graph) console.line("\n" + std::string(text_of(*graph)));
+  console.object(out);
+  return {};
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "import/onnx_import.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// What an engine file holds: manifest, sections, inputs and outputs, kernels, memory; with `text` also its steps and its graph.
+/// shapes: those for which the memory plan is told (see default_shapes). Nothing is run or compiled.
+Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console);
+
+}  // namespace tenon::cli

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/threads.h"
+#include "cli/console.h"
+#include "cli/engine_options.h"
+#include "cli/peer.h"
+#include "cli/value_walk.h"
+#include "cli/verb.h"
+#include "ops/evaluate.h"
+
+namespace tenon::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr size_t kShownValues = 10;
+
+struct Options {
+  EngineOptions engine;
+  InputOptions inputs;
+  std::string with = "reference";
+  bool all_values = false;
+};
+
+struct OutputDistance {
+  std::string name, type;
+  Distance ours;
+  std::optional<Distance> other;
+  double rounding = 0;   ///< what rounding alone does; asked where the distance is beyond its bound
+  /// Within the tolerance, or no more than twice the other engine's own error, or than rounding explains.
+  bool good() const {
+    const bool as_good = other && std::isfinite(other->largest) && ours.largest <= 2 * other->largest;
+    return as_good || !is_bad(ours, rounding);
+  }
+};
+
+/// A value that is wrong, and what showed it.
+struct FirstBad {
+  ValueDistance value;
+  std::string how;
+};
+
+Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std::span<const Tensor> inputs) {
+  if (o.with == "reference") return std::vector<Tensor>();
+  files::NamedTensors named;
+  for (size_t k = 0; k < inputs.size(); ++k) named.emplace_back(ran.engine->inputs()[k].name, inputs[k]);
+  const int threads = o.engine.threads > 0 ? o.engine.threads : default_team().size();
+  auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads}, named));
+  return peer->outputs();
+}
+
+Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs, Console& console) {
+  ops::EvaluateOptions wide;
+  wide.mode = ops::Mode::wide;
+  console.progress("reference");
+  const auto references = TRY(ops::evaluate(graph, inputs, wide));
+  console.progress(o.with);
+  const auto others = TRY(other_results(o, ran, inputs));
+  std::vector<OutputDistance> out;
+  for (size_t k = 0; k < references.size(); ++k) {
+    const Tensor& t = ran.results[k];
+    OutputDistance d{ran.engine->outputs()[k].name, type_text(t.dtype(), t.shape()), distance(t, references[k]), {}, 0};
+    if (k < others.size()) d.other = distance(others[k], references[k]);
+    out.push_back(std::move(d));
+  }
+  if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.of_bound <= 1; })) return out;
+  console.progress("reference in the model's own precision");
+  const auto own = TRY(ops::evaluate(graph, inputs));
+  for (size_t k = 0; k < out.size(); ++k) out[k].rounding = distance(own[k], references[k]).largest;
+  return out;
+}
+
+Result<std::optional<FirstBad>> search(const Walk& walk, bool outputs_bad, std::vector<ValueDistance>& values, Console& console) {
+  console.progress("every value as an output");
+  values = TRY(walk_values(walk));
+  const auto bad = std::ranges::find_if(values, [](const ValueDistance& v) { return v.bad(); });
+  if (bad != values.end()) return FirstBad{*bad, "every value kept as an output"};
+  if (!outputs_bad) return std::nullopt;
+  auto found = TRY(bisect_values(walk));
+  if (!found) return std::nullopt;
+  return FirstBad{*found, "one value at a time kept as an output: the error comes with fusing"};
+}
+
+const ir::Node& producer(const ir::Graph& graph, ir::ValueId v) { return graph.node(graph.value(v).producer); }
+
+Json json_of(const ir::Graph& graph, const ValueDistance& v) {
+  const ir::Node& node = producer(graph, v.value);
+  return {{"value", graph.value(v.value).name}, {"node", node.name}, {"op", node.op->name}, {"dtype", name_of(v.dtype)},
+          {"largest_error", v.distance.largest}, {"of_bound", v.distance.of_bound}};
+}
+
+std::string verdict_text(const OutputDistance& d) {
+  const std::string rounding = d.ours.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding) : "";
+  return d.good() ? "good" + rounding : "bad: " + d.ours.found + rounding;
+}
+
+Json report_outputs(const std::vector<OutputDistance>& outputs, const std::string& with, Console& console) {
+  std::vector<std::vector<std::string>> rows{{"output", "type", "largest error", "of its bound", "verdict"}};
+  const bool other = with != "reference";
+  if (other) rows[0].insert(rows[0].begin() + 4, "error of " + with);
+  Json json = Json::array();
+  for (const OutputDistance& d : outputs) {
+    rows.push_back({d.name, d.type, fmt::format("{:.3g}", d.ours.largest), fmt::format("{:.3g}", d.ours.of_bound), verdict_text(d)});
+    if (other) rows.back().insert(rows.back().begin() + 4, d.other ? fmt::format("{:.3g}", d.other->largest) : "-");
+    json.push_back({{"name", d.name}, {"type", d.type}, {"largest_error", d.ours.largest}, {"of_bound", d.ours.of_bound}, {"elements_beyond", d.ours.beyond}, {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
+                    {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)}, {"verdict", d.good() ? "good" : "bad"}});
+  }
+  console.table(rows);
+  return json;
+}
+
+Json report_values(const ir::Graph& graph, const std::vector<ValueDistance>& values, Console& console) {
+  Json json = Json::array();
+  for (const ValueDistance& v : values) json.push_back(json_of(graph, v));
+  std::vector<ValueDistance> worst = values;
+  std::ranges::sort(worst, std::greater{}, [](const ValueDistance& v) { return v.distance.of_bound; });
+  if (worst.size() > kShownValues) worst.resize(kShownValues);
+  console.line();
+  console.line(fmt::format("{} floating values, each kept as an output; the furthest from their reference:", values.size()));
+  std::vector<std::vector<std::string>> rows{{"value", "made by", "largest error", "of its bound"}};
+  for (const ValueDistance& v : worst)
+    rows.push_back({graph.value(v.value).name, std::string(producer(graph, v.value).op->name), fmt::format("{:.3g}", v.distance.largest), fmt::format("{:.3g}", v.distance.of_bound)});
+  console.table(rows);
+  return json;
+}
+
+Json report_first_bad(const ir::Graph& graph, const std::optional<FirstBad>& bad, Console& console) {
+  if (!bad) return nullptr;
+  const ir::Node& node = producer(graph, bad->value.value);
+  console.line();
+  console.line(fmt::format("first bad value: '{}' of node '{}' ({}), {} ({})", graph.value(bad->value.value).name, node.name, node.op->name, bad->value.distance.found, bad->how));
+  Json json = json_of(graph, bad->value);
+  json["element"] = bad->value.distance.at;
+  json["found"] = bad->value.distance.found;
+  json["how"] = bad->how;
+  return json;
+}
+
+Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& outputs, const std::optional<FirstBad>& first) {
+  const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
+  if (bad == outputs.end() && !first) return {};
+  std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : "output '" + bad->name + "'";
+  return fail(Code::device_failed, std::move(place), "the result is further from the fp64 reference than rounding explains")
+      .found(first ? first->value.distance.found : bad->ours.found).advice("report this as a bug of Tenon, with the model and its inputs");
+}
+
+Result<void> compare_model(const Options& o, Console& console) {
+  if (o.engine.is_engine()) return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
+  auto imported = TRY(o.engine.model.import());
+  for (const std::string& w : imported.warnings) console.warn(w);
+  const ir::Graph& graph = *imported.graph;
+  const auto options = o.engine.compile_options(console);
+  const auto engine = TRY(compile_with(graph, {}, options));
+  const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
+  const Ran ran = TRY(run_engine(engine, inputs, o.engine.threads));
+  const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, console));
+  const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
+  std::vector<ValueDistance> values;
+  std::optional<FirstBad> first;
+  if (bad || o.all_values) first = TRY(search({graph, inputs, options, o.engine.threads}, bad, values, console));
+  const Json outputs_json = report_outputs(outputs, o.with, console);
+  const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
+  const Json first_json = report_first_bad(graph, first, console);
+  console.object({{"verdict", bad || first ? "bad" : "good"}, {"with", o.with}, {"outputs", outputs_json}, {"values", values_json}, {"first_bad", first_json}});
+  return verdict(graph, outputs, first);
+}
+
+}  // namespace
+
+VERB(compare) {
+  .summary = "hold a model's results against the fp64 reference",
+  .examples =
+      "  tenon compare model.onnx\n"
+      "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
+      "  tenon compare model.onnx --input batch.npz --all-values\n"
+      "  tenon compare model.onnx --opt 0 --json\n"
+      "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
+      "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
+      "other engine's own error; or by 32 times what rounding every node's result alone makes of it. Where an output is bad, the first bad value in graph order is searched on copies of the graph\n"
+      "that keep values as outputs. The exit code is 1 where the verdict is bad.\n",
+  .setup = [](CLI::App& app) -> Action {
+    auto o = std::make_shared<Options>();
+    o->engine.add_to(app);
+    o->inputs.add_to(app);
+    app.add_option("--with", o->with, "show another engine's error against the same judge")->check(CLI::IsMember({"reference", "onnxruntime"}))->capture_default_str();
+    app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
+    return [o](Console& console) { return compare_model(*o, console); };
+  },
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::cli {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+Tensor wide(std::vector<double> values) {
+  Tensor t = *Tensor::make(DType::f64, {static_cast<int64_t>(values.size())});
+  store_numbers(t, values);
+  return t;
+}
+Tensor single(std::vector<float> values) { return Tensor::of_f32({static_cast<int64_t>(values.size())}, values); }
+
+TEST(Distance, OfRoundedValuesIsWithinTheBound) {
+  const Distance d = distance(single({1.0f / 3, 2.0f / 3}), wide({1.0 / 3, 2.0 / 3}));
+  EXPECT_GT(d.largest, 0);
+  EXPECT_LT(d.of_bound, 0.01);
+  EXPECT_EQ(d.beyond, 0);
+}
+
+TEST(Distance, NamesTheElementThatIsFurthestOff) {
+  const Distance d = distance(single({1, 2, 3.5f, 4.1f}), wide({1, 2, 3, 4}));
+  EXPECT_DOUBLE_EQ(d.largest, 0.5);
+  EXPECT_EQ(d.at, 2);
+  EXPECT_EQ(d.beyond, 2);
+  EXPECT_GT(d.of_bound, 1);
+  EXPECT_EQ(d.found, "[2] is 3.5, reference 3");
+}
+
+TEST(Distance, GrowsItsBoundWithTheTensorsLargestElement) {
+  const double off = 5e-4;
+  EXPECT_GT(distance(single({static_cast<float>(off), 1}), wide({0, 1})).of_bound, 1);
+  EXPECT_LT(distance(single({static_cast<float>(off), 100}), wide({0, 100})).of_bound, 1);
+}
+
+TEST(Distance, IsNotLooseBesideTheFillOfAMask) {
+  EXPECT_GT(distance(single({0.1f, -3.4e38f}), wide({0, -3.4e38f})).of_bound, 1);
+  EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).of_bound, 1);
+}
+
+TEST(Distance, WantsNanAndInfinityAtTheSamePlaces) {
+  EXPECT_EQ(distance(single({kNan, kInf, -kInf}), wide({kNan, kInf, -kInf})).at, -1);
+  EXPECT_TRUE(std::isinf(distance(single({1}), wide({kNan})).of_bound));
+  EXPECT_TRUE(std::isinf(distance(single({kNan}), wide({1})).of_bound));
+  EXPECT_TRUE(std::isinf(distance(single({kInf}), wide({-kInf})).of_bound));
+  EXPECT_TRUE(std::isinf(distance(single({3e38f}), wide({kInf})).of_bound));
+}
+
+TEST(Distance, LetsAFloatOverflowWhereItMust) { EXPECT_EQ(distance(single({kInf}), wide({1e39})).at, -1); }
+
+TEST(Distance, OfIntegersIsZeroOrBad) {
+  const Tensor a = Tensor::of_i64({3}, std::vector<int64_t>{1, 2, 3}), b = Tensor::of_i64({3}, std::vector<int64_t>{1, 2, 5});
+  EXPECT_EQ(distance(a, a).of_bound, 0);
+  const Distance d = distance(a, b);
+  EXPECT_EQ(d.largest, 2);
+  EXPECT_EQ(d.at, 2);
+  EXPECT_TRUE(std::isinf(d.of_bound));
+}
+
+TEST(Distance, OfOtherShapesIsInfinite) {
+  const Distance d = distance(single({1, 2}), wide({1, 2, 3}));
+  EXPECT_TRUE(std::isinf(d.of_bound));
+  EXPECT_EQ(d.found, "f32[2], reference f64[3]");
+}
+
+TEST(IsBad, TellsAmplifiedRoundingFromABug) {
+  const Distance off = distance(single({1.001f}), wide({1}));
+  EXPECT_GT(off.of_bound, 1);
+  EXPECT_TRUE(is_bad(off, 0));
+  EXPECT_TRUE(is_bad(off, 1e-6));
+  EXPECT_FALSE(is_bad(off, 1e-4));
+  EXPECT_TRUE(is_bad(distance(single({kNan}), wide({1})), std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(is_bad(distance(single({1}), wide({1})), 0));
+}
+
+TEST(Tolerance, IsWiderForNarrowerTypes) {
+  EXPECT_LT(tolerance_of(DType::f64).relative, tolerance_of(DType::f32).relative);
+  EXPECT_LT(tolerance_of(DType::f32).relative, tolerance_of(DType::f16).relative);
+  EXPECT_LT(tolerance_of(DType::f16).relative, tolerance_of(DType::bf16).relative);
+  EXPECT_EQ(tolerance_of(DType::i64).absolute, 0);
+}
+
+}  // namespace
+}  // namespace tenon::cli

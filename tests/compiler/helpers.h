@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "ir/text.h"
+#include "ops/op.h"
+
+namespace tenon::compiler::testing {
+
+inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::unique_ptr<ir::Graph> graph, int opt) {
+  CompileOptions options;
+  options.opt = opt;
+  return load_compiled(TRY(compile(std::move(graph), options)));
+}
+
+inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text, int opt) {
+  return engine_of(TRY(ir::parse(text, ops::table())), opt);
+}
+
+/// Compiles, runs once, and copies the results, which live in the context.
+inline Result<std::vector<Tensor>> compiled_results(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> inputs, int opt) {
+  auto context = TRY(runtime::Context::create(TRY(engine_of(std::move(graph), opt))));
+  std::vector<Tensor> copies;
+  for (const Tensor& t : TRY(context->run(inputs))) {
+    if (t.dtype() == DType::string) {
+      copies.push_back(t);
+      continue;
+    }
+    Tensor copy = TRY(Tensor::make(t.dtype(), t.shape()));
+    if (t.byte_size() > 0) std::copy_n(t.data(), t.byte_size(), copy.mutable_data());
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+/// How far a compiled result may lie from the reference, which rounds from f64 after each op: relative above 1, absolute below.
+inline double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return 1e-9;
+    case DType::f32: return 3e-5;
+    case DType::f16: return 4e-3;
+    case DType::bf16: return 3e-2;
+    default: return 0.26;  // one step of an 8-bit float with two bits of fraction
+  }
+}
+
+/// Empty where both agree, else the first difference. Integers and bools agree exactly.
+inline std::string difference(const Tensor& want, const Tensor& got, double factor = 1) {
+  if (want.shape() != got.shape() || want.dtype() != got.dtype())
+    return type_text(got.dtype(), got.shape()) + " instead of " + type_text(want.dtype(), want.shape());
+  if (want.dtype() == DType::string) return want.strings() == got.strings() ? "" : "other strings";
+  const bool numbers = is_float(want.dtype()) || is_complex(want.dtype());
+  for (int64_t i = 0; i < want.count(); ++i) {
+    const double x = numbers ? want.number(i) : 0, y = numbers ? got.number(i) : 0;
+    const bool same = numbers ? (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= factor * tolerance_of(want.dtype()) * std::max(1.0, std::fabs(x))
+                              : want.integer(i) == got.integer(i);
+    if (same) continue;
+    return "element " + std::to_string(i) + " is " + (numbers ? std::to_string(y) : std::to_string(got.integer(i))) + " instead of " +
+           (numbers ? std::to_string(x) : std::to_string(want.integer(i)));
+  }
+  return "";
+}
+
+}  // namespace tenon::compiler::testing

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/load.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "base/cpu.h"
+#include "engine/writer.h"
+#include "programs.h"
+
+namespace tenon::tests {
+namespace {
+
+using namespace runtime;
+using engine::SectionType;
+
+struct LoadTest : testing::Test {
+  LoadTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "tenon-load-XXXXXX").string();
+    folder = mkdtemp(name.data());
+  }
+  ~LoadTest() override { std::filesystem::remove_all(folder); }
+
+  std::filesystem::path file(const std::string& bytes) const {
+    std::ofstream(folder / "test.tenon", std::ios::binary) << bytes;
+    return folder / "test.tenon";
+  }
+  Code refused(const std::string& bytes, LoadOptions options = {.verify = false, .opaque = &test_device()}) const {
+    auto loaded = load_engine(file(bytes), options);
+    EXPECT_FALSE(loaded);
+    return loaded ? Code::internal : loaded.error().code();
+  }
+  std::filesystem::path folder;
+};
+
+struct Parts {
+  std::string program = encode(small_program());
+  std::string code = "\xc3", entries = std::string(8, '\0');
+  uint32_t target = static_cast<uint32_t>(CodeTarget::x86_avx2);
+  bool weights = true;
+};
+
+std::string engine_bytes(const Parts& parts) {
+  engine::Writer w;
+  w.add(SectionType::manifest, "{}");
+  w.add(SectionType::program, parts.program);
+  if (parts.target != 0) {
+    w.add(SectionType::kernels, parts.entries, {.tag = parts.target});
+    w.add(SectionType::code, parts.code, {.tag = parts.target});
+  }
+  if (parts.weights) w.add(SectionType::weights, std::string(kSlack, '\0'));
+  return *w.bytes();
+}
+
+TEST_F(LoadTest, RunsWhatWasWritten) {
+  if (!cpu_features().runs_avx2()) GTEST_SKIP() << "needs AVX2";
+  auto loaded = load_engine(file(engine_bytes({})), {.verify = true, .opaque = &test_device()});
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  auto context = *Context::create(*loaded);
+  std::vector<Tensor> inputs = {Tensor::of_f32({2}, std::vector<float>{1, -4}), Tensor::of_i64({2}, std::vector<int64_t>{0, 1})};
+  auto got = context->run(inputs);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ(integers_of((*got)[2]), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ((*loaded)->manifest(), "{}");
+}
+
+TEST_F(LoadTest, RefusesAMissingFile) {
+  EXPECT_EQ(load_engine(folder / "nowhere.tenon").error().code(), Code::file_missing);
+}
+
+TEST_F(LoadTest, RefusesWhatIsNoEngine) {
+  EXPECT_EQ(refused("This is a letter, and a long one, so that a header would fit into it more than once over and over again."), Code::bad_file);
+  EXPECT_EQ(refused(""), Code::bad_file);
+}
+
+TEST_F(LoadTest, RefusesADamagedProgram) {
+  std::string bytes = engine_bytes({});
+  const size_t at = bytes.find("add one");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'o';
+  EXPECT_EQ(refused(bytes), Code::bad_file) << "the section's hash";
+}
+
+TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
+  if (!cpu_features().runs_avx2()) GTEST_SKIP() << "needs AVX2";
+  Parts parts;
+  parts.program = parts.program.substr(0, parts.program.size() / 2 + 1);
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
+  Program program = small_program();
+  program.steps[0].results[0] = 77;
+  parts.program = encode(program);
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
+  program = small_program();
+  program.steps[0].kind = Step::Kind::kernel;
+  program.steps[0].code = 1;
+  parts.program = encode(program);
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file) << "there is one kernel";
+  parts = {};
+  parts.entries = "12345";
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
+}
+
+TEST_F(LoadTest, RefusesAnEngineWithoutItsSections) {
+  if (!cpu_features().runs_avx2()) GTEST_SKIP() << "needs AVX2";
+  Parts parts;
+  parts.weights = false;
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
+}
+
+TEST_F(LoadTest, SaysThatAnEngineWithoutCodeNeedsTheFullLibrary) {
+  Parts parts;
+  parts.target = 0;
+  EXPECT_EQ(refused(engine_bytes(parts)), Code::not_supported);
+}
+
+TEST_F(LoadTest, SaysThatOpsByReferenceNeedTheirDevice) {
+  if (!cpu_features().runs_avx2()) GTEST_SKIP() << "needs AVX2";
+  EXPECT_EQ(refused(engine_bytes({}), {}), Code::not_supported);
+}
+
+}  // namespace
+}  // namespace tenon::tests

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "programs.h"
+
+namespace tenon::tests {
+namespace {
+
+using namespace runtime;
+
+/// With a value other than the default in every field.
+Program full_program() {
+  Program p = small_program();
+  p.sizes.push_back({SizeLine::Kind::select, 0, 0, 1, 2});
+  p.sizes.push_back({SizeLine::Kind::constant, -5, 0, 0, 0});
+  p.buffers.push_back({BufferInfo::Kind::weight, DType::f16, {1}, 0, 64, 1, 2, "weight"});
+  p.buffers.push_back({BufferInfo::Kind::alias, DType::f32, {2, 0}, 2, 0, 0, 1, "view"});
+  p.weight_bytes = 1000;
+  p.inputs[1].limits.push_back({1, true});
+  Step kernel;
+  kernel.code = 3;
+  kernel.buffers = {0, 5};
+  kernel.sizes = {0, 1};
+  kernel.tasks = 0;
+  kernel.grain = 1;
+  kernel.scratch_bytes = 4096;
+  kernel.lines = 5;
+  kernel.label = "MatMul+Gelu";
+  kernel.flops = 4;
+  p.steps.push_back(kernel);
+  p.steps[0].buffers.push_back(kMissing);
+  return p;
+}
+
+TEST(ProgramBytes, DecodeToTheSameProgram) {
+  const std::string bytes = encode(full_program());
+  auto program = decode(bytes);
+  ASSERT_TRUE(program) << program.error().text();
+  EXPECT_EQ(encode(*program), bytes);
+  EXPECT_EQ(program->steps[1].bindings[0].slot, 3u);
+  EXPECT_EQ(program->steps[0].buffers[1], kMissing);
+  EXPECT_EQ(program->steps[3].label, "MatMul+Gelu");
+  EXPECT_EQ(program->steps[3].scratch_bytes, 4096u);
+  EXPECT_EQ(program->sizes[6].constant, -5);
+  EXPECT_EQ(program->buffers[5].dtype, DType::f16);
+  EXPECT_EQ(program->buffers[5].offset, 64u);
+  EXPECT_EQ(program->inputs[1].limits[1].from_end, true);
+  EXPECT_EQ(program->inputs[0].dimensions, std::vector<std::string>{"n"});
+  EXPECT_EQ(program->inputs[0].upper, std::vector<int64_t>{1000});
+  EXPECT_EQ(program->weight_bytes, 1000u);
+  EXPECT_EQ(program->door_lines, 3u);
+}
+
+TEST(ProgramBytes, SkipFieldsOfNewerVersions) {
+  const std::string bytes = encode(full_program());
+  auto program = decode(bytes + std::string("\xfa\x3e\x03new", 6));   // field 1007, three bytes
+  ASSERT_TRUE(program) << program.error().text();
+  EXPECT_EQ(encode(*program), bytes);
+}
+
+/// Evaluates and lays out what decoding let through: with a sanitiser, a wild index would show.
+void use(const Program& p) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const PortInfo& port : p.inputs) shapes.emplace_back(port.shape.size(), 3);
+  std::vector<int64_t> sizes;
+  if (evaluate_sizes(p, 0, static_cast<uint32_t>(p.sizes.size()), shapes, sizes)) (void)lay_out(p, sizes);
+}
+
+TEST(ProgramBytes, CutOffAnywhereAreBadOrSound) {
+  const std::string bytes = encode(full_program());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    auto program = decode(std::string_view(bytes).substr(0, size));
+    if (program) use(*program);
+    else EXPECT_EQ(program.error().code(), Code::bad_file) << size;
+  }
+}
+
+TEST(ProgramBytes, WithAnyBitFlippedAreBadOrSound) {
+  const std::string good = encode(full_program());
+  size_t refused = 0;
+  for (size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+    auto program = decode(bad);
+    if (program) use(*program);
+    else EXPECT_EQ(program.error().code(), Code::bad_file) << bit;
+    refused += !program;
+  }
+  EXPECT_GT(refused, good.size());
+}
+
+/// Each edit makes one index wrong.
+TEST(ProgramBytes, RefuseEveryWildIndex) {
+  const std::vector<void (*)(Program&)> edits = {
+      [](Program& p) { p.door_lines = 99; },
+      [](Program& p) { p.sizes[4].a = 4; },
+      [](Program& p) { p.sizes[4].b = 99; },
+      [](Program& p) { p.sizes[0].a = 2; },
+      [](Program& p) { p.sizes[0].b = 1; },
+      [](Program& p) { p.sizes[5].c = 5; },
+      [](Program& p) { p.buffers[0].shape[0] = 99; },
+      [](Program& p) { p.buffers[0].index = 2; },
+      [](Program& p) { p.buffers[4].index = 3; },
+      [](Program& p) { p.buffers[6].index = 6; },
+      [](Program& p) { p.buffers[5].offset = 999; },
+      [](Program& p) { p.buffers[5].shape[0] = 0; },
+      [](Program& p) { p.buffers[0].dtype = DType::none; },
+      [](Program& p) { p.steps[0].code = 2; },
+      [](Program& p) { p.steps[0].buffers[0] = 99; },
+      [](Program& p) { p.steps[0].results[0] = 99; },
+      [](Program& p) { p.steps[3].buffers[0] = kMissing; },
+      [](Program& p) { p.steps[3].tasks = 99; },
+      [](Program& p) { p.steps[3].sizes[0] = 99; },
+      [](Program& p) { p.steps[2].buffers.clear(); },
+      [](Program& p) { p.steps[2].lines = 99; },
+      [](Program& p) { p.steps[1].bindings[0].slot = 99; },
+      [](Program& p) { p.steps[1].bindings[0].result = 1; },
+      [](Program& p) { p.inputs[0].shape[0] = 99; },
+      [](Program& p) { p.inputs[0].lower.clear(); },
+      [](Program& p) { p.inputs[0].buffer = 99; },
+      [](Program& p) { p.inputs[1].limits[0].extent = 99; },
+      [](Program& p) { p.outputs[0].buffer = kMissing; },
+      [](Program& p) { p.outputs[0].buffer = 99; },
+      [](Program& p) { p.steps[1].bindings[0].slot = 0; },
+  };
+  for (size_t k = 0; k < edits.size(); ++k) {
+    Program p = full_program();
+    edits[k](p);
+    auto program = decode(encode(p));
+    EXPECT_FALSE(program) << "edit " << k;
+    if (!program) EXPECT_EQ(program.error().code(), Code::bad_file);
+  }
+}
+
+TEST(ProgramSizes, AreWhatTheirLinesSay) {
+  using Kind = SizeLine::Kind;
+  Program p;
+  p.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
+  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, -3, 0, 0, 0}, {Kind::add, 0, 0, 1, 0}, {Kind::multiply, 0, 0, 1, 0}, {Kind::floor_divide, 0, 0, 1, 0},
+             {Kind::minimum, 0, 0, 1, 0}, {Kind::maximum, 0, 0, 1, 0}, {Kind::less, 0, 1, 0, 0}, {Kind::equal, 0, 0, 1, 0}, {Kind::select, 0, 7, 0, 1}, {Kind::select, 0, 8, 0, 1}};
+  std::vector<int64_t> values;
+  ASSERT_TRUE(evaluate_sizes(p, 0, 11, {{7}}, values));
+  EXPECT_EQ(values, (std::vector<int64_t>{7, -3, 4, -21, -3, -3, 7, 1, 0, 7, -3}));
+}
+
+TEST(ProgramSizes, ThatOverflowAreAnError) {
+  using Kind = SizeLine::Kind;
+  for (Kind kind : {Kind::add, Kind::multiply}) {
+    Program p;
+    p.sizes = {{Kind::constant, int64_t{1} << 62, 0, 0, 0}, {kind, 0, 0, 0, 0}};
+    std::vector<int64_t> values;
+    auto done = evaluate_sizes(p, 0, 2, {}, values);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code(), Code::size_overflow);
+  }
+  Program p;
+  p.sizes = {{Kind::constant, int64_t{1} << 40, 0, 0, 0}};
+  p.door_lines = 1;
+  p.buffers = {buffer(BufferInfo::Kind::arena, DType::f32, {0, 0}, 0, "huge")};
+  std::vector<int64_t> values{int64_t{1} << 40};
+  auto layout = lay_out(p, values);
+  ASSERT_FALSE(layout);
+  EXPECT_EQ(layout.error().code(), Code::size_overflow);
+}
+
+struct Lives {
+  Program program;
+  std::vector<int64_t> sizes;
+  uint64_t bytes(uint32_t b) const { return static_cast<uint64_t>(sizes[b]) * 4; }
+};
+
+Lives random_lives(uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  Lives l;
+  const uint32_t count = 1 + static_cast<uint32_t>(draw() % 60), steps = 1 + static_cast<uint32_t>(draw() % 40);
+  for (uint32_t k = 0; k < count; ++k) {
+    l.program.sizes.push_back({SizeLine::Kind::constant, 0, 0, 0, 0});
+    l.sizes.push_back(draw() % 5 == 0 ? 0 : static_cast<int64_t>(draw() % (uint64_t{1} << (draw() % 16 + 1))));
+    BufferInfo b = buffer(BufferInfo::Kind::arena, DType::f32, {k}, 0, "");
+    b.first = static_cast<uint32_t>(draw() % steps);
+    b.last = std::min<uint32_t>(steps, b.first + static_cast<uint32_t>(draw() % 6));
+    l.program.buffers.push_back(b);
+  }
+  l.program.door_lines = count;
+  return l;
+}
+
+TEST(ArenaLayout, NeverOverlapsWhatLivesAtOneTime) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    const Lives l = random_lives(seed);
+    const auto& buffers = l.program.buffers;
+    auto layout = lay_out(l.program, l.sizes);
+    ASSERT_TRUE(layout) << layout.error().text();
+    for (uint32_t a = 0; a < buffers.size(); ++a) {
+      const uint64_t begin = layout->offsets[a], end = begin + l.bytes(a) + kSlack;
+      ASSERT_EQ(begin % 64, 0u) << "seed " << seed;
+      ASSERT_LE(end, layout->bytes) << "seed " << seed;
+      for (uint32_t b = 0; b < a; ++b) {
+        if (buffers[a].last < buffers[b].first || buffers[b].last < buffers[a].first) continue;
+        const uint64_t other = layout->offsets[b], other_end = other + l.bytes(b) + kSlack;
+        ASSERT_TRUE(end <= other || other_end <= begin) << "seed " << seed << ": buffers " << a << " and " << b;
+      }
+    }
+  }
+}
+
+TEST(ArenaLayout, UsesMemoryAgain) {
+  Lives l;
+  for (uint32_t k = 0; k < 100; ++k) {
+    l.program.sizes.push_back({SizeLine::Kind::constant, 0, 0, 0, 0});
+    l.sizes.push_back(1000);
+    l.program.buffers.push_back(buffer(BufferInfo::Kind::arena, DType::f32, {k}, 0, ""));
+    l.program.buffers.back().first = k;
+    l.program.buffers.back().last = k + 1;
+  }
+  l.program.door_lines = 100;
+  EXPECT_EQ(lay_out(l.program, l.sizes)->bytes, 2u * ((4000 + kSlack + 63) / 64 * 64));
+}
+
+}  // namespace
+}  // namespace tenon::tests
