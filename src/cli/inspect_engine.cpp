@@ -112,11 +112,16 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
     const Step& s = p.steps[k];
     std::string names;
     for (const uint32_t b : s.buffers)
-      if (b < p.buffers.size()) names += (names.empty() ? "" : ", ") + p.buffers[b].name;
+      if (b < p.buffers.size())
+        names += (names.empty() ? "" : ", ") + (p.buffers[b].name.empty() ? fmt::format("#{}", b) : p.buffers[b].name);
     rows.push_back(
         {std::to_string(k), s.kind == Step::Kind::kernel ? fmt::format("kernel {}", s.code) : kind_name(s.kind), names, s.label});
     out["steps"].push_back({{"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
   }
+  std::map<std::string, size_t> opaque;
+  for (const Step& s : p.steps)
+    if (s.kind == Step::Kind::opaque) ++opaque[s.label];
+  for (const auto& [label, count] : opaque) console.line(fmt::format("runs by reference: {} x{}", label, count));
   if (!text) return;
   console.line();
   console.table(rows);

@@ -17,12 +17,16 @@ void each_nest(Plan& plan, const std::function<void(Group&, Nest&)>& f) {
 
 bool image(const Array& a) { return a.shape.size() >= 3 && a.shape.size() <= 5; }
 
-/// Slides a window: an index with two axes in it (output position and kernel position).
-bool has_window(const NestAccess& a, const Nest& nest) {
-  return std::any_of(a.index.begin(), a.index.end(), [&](const Expr& e) {
+/// Which dimensions slide a window: an index with two axes in it (output position and kernel position).
+std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
+  std::vector<bool> out;
+  for (const Expr& e : a.index) {
     auto affine = affine_of(e, static_cast<int>(nest.axes.size()));
-    return affine && std::count_if(affine->coefficients.begin(), affine->coefficients.end(), [](Dim c) { return !(c == Dim(0)); }) > 1;
-  });
+    int axes = 0;
+    for (size_t x = 0; affine && x < nest.axes.size(); ++x) axes += !(affine->coefficients[x] == Dim(0)) && !(nest.axes[x].extent == Dim(1));
+    out.push_back(axes > 1);
+  }
+  return out;
 }
 
 bool reduces(const Nest& nest) {
@@ -48,26 +52,47 @@ std::vector<bool> pinned(Plan& plan) {
 
 using Order = std::vector<int>;
 
-Order channels_last(size_t rank) {
-  Order order{0};
-  for (size_t d = 2; d < rank; ++d) order.push_back(static_cast<int>(d));
-  order.push_back(1);
+/// The channels innermost: the last dimension without a window, or the second where all but the first have one (a grouped convolution).
+Order channels_last(const std::vector<bool>& windows) {
+  size_t channels = 1;
+  for (size_t d = 1; d < windows.size(); ++d)
+    if (!windows[d]) channels = d;
+  Order order;
+  for (size_t d = 0; d < windows.size(); ++d)
+    if (d != channels) order.push_back(static_cast<int>(d));
+  order.push_back(static_cast<int>(channels));
   return order;
 }
 
-/// Which axis alone tells each dimension's index; -1 where none does.
-std::vector<int> axes_of(const std::vector<Expr>& index) {
+/// Which axis tells each dimension's index: its only one, or the parallel one of a window; -1 where none does.
+std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest) {
   std::vector<int> out;
-  for (const Expr& e : index) out.push_back(e.op() == ExprOp::axis ? e->index : -1);
+  for (const Expr& e : index) {
+    auto affine = affine_of(e, static_cast<int>(nest.axes.size()));
+    std::vector<int> all, parallel;
+    for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
+      if (affine->coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
+      all.push_back(x);
+      if (nest.axes[x].kind == ops::Axis::Kind::parallel) parallel.push_back(x);
+    }
+    out.push_back(all.size() == 1 ? all[0] : parallel.size() == 1 ? parallel[0] : -1);
+  }
   return out;
 }
 
-/// The order that walks `to` as `order` walks `from`, axis by axis; nullopt where a dimension of `to` has no axis of its own.
-std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to) {
+/// The order that walks `to` as `order` walks `from`, axis by axis; nullopt where a dimension of `to` has no axis of its own. Of a
+/// contraction, one dimension may have none (the channels that it sums or makes): it comes innermost.
+std::optional<Order> carried_over(const Order& order, const std::vector<int>& from, const std::vector<int>& to, bool contraction) {
   Order out;
   for (int d : order)
     for (size_t t = 0; t < to.size(); ++t)
       if (from[d] >= 0 && to[t] == from[d]) out.push_back(static_cast<int>(t));
+  if (contraction && out.size() + 1 == to.size())
+    for (int t = 0; t < static_cast<int>(to.size()); ++t)
+      if (std::find(out.begin(), out.end(), t) == out.end()) {
+        out.push_back(t);
+        break;
+      }
   return out.size() == to.size() ? std::optional(out) : std::nullopt;
 }
 
@@ -81,7 +106,8 @@ class Layouts {
     for (bool changed = true; changed;) {
       changed = false;
       each_nest(plan_, [&](Group& g, Nest& n) {
-        if (g.kind == GroupKind::nests || (g.epilogue && &n == &g.epilogue->map)) changed |= spread(n);
+        const bool contraction = g.kind == GroupKind::contract && !(g.epilogue && &n == &g.epilogue->map);
+        if (g.kind == GroupKind::nests || g.kind == GroupKind::contract) changed |= spread(n, contraction);
       });
     }
     for (size_t a = 0; a < order_.size(); ++a) {
@@ -102,30 +128,33 @@ class Layouts {
   void seed(const Nest& n) {
     if (!reduces(n)) return;
     for (const NestAccess& a : n.accesses) {
-      const size_t rank = plan_.arrays[a.array].shape.size();
-      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || !has_window(a, n)) continue;
-      settle(a.array, channels_last(rank));
+      const std::vector<bool> windows = windows_of(a, n);
+      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0) continue;
+      settle(a.array, channels_last(windows));
+      // Results of a convolution stand as the op makes them: batch, channels, positions.
+      std::vector<bool> positions(windows.size(), true);
+      positions[0] = positions[1] = false;
       for (const NestOutput& o : n.outputs)
-        if (plan_.arrays[o.array].shape.size() == rank) settle(o.array, channels_last(rank));
+        if (plan_.arrays[o.array].shape.size() == windows.size()) settle(o.array, channels_last(positions));
     }
   }
 
   /// Arrays that one loop walks side by side take the order of the first that has one.
-  bool spread(const Nest& n) {
+  bool spread(const Nest& n, bool contraction) {
     struct Side {
       ArrayId array;
       std::vector<int> axes;
     };
     std::vector<Side> sides;
     for (const NestAccess& a : n.accesses)
-      if (!a.flat) sides.push_back({a.array, axes_of(a.index)});
+      if (!a.flat) sides.push_back({a.array, axes_of(a.index, n)});
     for (const NestOutput& o : n.outputs)
-      if (!o.flat) sides.push_back({o.array, axes_of(o.index)});
+      if (!o.flat) sides.push_back({o.array, axes_of(o.index, n)});
     bool changed = false;
     for (const Side& from : sides) {
       if (order_[from.array].empty()) continue;
       for (const Side& to : sides)
-        if (auto order = carried_over(order_[from.array], from.axes, to.axes)) changed |= settle(to.array, std::move(*order));
+        if (auto order = carried_over(order_[from.array], from.axes, to.axes, contraction)) changed |= settle(to.array, std::move(*order));
     }
     return changed;
   }

@@ -121,6 +121,17 @@ class NestLowering {
     return walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
   }
 
+  /// All axes from this one on together make a window of at most kMostUnrolled squared steps.
+  bool small_from(int axis) const {
+    int64_t steps = 1;
+    for (size_t x = static_cast<size_t>(axis); x < nest_.axes.size(); ++x) {
+      if (static_cast<int>(x) == schedule_.vector) continue;
+      const auto extent = nest_.axes[x].extent.number();
+      if (!extent || (steps *= *extent) > kMostUnrolled * kMostUnrolled) return false;
+    }
+    return true;
+  }
+
   /// A short window is written out, so that its places are constants.
   Result<std::vector<Reg>> unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent) {
     for (int64_t i = 0; i < extent; ++i) {
@@ -133,7 +144,8 @@ class NestLowering {
 
   Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
     const auto extent = nest_.axes[axis].extent.number();
-    if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= kMostUnrolled) return unrolled(axis, state, carried, *extent);
+    if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= kMostUnrolled && small_from(axis))
+      return unrolled(axis, state, carried, *extent);
     Result<void> status;
     auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
       State inner = state;

@@ -2,6 +2,7 @@
 #include "codegen/nest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon::codegen {
 
@@ -92,7 +93,8 @@ std::string list_of(const std::vector<Expr>& index) {
 
 std::string array_name(ArrayId id, const Plan& plan) {
   const Array& a = plan.arrays[id];
-  return fmt::format("{}{}:{}{}", a.constant ? "c" : a.value ? "v" : "t", id, name_of(a.dtype), text_of(a.shape));
+  const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
+  return fmt::format("{}{}:{}{}{}", a.constant ? "c" : a.value ? "v" : "t", id, name_of(a.dtype), text_of(a.shape), order);
 }
 
 }  // namespace

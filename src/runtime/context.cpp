@@ -235,6 +235,9 @@ Tensor Context::State::tensor_of(uint32_t buffer) const {
   return Tensor::view(info.dtype, shape_of(buffer), pointers[buffer], nullptr);
 }
 
+/// Generated code has no type in front of it for the sanitiser of undefined behaviour to look at.
+__attribute__((no_sanitize("function"))) static void call(KernelFunction function, const KernelArgs& args, int64_t begin, int64_t end) { function(&args, begin, end); }
+
 Result<void> Context::State::run_kernel(const Step& step, const RunOptions& options, int threads) {
   const int64_t tasks = sizes[step.tasks];
   if (tasks <= 0) return {};
@@ -252,7 +255,7 @@ Result<void> Context::State::run_kernel(const Step& step, const RunOptions& opti
       return;
     }
     const KernelArgs args{arguments.data(), kernel_sizes.data(), scratch_base + stride * static_cast<uint64_t>(thread)};
-    function(&args, begin, end);
+    call(function, args, begin, end);
   };
   default_team().run(tasks, std::max<int64_t>(1, sizes[step.grain]), body, threads);
   return {};

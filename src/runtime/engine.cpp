@@ -43,7 +43,7 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDe
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says");
   if (!parts.program.opaque.empty() && opaque == nullptr)
     return fail(Code::not_supported, "engine", "this engine has ops that run by reference, and the reference device is not linked in")
-        .advice("link tenon_reference_device, or rebuild without: see `tenon inspect`");
+        .advice("link tenon::tenon instead of tenon::run (or, inside this project, tenon_reference_device); `tenon inspect` names the ops");
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
   engine->parts_.code.clear();

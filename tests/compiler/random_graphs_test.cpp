@@ -8,7 +8,6 @@
 
 #include "helpers.h"
 #include "ops/evaluate.h"
-#include "ops/interpret.h"
 #include "ops/sample.h"
 
 namespace tenon::compiler {
@@ -64,12 +63,12 @@ class Grower {
   }
   ValueId ints(std::vector<int64_t> data) {
     const int64_t n = static_cast<int64_t>(data.size());
-    return graph_->add_constant(ir::Constant::of(Tensor::of_i64({n}, data)), "c" + std::to_string(names_++));
+    return graph_->add_constant(ir::constant_of(Tensor::of_i64({n}, data)), "c" + std::to_string(names_++));
   }
   ValueId floats(const DimList& dims) {
     Sizes sizes;
     for (Dim d : dims) sizes.push_back(d.is_number() ? d.value() : 1);
-    return graph_->add_constant(ir::Constant::of(*ops::random_tensor(DType::f32, sizes, random_())), "c" + std::to_string(names_++));
+    return graph_->add_constant(ir::constant_of(*ops::random_tensor(DType::f32, sizes, random_())), "c" + std::to_string(names_++));
   }
   static ir::Attributes with(std::string_view name, ir::Attribute value) {
     ir::Attributes a;
@@ -102,7 +101,15 @@ class Grower {
     ValueId other = some();
     if (pick(3) == 0) other = floats({shape(v).back()});
     if (std::string_view(op) == "Mul") other = add("Tanh", {other});
-    if (other) add(op, pick(2) ? std::vector<ValueId>{v, other} : std::vector<ValueId>{other, v});
+    if (other && meet(v, other)) add(op, pick(2) ? std::vector<ValueId>{v, other} : std::vector<ValueId>{other, v});
+  }
+  /// Whatever "batch" is: a symbol beside another number is legal, and wrong for most batches.
+  bool meet(ValueId a, ValueId b) const {
+    for (int k = 1; k <= std::min(rank(a), rank(b)); ++k) {
+      const Dim x = shape(a)[shape(a).size() - static_cast<size_t>(k)], y = shape(b)[shape(b).size() - static_cast<size_t>(k)];
+      if (!(x == y) && !(x == Dim(1)) && !(y == Dim(1))) return false;
+    }
+    return true;
   }
   void transpose(ValueId v) {
     std::vector<int64_t> order;

@@ -56,7 +56,8 @@ TEST_P(DataSizes, AnswerAsTheReferenceDoes) {
     ASSERT_TRUE(got) << got.error().text();
     ASSERT_EQ((*got)[0].shape(), (*want)[0].shape());
     EXPECT_EQ(integers_of((*got)[1]), integers_of((*want)[1]));
-    for (int64_t i = 0; i < (*want)[0].count(); ++i) ASSERT_NEAR((*got)[0].number(i), (*want)[0].number(i), 1e-3 * (1 + std::abs((*want)[0].number(i)))) << n << " rows, element " << i;
+    for (int64_t i = 0; i < (*want)[0].count(); ++i)
+      ASSERT_NEAR((*got)[0].number(i), (*want)[0].number(i), 1e-3 * (1 + std::abs((*want)[0].number(i)))) << n << " rows, element " << i;
   }
 }
 

@@ -13,7 +13,7 @@ namespace tenon::tests {
 
 namespace {
 
-constexpr int kFloat = 1;   // of ONNX
+constexpr int kFloat = 1;  // of ONNX
 constexpr int64_t kTokens = 96;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -36,7 +36,8 @@ struct Spread {
 
 /// Embeddings as they are, vectors as norms' scales or as biases, the rest such that a layer keeps the size of its input.
 Spread spread_of(const import::OnnxTensor& tensor) {
-  if (contains(tensor.name, "embed") || contains(tensor.name, "position") || contains(tensor.name, "wte") || contains(tensor.name, "wpe")) return {0, 1};
+  if (contains(tensor.name, "embed") || contains(tensor.name, "position") || contains(tensor.name, "wte") || contains(tensor.name, "wpe"))
+    return {0, 1};
   if (tensor.dims.size() == 1) return contains(tensor.name, "norm") && contains(tensor.name, "weight") ? Spread{1, 0.2} : Spread{0, 0.3};
   double inputs = 1;
   for (size_t k = 1; k < tensor.dims.size(); ++k) inputs *= static_cast<double>(tensor.dims[k]);
@@ -83,7 +84,7 @@ Result<void> write_weights(const std::filesystem::path& model, const std::filesy
   return {};
 }
 
-std::vector<Tensor> draw_inputs(const ir::Graph& graph, int round) {
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, int round, int64_t last_token) {
   std::vector<Tensor> inputs;
   std::mt19937_64 draw(static_cast<uint64_t>(round) + 1);
   std::normal_distribution<double> normal;
@@ -95,6 +96,7 @@ std::vector<Tensor> draw_inputs(const ir::Graph& graph, int round) {
     const int64_t columns = shape.back();
     for (int64_t k = 0; k < t.count(); ++k) {
       if (is_float(t.dtype())) t.set_number(k, normal(draw));
+      else if (last_token >= 0 && value.name == "input_ids" && (k + 1) % columns == 0) t.set_integer(k, last_token);
       else t.set_integer(k, element(value.name, k / columns, k % columns, columns, round, draw));
     }
     inputs.push_back(std::move(t));

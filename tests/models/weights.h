@@ -15,7 +15,7 @@ namespace tenon::tests {
 Result<void> write_weights(const std::filesystem::path& model, const std::filesystem::path& folder);
 
 /// Inputs of the graph. round 0 and 1 differ in every dynamic size and in where the masks are off: at the end of each row, or (1) behind
-/// its first token. Every row keeps at least its first token, and rows differ.
-std::vector<Tensor> draw_inputs(const ir::Graph& graph, int round);
+/// its first token. Every row keeps at least its first token, and rows differ. Texts end with `last_token` where it is not negative.
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, int round, int64_t last_token = -1);
 
 }  // namespace tenon::tests

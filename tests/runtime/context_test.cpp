@@ -173,7 +173,7 @@ Program with_kernel() {
 TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   EngineParts parts;
   parts.program = with_kernel();
-  parts.code = {std::byte{0xc3}};   // x86-64: ret
+  parts.code = {std::byte{0xc3}};  // x86-64: ret
   parts.entries = {0};
   auto created = Engine::create(std::move(parts), &test_device());
   ASSERT_TRUE(created) << created.error().text();
@@ -184,7 +184,9 @@ TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
     for (int round = 0; round < 200; ++round) {
       std::vector<float> x(static_cast<size_t>(1 + (round * 7 + id) % 90), static_cast<float>(id));
       auto got = context->run(inputs_of(x));
-      if (!got || floats((*got)[0]) != std::vector<float>(x.size(), static_cast<float>(id + 1)) || integers_of((*got)[2])[1] != 2 * static_cast<int64_t>(x.size())) ++wrong;
+      if (!got || floats((*got)[0]) != std::vector<float>(x.size(), static_cast<float>(id + 1)) ||
+          integers_of((*got)[2])[1] != 2 * static_cast<int64_t>(x.size()))
+        ++wrong;
     }
   };
   std::vector<std::thread> threads;

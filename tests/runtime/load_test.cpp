@@ -66,12 +66,11 @@ TEST_F(LoadTest, RunsWhatWasWritten) {
   EXPECT_EQ((*loaded)->manifest(), "{}");
 }
 
-TEST_F(LoadTest, RefusesAMissingFile) {
-  EXPECT_EQ(load_engine(folder / "nowhere.tenon").error().code(), Code::file_missing);
-}
+TEST_F(LoadTest, RefusesAMissingFile) { EXPECT_EQ(load_engine(folder / "nowhere.tenon").error().code(), Code::file_missing); }
 
 TEST_F(LoadTest, RefusesWhatIsNoEngine) {
-  EXPECT_EQ(refused("This is a letter, and a long one, so that a header would fit into it more than once over and over again."), Code::bad_file);
+  EXPECT_EQ(refused("This is a letter, and a long one, so that a header would fit into it more than once over and over again."),
+            Code::bad_file);
   EXPECT_EQ(refused(""), Code::bad_file);
 }
 

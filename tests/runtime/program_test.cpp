@@ -57,7 +57,7 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
 
 TEST(ProgramBytes, SkipFieldsOfNewerVersions) {
   const std::string bytes = encode(full_program());
-  auto program = decode(bytes + std::string("\xfa\x3e\x03new", 6));   // field 1007, three bytes
+  auto program = decode(bytes + std::string("\xfa\x3e\x03new", 6));  // field 1007, three bytes
   ASSERT_TRUE(program) << program.error().text();
   EXPECT_EQ(encode(*program), bytes);
 }
@@ -140,8 +140,9 @@ TEST(ProgramSizes, AreWhatTheirLinesSay) {
   using Kind = SizeLine::Kind;
   Program p;
   p.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
-  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, -3, 0, 0, 0}, {Kind::add, 0, 0, 1, 0}, {Kind::multiply, 0, 0, 1, 0}, {Kind::floor_divide, 0, 0, 1, 0},
-             {Kind::minimum, 0, 0, 1, 0}, {Kind::maximum, 0, 0, 1, 0}, {Kind::less, 0, 1, 0, 0}, {Kind::equal, 0, 0, 1, 0}, {Kind::select, 0, 7, 0, 1}, {Kind::select, 0, 8, 0, 1}};
+  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, -3, 0, 0, 0}, {Kind::add, 0, 0, 1, 0},     {Kind::multiply, 0, 0, 1, 0},
+             {Kind::floor_divide, 0, 0, 1, 0},    {Kind::minimum, 0, 0, 1, 0},   {Kind::maximum, 0, 0, 1, 0}, {Kind::less, 0, 1, 0, 0},
+             {Kind::equal, 0, 0, 1, 0},           {Kind::select, 0, 7, 0, 1},    {Kind::select, 0, 8, 0, 1}};
   std::vector<int64_t> values;
   ASSERT_TRUE(evaluate_sizes(p, 0, 11, {{7}}, values));
   EXPECT_EQ(values, (std::vector<int64_t>{7, -3, 4, -21, -3, -3, 7, 1, 0, 7, -3}));

@@ -41,14 +41,16 @@ inline const TestDevice& test_device() {
   return device;
 }
 
-inline runtime::PortInfo port(std::string name, DType dtype, std::vector<runtime::Slot> shape, std::vector<std::string> dimensions, uint32_t buffer) {
+inline runtime::PortInfo port(std::string name, DType dtype, std::vector<runtime::Slot> shape, std::vector<std::string> dimensions,
+                              uint32_t buffer) {
   runtime::PortInfo p{std::move(name), dtype, std::move(shape), std::move(dimensions), {}, {}, {}, buffer};
   p.lower.assign(p.shape.size(), 1);
   p.upper.assign(p.shape.size(), 1000);
   return p;
 }
 
-inline runtime::BufferInfo buffer(runtime::BufferInfo::Kind kind, DType dtype, std::vector<runtime::Slot> shape, uint32_t index, std::string name) {
+inline runtime::BufferInfo buffer(runtime::BufferInfo::Kind kind, DType dtype, std::vector<runtime::Slot> shape, uint32_t index,
+                                  std::string name) {
   return {kind, dtype, std::move(shape), index, 0, 0, 2, std::move(name)};
 }
 
@@ -59,18 +61,50 @@ inline runtime::Program small_program() {
   using Kind = SizeLine::Kind;
   using Place = BufferInfo::Kind;
   Program p;
-  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, 2, 0, 0, 0}, {Kind::constant, 1, 0, 0, 0}, {Kind::bound, 0, 0, 0, 0}, {Kind::multiply, 0, 1, 3, 0}};
+  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0},
+             {Kind::constant, 2, 0, 0, 0},
+             {Kind::constant, 1, 0, 0, 0},
+             {Kind::bound, 0, 0, 0, 0},
+             {Kind::multiply, 0, 1, 3, 0}};
   p.door_lines = 3;
-  p.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::input, DType::i64, {0}, 1, "ids"), buffer(Place::dynamic, DType::f32, {0}, 0, "plus"),
-               buffer(Place::dynamic, DType::f32, {3}, 1, "found"), buffer(Place::output, DType::i64, {1}, 2, "sizes")};
+  p.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::input, DType::i64, {0}, 1, "ids"),
+               buffer(Place::dynamic, DType::f32, {0}, 0, "plus"), buffer(Place::dynamic, DType::f32, {3}, 1, "found"),
+               buffer(Place::output, DType::i64, {1}, 2, "sizes")};
   p.inputs = {port("x", DType::f32, {0}, {"n"}, 0), port("ids", DType::i64, {0}, {"n"}, 1)};
   p.inputs[1].limits = {{0, false}};
   p.outputs = {port("plus", DType::f32, {0}, {"n"}, 2), port("found", DType::f32, {3}, {"u"}, 3), port("sizes", DType::i64, {1}, {"2"}, 4)};
   p.opaque = {"add one", "positives"};
   p.steps.resize(3);
-  p.steps[0] = {.kind = Step::Kind::opaque, .code = 0, .buffers = {0}, .results = {2}, .sizes = {}, .tasks = 2, .grain = 2, .lines = 3, .bindings = {}, .label = "AddOne"};
-  p.steps[1] = {.kind = Step::Kind::opaque, .code = 1, .buffers = {2}, .results = {3}, .sizes = {}, .tasks = 2, .grain = 2, .lines = 3, .bindings = {{3, 0, 0}}, .label = "Positives"};
-  p.steps[2] = {.kind = Step::Kind::sizes, .code = 0, .buffers = {4}, .results = {}, .sizes = {0, 4}, .tasks = 2, .grain = 2, .lines = 5, .bindings = {}, .label = "Sizes"};
+  p.steps[0] = {.kind = Step::Kind::opaque,
+                .code = 0,
+                .buffers = {0},
+                .results = {2},
+                .sizes = {},
+                .tasks = 2,
+                .grain = 2,
+                .lines = 3,
+                .bindings = {},
+                .label = "AddOne"};
+  p.steps[1] = {.kind = Step::Kind::opaque,
+                .code = 1,
+                .buffers = {2},
+                .results = {3},
+                .sizes = {},
+                .tasks = 2,
+                .grain = 2,
+                .lines = 3,
+                .bindings = {{3, 0, 0}},
+                .label = "Positives"};
+  p.steps[2] = {.kind = Step::Kind::sizes,
+                .code = 0,
+                .buffers = {4},
+                .results = {},
+                .sizes = {0, 4},
+                .tasks = 2,
+                .grain = 2,
+                .lines = 5,
+                .bindings = {},
+                .label = "Sizes"};
   return p;
 }
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon inspect` of engine files: what it says is what was built."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+
+
+def tenon(*arguments: object) -> subprocess.CompletedProcess:
+    return subprocess.run([str(TENON), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+class InspectEngine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.engine, cls.portable = cls.folder / "mlp.tenon", cls.folder / "portable.tenon"
+        cls.built = json.loads(tenon("build", ROOT / "examples/mlp.onnx", "-o", cls.engine, "--json").stdout)
+        tenon("build", ROOT / "examples/mlp.onnx", "-o", cls.portable, "--portable")
+
+    def test_tells_sections_ports_kernels_and_memory(self):
+        told = json.loads(tenon("inspect", self.engine, "--json").stdout)
+        self.assertEqual(told["bytes"], self.engine.stat().st_size)
+        self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "kernels", "code", "weights"})
+        self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"]}])
+        self.assertEqual([p["name"] for p in told["outputs"]], ["y"])
+        self.assertEqual(len(told["kernels"]), self.built["kernels"])
+        self.assertTrue(all(k["bytes"] > 0 and k["computes"] for k in told["kernels"]))
+        self.assertEqual(sum(k["steps"] for k in told["kernels"]), sum(s["kind"] == "kernel" for s in told["steps"]))
+        self.assertEqual(told["memory"]["weight_bytes"], self.built["weight_bytes"])
+        self.assertEqual(told["memory"]["arena_bytes"], self.built["arena_bytes"])
+        self.assertEqual(told["manifest"]["opt"], 3)
+
+    def test_memory_grows_with_the_shape(self):
+        small, large = (json.loads(tenon("inspect", self.engine, "--shape", f"x={n}x16", "--json").stdout)["memory"] for n in (1, 1000))
+        self.assertEqual(large["at"], [[1000, 16]])
+        self.assertGreater(large["arena_bytes"], small["arena_bytes"])
+
+    def test_a_portable_engine_has_no_code(self):
+        told = json.loads(tenon("inspect", self.portable, "--json").stdout)
+        self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "constants index", "weights"})
+        self.assertTrue(told["manifest"]["portable"])
+
+    def test_text_shows_steps_and_graph(self):
+        text = tenon("inspect", self.engine, "--text").stdout
+        self.assertIn("reads and writes", text)
+        self.assertIn("graph ", text)
+
+    def test_what_is_no_engine_is_refused(self):
+        bad = self.folder / "bad.tenon"
+        bad.write_bytes(b"\x89TNN\r\n\x1a\n" + bytes(100))
+        self.assertEqual(tenon("inspect", bad).returncode, 1)
+        self.assertEqual(tenon("inspect", self.engine, "--svg", self.folder / "x.svg").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes become one kernel: graphs in text form, and the groups that they become.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codegen/nest.h"
+#include "ir/text.h"
+#include "ops/op.h"
+
+namespace tenon::codegen {
+namespace {
+
+struct Planned {
+  std::unique_ptr<ir::Graph> graph;
+  Plan plan;
+
+  /// "contract: MatMul Add Gelu" a line: the kind, and the nodes that it computes, in the graph's order.
+  std::string text() const {
+    static constexpr const char* kKinds[] = {"nests", "contract", "attention", "opaque", "sizes", "control"};
+    std::string out;
+    for (const Group& g : plan.groups) {
+      out += std::string(kKinds[static_cast<int>(g.kind)]) + ":";
+      for (ir::NodeId n : nodes_of(g)) out += " " + graph->node(n).op->name;
+      out += "\n";
+    }
+    return out;
+  }
+  std::vector<ir::NodeId> nodes_of(const Group& g) const {
+    std::vector<ir::NodeId> nodes;
+    auto add = [&](ir::NodeId n) {
+      if (n && std::find(nodes.begin(), nodes.end(), n) == nodes.end()) nodes.push_back(n);
+    };
+    for (const Nest& nest : g.nests) std::for_each(nest.nodes.begin(), nest.nodes.end(), add);
+    if (g.epilogue) std::for_each(g.epilogue->map.nodes.begin(), g.epilogue->map.nodes.end(), add);
+    add(g.node);
+    std::sort(nodes.begin(), nodes.end(), [&](ir::NodeId a, ir::NodeId b) { return graph->is_before(a, b); });
+    return nodes;
+  }
+};
+
+Planned planned(std::string_view text, PlanOptions options = {}) {
+  Planned out;
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  if (!graph) return out;
+  auto made = plan(**graph, options);
+  EXPECT_TRUE(made) << made.error().text();
+  out.graph = std::move(*graph);
+  if (made) out.plan = std::move(*made);
+  return out;
+}
+
+std::string groups(std::string_view text, PlanOptions options = {}) { return planned(text, options).text(); }
+
+constexpr std::string_view kLinear =
+    "graph main(x: f32[n,64], w: f32[64,128], b: f32[128]) { h = MatMul(x, w) s = Add(h, b) y = Gelu(s) return y }";
+
+TEST(Plan, RunsBiasAndActivationOnTheTileOfAProduct) { EXPECT_EQ(groups(kLinear), "contract: MatMul Add Gelu\n"); }
+
+TEST(Plan, WithoutFusionIsOneGroupANode) {
+  EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
+}
+
+TEST(Plan, KeepsAProductThatTwoReadersNeed) {
+  EXPECT_EQ(groups("graph main(x: f32[n,64], w: f32[64,128]) { h = MatMul(x, w) y = Relu(h) return y, h }"),
+            "contract: MatMul\nnests: Relu\n");
+}
+
+TEST(Plan, RunsAResidualOnTheTileOfAProduct) {
+  EXPECT_EQ(groups("graph main(x: f32[n,64], w: f32[64,64], b: f32[64]) { h = MatMul(x, w) s = Add(h, b) y = Add(x, s) return y }"),
+            "contract: MatMul Add Add\n");
+}
+
+TEST(Plan, MakesOneLoopOfMaps) {
+  EXPECT_EQ(groups("graph main(x: f32[n,8], y: f32[8]) { a = Mul(x, y) b = Sigmoid(a) c = Mul(a, b) d = Exp(c) return d }"),
+            "nests: Mul Sigmoid Mul Exp\n");
+}
+
+TEST(Plan, MakesOneGroupOfASoftmax) { EXPECT_EQ(groups("graph main(x: f32[n,100]) { y = Softmax(x) return y }"), "nests: Softmax\n"); }
+
+TEST(Plan, MakesOneGroupOfANormAndTheResidualBeforeIt) {
+  EXPECT_EQ(
+      groups("graph main(x: f32[n,64], r: f32[n,64], s: f32[64], b: f32[64]) { a = Add(x, r) y = LayerNormalization(a, s, b) return y }"),
+      "nests: Add LayerNormalization\n");
+}
+
+TEST(Plan, ReadsThroughTransposes) {
+  EXPECT_EQ(groups("graph main(x: f32[n,8,16]) { t = Transpose(x, perm=[0, 2, 1]) y = Relu(t) return y }"), "nests: Transpose Relu\n");
+  EXPECT_EQ(
+      groups(
+          "graph main(x: f32[64,n], w: f32[128,64]) { t = Transpose(x, perm=[1, 0]) u = Transpose(w, perm=[1, 0]) y = MatMul(t, u) return y }"),
+      "contract: Transpose Transpose MatMul\n");
+}
+
+TEST(Plan, ReadsThroughReshapesSlicesAndConcats) {
+  EXPECT_EQ(groups(R"(graph main(x: f32[n,12]) {
+    const shape: i64[3] = [-1, 3, 4]
+    const from: i64[1] = [1]
+    const to: i64[1] = [3]
+    const axis: i64[1] = [1]
+    r = Reshape(x, shape)
+    s = Slice(r, from, to, axis)
+    e = Exp(s)
+    c = Concat(e, s, axis=1)
+    return c
+  })"),
+            "nests: Slice Exp Concat\nnests: Slice Concat\n");
+}
+
+TEST(Plan, RunsAttentionAsOneGroup) {
+  EXPECT_EQ(groups("graph main(q: f32[b,4,s,16], k: f32[b,4,t,16], v: f32[b,4,t,16]) { y = Attention(q, k, v) return y }"),
+            "attention: Attention\n");
+}
+
+TEST(Plan, LeavesOutWhatNobodyReads) { EXPECT_EQ(groups("graph main(x: f32[n]) { a = Exp(x) b = Neg(x) return b }"), "nests: Neg\n"); }
+
+constexpr std::string_view kConvs = R"(graph main(x: f32[n,3,32,32], w: f32[16,3,3,3], b: f32[16], v: f32[8,16,3,3]) {
+  h = Conv(x, w, b, pads=[1, 1, 1, 1])
+  r = Relu(h)
+  y = Conv(r, v, pads=[1, 1, 1, 1])
+  return y
+})";
+
+TEST(Plan, RunsActivationsOnTheTileOfAConvolution) { EXPECT_EQ(groups(kConvs), "contract: Conv Relu\ncontract: Conv\n"); }
+
+/// Strides of the array between the two convolutions.
+std::string strides_between(const Planned& p) {
+  for (const Array& a : p.plan.arrays)
+    if (a.value && p.graph->value(a.value).name == "r") return text_of(a.strides);
+  return "";
+}
+
+TEST(Plan, PutsChannelsLastBetweenConvolutionsAndNowhereElse) {
+  const Planned p = planned(kConvs);
+  EXPECT_EQ(strides_between(p), "[16384, 1, 512, 16]");
+  for (ArrayId a : {p.plan.inputs[0], p.plan.outputs[0]}) EXPECT_EQ(p.plan.arrays[a].strides, row_major(p.plan.arrays[a].shape));
+  EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false})), "[16384, 1024, 32, 1]");
+}
+
+TEST(Plan, LimitsTokensAtTheDoor) {
+  const Planned p = planned("graph main(ids: i64[n,s], table: f32[50,8]) { y = Gather(table, ids) return y }");
+  ASSERT_EQ(p.plan.limits.size(), 1u);
+  EXPECT_EQ(p.plan.limits[0].input, p.plan.inputs[0]);
+  EXPECT_EQ(p.plan.limits[0].extent, Dim(50));
+  EXPECT_TRUE(p.plan.limits[0].from_end);
+}
+
+TEST(Plan, IsTheSameForTheSameGraph) {
+  EXPECT_EQ(text_of(planned(kConvs).plan), text_of(planned(kConvs).plan));
+  EXPECT_EQ(text_of(planned(kLinear).plan), text_of(planned(kLinear).plan));
+}
+
+}  // namespace
+}  // namespace tenon::codegen

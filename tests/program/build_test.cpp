@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/build.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "ops/op.h"
+#include "program/opaque_text.h"
+
+namespace tenon::tests {
+namespace {
+
+using codegen::GroupKind;
+using runtime::BufferInfo;
+using runtime::Step;
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  return graph ? std::move(*graph) : nullptr;
+}
+
+/// Every group gets one kernel over the arrays that its loops touch; none has code that could run.
+Result<program::Built> build(const ir::Graph& graph) {
+  const codegen::Plan plan = TRY(codegen::plan(graph, {.fuse = false, .channels_last = false}));
+  std::vector<std::vector<codegen::Kernel>> kernels(plan.groups.size());
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    if (plan.groups[g].kind != GroupKind::nests && plan.groups[g].kind != GroupKind::contract) continue;
+    codegen::Kernel kernel;
+    for (const codegen::Nest& nest : plan.groups[g].nests) {
+      for (const codegen::NestAccess& a : nest.accesses) kernel.arguments.push_back(a.array);
+      for (const codegen::NestOutput& o : nest.outputs) kernel.arguments.push_back(o.array);
+      for (ir::NodeId n : nest.nodes) kernel.nodes.push_back(n);
+    }
+    kernels[g].push_back(std::move(kernel));
+  }
+  return program::build(graph, plan, std::move(kernels));
+}
+
+const BufferInfo& named(const runtime::Program& p, std::string_view name) {
+  for (const BufferInfo& b : p.buffers)
+    if (b.name == name) return b;
+  ADD_FAILURE() << "no buffer " << name;
+  return p.buffers[0];
+}
+
+TEST(Build, NumbersPortsBuffersAndTheirLives) {
+  auto graph =
+      graph_of("graph main(x: f32[n,4]) { const w: f32[4] = [1, 2, 3, 4] a = Exp(x) b = Mul(a, w) c = Add(a, b) return c as out }");
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  const runtime::Program& p = built->program;
+  ASSERT_EQ(p.steps.size(), 3u);
+  EXPECT_EQ(p.inputs[0].name, "x");
+  EXPECT_EQ(p.inputs[0].dimensions, (std::vector<std::string>{"n", "4"}));
+  EXPECT_EQ(p.outputs[0].name, "out");
+  EXPECT_EQ(p.buffers[p.outputs[0].buffer].kind, BufferInfo::Kind::output);
+  EXPECT_EQ(named(p, "a").kind, BufferInfo::Kind::arena);
+  EXPECT_EQ(named(p, "a").first, 0u);
+  EXPECT_EQ(named(p, "a").last, 2u);
+  EXPECT_EQ(named(p, "b").first, 1u);
+  EXPECT_EQ(named(p, "b").last, 2u);
+  EXPECT_EQ(p.steps[0].label, "Exp");
+  EXPECT_TRUE(runtime::decode(runtime::encode(p)));
+}
+
+TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
+  auto graph = graph_of(
+      "graph main(x: f32[n,4]) { const w: f32[4] = [1, 2, 3, 4] const v: f32[4] = [5, 6, 7, 8]"
+      " a = Mul(x, w) b = Mul(a, v) c = Mul(b, w) return c }");
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  ASSERT_EQ(built->weights.size(), 2u);
+  EXPECT_EQ(built->weights[0].offset, 0u);
+  EXPECT_EQ(built->weights[1].offset % 64, 0u);
+  EXPECT_GE(built->weights[1].offset, 16 + runtime::kSlack);
+  EXPECT_GE(built->program.weight_bytes, built->weights[1].offset + 16 + runtime::kSlack);
+}
+
+TEST(Build, BindsSizesThatAnOpaqueStepBrings) {
+  auto graph = graph_of("graph main(x: f32[n]) { i = NonZero(x) y = Cast(i, to=1) z = Exp(y) return z }");
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  const runtime::Program& p = built->program;
+  ASSERT_EQ(p.steps[0].kind, Step::Kind::opaque);
+  EXPECT_EQ(built->opaque_ops, std::vector<std::string>{"NonZero"});
+  ASSERT_EQ(p.steps[0].bindings.size(), 1u);
+  const runtime::Slot slot = p.steps[0].bindings[0].slot;
+  EXPECT_EQ(p.sizes[slot].kind, runtime::SizeLine::Kind::bound);
+  EXPECT_GE(slot, p.door_lines);
+  EXPECT_GT(p.steps[1].lines, slot);
+  EXPECT_TRUE(runtime::sized_late(p, named(p, "y")));
+}
+
+TEST(Build, GivesTheSameProgramForTheSameGraph) {
+  constexpr std::string_view kText = "graph main(x: f32[n,m]) { a = Exp(x) b = Shape(a) c = NonZero(a) d = Neg(a) return b, c, d }";
+  auto one = build(*graph_of(kText)), two = build(*graph_of(kText));
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(runtime::encode(one->program), runtime::encode(two->program));
+}
+
+TEST(Build, RefusesASizeThatNothingGives) {
+  auto graph = graph_of("graph main(x: f32[2*n]) { y = Exp(x) return y }");
+  auto built = build(*graph);
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code(), Code::not_supported);
+}
+
+TEST(OpaqueText, HoldsSmallConstantsAndNamesTheOtherOperands) {
+  auto graph = graph_of("graph main(x: f32[n,4], k: i64[1]) { const w: i64[1] = [2] v, i = TopK(x, w) return v, i }");
+  auto text = program::opaque_text(*graph, graph->first());
+  ASSERT_TRUE(text) << text.error().text();
+  EXPECT_EQ(text->operands, std::vector<size_t>{0});
+  auto again = ir::parse(text->text, ops::table());
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ((*again)->node_count(), 1u);
+  EXPECT_EQ((*again)->inputs().size(), 1u);
+  EXPECT_EQ((*again)->outputs().size(), 2u);
+}
+
+}  // namespace
+}  // namespace tenon::tests
