@@ -23,7 +23,9 @@ struct Loaded {
   MachineCode code;
   void* memory = nullptr;
   double emit_ms = 0;
-  runtime::KernelFunction entry() const { return reinterpret_cast<runtime::KernelFunction>(static_cast<std::byte*>(memory) + code.entries[0].offset); }
+  runtime::KernelFunction entry() const {
+    return reinterpret_cast<runtime::KernelFunction>(static_cast<std::byte*>(memory) + code.entries[0].offset);
+  }
 };
 
 Loaded load(const TileKernel& kernel, const Target& target) {
@@ -67,11 +69,14 @@ TileKernel peak(int lanes) {
   std::vector<Reg> start(12);
   for (Reg& r : start) r = b.load(out, b.integer(0), lanes);
   const Reg x = b.load(out, b.integer(0), lanes);
-  const auto end = b.loop(b.task_begin(), b.task_end(), b.integer(1), start, [&](Reg, const std::vector<Reg>& now) {
-    std::vector<Reg> next;
-    for (Reg r : now) next.push_back(b.fma(x, x, r));
-    return next;
-  }, 4);
+  const auto end = b.loop(
+      b.task_begin(), b.task_end(), b.integer(1), start,
+      [&](Reg, const std::vector<Reg>& now) {
+        std::vector<Reg> next;
+        for (Reg r : now) next.push_back(b.fma(x, x, r));
+        return next;
+      },
+      4);
   for (int i = 0; i < 12; ++i) b.store(out, b.integer(i * lanes), end[i]);
   return k;
 }
@@ -90,13 +95,22 @@ double best_gflops(runtime::KernelFunction f, const runtime::KernelArgs& args, d
 
 int main() {
   const Target host = *Target::host();
-  struct Case { Target::Isa isa; int rows, vectors; };
-  const Case cases[] = {{Target::Isa::avx512, 14, 2}, {Target::Isa::avx512, 13, 2}, {Target::Isa::avx512, 12, 2}, {Target::Isa::avx512, 10, 2}, {Target::Isa::avx512, 8, 3}, {Target::Isa::avx512, 9, 3},
-                        {Target::Isa::avx512, 6, 4},  {Target::Isa::avx512, 7, 4}, {Target::Isa::avx512, 5, 4}, {Target::Isa::avx512, 4, 4},  {Target::Isa::avx512, 4, 6}, {Target::Isa::avx512, 2, 8},  {Target::Isa::avx512, 1, 8},
-                        {Target::Isa::avx512, 1, 4},  {Target::Isa::avx512, 24, 1}, {Target::Isa::avx2, 6, 2},   {Target::Isa::avx2, 4, 3},   {Target::Isa::avx2, 5, 2}, {Target::Isa::avx2, 4, 2},  {Target::Isa::avx2, 2, 4},  {Target::Isa::avx2, 1, 8}};
+  struct Case {
+    Target::Isa isa;
+    int rows, vectors;
+  };
+  const Case cases[] = {{Target::Isa::avx512, 14, 2}, {Target::Isa::avx512, 13, 2}, {Target::Isa::avx512, 12, 2},
+                        {Target::Isa::avx512, 10, 2}, {Target::Isa::avx512, 8, 3},  {Target::Isa::avx512, 9, 3},
+                        {Target::Isa::avx512, 6, 4},  {Target::Isa::avx512, 7, 4},  {Target::Isa::avx512, 5, 4},
+                        {Target::Isa::avx512, 4, 4},  {Target::Isa::avx512, 4, 6},  {Target::Isa::avx512, 2, 8},
+                        {Target::Isa::avx512, 1, 8},  {Target::Isa::avx512, 1, 4},  {Target::Isa::avx512, 24, 1},
+                        {Target::Isa::avx2, 6, 2},    {Target::Isa::avx2, 4, 3},    {Target::Isa::avx2, 5, 2},
+                        {Target::Isa::avx2, 4, 2},    {Target::Isa::avx2, 2, 4},    {Target::Isa::avx2, 1, 8}};
   constexpr int64_t kDepth = 768;
   std::vector<float> a(64 * (kDepth + 16), 0.5f), w(kDepth * 256 + 8192, 0.25f), out(4096);
-  auto aligned = [](std::vector<float>& v) { return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data()) + 63) & ~uintptr_t{63}); };
+  auto aligned = [](std::vector<float>& v) {
+    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data()) + 63) & ~uintptr_t{63});
+  };
   void* buffers[] = {aligned(a), aligned(w), aligned(out)};
   void* peak_buffers[] = {aligned(out)};
   const int64_t sizes[] = {kDepth, kDepth + 16};
@@ -113,12 +127,14 @@ int main() {
         top = std::max(top, best_gflops(roof.entry(), peak_args, 2.0 * 12 * target.lanes(), 100000));
         best = std::max(best, best_gflops(l.entry(), args, flops, std::max<int64_t>(1, static_cast<int64_t>(4e7 / flops))));
       }
-      std::printf("%-7s %2dx%d %-9s %6.1f GF/s of %6.1f = %5.1f %%  emit %.2f ms, %zu bytes\n", c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors,
-                  k_major ? "k-major" : "row-major", best, top, 100 * best / top, l.emit_ms, l.code.bytes.size());
+      std::printf("%-7s %2dx%d %-9s %6.1f GF/s of %6.1f = %5.1f %%  emit %.2f ms, %zu bytes\n",
+                  c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors, k_major ? "k-major" : "row-major", best, top,
+                  100 * best / top, l.emit_ms, l.code.bytes.size());
       std::fflush(stdout);
       if (const char* folder = std::getenv("TENON_DUMP")) {
         char name[256];
-        std::snprintf(name, sizeof name, "%s/%s_%dx%d_%d.bin", folder, c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors, k_major);
+        std::snprintf(name, sizeof name, "%s/%s_%dx%d_%d.bin", folder, c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors,
+                      k_major);
         if (std::FILE* f = std::fopen(name, "wb")) {
           std::fwrite(l.code.bytes.data(), 1, l.code.bytes.size(), f);
           std::fclose(f);

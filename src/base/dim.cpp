@@ -70,8 +70,15 @@ Dim Symbols::symbol(std::string_view name, int64_t lower, int64_t upper) {
     }
     return found->second;
   }
-  DimNode candidate{.kind = DimNode::Kind::symbol, .symbols = this, .id = 0, .lower = lower, .upper = upper, .weight = 1,
-                    .name = std::string(name), .terms = {}, .operands = {}};
+  DimNode candidate{.kind = DimNode::Kind::symbol,
+                    .symbols = this,
+                    .id = 0,
+                    .lower = lower,
+                    .upper = upper,
+                    .weight = 1,
+                    .name = std::string(name),
+                    .terms = {},
+                    .operands = {}};
   const Dim made(DimAlgebra::intern(this, std::move(candidate)));
   state_->by_name.emplace(std::string(name), made);
   state_->all.push_back(made);
@@ -80,9 +87,7 @@ Dim Symbols::symbol(std::string_view name, int64_t lower, int64_t upper) {
 
 Dim Symbols::fresh(std::string_view prefix, int64_t lower, int64_t upper) {
   std::string name;
-  do {
-    name = std::string(prefix) + std::to_string(state_->next_fresh++);
-  } while (state_->by_name.contains(name));
+  do { name = std::string(prefix) + std::to_string(state_->next_fresh++); } while (state_->by_name.contains(name));
   return symbol(name, lower, upper);
 }
 

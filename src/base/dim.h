@@ -26,7 +26,8 @@ class Dim {
   /// The number; only where is_number().
   int64_t value() const { return static_cast<int64_t>(bits_) >> 1; }
   std::optional<int64_t> number() const { return is_number() ? std::optional(value()) : std::nullopt; }
-  /// Arithmetic left 62 bits, or the value outgrew 512 terms or 4096 parts: no size, compares unequal to all sizes, and every operation on it gives it again.
+  /// Arithmetic left 62 bits, or the value outgrew 512 terms or 4096 parts: no size, compares unequal to all sizes, and every operation on
+  /// it gives it again.
   bool is_overflow() const;
 
   /// Bounds that hold for every legal value of the symbols; saturated at +-2^62.
@@ -87,12 +88,12 @@ struct DimNode {
   };
   Kind kind;
   Symbols* symbols;
-  uint32_t id;                 ///< order of creation; also the order of terms
+  uint32_t id;  ///< order of creation; also the order of terms
   int64_t lower, upper;
-  uint32_t weight = 1;         ///< how many parts it has when written out; bounded
-  std::string name;            ///< symbol
-  std::vector<Term> terms;     ///< polynomial, sorted; a term without factors is the constant
-  std::vector<Dim> operands;   ///< floor_div, min, max, less, equal: two; select: three
+  uint32_t weight = 1;        ///< how many parts it has when written out; bounded
+  std::string name;           ///< symbol
+  std::vector<Term> terms;    ///< polynomial, sorted; a term without factors is the constant
+  std::vector<Dim> operands;  ///< floor_div, min, max, less, equal: two; select: three
 };
 
 /// Owns the symbols and the interned polynomials of one graph (and of its bodies). Not thread-safe.

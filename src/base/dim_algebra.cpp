@@ -114,14 +114,20 @@ size_t DimNodeHash::operator()(const DimNode* node) const {
 
 bool DimNodeEqual::operator()(const DimNode* a, const DimNode* b) const {
   if (a->kind != b->kind || a->name != b->name || a->operands != b->operands || a->terms.size() != b->terms.size()) return false;
-  return std::equal(a->terms.begin(), a->terms.end(), b->terms.begin(), [](const DimNode::Term& x, const DimNode::Term& y) {
-    return x.coefficient == y.coefficient && same_monomial(x, y);
-  });
+  return std::equal(a->terms.begin(), a->terms.end(), b->terms.begin(),
+                    [](const DimNode::Term& x, const DimNode::Term& y) { return x.coefficient == y.coefficient && same_monomial(x, y); });
 }
 
 Dim DimAlgebra::overflow() {
-  static const DimNode node{.kind = DimNode::Kind::overflow, .symbols = nullptr, .id = 0, .lower = -kUnbounded, .upper = kUnbounded,
-                            .weight = 1, .name = {}, .terms = {}, .operands = {}};
+  static const DimNode node{.kind = DimNode::Kind::overflow,
+                            .symbols = nullptr,
+                            .id = 0,
+                            .lower = -kUnbounded,
+                            .upper = kUnbounded,
+                            .weight = 1,
+                            .name = {},
+                            .terms = {},
+                            .operands = {}};
   return Dim(&node);
 }
 
@@ -156,13 +162,27 @@ Dim DimAlgebra::dim_of(Symbols* symbols, Poly poly) {
   if (poly.empty()) return 0;
   if (poly.size() == 1 && poly[0].factors.empty()) return Dim(poly[0].coefficient);
   if (poly.size() == 1 && poly[0].coefficient == 1 && poly[0].factors.size() == 1) return Dim(poly[0].factors[0]);
-  DimNode candidate{.kind = DimNode::Kind::polynomial, .symbols = symbols, .id = 0, .lower = 0, .upper = 0, .weight = 1, .name = {},
-                    .terms = std::move(poly), .operands = {}};
+  DimNode candidate{.kind = DimNode::Kind::polynomial,
+                    .symbols = symbols,
+                    .id = 0,
+                    .lower = 0,
+                    .upper = 0,
+                    .weight = 1,
+                    .name = {},
+                    .terms = std::move(poly),
+                    .operands = {}};
   return Dim(intern(symbols, std::move(candidate)));
 }
 
 Dim DimAlgebra::atom(Symbols* symbols, DimNode::Kind kind, std::vector<Dim> operands) {
-  DimNode candidate{.kind = kind, .symbols = symbols, .id = 0, .lower = 0, .upper = 0, .weight = 1, .name = {}, .terms = {},
+  DimNode candidate{.kind = kind,
+                    .symbols = symbols,
+                    .id = 0,
+                    .lower = 0,
+                    .upper = 0,
+                    .weight = 1,
+                    .name = {},
+                    .terms = {},
                     .operands = std::move(operands)};
   return Dim(intern(symbols, std::move(candidate)));
 }

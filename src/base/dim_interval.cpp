@@ -11,9 +11,7 @@ namespace {
 using Wide = __int128;
 constexpr Interval kAll = {-kUnbounded, kUnbounded};
 
-int64_t clamp(Wide value) {
-  return static_cast<int64_t>(std::clamp<Wide>(value, -kUnbounded, kUnbounded));
-}
+int64_t clamp(Wide value) { return static_cast<int64_t>(std::clamp<Wide>(value, -kUnbounded, kUnbounded)); }
 
 Interval sum(Interval a, Interval b) {
   const bool open_below = a.lower == -kUnbounded || b.lower == -kUnbounded;
@@ -128,7 +126,8 @@ Interval quotient(Interval a, Interval b) {
     const int64_t most = std::max({a.upper, -a.lower, int64_t{0}});
     return {-most, most};
   }
-  const int64_t ends[] = {floor_div(a.lower, b.lower), floor_div(a.lower, b.upper), floor_div(a.upper, b.lower), floor_div(a.upper, b.upper)};
+  const int64_t ends[] = {floor_div(a.lower, b.lower), floor_div(a.lower, b.upper), floor_div(a.upper, b.lower),
+                          floor_div(a.upper, b.upper)};
   Interval out = {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
   const bool open_below = b.lower > 0 ? a.lower == -kUnbounded : a.upper == kUnbounded;
   const bool open_above = b.lower > 0 ? a.upper == kUnbounded : a.lower == -kUnbounded;

@@ -71,46 +71,68 @@ void unify(Expr& a, Expr& b) {
 }  // namespace
 
 Expr::Expr(double number) {
-  node_ = sealed({.op = ExprOp::constant, .dtype = DType::f32, .untyped = true, .index = 0, .number = number,
-                  .integer = wrap_number(DType::i64, number), .size = 0, .args = {}});
+  node_ = sealed({.op = ExprOp::constant,
+                  .dtype = DType::f32,
+                  .untyped = true,
+                  .index = 0,
+                  .number = number,
+                  .integer = wrap_number(DType::i64, number),
+                  .size = 0,
+                  .args = {}});
 }
 
 Expr::Expr(int number) {
-  node_ = sealed({.op = ExprOp::constant, .dtype = DType::i64, .untyped = true, .index = 0, .number = static_cast<double>(number),
-                  .integer = number, .size = 0, .args = {}});
+  node_ = sealed({.op = ExprOp::constant,
+                  .dtype = DType::i64,
+                  .untyped = true,
+                  .index = 0,
+                  .number = static_cast<double>(number),
+                  .integer = number,
+                  .size = 0,
+                  .args = {}});
 }
 
 Expr Expr::constant(DType dtype, double number) {
   if (!is_float(dtype)) return integer(dtype, wrap_number(dtype, number));
   Expr e;
-  e.node_ = sealed({.op = ExprOp::constant, .dtype = dtype, .untyped = false, .index = 0, .number = number, .integer = 0, .size = 0, .args = {}});
+  e.node_ =
+      sealed({.op = ExprOp::constant, .dtype = dtype, .untyped = false, .index = 0, .number = number, .integer = 0, .size = 0, .args = {}});
   return e;
 }
 
 Expr Expr::integer(DType dtype, int64_t value) {
   if (is_float(dtype)) return constant(dtype, static_cast<double>(value));
   Expr e;
-  e.node_ = sealed({.op = ExprOp::constant, .dtype = dtype, .untyped = false, .index = 0, .number = 0,
-                    .integer = wrap_integer(dtype, value), .size = 0, .args = {}});
+  e.node_ = sealed({.op = ExprOp::constant,
+                    .dtype = dtype,
+                    .untyped = false,
+                    .index = 0,
+                    .number = 0,
+                    .integer = wrap_integer(dtype, value),
+                    .size = 0,
+                    .args = {}});
   return e;
 }
 
 Expr Expr::input(int index, DType dtype) {
   Expr e;
-  e.node_ = sealed({.op = ExprOp::input, .dtype = dtype, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
+  e.node_ =
+      sealed({.op = ExprOp::input, .dtype = dtype, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
   return e;
 }
 
 Expr Expr::axis(int index) {
   Expr e;
-  e.node_ = sealed({.op = ExprOp::axis, .dtype = DType::i64, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
+  e.node_ =
+      sealed({.op = ExprOp::axis, .dtype = DType::i64, .untyped = false, .index = index, .number = 0, .integer = 0, .size = 0, .args = {}});
   return e;
 }
 
 Expr Expr::dim(Dim size) {
   if (size.is_number()) return integer(DType::i64, size.value());
   Expr e;
-  e.node_ = sealed({.op = ExprOp::dim, .dtype = DType::i64, .untyped = false, .index = 0, .number = 0, .integer = 0, .size = size, .args = {}});
+  e.node_ =
+      sealed({.op = ExprOp::dim, .dtype = DType::i64, .untyped = false, .index = 0, .number = 0, .integer = 0, .size = size, .args = {}});
   return e;
 }
 
@@ -118,7 +140,8 @@ Expr Expr::make(ExprOp op, DType dtype, std::vector<Expr> args) {
   bool untyped = !args.empty() && op != ExprOp::cast && !gives_bool(op);
   for (size_t i = op == ExprOp::select ? 1 : 0; i < args.size(); ++i) untyped &= args[i]->untyped;
   Expr e;
-  e.node_ = sealed({.op = op, .dtype = dtype, .untyped = untyped, .index = 0, .number = 0, .integer = 0, .size = 0, .args = std::move(args)});
+  e.node_ =
+      sealed({.op = op, .dtype = dtype, .untyped = untyped, .index = 0, .number = 0, .integer = 0, .size = 0, .args = std::move(args)});
   return e;
 }
 

@@ -16,25 +16,65 @@ namespace tenon::inline base {
 /// Operators of the scalar language. Floats follow IEEE 754; integers wrap; bool is 0 or 1.
 enum class ExprOp : uint8_t {
   // leaves
-  constant,   ///< `number` (floats) or `integer` (integers, bool)
-  input,      ///< what access number `index` of the loop loads
-  axis,       ///< i64: the position on axis `index` of the loop
-  dim,        ///< i64: the symbolic size `size`
+  constant,  ///< `number` (floats) or `integer` (integers, bool)
+  input,     ///< what access number `index` of the loop loads
+  axis,      ///< i64: the position on axis `index` of the loop
+  dim,       ///< i64: the symbolic size `size`
   // one operand
-  neg, abs, sign, floor, ceil, round_even, trunc, sqrt, reciprocal, exp, log, log1p, expm1, sin, cos, tan, asin, acos,
-  atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, is_nan, is_inf, logical_not, bit_not,
-  cast,       ///< to `dtype`; float to integer truncates, out of range is the nearest value that fits (NaN: 0); to bool is != 0
+  neg,
+  abs,
+  sign,
+  floor,
+  ceil,
+  round_even,
+  trunc,
+  sqrt,
+  reciprocal,
+  exp,
+  log,
+  log1p,
+  expm1,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  asinh,
+  acosh,
+  atanh,
+  erf,
+  is_nan,
+  is_inf,
+  logical_not,
+  bit_not,
+  cast,  ///< to `dtype`; float to integer truncates, out of range is the nearest value that fits (NaN: 0); to bool is != 0
   // two operands of one dtype
-  add, sub, mul,
-  div,        ///< integers: truncates; by zero gives 0 (never a trap)
-  mod,        ///< sign of the divisor; by zero gives 0
-  rem,        ///< C's fmod and %: sign of the dividend; by zero gives 0 for integers
-  pow, min, max,  ///< min and max give NaN where either operand is NaN
-  bit_and, bit_or, bit_xor, shift_left, shift_right,
-  logical_and, logical_or, logical_xor,
-  equal, less, less_equal,  ///< give bool
+  add,
+  sub,
+  mul,
+  div,  ///< integers: truncates; by zero gives 0 (never a trap)
+  mod,  ///< sign of the divisor; by zero gives 0
+  rem,  ///< C's fmod and %: sign of the dividend; by zero gives 0 for integers
+  pow,
+  min,
+  max,  ///< min and max give NaN where either operand is NaN
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  logical_and,
+  logical_or,
+  logical_xor,
+  equal,
+  less,
+  less_equal,  ///< give bool
   // three operands
-  select,     ///< condition (bool), then, otherwise
+  select,  ///< condition (bool), then, otherwise
 };
 
 struct ExprNode;
@@ -76,7 +116,7 @@ struct ExprNode {
   int64_t integer = 0;   ///< constant, integers and bool
   Dim size;              ///< dim
   std::vector<Expr> args;
-  size_t hash = 0;       ///< of the whole expression
+  size_t hash = 0;  ///< of the whole expression
 };
 
 /// The operator's name in the text form: "add", "round_even", ...

@@ -179,8 +179,8 @@ class Simplifier {
     const bool nothing_left = rest.is_constant() && rest.offset == Dim(0);
     const ExprRange whole_range = range_of(whole, extents_), rest_range = range_of(rest, extents_);
     const bool rest_fits = nothing_left || (known_at_most(Dim(0), rest_range.lower) && known_less(rest_range.upper, k));
-    const bool floors = nothing_left || e.op() == ExprOp::mod ||
-                        (known_at_most(Dim(0), whole_range.lower) && known_at_most(Dim(0), rest_range.lower));
+    const bool floors =
+        nothing_left || e.op() == ExprOp::mod || (known_at_most(Dim(0), whole_range.lower) && known_at_most(Dim(0), rest_range.lower));
     if (!floors) return nested(e, k);
     if (rest_fits) return expr_of(e.op() == ExprOp::div ? whole : rest);
     if (whole.is_constant() && whole.offset == Dim(0)) return nested(e, k);

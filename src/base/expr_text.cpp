@@ -10,10 +10,12 @@ namespace {
 
 /// In the order of ExprOp.
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"constant", "input", "axis", "dim", "neg", "abs", "sign", "floor", "ceil", "round_even", "trunc", "sqrt", "reciprocal", "exp", "log",
-     "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "is_nan",
-     "is_inf", "logical_not", "bit_not", "cast", "add", "sub", "mul", "div", "mod", "rem", "pow", "min", "max", "bit_and", "bit_or",
-     "bit_xor", "shift_left", "shift_right", "logical_and", "logical_or", "logical_xor", "equal", "less", "less_equal", "select"});
+    {"constant",   "input",       "axis",        "dim",     "neg",        "abs",    "sign",    "floor",      "ceil",        "round_even",
+     "trunc",      "sqrt",        "reciprocal",  "exp",     "log",        "log1p",  "expm1",   "sin",        "cos",         "tan",
+     "asin",       "acos",        "atan",        "sinh",    "cosh",       "tanh",   "asinh",   "acosh",      "atanh",       "erf",
+     "is_nan",     "is_inf",      "logical_not", "bit_not", "cast",       "add",    "sub",     "mul",        "div",         "mod",
+     "rem",        "pow",         "min",         "max",     "bit_and",    "bit_or", "bit_xor", "shift_left", "shift_right", "logical_and",
+     "logical_or", "logical_xor", "equal",       "less",    "less_equal", "select"});
 static_assert(kNames.size() == static_cast<size_t>(ExprOp::select) + 1);
 
 std::string constant_text(const ExprNode& node) {

@@ -12,23 +12,23 @@ namespace tenon::inline base {
 /// What went wrong. The hundreds digit groups codes by who has to act; values are stable for ever.
 enum class Code : uint16_t {
   // The model, a file or an input is wrong (exit code 1).
-  bad_file = 100,         ///< not the format that it claims to be, or damaged
-  file_missing = 101,     ///< cannot be opened
-  file_unsafe = 102,      ///< external data outside the model's folder, a link, not a regular file
-  limit_exceeded = 103,   ///< a stated limit on bytes, nodes, rank, nesting, time
-  size_overflow = 104,    ///< a size does not fit 63 bits
-  bad_graph = 110,        ///< cycles, duplicate names, unknown values
+  bad_file = 100,        ///< not the format that it claims to be, or damaged
+  file_missing = 101,    ///< cannot be opened
+  file_unsafe = 102,     ///< external data outside the model's folder, a link, not a regular file
+  limit_exceeded = 103,  ///< a stated limit on bytes, nodes, rank, nesting, time
+  size_overflow = 104,   ///< a size does not fit 63 bits
+  bad_graph = 110,       ///< cycles, duplicate names, unknown values
   bad_attribute = 111,
   shape_mismatch = 112,
   dtype_mismatch = 113,
   rank_mismatch = 114,
   axis_out_of_range = 115,
   index_out_of_range = 116,
-  bad_input = 120,        ///< an input at run time has a wrong name, dtype or shape
-  bad_rule = 130,         ///< a rule's text does not parse or breaks types
-  write_failed = 140,     ///< disk full, no permission
+  bad_input = 120,     ///< an input at run time has a wrong name, dtype or shape
+  bad_rule = 130,      ///< a rule's text does not parse or breaks types
+  write_failed = 140,  ///< disk full, no permission
   out_of_memory = 150,
-  wrong_target = 151,     ///< engine made for another CPU, format or version
+  wrong_target = 151,  ///< engine made for another CPU, format or version
   cancelled = 160,
   deadline = 161,
   device_failed = 170,
@@ -47,7 +47,7 @@ int exit_code_of(Code code);
 /// One error: every part but `what` may be empty.
 struct Diagnostic {
   Code code = Code::internal;
-  std::string place;     ///< node, value, file and offset, or operator
+  std::string place;  ///< node, value, file and offset, or operator
   std::string what;
   std::string expected;
   std::string found;
@@ -64,13 +64,28 @@ class [[nodiscard]] Error {
   Error(const Error& other) : d_(std::make_unique<Diagnostic>(*other.d_)) {}
   Error(Error&&) noexcept = default;
   Error& operator=(Error&&) noexcept = default;
-  Error& operator=(const Error& other) { d_ = std::make_unique<Diagnostic>(*other.d_); return *this; }
+  Error& operator=(const Error& other) {
+    d_ = std::make_unique<Diagnostic>(*other.d_);
+    return *this;
+  }
 
-  Error&& expected(std::string text) && { d_->expected = std::move(text); return std::move(*this); }
-  Error&& found(std::string text) && { d_->found = std::move(text); return std::move(*this); }
-  Error&& advice(std::string text) && { d_->advice = std::move(text); return std::move(*this); }
+  Error&& expected(std::string text) && {
+    d_->expected = std::move(text);
+    return std::move(*this);
+  }
+  Error&& found(std::string text) && {
+    d_->found = std::move(text);
+    return std::move(*this);
+  }
+  Error&& advice(std::string text) && {
+    d_->advice = std::move(text);
+    return std::move(*this);
+  }
   /// Fills the place where the inner code did not know it.
-  Error&& at(std::string place) && { if (d_->place.empty()) d_->place = std::move(place); return std::move(*this); }
+  Error&& at(std::string place) && {
+    if (d_->place.empty()) d_->place = std::move(place);
+    return std::move(*this);
+  }
 
   const Diagnostic& operator*() const { return *d_; }
   const Diagnostic* operator->() const { return d_.get(); }
@@ -78,7 +93,9 @@ class [[nodiscard]] Error {
   std::string text() const { return d_->text(); }
 
   template <class T>
-  operator std::expected<T, Error>() && { return std::unexpected<Error>(std::move(*this)); }
+  operator std::expected<T, Error>() && {
+    return std::unexpected<Error>(std::move(*this));
+  }
 
  private:
   std::unique_ptr<Diagnostic> d_;
@@ -88,22 +105,19 @@ template <class T = void>
 using Result = std::expected<T, Error>;
 
 /// Starts an error: `return fail(Code::rank_mismatch, place, "Gather: ...").expected("...").found("...").advice("...");`
-inline Error fail(Code code, std::string place, std::string what) {
-  return Error(code, std::move(place), std::move(what));
-}
+inline Error fail(Code code, std::string place, std::string what) { return Error(code, std::move(place), std::move(what)); }
 
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);
 
 }  // namespace tenon::inline base
 
 /// The value of a Result, or return its error from this function.
-#define TRY(...)                                                            \
-  ({                                                                        \
-    auto&& try_result_ = (__VA_ARGS__);                                     \
+#define TRY(...)                                                              \
+  ({                                                                          \
+    auto&& try_result_ = (__VA_ARGS__);                                       \
     if (!try_result_) return std::unexpected(std::move(try_result_).error()); \
-    *std::move(try_result_);                                                \
+    *std::move(try_result_);                                                  \
   })
 
 /// Our own bug, in every build type.
-#define TENON_ASSERT(condition) \
-  ((condition) ? void(0) : ::tenon::base::assertion_failed(#condition, __FILE__, __LINE__))
+#define TENON_ASSERT(condition) ((condition) ? void(0) : ::tenon::base::assertion_failed(#condition, __FILE__, __LINE__))

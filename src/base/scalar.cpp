@@ -32,7 +32,8 @@ int64_t saturate_number(DType dtype, double value) {
   const bool with_sign = is_signed(dtype);
   const double limit = std::ldexp(1.0, with_sign ? bits - 1 : bits);  // first value above the range
   if (value >= limit) return with_sign ? static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1) : wrap_integer(dtype, -1);
-  if (with_sign) return value <= -limit ? wrap_integer(dtype, static_cast<int64_t>(uint64_t{1} << (bits - 1))) : static_cast<int64_t>(value);
+  if (with_sign)
+    return value <= -limit ? wrap_integer(dtype, static_cast<int64_t>(uint64_t{1} << (bits - 1))) : static_cast<int64_t>(value);
   if (value <= 0) return 0;
   return static_cast<int64_t>(static_cast<uint64_t>(value));
 }

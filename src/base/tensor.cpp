@@ -102,8 +102,6 @@ Tensor Tensor::reshaped(Sizes shape) const {
   return t;
 }
 
-std::string type_text(DType dtype, const Sizes& shape) {
-  return fmt::format("{}[{}]", name_of(dtype), fmt::join(shape, ","));
-}
+std::string type_text(DType dtype, const Sizes& shape) { return fmt::format("{}[{}]", name_of(dtype), fmt::join(shape, ",")); }
 
 }  // namespace tenon::inline base

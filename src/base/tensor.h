@@ -38,8 +38,14 @@ class Tensor {
   const std::byte* data() const { return data_; }
   /// Only for the maker, before the tensor is shared.
   std::byte* mutable_data() { return data_; }
-  template <class T> std::span<const T> as() const { return {reinterpret_cast<const T*>(data_), static_cast<size_t>(count_)}; }
-  template <class T> std::span<T> as_mutable() { return {reinterpret_cast<T*>(data_), static_cast<size_t>(count_)}; }
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(data_), static_cast<size_t>(count_)};
+  }
+  template <class T>
+  std::span<T> as_mutable() {
+    return {reinterpret_cast<T*>(data_), static_cast<size_t>(count_)};
+  }
   const std::shared_ptr<const void>& keeper() const { return keeper_; }
   const std::vector<std::string>& strings() const { return *strings_; }
   std::vector<std::string>& mutable_strings() { return *strings_; }

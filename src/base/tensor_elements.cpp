@@ -74,8 +74,8 @@ void store_number(DType dtype, std::byte* data, int64_t i, double value) {
 
 void store_integer(DType dtype, std::byte* data, int64_t i, int64_t value) {
   if (is_complex(dtype)) return store_complex(dtype, data, i, static_cast<double>(value));
-  const uint64_t pattern = is_float(dtype) ? encode_float(dtype, round_integer_to(dtype, DType::i64, value))
-                                           : static_cast<uint64_t>(wrap_integer(dtype, value));
+  const uint64_t pattern =
+      is_float(dtype) ? encode_float(dtype, round_integer_to(dtype, DType::i64, value)) : static_cast<uint64_t>(wrap_integer(dtype, value));
   store_bits(data, bits_of(dtype), i, pattern);
 }
 

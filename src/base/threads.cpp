@@ -71,7 +71,7 @@ struct Team::State {
   const int threads;
   const pid_t owner = getpid();
   std::atomic<bool> busy{false};
-  std::vector<Slot> slots;      ///< slot 0 is the caller's and stays unused
+  std::vector<Slot> slots;  ///< slot 0 is the caller's and stays unused
   std::vector<std::thread> workers;
   // The region that runs now; written before a slot is posted.
   std::vector<Share> shares;
@@ -95,7 +95,8 @@ void Team::State::take_part(int thread) {
     (*body)(share.begin, share.end, thread);
   };
   claim(thread);
-  for (int64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < tasks; begin = next.fetch_add(grain, std::memory_order_relaxed)) {
+  for (int64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < tasks;
+       begin = next.fetch_add(grain, std::memory_order_relaxed)) {
     (*body)(begin, std::min(begin + grain, tasks), thread);
   }
   for (int other = 1; other < members; ++other) claim((thread + other) % members);

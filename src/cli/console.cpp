@@ -16,11 +16,13 @@ namespace {
 void put(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
 nlohmann::ordered_json json_of(const Diagnostic& d) {
-  return {{"code", static_cast<int>(d.code)}, {"name", name_of(d.code)}, {"place", d.place}, {"what", d.what},
+  return {{"code", static_cast<int>(d.code)}, {"name", name_of(d.code)}, {"place", d.place},  {"what", d.what},
           {"expected", d.expected},           {"found", d.found},        {"advice", d.advice}};
 }
 
-std::string dump(const nlohmann::ordered_json& object) { return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
+std::string dump(const nlohmann::ordered_json& object) {
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 

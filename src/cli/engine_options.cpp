@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/engine_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <map>
@@ -46,7 +46,9 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
 }
 
 void InputOptions::add_to(CLI::App& app) {
-  app.add_option("--input", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")->type_name("[NAME=]FILE")->allow_extra_args(false);
+  app.add_option("--input", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
   app.add_option("--seed", seed, "of the random inputs")->capture_default_str();
 }
 
@@ -85,7 +87,8 @@ Sizes shape_of(const runtime::PortInfo& port, const NamedSizes& named) {
   for (size_t d = 0; d < port.dimensions.size(); ++d) {
     const bool fixed = port.lower[d] == port.upper[d];
     const auto found = named.find(port.dimensions[d]);
-    if (fixed || found == named.end()) out.push_back(fixed ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]));
+    if (fixed || found == named.end())
+      out.push_back(fixed ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]));
     else out.push_back(found->second);
   }
   return out;

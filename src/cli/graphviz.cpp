@@ -23,14 +23,16 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 constexpr auto kTimeLimit = std::chrono::minutes(2);
 
 Error failed(std::string what) {
-  return fail(Code::device_failed, "dot", std::move(what)).advice("install Graphviz (apt-get install graphviz), or leave --svg and --html out");
+  return fail(Code::device_failed, "dot", std::move(what))
+      .advice("install Graphviz (apt-get install graphviz), or leave --svg and --html out");
 }
 
 /// Exit status of the child, or -1 when the time is up and it was killed.
 int wait_for(pid_t child) {
   const auto end = std::chrono::steady_clock::now() + kTimeLimit;
   int status = 0;
-  for (auto pause = std::chrono::milliseconds(1); waitpid(child, &status, WNOHANG) == 0; pause = std::min(pause * 2, std::chrono::milliseconds(50))) {
+  for (auto pause = std::chrono::milliseconds(1); waitpid(child, &status, WNOHANG) == 0;
+       pause = std::min(pause * 2, std::chrono::milliseconds(50))) {
     if (std::chrono::steady_clock::now() > end) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);

@@ -40,7 +40,8 @@ Distance compare_strings(const Tensor& a, const Tensor& b) {
   Distance d;
   for (int64_t i = 0; i < a.count(); ++i) {
     if (a.strings()[i] == b.strings()[i]) continue;
-    if (d.at < 0) d = {kInfinity, i, kInfinity, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
+    if (d.at < 0)
+      d = {kInfinity, i, kInfinity, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
     ++d.beyond;
   }
   return d;

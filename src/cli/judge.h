@@ -17,11 +17,11 @@ Tolerance tolerance_of(DType dtype);
 
 /// How far a tensor is from the reference.
 struct Distance {
-  double largest = 0;      ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
-  int64_t at = -1;         ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
-  double of_bound = 0;     ///< its difference over its tolerance
-  int64_t beyond = 0;      ///< elements beyond their tolerance
-  std::string found;       ///< "[0,3] is 1.25, reference 1", or the types that differ
+  double largest = 0;   ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
+  int64_t at = -1;      ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
+  double of_bound = 0;  ///< its difference over its tolerance
+  int64_t beyond = 0;   ///< elements beyond their tolerance
+  std::string found;    ///< "[0,3] is 1.25, reference 1", or the types that differ
 };
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
 Distance distance(const Tensor& tensor, const Tensor& reference);

@@ -37,8 +37,12 @@ struct Vector {
 };
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f"), gnu::noinline]] float rounds_512(int64_t rounds, float seed) { return fma_rounds<Vector<64>::Type>(rounds, seed); }
-[[gnu::target("avx2,fma"), gnu::noinline]] float rounds_256(int64_t rounds, float seed) { return fma_rounds<Vector<32>::Type>(rounds, seed); }
+[[gnu::target("avx512f"), gnu::noinline]] float rounds_512(int64_t rounds, float seed) {
+  return fma_rounds<Vector<64>::Type>(rounds, seed);
+}
+[[gnu::target("avx2,fma"), gnu::noinline]] float rounds_256(int64_t rounds, float seed) {
+  return fma_rounds<Vector<32>::Type>(rounds, seed);
+}
 #endif
 [[gnu::noinline]] float rounds_128(int64_t rounds, float seed) { return fma_rounds<Vector<16>::Type>(rounds, seed); }
 
@@ -56,9 +60,7 @@ Loop widest_loop() {
 }
 
 /// Keeps the loop alive in the optimiser's eyes.
-void use(float value) {
-  [[maybe_unused]] volatile float sink = value;
-}
+void use(float value) { [[maybe_unused]] volatile float sink = value; }
 
 double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 

@@ -32,7 +32,7 @@ class FmaPeak {
 
 /// A sample of timed runs and the peaks taken around it (before, between, after).
 struct Sample {
-  std::vector<double> ours_ms, other_ms;   ///< one a run; other_ms is empty where nothing else is measured
+  std::vector<double> ours_ms, other_ms;  ///< one a run; other_ms is empty where nothing else is measured
   std::vector<double> peaks;
 };
 /// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.

@@ -59,9 +59,12 @@ std::vector<double> numbers_in(const std::string& text) {
 }  // namespace
 
 Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const files::NamedTensors& inputs) {
-  if (options.name != "onnxruntime") return fail(Code::not_supported, "--vs " + options.name, "not supported yet: " + options.name).expected("onnxruntime");
+  if (options.name != "onnxruntime")
+    return fail(Code::not_supported, "--vs " + options.name, "not supported yet: " + options.name).expected("onnxruntime");
   const fs::path project = project_folder();
-  if (project.empty()) return fail(Code::file_missing, kScript, "the script that runs the other engine is not there").advice("run tenon from a build inside the project folder");
+  if (project.empty())
+    return fail(Code::file_missing, kScript, "the script that runs the other engine is not there")
+        .advice("run tenon from a build inside the project folder");
   const fs::path python = TRY(python_of(project));
   auto peer = std::unique_ptr<Peer>(new Peer);
   peer->name = options.name;
@@ -85,10 +88,10 @@ Result<void> Peer::launch(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& c : command) words.push_back(const_cast<char*>(c.c_str()));
   words.push_back(nullptr);
-  signal(SIGPIPE, SIG_IGN);   // a peer that is gone is an error of write()
+  signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error of write()
   process_ = fork();
   if (process_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);   // also where it is stopped
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // also where it is stopped
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
     signal(SIGPIPE, SIG_DFL);

@@ -14,9 +14,9 @@
 namespace tenon::cli {
 
 struct PeerOptions {
-  std::string name;                    ///< "onnxruntime"
-  std::filesystem::path model;         ///< an ONNX file
-  std::filesystem::path external_data; ///< empty: the model's folder
+  std::string name;                     ///< "onnxruntime"
+  std::filesystem::path model;          ///< an ONNX file
+  std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
 };
 
@@ -46,7 +46,7 @@ class Peer {
   Result<std::string> ask(const std::string& command);
   Error died(std::string why) const;
 
-  std::filesystem::path folder_;   ///< of the inputs and outputs; removed at the end
+  std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
   pid_t process_ = -1;
   int to_ = -1, from_ = -1;
   std::string read_;

@@ -64,9 +64,7 @@ int run(int argc, const char* const* argv) {
     return console.finish(action(console));
   } catch (const std::bad_alloc&) {
     return console.finish(fail(Code::out_of_memory, "", "memory ran out"));
-  } catch (const std::exception& e) {
-    return console.finish(fail(Code::internal, "", e.what()));
-  }
+  } catch (const std::exception& e) { return console.finish(fail(Code::internal, "", e.what())); }
 }
 
 }  // namespace tenon::cli

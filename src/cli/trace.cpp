@@ -79,8 +79,16 @@ std::string chrome_trace(const runtime::Program& program, const Profile& profile
     events.push_back({{"name", kind}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", kind[0] == 'p' ? "tenon" : "steps"}}}});
   for (const Profile::Event& e : profile.events) {
     const runtime::Step& step = program.steps[e.step];
-    const char* kind = step.kind == runtime::Step::Kind::kernel ? "kernel" : step.kind == runtime::Step::Kind::opaque ? "reference" : "sizes";
-    events.push_back({{"name", label_of(step)}, {"cat", kind}, {"ph", "X"}, {"ts", e.begin_us}, {"dur", e.length_us}, {"pid", 1}, {"tid", 1},
+    const char* kind = step.kind == runtime::Step::Kind::kernel   ? "kernel"
+                       : step.kind == runtime::Step::Kind::opaque ? "reference"
+                                                                  : "sizes";
+    events.push_back({{"name", label_of(step)},
+                      {"cat", kind},
+                      {"ph", "X"},
+                      {"ts", e.begin_us},
+                      {"dur", e.length_us},
+                      {"pid", 1},
+                      {"tid", 1},
                       {"args", {{"run", e.run}, {"step", e.step}, {"gflops", rate(flops[e.step], e.length_us / 1e3)}}}});
   }
   const Json trace{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};

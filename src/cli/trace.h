@@ -27,9 +27,9 @@ Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std:
 /// All steps of one label.
 struct KernelTime {
   std::string label;
-  size_t calls = 0;    ///< a run
-  double ms = 0;       ///< a run: the sum of its steps' medians
-  double share = 0;    ///< of the sum over all labels
+  size_t calls = 0;  ///< a run
+  double ms = 0;     ///< a run: the sum of its steps' medians
+  double share = 0;  ///< of the sum over all labels
   double gflops = 0;
 };
 /// The longest first.

@@ -9,7 +9,8 @@ namespace tenon::cli {
 
 using ir::ValueId;
 
-Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ValueId> extra, const compiler::CompileOptions& options) {
+Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ValueId> extra,
+                                                      const compiler::CompileOptions& options) {
   auto copy = graph.clone();
   for (const ValueId v : extra) {
     if (copy->value(v).name.empty()) copy->set_name(v, copy->unique_name("value"));

@@ -15,11 +15,12 @@ namespace tenon::cli {
 struct Ran {
   std::shared_ptr<runtime::Engine> engine;
   std::unique_ptr<runtime::Context> context;
-  std::vector<Tensor> results;   ///< of the graph's outputs, then of the extra ones
+  std::vector<Tensor> results;  ///< of the graph's outputs, then of the extra ones
 };
 /// Compiles a copy of the graph with `extra` values as further outputs. Fusion stops at an output: a value that nobody else sees is
 /// not computed on its own where it is no output.
-Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ir::ValueId> extra, const compiler::CompileOptions& options);
+Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ir::ValueId> extra,
+                                                      const compiler::CompileOptions& options);
 Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, int threads);
 
 /// The floating results of the graph's nodes, in graph order; no graph outputs.
@@ -29,7 +30,7 @@ struct ValueDistance {
   ir::ValueId value;
   DType dtype = DType::none;
   Distance distance;
-  double rounding = 0;   ///< see roundings(); filled where the distance is beyond its bound
+  double rounding = 0;  ///< see roundings(); filled where the distance is beyond its bound
   bool bad() const { return is_bad(distance, rounding); }
 };
 

@@ -27,7 +27,7 @@ struct Verb {
 };
 
 /// Defines the verb of the file `IDENT.cpp`; the build lists the folder, so the file's existence is the registration.
-#define VERB(IDENT) \
+#define VERB(IDENT)                             \
   extern const ::tenon::cli::Verb verb_##IDENT; \
   constinit const ::tenon::cli::Verb verb_##IDENT
 

@@ -47,8 +47,8 @@ Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays
   const Dim key_heads = view.type(1).dim(1);
   const Dim sharing = floor_div(view.type(0).dim(1), key_heads);
   Nest nest;
-  nest.axes = {{Kind::parallel, view.type(0).dim(0)}, {Kind::parallel, key_heads},           {Kind::parallel, sharing},
-               {Kind::parallel, view.type(0).dim(2)}, {Kind::reduced, view.type(1).dim(2)},  {Kind::reduced, view.type(0).dim(3)},
+  nest.axes = {{Kind::parallel, view.type(0).dim(0)}, {Kind::parallel, key_heads},          {Kind::parallel, sharing},
+               {Kind::parallel, view.type(0).dim(2)}, {Kind::reduced, view.type(1).dim(2)}, {Kind::reduced, view.type(0).dim(3)},
                {Kind::parallel, view.type(2).dim(3)}};
   const Expr head = simplify(axis(kKeyHead) * Expr::dim(sharing) + axis(kSharing));
   auto add = [&](ArrayId a, DType dtype, std::vector<Expr> index) {

@@ -163,8 +163,8 @@ class Collector {
   /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
   static bool shaped(const ir::NodeView& view) {
     auto fits = [](const ir::Type& t) {
-      return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) && bits_of(t.dtype) >= 8 &&
-             (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
+      return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) &&
+             bits_of(t.dtype) >= 8 && (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
     };
     for (const ir::Operand& o : view.inputs)
       if (o.present && !fits(o.type)) return false;
@@ -184,7 +184,8 @@ class Collector {
   /// be that of the threads, so such a node runs by reference.
   static bool meets_itself(const ops::LoopForm& form) {
     for (const ops::Loop& loop : form.loops) {
-      const bool parallel = std::all_of(loop.axes.begin(), loop.axes.end(), [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
+      const bool parallel =
+          std::all_of(loop.axes.begin(), loop.axes.end(), [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
       for (const ops::Output& o : loop.outputs)
         if (parallel && o.partial && o.combine != ops::Combine::none) return true;
     }
@@ -258,7 +259,8 @@ class Collector {
     nest.exclusive = loop.exclusive;
     nest.reverse = loop.reverse;
     for (const ops::Access& a : loop.accesses) {
-      const ArrayId from = a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
+      const ArrayId from =
+          a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
       nest.accesses.push_back({from, a.dtype, a.index, {}, a.within, a.fill});
     }
     for (size_t k = 0; k < loop.outputs.size(); ++k) {
@@ -276,7 +278,7 @@ class Collector {
   const ir::Graph& graph_;
   Plan plan_;
   std::unordered_map<ValueId, ArrayId> ids_;
-  std::unordered_set<const DimNode*> known_;   ///< symbols that inputs or earlier nodes give
+  std::unordered_set<const DimNode*> known_;  ///< symbols that inputs or earlier nodes give
 };
 
 }  // namespace

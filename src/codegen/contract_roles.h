@@ -15,11 +15,11 @@ struct JointAxis {
 
 /// What each axis of a sum of products is to its operands. Axes of extent 1 take no part.
 struct ContractRoles {
-  int rows_operand = 0, lanes_operand = 1;   ///< accesses: read element by element, and along the lanes
-  std::vector<JointAxis> batch;              ///< in both operands
-  std::vector<JointAxis> rows;               ///< in the rows operand only; the last runs over registers
-  std::vector<JointAxis> lanes;              ///< in the lanes operand only; the last lies along the lanes
-  std::vector<JointAxis> depth;              ///< reduced; the last is the innermost loop
+  int rows_operand = 0, lanes_operand = 1;  ///< accesses: read element by element, and along the lanes
+  std::vector<JointAxis> batch;             ///< in both operands
+  std::vector<JointAxis> rows;              ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;             ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;             ///< reduced; the last is the innermost loop
 };
 
 /// nullopt where no operand has an axis for the lanes, or nothing is reduced in both.

@@ -53,7 +53,7 @@ void find_contractions(Plan& plan) {
 
 void absorb_epilogues(Plan& plan) {
   Readers readers(plan);
-  std::vector<int64_t> contraction(plan.arrays.size(), -1);   // the group that makes the array, where it is one
+  std::vector<int64_t> contraction(plan.arrays.size(), -1);  // the group that makes the array, where it is one
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     Group& group = plan.groups[g];
     if (group.kind == GroupKind::contract) contraction[group.nests[0].outputs[0].array] = static_cast<int64_t>(g);

@@ -25,13 +25,13 @@ class Emitter {
   Reg integer(int64_t value);
   Reg dim(Dim size);
   Reg constant(TileType type, const ExprNode& value);
-  Reg iota();   ///< i64, 0 .. lanes-1
+  Reg iota();  ///< i64, 0 .. lanes-1
 
   /// Where an expression is evaluated.
   struct Place {
-    std::vector<Reg> axes;                       ///< i64, scalar, or a vector for the axis that runs along the lanes
-    std::function<Result<Reg>(int access)> load; ///< the value of an access, for Expr::input
-    std::unordered_map<const ExprNode*, std::pair<Expr, Reg>> memo;   ///< holds the expressions, so that no address comes twice
+    std::vector<Reg> axes;                                           ///< i64, scalar, or a vector for the axis that runs along the lanes
+    std::function<Result<Reg>(int access)> load;                     ///< the value of an access, for Expr::input
+    std::unordered_map<const ExprNode*, std::pair<Expr, Reg>> memo;  ///< holds the expressions, so that no address comes twice
   };
   Result<Reg> evaluate(const Expr& e, Place& place);
   /// i64 sum of scalars: offset + sum of coefficient * axis over the axes listed; zero coefficients cost nothing.

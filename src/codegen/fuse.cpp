@@ -11,8 +11,8 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr size_t kMostReaders = 64;    ///< a value with more readers is stored
-constexpr size_t kMostAccesses = 24;   ///< a nest with more loads gains nothing from another
+constexpr size_t kMostReaders = 64;   ///< a value with more readers is stored
+constexpr size_t kMostAccesses = 24;  ///< a nest with more loads gains nothing from another
 
 /// Each element of the accessed array is read at most once by the nest.
 bool reads_once(const NestAccess& a, const Nest& nest, const Plan& plan) {
@@ -100,7 +100,8 @@ class Inliner {
     return rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator);
   }
 
-  bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses, int* accumulator) const {
+  bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses,
+                    int* accumulator) const {
     for (size_t k = before.accesses.size(); k-- > 0;) {
       if (before.accesses[k].array != made) {
         for (ArrayId a = plan_.arrays[before.accesses[k].array].same_bytes; a >= 0; a = plan_.arrays[a].same_bytes)

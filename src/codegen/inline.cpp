@@ -12,9 +12,24 @@ namespace {
 
 bool is_transcendental(ExprOp op) {
   switch (op) {
-    case ExprOp::exp: case ExprOp::log: case ExprOp::log1p: case ExprOp::expm1: case ExprOp::sin: case ExprOp::cos: case ExprOp::tan:
-    case ExprOp::asin: case ExprOp::acos: case ExprOp::atan: case ExprOp::sinh: case ExprOp::cosh: case ExprOp::tanh: case ExprOp::asinh:
-    case ExprOp::acosh: case ExprOp::atanh: case ExprOp::erf: case ExprOp::pow: return true;
+    case ExprOp::exp:
+    case ExprOp::log:
+    case ExprOp::log1p:
+    case ExprOp::expm1:
+    case ExprOp::sin:
+    case ExprOp::cos:
+    case ExprOp::tan:
+    case ExprOp::asin:
+    case ExprOp::acos:
+    case ExprOp::atan:
+    case ExprOp::sinh:
+    case ExprOp::cosh:
+    case ExprOp::tanh:
+    case ExprOp::asinh:
+    case ExprOp::acosh:
+    case ExprOp::atanh:
+    case ExprOp::erf:
+    case ExprOp::pow: return true;
     default: return false;
   }
 }
@@ -68,8 +83,8 @@ bool is_map(const Nest& nest) {
 }
 
 bool is_view(const Nest& nest) {
-  return is_map(nest) && nest.accesses.size() == 1 && is_input(nest.outputs[0].value, 0) && nest.accesses[0].dtype == nest.outputs[0].dtype &&
-         !cost_of(nest).indirect;
+  return is_map(nest) && nest.accesses.size() == 1 && is_input(nest.outputs[0].value, 0) &&
+         nest.accesses[0].dtype == nest.outputs[0].dtype && !cost_of(nest).indirect;
 }
 
 bool is_sum_of_products(const Nest& nest) {

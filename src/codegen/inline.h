@@ -11,7 +11,7 @@ struct BodyCost {
   int arithmetic = 0;
   int transcendental = 0;
   int loads = 0;
-  bool indirect = false;   ///< an access whose place is itself loaded
+  bool indirect = false;  ///< an access whose place is itself loaded
 };
 BodyCost cost_of(const Nest& nest);
 

@@ -11,10 +11,10 @@ namespace tenon::codegen {
 /// A group lowered for one target: code, and how the program must call it.
 struct Kernel {
   TileKernel tile;
-  std::vector<ArrayId> arguments;   ///< what each argument buffer is
-  DimList sizes;                    ///< what each i64 size is
-  Dim tasks = 1;                    ///< the parallel range; results do not depend on how it is cut
-  Dim grain = 1;                    ///< fewest tasks that are worth a thread's while
+  std::vector<ArrayId> arguments;  ///< what each argument buffer is
+  DimList sizes;                   ///< what each i64 size is
+  Dim tasks = 1;                   ///< the parallel range; results do not depend on how it is cut
+  Dim grain = 1;                   ///< fewest tasks that are worth a thread's while
   Dim flops = 0, bytes = 0;
   std::vector<ir::NodeId> nodes;
 };

@@ -23,7 +23,8 @@ std::vector<bool> windows_of(const NestAccess& a, const Nest& nest) {
   for (const Expr& e : a.index) {
     auto affine = affine_of(e, static_cast<int>(nest.axes.size()));
     int axes = 0;
-    for (size_t x = 0; affine && x < nest.axes.size(); ++x) axes += !(affine->coefficients[x] == Dim(0)) && !(nest.axes[x].extent == Dim(1));
+    for (size_t x = 0; affine && x < nest.axes.size(); ++x)
+      axes += !(affine->coefficients[x] == Dim(0)) && !(nest.axes[x].extent == Dim(1));
     out.push_back(axes > 1);
   }
   return out;
@@ -129,7 +130,8 @@ class Layouts {
     if (!reduces(n)) return;
     for (const NestAccess& a : n.accesses) {
       const std::vector<bool> windows = windows_of(a, n);
-      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0) continue;
+      if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0)
+        continue;
       settle(a.array, channels_last(windows));
       // Results of a convolution stand as the op makes them: batch, channels, positions.
       std::vector<bool> positions(windows.size(), true);
@@ -161,7 +163,7 @@ class Layouts {
 
   Plan& plan_;
   const std::vector<bool> fixed_;
-  std::vector<Order> order_;   ///< empty: not known
+  std::vector<Order> order_;  ///< empty: not known
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kKeyBlock = 256;       ///< scores of one block of keys stay in the first-level cache
+constexpr int64_t kKeyBlock = 256;  ///< scores of one block of keys stay in the first-level cache
 constexpr int kPanelVectors = 2;
 constexpr int64_t kWorthAThread = 1 << 18;
 
@@ -21,7 +21,11 @@ constexpr int64_t kWorthAThread = 1 << 18;
 class AttentionLowering {
  public:
   AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, double scale, ArrayId keys)
-      : kernel_(kernel), emit_(kernel, plan, target, "attention"), nest_(nest), scale_(scale), rows_(target.isa == Target::Isa::avx512 ? 8 : 4) {
+      : kernel_(kernel),
+        emit_(kernel, plan, target, "attention"),
+        nest_(nest),
+        scale_(scale),
+        rows_(target.isa == Target::Isa::avx512 ? 8 : 4) {
     for (const NestAccess& a : nest.accesses) places_.push_back(*affine_of(flat_of(a, plan), kAttentionAxes));
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     query_ = emit_.buffer(nest.accesses[0].array, false);
@@ -106,7 +110,9 @@ class AttentionLowering {
   }
 
   /// Rows beyond the last query repeat it; they are computed and not stored.
-  Reg query_row(const Head& head, Reg r) { return build().min(build().add(head.first_row, r), build().sub(emit_.dim(extent(kQuery)), number(1))); }
+  Reg query_row(const Head& head, Reg r) {
+    return build().min(build().add(head.first_row, r), build().sub(emit_.dim(extent(kQuery)), number(1)));
+  }
 
   void prepare(const Head& head) {
     build().loop(number(0), number(rows_), number(1), [&](Reg r) {
@@ -147,7 +153,8 @@ class AttentionLowering {
       const auto sums = build().contract(std::move(c));
       for (int r = 0; r < rows_; ++r)
         for (int v = 0; v < kPanelVectors; ++v)
-          build().store(scores_, build().add(k, number(r * kKeyBlock + int64_t{v} * lanes())), sums[static_cast<size_t>(r) * kPanelVectors + v]);
+          build().store(scores_, build().add(k, number(r * kKeyBlock + int64_t{v} * lanes())),
+                        sums[static_cast<size_t>(r) * kPanelVectors + v]);
     });
   }
 
@@ -201,12 +208,13 @@ class AttentionLowering {
     // A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0.
     const Reg none = build().expr(ExprOp::equal, {maximum, real(-std::numeric_limits<double>::infinity())});
     const Reg base = build().expr(ExprOp::select, {none, real(0), maximum});
-    const auto total = build().loop(number(0), count, number(lanes()), {build().splat(real(0), lanes())}, [&](Reg k, const std::vector<Reg>& before) {
-      const Reg at = build().add(line, k);
-      const Reg weight = build().expr(ExprOp::exp, {build().sub(build().load(scores_, at, lanes()), base)});
-      build().store(scores_, at, weight);
-      return std::vector<Reg>{build().add(before[0], weight)};
-    });
+    const auto total =
+        build().loop(number(0), count, number(lanes()), {build().splat(real(0), lanes())}, [&](Reg k, const std::vector<Reg>& before) {
+          const Reg at = build().add(line, k);
+          const Reg weight = build().expr(ExprOp::exp, {build().sub(build().load(scores_, at, lanes()), base)});
+          build().store(scores_, at, weight);
+          return std::vector<Reg>{build().add(before[0], weight)};
+        });
     const Reg shrink = build().expr(ExprOp::exp, {build().sub(old, base)});
     const Reg sum = build().reduce(total[0], ops::Combine::sum);
     build().store(totals_, r, build().fma(build().load(totals_, r, 1), shrink, sum));
@@ -235,7 +243,8 @@ class AttentionLowering {
       c.depth = count;
       const int vectors = c.vectors;
       for (int r = 0; r < rows_; ++r)
-        for (int x = 0; x < vectors; ++x) c.accumulators_in.push_back(build().load(sums_, number(r * value_pad_ + v + int64_t{x} * lanes()), lanes()));
+        for (int x = 0; x < vectors; ++x)
+          c.accumulators_in.push_back(build().load(sums_, number(r * value_pad_ + v + int64_t{x} * lanes()), lanes()));
       const auto sums = build().contract(std::move(c));
       for (int r = 0; r < rows_; ++r)
         for (int x = 0; x < vectors; ++x)
@@ -333,12 +342,14 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
     copy_operand(nest, 2, {kBatch, kKeyHead, kKey, kValueSize}, target.lanes(), plan, before);
   for (const NestAccess& a : nest.accesses)
-    if (a.within || !affine_of(flat_of(a, plan), kAttentionAxes)) return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
+    if (a.within || !affine_of(flat_of(a, plan), kAttentionAxes))
+      return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
   for (Nest& n : before) kernels.push_back(TRY(lower_alone(std::move(n), plan, target)));
   Kernel kernel;
   AttentionLowering lowering(kernel, plan, target, nest, group.scale, packed);
   TRY(lowering.run());
-  const Dim pairs = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent * nest.axes[kKey].extent;
+  const Dim pairs = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent *
+                    nest.axes[kKey].extent;
   kernel.flops = pairs * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
   kernels.push_back(std::move(kernel));

@@ -17,8 +17,8 @@ struct TileShape {
 };
 TileShape tile_shape(const Target& target) { return target.isa == Target::Isa::avx512 ? TileShape{14, 2} : TileShape{6, 2}; }
 
-constexpr int64_t kRowTilesPerTask = 8;      ///< a panel stays in the second-level cache while that many tiles of rows pass
-constexpr int64_t kWorthAThread = 1 << 18;   ///< floating point operations
+constexpr int64_t kRowTilesPerTask = 8;     ///< a panel stays in the second-level cache while that many tiles of rows pass
+constexpr int64_t kWorthAThread = 1 << 18;  ///< floating point operations
 constexpr int kPrefetchBytes = 4096;
 
 /// An array read or written on the finished tile, its place affine in the contraction's axes.
@@ -40,7 +40,8 @@ class ContractLowering {
     rows_place_ = std::move(rows);
     epilogue_ = epilogue;
     for (size_t k = 0; k < reads.size(); ++k)
-      reads_.push_back({static_cast<int>(k) == epilogue->accumulator ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(reads[k])});
+      reads_.push_back(
+          {static_cast<int>(k) == epilogue->accumulator ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(reads[k])});
     const ArrayId out = epilogue ? epilogue->map.outputs[0].array : nest_.outputs[0].array;
     result_ = {emit_.buffer(out, true), std::move(result)};
     const BodyCost cost = epilogue ? cost_of(epilogue->map) : BodyCost{};
@@ -89,7 +90,7 @@ class ContractLowering {
   struct Task {
     Reg rows = kNone, lanes = kNone, result = kNone;
     std::vector<Reg> reads;
-    std::vector<Reg> masks;   ///< one a register of the panel; kNone: all lanes
+    std::vector<Reg> masks;  ///< one a register of the panel; kNone: all lanes
   };
 
   void advance(Task& task, const JointAxis& axis, Reg at) {
@@ -112,7 +113,7 @@ class ContractLowering {
     task.result = start(result_.place);
     for (const TilePlace& r : reads_) task.reads.push_back(r.buffer >= 0 ? start(r.place) : kNone);
     size_t next = 0;
-    Reg panel_number = kNone;   // batch numbers and panel as one row-major number
+    Reg panel_number = kNone;  // batch numbers and panel as one row-major number
     for (const JointAxis& a : roles_.batch) {
       advance(task, a, at[next]);
       panel_number = panel_number == kNone ? at[next] : build().add(build().mul(panel_number, emit_.dim(a.extent)), at[next]);
@@ -156,15 +157,25 @@ class ContractLowering {
     if (extent.is_number()) {
       const int last = static_cast<int>(extent.value() % shape_.rows);
       if (last != 0)
-        build().branch(build().expr(ExprOp::less, {whole_end, to}), [&] { emit_tile(whole_end, last); return std::vector<Reg>{}; },
-                       [] { return std::vector<Reg>{}; });
+        build().branch(
+            build().expr(ExprOp::less, {whole_end, to}),
+            [&] {
+              emit_tile(whole_end, last);
+              return std::vector<Reg>{};
+            },
+            [] { return std::vector<Reg>{}; });
       return status;
     }
     Reg row = whole_end;
     for (int count = std::bit_floor(static_cast<unsigned>(shape_.rows - 1)); count > 0; count /= 2) {
       const Reg next = build().add(row, emit_.integer(count));
-      row = build().branch(build().expr(ExprOp::less_equal, {next, to}), [&] { emit_tile(row, count); return std::vector<Reg>{next}; },
-                           [&] { return std::vector<Reg>{row}; })[0];
+      row = build().branch(
+          build().expr(ExprOp::less_equal, {next, to}),
+          [&] {
+            emit_tile(row, count);
+            return std::vector<Reg>{next};
+          },
+          [&] { return std::vector<Reg>{row}; })[0];
     }
     return status;
   }
@@ -242,7 +253,9 @@ class ContractLowering {
   Result<void> finish(const Task& task, int v, Reg sum) {
     const Reg mask = task.masks[v];
     const JointAxis& lane_axis = roles_.lanes.back();
-    auto place_of = [&](const Affine& place, Reg base) { return known(emit_.add_scaled(base, step(place, lane_axis) * Dim(int64_t{v} * emit_.lanes()), emit_.integer(1))); };
+    auto place_of = [&](const Affine& place, Reg base) {
+      return known(emit_.add_scaled(base, step(place, lane_axis) * Dim(int64_t{v} * emit_.lanes()), emit_.integer(1)));
+    };
     auto memory_of = [&](const Affine& place) {
       Memory how;
       how.mask = mask;

@@ -11,8 +11,8 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kMostUnrolled = 7;            ///< steps of a window that are written out
-constexpr int64_t kWorthAThread = 8192;        ///< points of a nest that pay for handing them to another thread
+constexpr int64_t kMostUnrolled = 7;     ///< steps of a window that are written out
+constexpr int64_t kWorthAThread = 8192;  ///< points of a nest that pay for handing them to another thread
 
 using ops::Axis;
 using ops::Combine;
@@ -37,7 +37,9 @@ ExprNode identity_of(Combine combine, DType dtype) {
   const bool real = is_float(dtype);
   const int bits = dtype == DType::boolean ? 1 : bits_of(dtype);
   const bool negative = is_signed(dtype);
-  const int64_t highest = real ? 0 : bits >= 64 ? (negative ? std::numeric_limits<int64_t>::max() : -1) : (int64_t{1} << (bits - (negative ? 1 : 0))) - 1;
+  const int64_t highest = real         ? 0
+                          : bits >= 64 ? (negative ? std::numeric_limits<int64_t>::max() : -1)
+                                       : (int64_t{1} << (bits - (negative ? 1 : 0))) - 1;
   const int64_t lowest = real || !negative ? 0 : bits >= 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (bits - 1));
   const double infinity = std::numeric_limits<double>::infinity();
   switch (combine) {
@@ -54,7 +56,7 @@ ExprNode identity_of(Combine combine, DType dtype) {
 struct Cursor {
   int32_t buffer = -1;
   Expr flat;
-  std::optional<Affine> affine;   ///< nullopt: evaluated where it is used
+  std::optional<Affine> affine;  ///< nullopt: evaluated where it is used
 };
 
 class NestLowering {
@@ -81,8 +83,8 @@ class NestLowering {
  private:
   struct State {
     std::vector<Reg> axes;
-    std::vector<Reg> offsets;   ///< reads, then writes
-    Reg mask = kNone;           ///< lanes inside the vector axis; kNone: all
+    std::vector<Reg> offsets;  ///< reads, then writes
+    Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
   };
 
   TileBuilder& build() { return emit_.build(); }
@@ -166,9 +168,7 @@ class NestLowering {
     const bool part = schedule_.blocked;
     const Reg from = part ? from_ : emit_.integer(0), to = part ? to_ : emit_.dim(extent);
     const auto fixed = extent.number();
-    if (!part && fixed && *fixed < lanes) {
-      return masked(axis, state, carried, from, to);
-    }
+    if (!part && fixed && *fixed < lanes) { return masked(axis, state, carried, from, to); }
     Reg whole_end;
     if (!part && fixed) {
       whole_end = emit_.integer(*fixed / lanes * lanes);
@@ -210,8 +210,7 @@ class NestLowering {
     if (nest_.axes[axis].kind == Axis::Kind::scanned) return scan(axis, state, carried);
     inside_reduction_ = true;
     const bool along = axis == schedule_.vector;
-    auto sums = along ? strips(axis, state, carried)
-                      : walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
+    auto sums = along ? strips(axis, state, carried) : walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
     inside_reduction_ = false;
     if (!sums) return sums;
     for (size_t k = 0; k < nest_.outputs.size(); ++k) {
@@ -331,7 +330,7 @@ class NestLowering {
 
   struct Where {
     Reg offset = kNone, stride = kNone, offsets = kNone;
-    int lanes = 1;   ///< 1: all lanes are at one place
+    int lanes = 1;  ///< 1: all lanes are at one place
   };
 
   Result<Where> where(const Cursor& c, Reg offset, const State& state) {
@@ -361,8 +360,13 @@ class NestLowering {
       Emitter::Place fresh = place_for(state);
       const Reg within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
       if (lanes == 1) {
-        build().branch(within, [&] { build().store(writes_[k].buffer, at.offset, value, how); return std::vector<Reg>{}; },
-                       [] { return std::vector<Reg>{}; });
+        build().branch(
+            within,
+            [&] {
+              build().store(writes_[k].buffer, at.offset, value, how);
+              return std::vector<Reg>{};
+            },
+            [] { return std::vector<Reg>{}; });
         return {};
       }
       const Reg mask = build().splat(within, lanes);

@@ -111,8 +111,8 @@ std::string text_of(const Nest& nest, const Plan& plan) {
     if (a.within) out += fmt::format(" if {} else {}", a.within.text(), a.fill.text());
   }
   for (const NestOutput& o : nest.outputs) {
-    out += fmt::format("\n    {}{} <- {}{}", array_name(o.array, plan), list_of(o.index),
-                       o.combine == ops::Combine::none ? "" : "combine ", o.value.text());
+    out += fmt::format("\n    {}{} <- {}{}", array_name(o.array, plan), list_of(o.index), o.combine == ops::Combine::none ? "" : "combine ",
+                       o.value.text());
   }
   return out;
 }

@@ -18,12 +18,12 @@ using ArrayId = int32_t;
 struct Array {
   DType dtype = DType::f32;
   DimList shape;
-  DimList strides;                 ///< elements; row-major unless a layout was chosen
-  ir::ValueId value;               ///< none: a temporary
-  std::vector<int> order;          ///< dimensions from the outermost to the innermost in memory; empty: as they are
-  ir::ConstantRef constant;        ///< row-major bytes, where constant
-  ArrayId same_bytes = -1;         ///< shares the buffer of that array, row-major in both (Reshape and the like)
-  bool fixed_layout = false;       ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
+  DimList strides;            ///< elements; row-major unless a layout was chosen
+  ir::ValueId value;          ///< none: a temporary
+  std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  ir::ConstantRef constant;   ///< row-major bytes, where constant
+  ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
 };
 
 /// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
@@ -41,8 +41,8 @@ struct NestOutput {
   DType dtype = DType::f32;
   Expr value;
   ops::Combine combine = ops::Combine::none;
-  std::vector<Expr> index;         ///< in the array's own shape
-  Expr flat;                       ///< or the element number, once axes were joined
+  std::vector<Expr> index;  ///< in the array's own shape
+  Expr flat;                ///< or the element number, once axes were joined
   Expr within;
 };
 
@@ -52,14 +52,14 @@ struct Nest {
   std::vector<NestAccess> accesses;
   std::vector<NestOutput> outputs;
   bool exclusive = false, reverse = false;
-  std::vector<ir::NodeId> nodes;   ///< what it computes
-  size_t order = 0;                ///< place in the program
-  bool dead = false;               ///< swallowed by another nest
+  std::vector<ir::NodeId> nodes;  ///< what it computes
+  size_t order = 0;               ///< place in the program
+  bool dead = false;              ///< swallowed by another nest
 };
 
 /// A contraction and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the contraction's output.
 struct Epilogue {
-  Nest map;                        ///< reads the contraction's output through access `accumulator`
+  Nest map;  ///< reads the contraction's output through access `accumulator`
   int accumulator = 0;
 };
 
@@ -68,11 +68,11 @@ enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, cont
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
   GroupKind kind = GroupKind::nests;
-  std::vector<Nest> nests;         ///< nests: in order, sharing the first `outer` axes; contract: one
+  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; contract: one
   int outer = 0;
-  double scale = 1;                ///< attention: factor of the products
+  double scale = 1;  ///< attention: factor of the products
   std::optional<Epilogue> epilogue;
-  ir::NodeId node;                 ///< opaque, attention, control
+  ir::NodeId node;                       ///< opaque, attention, control
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
 };
 
@@ -80,14 +80,14 @@ struct Group {
 struct IndexLimit {
   ArrayId input = -1;
   Dim extent;
-  bool from_end = false;           ///< negative ones count from the end
+  bool from_end = false;  ///< negative ones count from the end
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.
 struct Plan {
   std::vector<Array> arrays;
   std::vector<Group> groups;
-  std::vector<ArrayId> inputs, outputs;   ///< of the graph
+  std::vector<ArrayId> inputs, outputs;  ///< of the graph
   std::vector<IndexLimit> limits;
 };
 
@@ -104,7 +104,7 @@ std::string text_of(const Nest& nest, const Plan& plan);
 std::string text_of(const Plan& plan);
 
 struct PlanOptions {
-  bool fuse = true;               ///< off: one kernel a node
+  bool fuse = true;  ///< off: one kernel a node
   bool channels_last = true;
 };
 /// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.

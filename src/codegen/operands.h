@@ -13,7 +13,8 @@ ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> o
 /// Errors: not_supported where the reach is not affine.
 Result<void> pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before);
 
-/// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise convolution).
+/// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise
+/// convolution).
 void turn_constants(Nest& nest, int vector_axis, Plan& plan);
 
 /// The lanes operand rearranged as [batch..., ceil(N/panel), depth..., panel], zeros beyond N: a lazy constant where it is one, else a

@@ -9,10 +9,10 @@ Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
   Plan plan = TRY(collect(graph));
   find_contractions(plan);
   if (!options.fuse) return plan;
-  absorb_epilogues(plan);   // before views and cheap maps spread into their readers
+  absorb_epilogues(plan);  // before views and cheap maps spread into their readers
   inline_maps(plan);
-  if (options.channels_last) choose_layouts(plan);   // after inlining: what was inlined has no layout
-  group_rows(plan);         // last: it needs the final accesses
+  if (options.channels_last) choose_layouts(plan);  // after inlining: what was inlined has no layout
+  group_rows(plan);                                 // last: it needs the final accesses
   return plan;
 }
 

@@ -6,7 +6,8 @@
 
 namespace tenon::codegen {
 
-/// Which groups read and write each array of a plan, kept up to date group by group. A read through a reshape counts for the array behind it too.
+/// Which groups read and write each array of a plan, kept up to date group by group. A read through a reshape counts for the array behind
+/// it too.
 class Readers {
  public:
   explicit Readers(const Plan& plan);
@@ -19,8 +20,10 @@ class Readers {
   void add(size_t group);
 
  private:
-  template <class F> void each_read(const Group& group, F f) const;
-  template <class F> void each_written(const Group& group, F f) const;
+  template <class F>
+  void each_read(const Group& group, F f) const;
+  template <class F>
+  void each_written(const Group& group, F f) const;
 
   const Plan& plan_;
   std::vector<std::vector<size_t>> readers_;

@@ -79,16 +79,21 @@ void join_axes(Nest& nest, int k, const std::vector<Affine>& places) {
   auto renumber = [&](Expr& e) {
     if (e) e = substitute(e, [&](const ExprNode& n) { return n.op == ExprOp::axis && n.index > k ? Expr::axis(n.index - 1) : Expr(); });
   };
-  for (NestAccess& a : nest.accesses) { renumber(a.within); renumber(a.fill); }
-  for (NestOutput& o : nest.outputs) { renumber(o.value); renumber(o.within); }
+  for (NestAccess& a : nest.accesses) {
+    renumber(a.within);
+    renumber(a.fill);
+  }
+  for (NestOutput& o : nest.outputs) {
+    renumber(o.value);
+    renumber(o.within);
+  }
 }
 
 bool joinable(const Nest& nest, int k, const std::vector<Affine>& places) {
   if (nest.axes[k].kind != ops::Axis::Kind::parallel || nest.axes[k + 1].kind != ops::Axis::Kind::parallel) return false;
   if (!axis_is_free(nest, k) || !axis_is_free(nest, k + 1)) return false;
-  return std::all_of(places.begin(), places.end(), [&](const Affine& p) {
-    return p.coefficients[k] == p.coefficients[k + 1] * nest.axes[k + 1].extent;
-  });
+  return std::all_of(places.begin(), places.end(),
+                     [&](const Affine& p) { return p.coefficients[k] == p.coefficients[k + 1] * nest.axes[k + 1].extent; });
 }
 
 /// How well an axis lies along the lanes.
@@ -201,7 +206,8 @@ Schedule schedule_alone(Nest& nest, const Plan& plan) {
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
   constexpr int64_t kFewPoints = 2048, kEnoughTasks = 16;
-  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < kFewPoints && points(nest, 0, s.outer - 1) >= kEnoughTasks) --s.outer;
+  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < kFewPoints && points(nest, 0, s.outer - 1) >= kEnoughTasks)
+    --s.outer;
   return s;
 }
 

@@ -6,9 +6,9 @@ namespace tenon::codegen {
 
 /// The order in which a nest's axes run, and the one that lies along the lanes.
 struct Schedule {
-  int outer = 0;        ///< leading axes that the tasks run over
-  int vector = -1;      ///< axis along the lanes; -1: scalar code
-  bool blocked = false; ///< the vector axis is long: tasks run over blocks of kVectorBlock of it too
+  int outer = 0;         ///< leading axes that the tasks run over
+  int vector = -1;       ///< axis along the lanes; -1: scalar code
+  bool blocked = false;  ///< the vector axis is long: tasks run over blocks of kVectorBlock of it too
 };
 inline constexpr int64_t kVectorBlock = 2048;
 

@@ -25,9 +25,10 @@ using Reg = int32_t;
 inline constexpr Reg kNone = -1;
 
 enum class TileOp : uint8_t {
-  constant,    ///< splat of `number` / `integer`
-  size,        ///< i64: sizes[index] of the kernel's arguments
-  task_begin, task_end,  ///< i64: the range of tasks of this call
+  constant,  ///< splat of `number` / `integer`
+  size,      ///< i64: sizes[index] of the kernel's arguments
+  task_begin,
+  task_end,    ///< i64: the range of tasks of this call
   lanes_iota,  ///< 0, 1, 2, ... in type.element
   splat,       ///< scalar args[0] to all lanes
   expr,        ///< `expr_op` on args, lane by lane; for cast the target is type.element
@@ -46,8 +47,8 @@ enum class TileOp : uint8_t {
 struct Buffer {
   enum class Kind : uint8_t { argument, scratch } kind = Kind::argument;
   DType dtype = DType::f32;
-  int64_t scratch_count = 0;   ///< scratch: elements; 64-byte aligned; private to the thread, contents undefined at entry
-  int32_t argument = 0;        ///< argument: index into KernelArgs::buffers
+  int64_t scratch_count = 0;  ///< scratch: elements; 64-byte aligned; private to the thread, contents undefined at entry
+  int32_t argument = 0;       ///< argument: index into KernelArgs::buffers
   bool written = false;
 };
 
@@ -55,14 +56,14 @@ struct Buffer {
 /// each step one fused multiply-add in the accumulator's type. A elements are broadcast; B is read `vectors` registers wide.
 struct Contract {
   int rows = 1, vectors = 1, lanes = 16;
-  int32_t a = 0, b = 0;                  ///< buffers
+  int32_t a = 0, b = 0;                              ///< buffers
   Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k 1
-  Reg b_offset = kNone, b_k = kNone;     ///< kNone: offset 0, b_k vectors * lanes (a packed panel)
-  Reg depth = kNone;                     ///< K
-  Reg b_mask = kNone;                    ///< lanes of the last vector of B that are read (others are 0); kNone: all
+  Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes (a packed panel)
+  Reg depth = kNone;                                 ///< K
+  Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all
   DType accumulator = DType::f32;
-  int prefetch_b_bytes = 0;              ///< how far ahead of the B stream to prefetch; 0: not at all
-  std::vector<Reg> accumulators_in = {};  ///< rows*vectors; kNone: start at zero
+  int prefetch_b_bytes = 0;                ///< how far ahead of the B stream to prefetch; 0: not at all
+  std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };
 
@@ -72,30 +73,30 @@ using TileBlock = std::vector<TileInstr>;
 struct TileInstr {
   TileOp op = TileOp::constant;
   Reg result = kNone;
-  TileType type = {};            ///< of the result (store: of the value)
+  TileType type = {};  ///< of the result (store: of the value)
   std::vector<Reg> args = {};
   ExprOp expr_op = ExprOp::add;
   ops::Combine combine = ops::Combine::none;
   double number = 0;
   int64_t integer = 0;
-  int32_t index = 0;             ///< size
+  int32_t index = 0;  ///< size
   // memory
   int32_t buffer = -1;
-  Reg stride = kNone;            ///< elements between lanes (i64 scalar); kNone: 1. A load with `broadcast` reads one element.
+  Reg stride = kNone;  ///< elements between lanes (i64 scalar); kNone: 1. A load with `broadcast` reads one element.
   bool broadcast = false;
-  Reg offsets = kNone;           ///< load/store: i64 vector of element offsets added to the scalar one (gather / scatter)
-  Reg mask = kNone;              ///< lanes that are loaded / stored; other lanes of a load give `fill`
-  Reg fill = kNone;              ///< same type as the result; kNone: zero
-  bool streaming = false;        ///< store: bypass the caches
+  Reg offsets = kNone;     ///< load/store: i64 vector of element offsets added to the scalar one (gather / scatter)
+  Reg mask = kNone;        ///< lanes that are loaded / stored; other lanes of a load give `fill`
+  Reg fill = kNone;        ///< same type as the result; kNone: zero
+  bool streaming = false;  ///< store: bypass the caches
   // control
-  Reg induction = kNone;         ///< loop: i64
+  Reg induction = kNone;             ///< loop: i64
   std::vector<Reg> carried_in = {};  ///< loop: initial values
   std::vector<Reg> carried = {};     ///< loop: the values inside the body
   std::vector<Reg> yields = {};      ///< loop: values at the end of the body; branch: of `body`
   std::vector<Reg> otherwise_yields = {};
-  std::vector<Reg> results = {};     ///< loop: final values; branch: chosen values
+  std::vector<Reg> results = {};  ///< loop: final values; branch: chosen values
   TileBlock body = {}, otherwise = {};
-  int unroll = 1;                ///< loop: hint; the trip count need not divide
+  int unroll = 1;  ///< loop: hint; the trip count need not divide
   Contract contract = {};
 };
 
@@ -103,8 +104,8 @@ struct TileInstr {
 struct TileKernel {
   std::string name;
   std::vector<Buffer> buffers = {};
-  std::vector<TileType> registers = {}; ///< type of each register
-  int32_t sizes = 0;                 ///< how many i64 sizes it takes
+  std::vector<TileType> registers = {};  ///< type of each register
+  int32_t sizes = 0;                     ///< how many i64 sizes it takes
   TileBlock body = {};
   int64_t scratch_bytes() const;
 };
@@ -120,9 +121,9 @@ struct Memory {
 class TileBuilder {
  public:
   explicit TileBuilder(TileKernel& kernel);
-  int32_t argument(DType dtype, bool written);             ///< a new argument buffer
+  int32_t argument(DType dtype, bool written);  ///< a new argument buffer
   int32_t scratch(DType dtype, int64_t count);
-  Reg integer(int64_t value);                              ///< i64 scalar
+  Reg integer(int64_t value);  ///< i64 scalar
   Reg constant(TileType type, double value);
   Reg constant_integer(TileType type, int64_t value);
   Reg size(int32_t index);
@@ -167,6 +168,7 @@ struct BoundBuffer {
   std::byte* data = nullptr;
   int64_t count = 0;
 };
-Result<void> interpret(const TileKernel& kernel, std::span<const BoundBuffer> arguments, std::span<const int64_t> sizes, int64_t begin, int64_t end);
+Result<void> interpret(const TileKernel& kernel, std::span<const BoundBuffer> arguments, std::span<const int64_t> sizes, int64_t begin,
+                       int64_t end);
 
 }  // namespace tenon::codegen

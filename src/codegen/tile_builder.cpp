@@ -75,9 +75,11 @@ Reg TileBuilder::expr(ExprOp op, std::vector<Reg> args, DType cast_to) {
       if (element == cast_to) return args[0];
       element = cast_to;
       break;
-    case ExprOp::equal: case ExprOp::less: case ExprOp::less_equal: case ExprOp::is_nan: case ExprOp::is_inf:
-      element = DType::boolean;
-      break;
+    case ExprOp::equal:
+    case ExprOp::less:
+    case ExprOp::less_equal:
+    case ExprOp::is_nan:
+    case ExprOp::is_inf: element = DType::boolean; break;
     default: break;
   }
   return append({.op = TileOp::expr, .type = {element, lanes}, .args = std::move(args), .expr_op = op});
@@ -99,8 +101,15 @@ Reg TileBuilder::first_mask(Reg count, int lanes) {
 
 namespace {
 TileInstr memory_instr(TileOp op, TileType type, int32_t buffer, const Memory& how) {
-  return {.op = op, .type = type, .buffer = buffer, .stride = how.stride, .broadcast = how.broadcast, .offsets = how.offsets,
-          .mask = how.mask, .fill = how.fill, .streaming = how.streaming};
+  return {.op = op,
+          .type = type,
+          .buffer = buffer,
+          .stride = how.stride,
+          .broadcast = how.broadcast,
+          .offsets = how.offsets,
+          .mask = how.mask,
+          .fill = how.fill,
+          .streaming = how.streaming};
 }
 }  // namespace
 
@@ -138,7 +147,10 @@ std::vector<Reg> TileBuilder::loop(Reg from, Reg to, Reg step, std::vector<Reg> 
 }
 
 void TileBuilder::loop(Reg from, Reg to, Reg step, const std::function<void(Reg)>& body) {
-  loop(from, to, step, {}, [&](Reg i, const std::vector<Reg>&) { body(i); return std::vector<Reg>{}; });
+  loop(from, to, step, {}, [&](Reg i, const std::vector<Reg>&) {
+    body(i);
+    return std::vector<Reg>{};
+  });
 }
 
 std::vector<Reg> TileBuilder::branch(Reg condition, const std::function<std::vector<Reg>()>& then,

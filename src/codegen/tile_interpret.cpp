@@ -79,7 +79,8 @@ class Interpreter {
   Result<std::byte*> address(int32_t buffer, int64_t element) const {
     const BoundBuffer& b = buffers_[buffer];
     if (element < 0 || element >= b.count)
-      return fail(Code::index_out_of_range, kernel_.name, fmt::format("buffer {} at element {}", buffer, element)).expected(fmt::format("0 to {}", b.count - 1));
+      return fail(Code::index_out_of_range, kernel_.name, fmt::format("buffer {} at element {}", buffer, element))
+          .expected(fmt::format("0 to {}", b.count - 1));
     return b.data + element * (bits_of(kernel_.buffers[buffer].dtype) / 8);
   }
 
@@ -180,7 +181,8 @@ class Interpreter {
 
 }  // namespace
 
-Result<void> interpret(const TileKernel& kernel, std::span<const BoundBuffer> arguments, std::span<const int64_t> sizes, int64_t begin, int64_t end) {
+Result<void> interpret(const TileKernel& kernel, std::span<const BoundBuffer> arguments, std::span<const int64_t> sizes, int64_t begin,
+                       int64_t end) {
   TRY(verify(kernel));
   size_t needed = 0;
   for (const Buffer& b : kernel.buffers) needed += b.kind == Buffer::Kind::argument;

@@ -4,8 +4,8 @@
 namespace tenon::codegen {
 
 std::string_view name_of(TileOp op) {
-  static constexpr std::string_view names[] = {"constant", "size", "task_begin", "task_end", "iota", "splat", "expr", "fma", "reduce",
-                                               "first_mask", "load", "store", "prefetch", "loop", "branch", "contract"};
+  static constexpr std::string_view names[] = {"constant",   "size", "task_begin", "task_end", "iota", "splat",  "expr",    "fma", "reduce",
+                                               "first_mask", "load", "store",      "prefetch", "loop", "branch", "contract"};
   static_assert(std::size(names) == static_cast<size_t>(TileOp::contract) + 1);
   return names[static_cast<size_t>(op)];
 }
@@ -31,11 +31,23 @@ bool is_defined(ExprOp op, DType d) {
   const bool real = is_real_arithmetic(d), boolean = d == DType::boolean;
   if (op >= ExprOp::sqrt && op <= ExprOp::is_inf) return real;
   switch (op) {
-    case ExprOp::logical_not: case ExprOp::logical_and: case ExprOp::logical_or: case ExprOp::logical_xor: return boolean;
-    case ExprOp::bit_not: case ExprOp::bit_and: case ExprOp::bit_or: case ExprOp::bit_xor: return !real;
-    case ExprOp::shift_left: case ExprOp::shift_right: return !real && !boolean;
-    case ExprOp::cast: case ExprOp::select: case ExprOp::equal: case ExprOp::less: case ExprOp::less_equal:
-    case ExprOp::min: case ExprOp::max: return true;
+    case ExprOp::logical_not:
+    case ExprOp::logical_and:
+    case ExprOp::logical_or:
+    case ExprOp::logical_xor: return boolean;
+    case ExprOp::bit_not:
+    case ExprOp::bit_and:
+    case ExprOp::bit_or:
+    case ExprOp::bit_xor: return !real;
+    case ExprOp::shift_left:
+    case ExprOp::shift_right: return !real && !boolean;
+    case ExprOp::cast:
+    case ExprOp::select:
+    case ExprOp::equal:
+    case ExprOp::less:
+    case ExprOp::less_equal:
+    case ExprOp::min:
+    case ExprOp::max: return true;
     default: return !boolean;
   }
 }

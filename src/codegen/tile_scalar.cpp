@@ -149,9 +149,12 @@ int64_t integer_binary(ExprOp op, DType d, int64_t a, int64_t b) {
     case ExprOp::pow: return integer_power(d, a, b);
     case ExprOp::min: return integer_less(d, b, a) ? b : a;
     case ExprOp::max: return integer_less(d, a, b) ? b : a;
-    case ExprOp::bit_and: case ExprOp::logical_and: return a & b;
-    case ExprOp::bit_or: case ExprOp::logical_or: return a | b;
-    case ExprOp::bit_xor: case ExprOp::logical_xor: return a ^ b;
+    case ExprOp::bit_and:
+    case ExprOp::logical_and: return a & b;
+    case ExprOp::bit_or:
+    case ExprOp::logical_or: return a | b;
+    case ExprOp::bit_xor:
+    case ExprOp::logical_xor: return a ^ b;
     default: return shift(d, op, a, b);
   }
 }
@@ -183,7 +186,8 @@ Scalar rounded(DType dtype, Scalar v) {
   switch (dtype) {
     case DType::f64: return v;
     case DType::f32: return number(static_cast<float>(v.number));
-    case DType::f16: case DType::bf16: return number(decode_float(dtype, encode_float(dtype, v.number, false)));
+    case DType::f16:
+    case DType::bf16: return number(decode_float(dtype, encode_float(dtype, v.number, false)));
     default: return integer(wrap(dtype, v.integer));
   }
 }
@@ -195,11 +199,14 @@ Scalar apply(ExprOp op, DType operand, DType result, std::span<const Scalar> arg
     case ExprOp::select: return a.integer ? args[1] : args[2];
     case ExprOp::is_nan: return truth(std::isnan(a.number));
     case ExprOp::is_inf: return truth(std::isinf(a.number));
-    case ExprOp::equal: case ExprOp::less: case ExprOp::less_equal: return compare(op, operand, a, args[1]);
+    case ExprOp::equal:
+    case ExprOp::less:
+    case ExprOp::less_equal: return compare(op, operand, a, args[1]);
     default: break;
   }
   const bool two = operands_of(op) == 2;
-  if (is_real_arithmetic(operand)) return rounded(result, number(two ? float_binary(op, a.number, args[1].number) : float_unary(op, a.number)));
+  if (is_real_arithmetic(operand))
+    return rounded(result, number(two ? float_binary(op, a.number, args[1].number) : float_unary(op, a.number)));
   return rounded(result, integer(two ? integer_binary(op, operand, a.integer, args[1].integer) : integer_unary(op, operand, a.integer)));
 }
 
@@ -207,7 +214,8 @@ Scalar fused_multiply_add(DType d, Scalar a, Scalar b, Scalar c) {
   switch (d) {
     case DType::f64: return number(std::fma(a.number, b.number, c.number));
     case DType::f32: return number(std::fma(static_cast<float>(a.number), static_cast<float>(b.number), static_cast<float>(c.number)));
-    case DType::f16: case DType::bf16:
+    case DType::f16:
+    case DType::bf16:
       return rounded(d, number(std::fma(static_cast<float>(a.number), static_cast<float>(b.number), static_cast<float>(c.number))));
     default: return rounded(d, integer(signed_of(bits(a.integer) * bits(b.integer) + bits(c.integer))));
   }
@@ -215,7 +223,8 @@ Scalar fused_multiply_add(DType d, Scalar a, Scalar b, Scalar c) {
 
 Scalar combine(ops::Combine how, DType dtype, Scalar a, Scalar b) {
   using ops::Combine;
-  static constexpr ExprOp table[] = {ExprOp::add, ExprOp::add, ExprOp::mul, ExprOp::min, ExprOp::max, ExprOp::logical_and, ExprOp::logical_or};
+  static constexpr ExprOp table[] = {ExprOp::add, ExprOp::add,         ExprOp::mul,       ExprOp::min,
+                                     ExprOp::max, ExprOp::logical_and, ExprOp::logical_or};
   const Scalar args[] = {a, b};
   return apply(table[static_cast<size_t>(how)], dtype, dtype, args);
 }

@@ -58,7 +58,9 @@ class Printer {
       case TileOp::size: out_ += fmt::format("size {}", in.index); return;
       case TileOp::expr: out_ += fmt::format("{} {}", name_of(in.expr_op), regs(in.args)); return;
       case TileOp::reduce: out_ += fmt::format("reduce {} {}", name_of(in.combine), regs(in.args)); return;
-      case TileOp::load: case TileOp::store: case TileOp::prefetch: memory(in); return;
+      case TileOp::load:
+      case TileOp::store:
+      case TileOp::prefetch: memory(in); return;
       case TileOp::loop: loop(in, depth); return;
       case TileOp::branch: branch(in, depth); return;
       case TileOp::contract: contract(in.contract); return;
@@ -82,7 +84,8 @@ class Printer {
     if (!in.results.empty()) out_ += regs(in.results) + " = ";
     out_ += fmt::format("loop {} from {} to {} step {}", reg(in.induction), reg(in.args[0]), reg(in.args[1]), reg(in.args[2]));
     if (in.unroll > 1) out_ += fmt::format(" unroll {}", in.unroll);
-    for (size_t i = 0; i < in.carried.size(); ++i) out_ += fmt::format("{}{} = {}", i ? ", " : " carry ", reg(in.carried[i]), reg(in.carried_in[i]));
+    for (size_t i = 0; i < in.carried.size(); ++i)
+      out_ += fmt::format("{}{} = {}", i ? ", " : " carry ", reg(in.carried[i]), reg(in.carried_in[i]));
     nested(in.body, in.yields, depth);
   }
 
@@ -97,8 +100,8 @@ class Printer {
 
   void contract(const Contract& c) {
     out_ += fmt::format("{} = contract {} {}x({}x{}) depth={} a=b{}[{}] row={} k={} b=b{}[{}] k={}", regs(c.accumulators_out),
-                        name_of(c.accumulator), c.rows, c.vectors, c.lanes, reg(c.depth), c.a, reg(c.a_offset), reg(c.a_row), reg(c.a_k), c.b,
-                        reg(c.b_offset), reg(c.b_k));
+                        name_of(c.accumulator), c.rows, c.vectors, c.lanes, reg(c.depth), c.a, reg(c.a_offset), reg(c.a_row), reg(c.a_k),
+                        c.b, reg(c.b_offset), reg(c.b_k));
     if (c.b_mask != kNone) out_ += " mask=" + reg(c.b_mask);
     if (c.prefetch_b_bytes) out_ += fmt::format(" prefetch={}", c.prefetch_b_bytes);
     out_ += fmt::format(" from ({})", regs(c.accumulators_in));

@@ -54,7 +54,8 @@ class Verifier {
     if (yields.size() != results.size()) return bad("number of yields", fmt::format("{}", yields.size()));
     for (size_t i = 0; i < yields.size(); ++i) {
       TRY(use_any(results[i] >= 0 ? yields[i] : kNone));
-      if (results[i] >= static_cast<Reg>(visible_.size()) || type(yields[i]) != type(results[i])) return bad("yield type", text(type(yields[i])));
+      if (results[i] >= static_cast<Reg>(visible_.size()) || type(yields[i]) != type(results[i]))
+        return bad("yield type", text(type(yields[i])));
     }
     for (size_t i = scope_begin; i < scope_.size(); ++i) visible_[scope_[i]] = false;
     scope_.resize(scope_begin);
@@ -73,7 +74,9 @@ class Verifier {
 
   Result<void> instruction(const TileInstr& in) {
     switch (in.op) {
-      case TileOp::load: case TileOp::store: case TileOp::prefetch: return memory(in);
+      case TileOp::load:
+      case TileOp::store:
+      case TileOp::prefetch: return memory(in);
       case TileOp::loop: return loop(in);
       case TileOp::branch: return branch(in);
       case TileOp::contract: return contract(in.contract);
@@ -89,7 +92,8 @@ class Verifier {
       case TileOp::size:
         if (in.index < 0 || in.index >= kernel_.sizes) return bad("size number", fmt::format("{}", in.index));
         [[fallthrough]];
-      case TileOp::task_begin: case TileOp::task_end:
+      case TileOp::task_begin:
+      case TileOp::task_end:
         if (t != kIndex) return bad("type", text(t));
         return {};
       case TileOp::splat: TRY(arity(in, 1)); return use(in.args[0], {t.element, 1});
@@ -131,7 +135,8 @@ class Verifier {
       const bool condition = in.expr_op == ExprOp::select && i == 0;
       TRY(use(in.args[i], condition ? TileType{DType::boolean, operand.lanes} : operand));
     }
-    const bool test = in.expr_op == ExprOp::is_nan || in.expr_op == ExprOp::is_inf || (in.expr_op >= ExprOp::equal && in.expr_op <= ExprOp::less_equal);
+    const bool test =
+        in.expr_op == ExprOp::is_nan || in.expr_op == ExprOp::is_inf || (in.expr_op >= ExprOp::equal && in.expr_op <= ExprOp::less_equal);
     const DType result = test ? DType::boolean : in.expr_op == ExprOp::cast ? in.type.element : operand.element;
     if (in.type != TileType{result, operand.lanes}) return bad(fmt::format("result of {}", name_of(in.expr_op)), text(in.type));
     return {};
@@ -182,7 +187,8 @@ class Verifier {
 
   Result<void> contract(const Contract& c) {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
-    if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count) return bad("contract", "tile size");
+    if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count)
+      return bad("contract", "tile size");
     if (bits_of(c.accumulator) < 32) return bad("contract accumulator", std::string(name_of(c.accumulator)));
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
@@ -196,7 +202,7 @@ class Verifier {
 
   const TileKernel& kernel_;
   std::vector<bool> written_, visible_;
-  std::vector<Reg> scope_;   ///< visible registers in the order of their definition
+  std::vector<Reg> scope_;  ///< visible registers in the order of their definition
 };
 
 }  // namespace

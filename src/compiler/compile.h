@@ -14,12 +14,12 @@
 namespace tenon::compiler {
 
 struct CompileOptions {
-  int opt = 3;                 ///< 0: no rewriting, one kernel a node ... 3: everything
-  int threads = 0;             ///< 0: as many as this process may use
-  bool portable = false;       ///< leave native code out of the engine file
+  int opt = 3;            ///< 0: no rewriting, one kernel a node ... 3: everything
+  int threads = 0;        ///< 0: as many as this process may use
+  bool portable = false;  ///< leave native code out of the engine file
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  std::string source;          ///< digest or path of the model, for provenance
+  std::string source;  ///< digest or path of the model, for provenance
 };
 
 struct StepTime {
@@ -32,13 +32,13 @@ struct CompileReport {
   size_t nodes_before = 0, nodes_after = 0;
   size_t groups = 0, kernels = 0, steps = 0;
   uint64_t weight_bytes = 0, code_bytes = 0;
-  std::vector<std::pair<std::string, size_t>> opaque;   ///< ops that run by reference, with counts
+  std::vector<std::pair<std::string, size_t>> opaque;  ///< ops that run by reference, with counts
   std::vector<StepTime> times;
 };
 
 /// A compiled graph, not yet a file.
 struct Compiled {
-  std::unique_ptr<ir::Graph> graph;   ///< as it was compiled
+  std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
   codegen::Plan plan;
   program::Built built;
   codegen::MachineCode code;

@@ -11,46 +11,46 @@ namespace tenon::engine {
 /// What a section holds. The numbers stand in files for ever.
 enum class SectionType : uint32_t {
   graph_text = 1,
-  manifest = 2,       ///< JSON: versions, options, plugins
-  program = 3,        ///< numbered fields
-  kernels = 4,        ///< descriptors
+  manifest = 2,  ///< JSON: versions, options, plugins
+  program = 3,   ///< numbered fields
+  kernels = 4,   ///< descriptors
   memory_plan = 5,
   weights = 6,
-  code = 7,           ///< `tag`: the instruction set
+  code = 7,  ///< `tag`: the instruction set
   provenance = 8,
   constants_index = 9,
 };
 std::string_view name_of(SectionType type);
 
-inline constexpr uint16_t kMajor = 1;   ///< readers refuse another one
-inline constexpr uint16_t kMinor = 0;   ///< grows with optional sections and fields; any may be read
-inline constexpr uint64_t kPage = 4096; ///< every section starts at a multiple
+inline constexpr uint16_t kMajor = 1;    ///< readers refuse another one
+inline constexpr uint16_t kMinor = 0;    ///< grows with optional sections and fields; any may be read
+inline constexpr uint64_t kPage = 4096;  ///< every section starts at a multiple
 inline constexpr uint32_t kMostSections = 4096;
 
 /// The file begins with this header; little-endian, like all numbers in it. Then the table, then the sections in the order of
 /// the table, each at the next multiple of kPage; zeros between them and up to the next page border after the last.
 struct Header {
-  std::array<uint8_t, 8> magic;   ///< a high bit and both line ends: a transfer as text destroys it
+  std::array<uint8_t, 8> magic;  ///< a high bit and both line ends: a transfer as text destroys it
   uint16_t major, minor;
-  uint32_t byte_order;            ///< kByteOrder
-  uint32_t header_size;           ///< 64; the table follows
-  uint32_t entry_size;            ///< 64
+  uint32_t byte_order;   ///< kByteOrder
+  uint32_t header_size;  ///< 64; the table follows
+  uint32_t entry_size;   ///< 64
   uint64_t file_size;
   uint32_t sections;
-  uint32_t flags;                 ///< 0
+  uint32_t flags;  ///< 0
   Hash128 table_hash;
-  uint64_t header_hash;           ///< low half of XXH3-128 of the 56 bytes before
+  uint64_t header_hash;  ///< low half of XXH3-128 of the 56 bytes before
 };
 static_assert(sizeof(Header) == 64);
 
 struct TableEntry {
   uint32_t type;
-  uint32_t flags;                 ///< 1: a reader that does not know the type refuses the file
+  uint32_t flags;  ///< 1: a reader that does not know the type refuses the file
   uint64_t offset, length;
-  uint32_t tag;                   ///< tells sections of one type apart; 0 where there is one
-  uint32_t alignment;             ///< kPage
+  uint32_t tag;        ///< tells sections of one type apart; 0 where there is one
+  uint32_t alignment;  ///< kPage
   Hash128 hash;
-  uint64_t reserved[2];           ///< 0
+  uint64_t reserved[2];  ///< 0
 };
 static_assert(sizeof(TableEntry) == 64);
 

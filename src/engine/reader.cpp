@@ -49,14 +49,17 @@ Result<Header> read_header(std::span<const std::byte> bytes, const std::string& 
   }
   const uint64_t hash = hash128(bytes.first(offsetof(Header, header_hash))).low;
   if (hash != h.header_hash) return damaged(place, "the header does not have its hash");
-  if (h.header_size != sizeof(Header) || h.entry_size != sizeof(TableEntry) || h.flags != 0) return damaged(place, "a header of unknown form");
+  if (h.header_size != sizeof(Header) || h.entry_size != sizeof(TableEntry) || h.flags != 0)
+    return damaged(place, "a header of unknown form");
   if (h.file_size != bytes.size()) {
     return damaged(place, bytes.size() < h.file_size ? "the file is cut off" : "there are bytes behind its end")
         .expected(fmt::format("{} bytes", h.file_size))
         .found(fmt::format("{} bytes", bytes.size()));
   }
   if (h.sections > kMostSections) {
-    return fail(Code::limit_exceeded, place, "too many sections").expected(fmt::format("at most {}", kMostSections)).found(std::to_string(h.sections));
+    return fail(Code::limit_exceeded, place, "too many sections")
+        .expected(fmt::format("at most {}", kMostSections))
+        .found(std::to_string(h.sections));
   }
   return h;
 }
@@ -84,9 +87,11 @@ std::string label(const Section& section) {
 }
 
 /// `end`: of what stands before; moved behind this section.
-Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes, uint64_t& end, const Header& h, const std::string& place) {
+Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes, uint64_t& end, const Header& h,
+                           const std::string& place) {
   const auto type = static_cast<SectionType>(e.type);
-  const bool lies_right = e.offset % kPage == 0 && e.alignment == kPage && e.offset >= end && e.offset <= bytes.size() && e.length <= bytes.size() - e.offset;
+  const bool lies_right =
+      e.offset % kPage == 0 && e.alignment == kPage && e.offset >= end && e.offset <= bytes.size() && e.length <= bytes.size() - e.offset;
   if (!lies_right || e.reserved[0] != 0 || e.reserved[1] != 0 || e.flags > kRequired) {
     return damaged(place, fmt::format("the table entry of section type {} is not valid", e.type))
         .found(fmt::format("offset {}, length {}, file of {} bytes", e.offset, e.length, bytes.size()));

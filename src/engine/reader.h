@@ -15,7 +15,7 @@ namespace tenon::engine {
 struct Section {
   SectionType type;
   bool required;
-  bool known;                        ///< this reader has a name for the type
+  bool known;  ///< this reader has a name for the type
   uint32_t tag;
   uint64_t offset;
   std::span<const std::byte> bytes;

@@ -67,7 +67,8 @@ Result<void> Writer::write(WriteAt write_at) const {
     Hasher hasher;
     uint64_t at = offset;
     const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
-      if (bytes.size() > offset + section.length - at) return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
+      if (bytes.size() > offset + section.length - at)
+        return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
       hasher.add(bytes);
       TRY(write_at(at, bytes));
       at += bytes.size();
@@ -80,8 +81,14 @@ Result<void> Writer::write(WriteAt write_at) const {
           .expected(fmt::format("{} bytes", section.length))
           .found(fmt::format("{} bytes", at - offset));
     }
-    table.push_back({static_cast<uint32_t>(section.type), section.options.required ? kRequired : 0, offset, section.length, section.options.tag,
-                     static_cast<uint32_t>(kPage), hasher.digest(), {0, 0}});
+    table.push_back({static_cast<uint32_t>(section.type),
+                     section.options.required ? kRequired : 0,
+                     offset,
+                     section.length,
+                     section.options.tag,
+                     static_cast<uint32_t>(kPage),
+                     hasher.digest(),
+                     {0, 0}});
     offset = next_page(at);
     TRY(write_zeros(write_at, at, offset));
   }

@@ -34,7 +34,7 @@ void sync_folder(const std::filesystem::path& path) {
 Error AtomicFile::failed(const char* step) const { return write_error(path_, step, errno); }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return fail(Code::write_failed, path.string(), "there is something else than a file under this name");
   }

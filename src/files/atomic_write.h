@@ -17,7 +17,10 @@ class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::filesystem::path& path);
   AtomicFile(AtomicFile&& other) noexcept
-      : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), descriptor_(std::exchange(other.descriptor_, -1)), end_(other.end_) {}
+      : path_(std::move(other.path_)),
+        temporary_(std::move(other.temporary_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        end_(other.end_) {}
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 

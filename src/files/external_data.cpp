@@ -80,7 +80,7 @@ Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& 
   const int reason = errno;
   close(folder);
   if (descriptor < 0) return cannot_open(location, reason);
-  struct stat info {};
+  struct stat info{};
   const bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   if (!regular || (info.st_nlink > 1 && !chosen_)) {
     close(descriptor);

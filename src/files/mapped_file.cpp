@@ -19,7 +19,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::of_descriptor(int descriptor, const std::string& place) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);
     return fail(Code::bad_file, place, "not a regular file");

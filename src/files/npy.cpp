@@ -20,8 +20,8 @@ struct Descr {
   std::string_view text;
 };
 /// One row a dtype that both sides have.
-constexpr Descr kDescrs[] = {{DType::boolean, "|b1"}, {DType::u8, "|u1"}, {DType::i8, "|i1"},  {DType::u16, "<u2"}, {DType::i16, "<i2"},
-                             {DType::u32, "<u4"},     {DType::i32, "<i4"}, {DType::u64, "<u8"}, {DType::i64, "<i8"}, {DType::f16, "<f2"},
+constexpr Descr kDescrs[] = {{DType::boolean, "|b1"}, {DType::u8, "|u1"},  {DType::i8, "|i1"},  {DType::u16, "<u2"},  {DType::i16, "<i2"},
+                             {DType::u32, "<u4"},     {DType::i32, "<i4"}, {DType::u64, "<u8"}, {DType::i64, "<i8"},  {DType::f16, "<f2"},
                              {DType::f32, "<f4"},     {DType::f64, "<f8"}, {DType::c64, "<c8"}, {DType::c128, "<c16"}};
 
 std::optional<DType> dtype_of(const NpyHeader& h) {
@@ -61,25 +61,32 @@ std::string string_at(const NpyHeader& h, std::span<const std::byte> item) {
   return out;
 }
 
-Result<Tensor> read_strings(const NpyHeader& h, std::span<const std::byte> data, size_t item, int64_t count, const std::string& place, const ArrayLimits& limits) {
+Result<Tensor> read_strings(const NpyHeader& h, std::span<const std::byte> data, size_t item, int64_t count, const std::string& place,
+                            const ArrayLimits& limits) {
   // Strings of no bytes cost the file nothing, so their number needs a limit of its own.
   const int64_t most = item == 0 ? int64_t{1} << 20 : limits.tensor_bytes / static_cast<int64_t>(sizeof(std::string) + item);
-  if (count > most) return fail(Code::limit_exceeded, place, "too many strings").expected(fmt::format("at most {}", most)).found(std::to_string(count));
+  if (count > most)
+    return fail(Code::limit_exceeded, place, "too many strings").expected(fmt::format("at most {}", most)).found(std::to_string(count));
   std::vector<std::string> strings(static_cast<size_t>(count));
   const auto put = [&](size_t to, size_t from) { strings[to] = string_at(h, data.subspan(from * item, item)); };
   if (h.fortran) each_transposed(h.shape, count, put);
-  else for (size_t i = 0; i < strings.size(); ++i) put(i, i);
+  else
+    for (size_t i = 0; i < strings.size(); ++i) put(i, i);
   return Tensor::of_strings(h.shape, std::move(strings));
 }
 
-Result<Tensor> read_numbers(const NpyHeader& h, DType dtype, std::span<const std::byte> data, std::shared_ptr<const void> keeper, const ArrayLimits& limits) {
+Result<Tensor> read_numbers(const NpyHeader& h, DType dtype, std::span<const std::byte> data, std::shared_ptr<const void> keeper,
+                            const ArrayLimits& limits) {
   const auto item = static_cast<size_t>(h.item);
   const bool swapped = h.order == '>' && item > 1;
   const size_t align = is_complex(dtype) ? item / 2 : item;
-  if (keeper && !swapped && !h.fortran && reinterpret_cast<uintptr_t>(data.data()) % align == 0) return Tensor::view(dtype, h.shape, data.data(), std::move(keeper));
+  if (keeper && !swapped && !h.fortran && reinterpret_cast<uintptr_t>(data.data()) % align == 0)
+    return Tensor::view(dtype, h.shape, data.data(), std::move(keeper));
   Tensor t = TRY(Tensor::make(dtype, h.shape, limits.tensor_bytes));
   if (data.empty()) return t;
-  if (h.fortran) each_transposed(h.shape, t.count(), [&](size_t to, size_t from) { std::memcpy(t.mutable_data() + to * item, data.data() + from * item, item); });
+  if (h.fortran)
+    each_transposed(h.shape, t.count(),
+                    [&](size_t to, size_t from) { std::memcpy(t.mutable_data() + to * item, data.data() + from * item, item); });
   else if (!data.empty()) std::memcpy(t.mutable_data(), data.data(), data.size());
   if (swapped) swap_bytes({t.mutable_data(), data.size()}, align);
   return t;
@@ -117,7 +124,8 @@ std::string string_npy(const Tensor& tensor) {
 
 }  // namespace
 
-Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const std::string& place, const ArrayLimits& limits) {
+Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const std::string& place,
+                        const ArrayLimits& limits) {
   const NpyHeader h = TRY(parse_npy_header(bytes, place, limits));
   const auto count = checked_count(h.shape);
   const auto item = item_bytes(h);
@@ -125,7 +133,9 @@ Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const 
   if (!need) return fail(Code::size_overflow, place, "the npy array's size does not fit");
   const uint64_t have = bytes.size() - h.data_offset;
   if (have < static_cast<uint64_t>(*need)) {
-    return fail(Code::bad_file, place, "the npy file is cut off").expected(fmt::format("{} bytes of data", *need)).found(fmt::format("{}", have));
+    return fail(Code::bad_file, place, "the npy file is cut off")
+        .expected(fmt::format("{} bytes of data", *need))
+        .found(fmt::format("{}", have));
   }
   const auto data = bytes.subspan(h.data_offset, static_cast<size_t>(*need));
   if (h.kind == 'U' || h.kind == 'S') return read_strings(h, data, static_cast<size_t>(*item), *count, place, limits);

@@ -21,7 +21,8 @@ struct ArrayLimits {
 /// Reads NumPy's .npy format, versions 1 to 3: bool, integers, f16 to f64, complex and strings (U, S), either byte order, C or
 /// Fortran order. Bytes are referenced where `keeper` is given and they lie as a tensor does, else copied.
 /// Errors: bad_file, limit_exceeded, not_supported (object arrays, structures, dates, long double), out_of_memory.
-Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const std::string& place, const ArrayLimits& limits = {});
+Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const std::string& place,
+                        const ArrayLimits& limits = {});
 Result<Tensor> read_npy(const std::filesystem::path& path, const ArrayLimits& limits = {});
 
 /// The .npy form of a tensor. NumPy has no bf16, 8-bit and 4-bit floats (written as f32) and no 4- and 2-bit integers (as i8, u8).

@@ -133,7 +133,9 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes, const std::
   size_t length = 0;
   std::memcpy(&length, text.data() + 8, prefix - 8);
   if (length > limits.header_bytes) {
-    return fail(Code::limit_exceeded, place, "the npy header is too long").expected(fmt::format("at most {} bytes", limits.header_bytes)).found(std::to_string(length));
+    return fail(Code::limit_exceeded, place, "the npy header is too long")
+        .expected(fmt::format("at most {} bytes", limits.header_bytes))
+        .found(std::to_string(length));
   }
   if (length > text.size() - prefix) return fail(Code::bad_file, place, "the npy file is cut off in its header");
   NpyHeader header = TRY(DictParser(text.substr(prefix, length), place, limits).whole());
@@ -142,7 +144,8 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes, const std::
 }
 
 std::string npy_header_text(const std::string& descr, const Sizes& shape) {
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr, fmt::join(shape, ", "),
+                                 shape.size() == 1 ? "," : "");
   const size_t prefix = dict.size() + 11 > 65000 ? 12 : 10;
   while ((prefix + dict.size() + 1) % 64 != 0) dict += ' ';
   dict += '\n';

@@ -12,9 +12,9 @@ namespace tenon::files {
 
 /// What stands before the data of an .npy file (NumPy's lib/format.py describes it).
 struct NpyHeader {
-  char kind = 0;          ///< 'b', 'i', 'u', 'f', 'c', 'U', 'S'
-  char order = '|';       ///< '<', '>', '|', '='
-  int64_t item = 0;       ///< the number after the kind: bytes, or characters of U
+  char kind = 0;     ///< 'b', 'i', 'u', 'f', 'c', 'U', 'S'
+  char order = '|';  ///< '<', '>', '|', '='
+  int64_t item = 0;  ///< the number after the kind: bytes, or characters of U
   bool fortran = false;
   Sizes shape;
   size_t data_offset = 0;

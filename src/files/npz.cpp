@@ -26,7 +26,8 @@ Result<NamedTensors> read_npz(std::span<const std::byte> bytes, const std::strin
   uint64_t total = 0;
   for (const ZipEntry& entry : entries) {
     if (__builtin_add_overflow(total, entry.size, &total) || total > static_cast<uint64_t>(limits.tensor_bytes)) {
-      return fail(Code::limit_exceeded, place, "the npz archive is too large unpacked").expected(fmt::format("at most {} bytes", limits.tensor_bytes));
+      return fail(Code::limit_exceeded, place, "the npz archive is too large unpacked")
+          .expected(fmt::format("at most {} bytes", limits.tensor_bytes));
     }
   }
   NamedTensors out;

@@ -22,13 +22,15 @@ struct Named {
   std::string_view name;
   DType dtype;
 };
-constexpr Named kDTypes[] = {{"BOOL", DType::boolean},       {"U8", DType::u8},           {"I8", DType::i8},           {"U16", DType::u16},
-                             {"I16", DType::i16},            {"U32", DType::u32},         {"I32", DType::i32},         {"U64", DType::u64},
-                             {"I64", DType::i64},            {"F16", DType::f16},         {"BF16", DType::bf16},       {"F32", DType::f32},
-                             {"F64", DType::f64},            {"C64", DType::c64},         {"F8_E4M3", DType::f8e4m3fn}, {"F8_E5M2", DType::f8e5m2},
-                             {"F8_E8M0", DType::f8e8m0},     {"F4", DType::f4e2m1}};
+constexpr Named kDTypes[] = {
+    {"BOOL", DType::boolean},   {"U8", DType::u8},          {"I8", DType::i8},    {"U16", DType::u16}, {"I16", DType::i16},
+    {"U32", DType::u32},        {"I32", DType::i32},        {"U64", DType::u64},  {"I64", DType::i64}, {"F16", DType::f16},
+    {"BF16", DType::bf16},      {"F32", DType::f32},        {"F64", DType::f64},  {"C64", DType::c64}, {"F8_E4M3", DType::f8e4m3fn},
+    {"F8_E5M2", DType::f8e5m2}, {"F8_E8M0", DType::f8e8m0}, {"F4", DType::f4e2m1}};
 
-Error bad(const std::string& place, std::string what) { return fail(Code::bad_file, place, "not a sound safetensors file: " + std::move(what)); }
+Error bad(const std::string& place, std::string what) {
+  return fail(Code::bad_file, place, "not a sound safetensors file: " + std::move(what));
+}
 
 /// The header; a key that stands twice, or nesting beyond what the format has, makes it none.
 std::optional<Json> parse_header(std::string_view text) {
@@ -64,20 +66,26 @@ Result<Tensor> tensor_at(DType dtype, Sizes shape, std::span<const std::byte> by
   return t;
 }
 
-Result<SafeTensors::Entry> read_entry(const std::string& name, const Json& object, std::span<const std::byte> bytes, uint64_t data, const std::shared_ptr<const void>& keeper,
-                                      const std::string& place) {
+Result<SafeTensors::Entry> read_entry(const std::string& name, const Json& object, std::span<const std::byte> bytes, uint64_t data,
+                                      const std::shared_ptr<const void>& keeper, const std::string& place) {
   const std::string where = place + ":" + name;
   if (!object.is_object()) return bad(where, "an entry is no object");
   const auto shape = sizes_of(object, "shape", 64), range = sizes_of(object, "data_offsets", 2);
   const auto dtype_name = object.find("dtype");
-  if (!shape || !range || range->size() != 2 || dtype_name == object.end() || !dtype_name->is_string()) return bad(where, "an entry lacks dtype, shape or data_offsets");
-  const auto row = std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const Named& d) { return d.name == dtype_name->get_ref<const std::string&>(); });
-  if (row == std::end(kDTypes)) return fail(Code::not_supported, where, "not supported yet: safetensors dtype " + dtype_name->get<std::string>());
+  if (!shape || !range || range->size() != 2 || dtype_name == object.end() || !dtype_name->is_string())
+    return bad(where, "an entry lacks dtype, shape or data_offsets");
+  const auto row = std::find_if(std::begin(kDTypes), std::end(kDTypes),
+                                [&](const Named& d) { return d.name == dtype_name->get_ref<const std::string&>(); });
+  if (row == std::end(kDTypes))
+    return fail(Code::not_supported, where, "not supported yet: safetensors dtype " + dtype_name->get<std::string>());
   const auto count = checked_count(*shape);
   const int64_t begin = (*range)[0], end = (*range)[1];
-  if (end < begin || static_cast<uint64_t>(end) > bytes.size() - data) return bad(where, fmt::format("bytes [{}, {}) lie outside the file", begin, end));
+  if (end < begin || static_cast<uint64_t>(end) > bytes.size() - data)
+    return bad(where, fmt::format("bytes [{}, {}) lie outside the file", begin, end));
   if (!count || *count >= int64_t{1} << 56 || bytes_of(row->dtype, *count) != end - begin) {
-    return bad(where, "shape and bytes do not fit each other").expected(type_text(row->dtype, *shape)).found(fmt::format("{} bytes", end - begin));
+    return bad(where, "shape and bytes do not fit each other")
+        .expected(type_text(row->dtype, *shape))
+        .found(fmt::format("{} bytes", end - begin));
   }
   const uint64_t offset = data + static_cast<uint64_t>(begin);
   const auto piece = bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(end - begin));
@@ -96,7 +104,8 @@ Result<void> read_metadata(const Json& object, SafeTensors& out, const std::stri
 Result<void> check_contiguous(const SafeTensors& file, uint64_t data, uint64_t size, const std::string& place) {
   uint64_t end = data;
   for (const SafeTensors::Entry& entry : file.entries) {
-    if (entry.offset != end) return bad(place + ":" + entry.name, entry.offset < end ? "tensors overlap" : "there is a hole before a tensor");
+    if (entry.offset != end)
+      return bad(place + ":" + entry.name, entry.offset < end ? "tensors overlap" : "there is a hole before a tensor");
     end += static_cast<uint64_t>(entry.tensor.byte_size());
   }
   if (end != size) return bad(place, "there are bytes behind the last tensor");
@@ -114,7 +123,10 @@ Result<SafeTensors> read_safetensors(std::span<const std::byte> bytes, std::shar
   if (bytes.size() < 8) return bad(place, "too short");
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
-  if (length > kMostHeader) return fail(Code::limit_exceeded, place, "the safetensors header is too long").expected("at most 100000000 bytes").found(std::to_string(length));
+  if (length > kMostHeader)
+    return fail(Code::limit_exceeded, place, "the safetensors header is too long")
+        .expected("at most 100000000 bytes")
+        .found(std::to_string(length));
   if (length > bytes.size() - 8) return bad(place, "cut off in its header");
   const auto header = parse_header({reinterpret_cast<const char*>(bytes.data()) + 8, static_cast<size_t>(length)});
   if (!header) return bad(place, "the header does not parse");

@@ -15,10 +15,10 @@ namespace tenon::files {
 struct SafeTensors {
   struct Entry {
     std::string name;
-    Tensor tensor;          ///< points into the file where its bytes lie aligned
-    uint64_t offset = 0;    ///< of its bytes, from the start of the file
+    Tensor tensor;        ///< points into the file where its bytes lie aligned
+    uint64_t offset = 0;  ///< of its bytes, from the start of the file
   };
-  std::vector<Entry> entries;                    ///< in the order of their offsets
+  std::vector<Entry> entries;  ///< in the order of their offsets
   std::map<std::string, std::string> metadata;
 
   /// nullptr where there is none. Cost: linear.

@@ -32,7 +32,11 @@ void append_utf8(std::string& out, uint32_t code) {
 /// Takes one code point off the front of `text`.
 uint32_t next_code(std::string_view& text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first >= 0xe0 && first < 0xf0 ? 3
+                        : first >= 0xf0 && first < 0xf5 ? 4
+                                                        : 0;
   uint32_t code = length < 2 ? first : first & (0xffu >> (length + 1));
   for (size_t i = 1; i < length; ++i) {
     const auto next = i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

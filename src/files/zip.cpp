@@ -15,7 +15,9 @@ constexpr uint64_t kMostEntries = 65536;
 constexpr uint16_t kZip64Field = 1;
 constexpr uint32_t kIn64 = 0xffffffff;
 
-Error bad(const std::string& place, const char* what) { return fail(Code::bad_file, place, std::string("not a sound zip archive: ") + what); }
+Error bad(const std::string& place, const char* what) {
+  return fail(Code::bad_file, place, std::string("not a sound zip archive: ") + what);
+}
 
 /// Little-endian numbers in order, each read checked; after a read past the end, `ok` is false and everything is 0.
 struct Cursor {
@@ -96,7 +98,8 @@ bool read_extra64(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& offs
   return false;
 }
 
-Result<std::span<const std::byte>> packed_bytes(std::span<const std::byte> bytes, uint64_t offset, uint64_t packed, const std::string& place) {
+Result<std::span<const std::byte>> packed_bytes(std::span<const std::byte> bytes, uint64_t offset, uint64_t packed,
+                                                const std::string& place) {
   Cursor c = cursor_at(bytes, offset);
   if (c.take<uint32_t>() != kLocal) return bad(place, "a local header is not where the directory says");
   c.take_bytes(22);
@@ -123,7 +126,8 @@ Result<ZipEntry> read_entry(std::span<const std::byte> bytes, Cursor& c, const s
   c.take_bytes(comment);
   if (!c.ok || !read_extra64({extra_bytes}, size, packed, offset)) return bad(place, "the directory is cut off");
   e.name.assign(reinterpret_cast<const char*>(name_bytes.data()), name_bytes.size());
-  if ((flags & 1) != 0 || (method != 0 && method != 8)) return fail(Code::not_supported, place, "not supported yet: encrypted zip entries, or packed otherwise than by deflate").found(e.name);
+  if ((flags & 1) != 0 || (method != 0 && method != 8))
+    return fail(Code::not_supported, place, "not supported yet: encrypted zip entries, or packed otherwise than by deflate").found(e.name);
   e.deflated = method == 8;
   e.size = size;
   e.packed = TRY(packed_bytes(bytes, offset, packed, place));
@@ -176,7 +180,8 @@ void put_common(std::string& out, uint32_t crc, uint64_t size) {
 
 Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const std::string& place) {
   const Directory directory = TRY(find_directory(bytes, place));
-  if (directory.entries > kMostEntries) return fail(Code::limit_exceeded, place, "the zip archive has too many files").expected("at most 65536");
+  if (directory.entries > kMostEntries)
+    return fail(Code::limit_exceeded, place, "the zip archive has too many files").expected("at most 65536");
   Cursor c = cursor_at(bytes, directory.offset);
   std::vector<ZipEntry> entries;
   uint64_t packed = 0;

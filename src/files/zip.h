@@ -14,8 +14,8 @@ struct ZipEntry {
   std::string name;
   bool deflated = false;
   uint32_t crc = 0;
-  uint64_t size = 0;                   ///< unpacked
-  std::span<const std::byte> packed;   ///< inside the archive
+  uint64_t size = 0;                  ///< unpacked
+  std::span<const std::byte> packed;  ///< inside the archive
 };
 
 /// The entries of the central directory (APPNOTE.TXT 6.3.10 describes the format), zip64 included.

@@ -53,7 +53,8 @@ Result<std::string> ExportWriter::definition(const ir::Graph& graph, ir::NodeId 
   for (uint32_t i = 0; i < node.explicit_inputs; ++i) pbf_writer(out).add_string(schema::function::kInput, fmt::format("in{}", i));
   TRY(constants(out, *inner, scope, false));
   TRY(nodes(out, schema::function::kNode, *inner, scope));
-  for (const std::string& name : TRY(outputs(out, schema::function::kNode, *inner, scope, false))) pbf_writer(out).add_string(schema::function::kOutput, name);
+  for (const std::string& name : TRY(outputs(out, schema::function::kNode, *inner, scope, false)))
+    pbf_writer(out).add_string(schema::function::kOutput, name);
   results = inner->outputs().size();
   return out;
 }

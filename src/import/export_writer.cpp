@@ -100,7 +100,8 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   while (inputs > 0 && !node.inputs[inputs - 1]) --inputs;
   while (results > 0 && is_left_out(graph, node, results - 1)) --results;
   for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
-  for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, is_left_out(graph, node, i) ? std::string() : scope.names[node.outputs[i]]);
+  for (size_t i = 0; i < results; ++i)
+    n.add_string(schema::node::kOutput, is_left_out(graph, node, i) ? std::string() : scope.names[node.outputs[i]]);
   if (!node.name.empty()) n.add_string(schema::node::kName, node.name);
   n.add_string(schema::node::kOpType, target.name);
   for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_message(name, value)));
@@ -124,7 +125,8 @@ Result<std::string> ExportWriter::body_message(const ir::Graph&, const ir::Node&
 
 /// Names of the outputs. A value that cannot carry the output's name, is an output twice or, in a body or function, is no
 /// result of a node there, goes through an Identity.
-Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root) {
+Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope,
+                                                       bool root) {
   std::vector<std::string> names;
   std::unordered_set<std::string> seen;
   for (uint32_t k = 0; k < graph.outputs().size(); ++k) {

@@ -15,11 +15,11 @@ namespace tenon::import {
 /// Names of one graph's values in the file; bodies see those of the graphs around them.
 struct NameScope {
   NameScope* outer = nullptr;
-  std::unordered_set<std::string>* used = nullptr;                ///< of the whole model, or of one function
+  std::unordered_set<std::string>* used = nullptr;  ///< of the whole model, or of one function
   std::unordered_map<ir::ValueId, std::string> names;
-  std::unordered_map<const ir::Constant*, std::string> constants; ///< written in this graph
-  std::unordered_map<uint32_t, std::string> copies;               ///< outputs whose value has another name: that of its copy
-  bool function = false;                                          ///< a function has no initializers: Constant nodes instead
+  std::unordered_map<const ir::Constant*, std::string> constants;  ///< written in this graph
+  std::unordered_map<uint32_t, std::string> copies;                ///< outputs whose value has another name: that of its copy
+  bool function = false;                                           ///< a function has no initializers: Constant nodes instead
 };
 
 /// An initializer of the root graph: written when the rest is.
@@ -43,12 +43,12 @@ class ExportWriter {
   /// The graph is in the form of the opset already (see lower_to_opset), its fused ops excepted.
   Result<void> write(const ir::Graph& graph);
 
-  std::string graph;                              ///< fields of GraphProto, initializers left out
+  std::string graph;  ///< fields of GraphProto, initializers left out
   std::vector<Weight> weights;
-  std::vector<std::string> functions;             ///< FunctionProto messages
-  std::map<std::string, int64_t> domains;         ///< other domains that are used, and their version
+  std::vector<std::string> functions;      ///< FunctionProto messages
+  std::map<std::string, int64_t> domains;  ///< other domains that are used, and their version
   int64_t needed = 0;
-  bool overloads = false;                         ///< a function has two forms: IR version 10
+  bool overloads = false;  ///< a function has two forms: IR version 10
 
  private:
   Result<std::string> graph_message(const ir::Graph& graph, NameScope& scope, size_t formals, bool root);
@@ -70,8 +70,8 @@ class ExportWriter {
   TargetOpset target_;
   bool value_info_;
   int depth_ = 0;
-  std::map<std::pair<std::string, std::string>, std::string> overload_of_;   ///< (domain::name, body) -> overload
-  std::map<std::string, int> variants_;                                      ///< domain::name -> forms written
+  std::map<std::pair<std::string, std::string>, std::string> overload_of_;  ///< (domain::name, body) -> overload
+  std::map<std::string, int> variants_;                                     ///< domain::name -> forms written
 };
 
 /// Whether a node is written as a call of a function: a fused op that ONNX cannot say at this opset.

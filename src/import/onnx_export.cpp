@@ -19,13 +19,14 @@ using protozero::pbf_writer;
 
 namespace {
 
-constexpr int64_t kDefaultOpset = 17;       ///< of a graph that was never a file
+constexpr int64_t kDefaultOpset = 17;  ///< of a graph that was never a file
 constexpr int64_t kExternalThreshold = 1024;
 constexpr int64_t kExternalAlignment = 4096;
 
 /// First IR version whose readers know the opset (onnx.helper.VERSION_TABLE); initializers that are no inputs need 4.
 int64_t ir_version_of(int64_t opset) {
-  constexpr std::pair<int64_t, int64_t> table[] = {{9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}, {24, 12}, {27, 13}};
+  constexpr std::pair<int64_t, int64_t> table[] = {{9, 4},  {10, 5},  {11, 6},  {14, 7},  {18, 8},
+                                                   {20, 9}, {22, 10}, {23, 11}, {24, 12}, {27, 13}};
   for (auto [newest, version] : table)
     if (opset <= newest) return version;
   return schema::kNewestIrVersion;
@@ -49,7 +50,8 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
   int64_t opset = first_guess(graph, options);
   if (opset < schema::kOldestOpset || opset > schema::kNewestOpset)
     return fail(Code::bad_usage, "export", "an opset that cannot be written")
-        .expected(fmt::format("{} to {}", schema::kOldestOpset, schema::kNewestOpset)).found(std::to_string(opset));
+        .expected(fmt::format("{} to {}", schema::kOldestOpset, schema::kNewestOpset))
+        .found(std::to_string(opset));
   for (;;) {
     const TargetOpset target{opset, options.opset.has_value()};
     Lowered out{graph.clone(), ExportWriter(target, options.value_info), opset};
@@ -60,17 +62,19 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
     }
     if (needed <= opset) return out;
     if (target.fixed)
-      return fail(Code::not_supported, "export", "the opset cannot say every node of the graph").expected(fmt::format("opset {} or newer", needed))
-          .found(std::to_string(opset)).advice("leave --opset out: the lowest one that works is chosen");
+      return fail(Code::not_supported, "export", "the opset cannot say every node of the graph")
+          .expected(fmt::format("opset {} or newer", needed))
+          .found(std::to_string(opset))
+          .advice("leave --opset out: the lowest one that works is chosen");
     opset = needed;
   }
 }
 
 struct Placed {
   const Weight* weight;
-  std::string head;          ///< TensorProto: whole where external, else all but raw_data
-  int64_t offset = -1;       ///< in the data file; -1: inside the model
-  int64_t raw = 0;           ///< bytes of raw_data that follow the head
+  std::string head;     ///< TensorProto: whole where external, else all but raw_data
+  int64_t offset = -1;  ///< in the data file; -1: inside the model
+  int64_t raw = 0;      ///< bytes of raw_data that follow the head
   uint64_t size() const { return head.size() + (raw_field().size() + static_cast<uint64_t>(raw)) * (offset < 0 && raw > 0); }
   std::string raw_field() const { return field_head(schema::tensor::kRawData, static_cast<uint64_t>(raw)); }
 };
@@ -118,7 +122,9 @@ Result<void> stream(const ir::Constant& constant, const ByteSink& sink) {
 std::string model_head(const Lowered& lowered) {
   std::string out;
   pbf_writer m(out);
-  m.add_int64(schema::model::kIrVersion, std::max(ir_version_of(lowered.opset), int64_t{lowered.writer.overloads ? 10 : lowered.writer.functions.empty() ? 4 : 8}));
+  m.add_int64(schema::model::kIrVersion, std::max(ir_version_of(lowered.opset), int64_t{lowered.writer.overloads           ? 10
+                                                                                        : lowered.writer.functions.empty() ? 4
+                                                                                                                           : 8}));
   m.add_string(schema::model::kProducerName, "tenon");
   m.add_message(schema::model::kOpsetImport, opset_message("", lowered.opset));
   for (const auto& [domain, version] : lowered.writer.domains) m.add_message(schema::model::kOpsetImport, opset_message(domain, version));
@@ -157,7 +163,8 @@ Result<void> write_data(const std::vector<Placed>& placed, const ByteSink& sink)
 Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options) {
   const Lowered lowered = TRY(lower(graph, options));
   if (weight_bytes(lowered.writer.weights) > options.inline_limit)
-    return fail(Code::limit_exceeded, "export", "the weights do not fit into one message").expected(fmt::format("at most {} bytes", options.inline_limit))
+    return fail(Code::limit_exceeded, "export", "the weights do not fit into one message")
+        .expected(fmt::format("at most {} bytes", options.inline_limit))
         .advice("export to a file, with external data");
   std::string out;
   const std::vector<Placed> placed = TRY(place(lowered.writer.weights, false, {}));

@@ -21,7 +21,7 @@ struct ExportOptions {
 
 struct Exported {
   int64_t opset = 0;
-  int64_t external_bytes = 0;   ///< in the data file; 0: there is none
+  int64_t external_bytes = 0;  ///< in the data file; 0: there is none
 };
 
 /// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions;

@@ -11,8 +11,8 @@ namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file, std::optional<files::ExternalData> data,
-                              const ImportOptions& options) {
+Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
+                              std::optional<files::ExternalData> data, const ImportOptions& options) {
   const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
   FunctionTable functions;
   TRY(functions.fill(model));
@@ -43,7 +43,8 @@ Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOpti
   const auto file = TRY(files::MappedFile::open(path));
   const bool chosen = !options.external_data_dir.empty();
   const std::filesystem::path own = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  return import_bytes(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen), options);
+  return import_bytes(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen),
+                      options);
 }
 
 Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options) {

@@ -14,15 +14,15 @@
 namespace tenon::import {
 
 struct ImportOptions {
-  std::filesystem::path external_data_dir;   ///< empty: the model's own folder
+  std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
-  std::vector<RequestedShape> shapes;        ///< --shape
+  std::vector<RequestedShape> shapes;  ///< --shape
 };
 
 struct Imported {
   std::unique_ptr<ir::Graph> graph;
   std::vector<std::string> warnings;
-  std::string producer;                      ///< "pytorch 2.13.0"
+  std::string producer;  ///< "pytorch 2.13.0"
   std::vector<std::pair<std::string, int64_t>> opsets;
 };
 

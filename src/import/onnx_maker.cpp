@@ -22,7 +22,8 @@ std::string where_of(const Scope& scope, const OnnxNode& node) {
 Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a, const OnnxNode& node) {
   if (a.reference.empty()) return &a;
   if (!scope.env)
-    return fail(Code::bad_attribute, where_of(scope, node), fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name));
+    return fail(Code::bad_attribute, where_of(scope, node),
+                fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name));
   auto at = scope.env->find(a.reference);
   return at == scope.env->end() ? nullptr : at->second;
 }
@@ -36,7 +37,9 @@ Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, cons
   if (name == "value_ints") return Tensor::of_i64({static_cast<int64_t>(a.ints.size())}, a.ints);
   if (name == "value_string") return Tensor::of_strings({}, {std::string(a.string)});
   if (name == "value_strings") return Tensor::of_strings({static_cast<int64_t>(a.strings.size())}, {a.strings.begin(), a.strings.end()});
-  return fail(Code::bad_attribute, std::string(where), "a constant without a value").expected("value, value_float, value_ints, ...").found(std::string(name));
+  return fail(Code::bad_attribute, std::string(where), "a constant without a value")
+      .expected("value, value_float, value_ints, ...")
+      .found(std::string(name));
 }
 
 }  // namespace
@@ -82,7 +85,8 @@ Result<ir::ValueId> GraphMaker::find(Scope& scope, std::string_view name, std::s
 }
 
 Result<void> GraphMaker::define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where) {
-  if (!scope.names.emplace(name, value).second) return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is made twice", name));
+  if (!scope.names.emplace(name, value).second)
+    return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is made twice", name));
   return {};
 }
 
@@ -108,7 +112,9 @@ Result<ir::Attribute> GraphMaker::attribute(const OnnxAttribute& a, std::string_
     case AttributeType::sparse_tensor:
       if (a.sparse) return TRY(tensors_.read(*a.sparse));
       break;
-    default: return fail(Code::not_supported, std::string(where), fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)));
+    default:
+      return fail(Code::not_supported, std::string(where),
+                  fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)));
   }
   return fail(Code::bad_attribute, std::string(where), fmt::format("attribute '{}' has no value of its type", a.name));
 }
@@ -208,7 +214,8 @@ Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFu
   const std::string where = where_of(scope, node);
   Level level(functions_deep_);
   if (functions_deep_ > limits_.function_depth)
-    return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves").expected(fmt::format("at most {} levels", limits_.function_depth));
+    return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves")
+        .expected(fmt::format("at most {} levels", limits_.function_depth));
   AttributeEnv env;
   for (const OnnxAttribute& a : function.defaults) env[a.name] = &a;
   for (const OnnxAttribute& a : node.attributes)

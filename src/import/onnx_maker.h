@@ -18,8 +18,8 @@ namespace tenon::import {
 /// What making leaves to settling, by graph (root or body).
 struct ImportNotes {
   struct PerGraph {
-    std::unordered_map<ir::NodeId, int> versions;                       ///< nodes whose op had another form in their opset
-    std::unordered_map<std::string_view, const OnnxType*> hints;        ///< value_info and outputs, by name
+    std::unordered_map<ir::NodeId, int> versions;                 ///< nodes whose op had another form in their opset
+    std::unordered_map<std::string_view, const OnnxType*> hints;  ///< value_info and outputs, by name
   };
   std::unordered_map<const ir::Graph*, PerGraph> graphs;
 };
@@ -29,12 +29,12 @@ using AttributeEnv = std::map<std::string_view, const OnnxAttribute*>;
 /// The names that nodes of one graph, body or function expansion may say.
 struct Scope {
   ir::Graph& graph;
-  Scope* outer = nullptr;                       ///< of a body: where it stands. None for the root and for functions
+  Scope* outer = nullptr;  ///< of a body: where it stands. None for the root and for functions
   const std::vector<OnnxOpset>* opsets = nullptr;
-  const AttributeEnv* env = nullptr;            ///< in a function: its attributes
-  std::string prefix;                           ///< of names in a function expansion
+  const AttributeEnv* env = nullptr;                        ///< in a function: its attributes
+  std::string prefix;                                       ///< of names in a function expansion
   std::unordered_map<std::string_view, ir::ValueId> names;  ///< none id: a missing optional input of a function
-  std::vector<ir::ValueId> captures;            ///< of a body: values of outer.graph, one a captured input
+  std::vector<ir::ValueId> captures;                        ///< of a body: values of outer.graph, one a captured input
 };
 
 /// Builds the graph as the file says it: nodes in the form of their opset, no types but those of inputs and constants.

@@ -18,14 +18,14 @@ namespace tenon::import {
 
 /// What a model may ask for. Every limit is named in the error that it causes.
 struct OnnxLimits {
-  int64_t nodes = 8 << 20;            ///< in the file, bodies and functions included; again for what functions expand to
-  int64_t values = 14 << 20;          ///< initializers, inputs and node outputs in the file
-  int message_depth = 200;            ///< protobuf messages within messages
-  int graph_depth = 12;               ///< bodies within bodies
-  int function_depth = 64;            ///< functions that call functions
+  int64_t nodes = 8 << 20;    ///< in the file, bodies and functions included; again for what functions expand to
+  int64_t values = 14 << 20;  ///< initializers, inputs and node outputs in the file
+  int message_depth = 200;    ///< protobuf messages within messages
+  int graph_depth = 12;       ///< bodies within bodies
+  int function_depth = 64;    ///< functions that call functions
   int rank = 64;
   int64_t name_bytes = 16 << 10;
-  int64_t attribute_bytes = 64 << 20; ///< one attribute that is no tensor
+  int64_t attribute_bytes = 64 << 20;  ///< one attribute that is no tensor
   int64_t tensor_bytes = int64_t{1} << 40;
 };
 
@@ -38,7 +38,7 @@ struct OnnxDim {
 
 struct OnnxType {
   enum class Kind : uint8_t { none, tensor, sequence, optional, other } kind = Kind::none;
-  int64_t element = 0;                            ///< of the tensor, or of the tensors within
+  int64_t element = 0;  ///< of the tensor, or of the tensors within
   std::optional<std::vector<OnnxDim>> shape;
 };
 
@@ -54,8 +54,8 @@ struct OnnxTensor {
   bool external = false;
   bool segmented = false;
   std::optional<std::string_view> raw;
-  std::vector<Entry> entries;                     ///< external_data
-  std::string_view message;                       ///< the whole TensorProto, for the typed fields
+  std::vector<Entry> entries;  ///< external_data
+  std::string_view message;    ///< the whole TensorProto, for the typed fields
 };
 
 struct OnnxSparse {
@@ -67,7 +67,7 @@ struct OnnxGraph;
 
 struct OnnxAttribute {
   std::string_view name;
-  std::string_view reference;                     ///< ref_attr_name: the value comes from the function's caller
+  std::string_view reference;  ///< ref_attr_name: the value comes from the function's caller
   schema::AttributeType type = schema::AttributeType::undefined;
   float number = 0;
   int64_t integer = 0;
@@ -103,7 +103,7 @@ struct OnnxOpset {
 struct OnnxFunction {
   std::string_view name, domain, overload;
   std::vector<std::string_view> inputs, outputs, attributes;
-  std::vector<OnnxAttribute> defaults;            ///< attribute_proto
+  std::vector<OnnxAttribute> defaults;  ///< attribute_proto
   std::vector<OnnxNode> nodes;
   std::vector<OnnxOpset> opsets;
 };

@@ -29,7 +29,8 @@ Result<Producers> producers_of(const std::vector<OnnxNode>& nodes) {
   for (uint32_t i = 0; i < nodes.size(); ++i)
     for (std::string_view name : nodes[i].outputs)
       if (!name.empty() && !out.emplace(name, i).second)
-        return fail(Code::bad_graph, place_of(nodes[i]), fmt::format("value '{}' is made twice", name)).found("also by " + place_of(nodes[out[name]]));
+        return fail(Code::bad_graph, place_of(nodes[i]), fmt::format("value '{}' is made twice", name))
+            .found("also by " + place_of(nodes[out[name]]));
   return out;
 }
 
@@ -58,7 +59,8 @@ Result<std::vector<uint32_t>> sort(const std::vector<OnnxNode>& nodes, const Pro
   if (order.size() == nodes.size()) return order;
   for (uint32_t i = 0; i < nodes.size(); ++i)
     if (waits[i] != 0)
-      return fail(Code::bad_graph, place_of(nodes[i]), "the graph has a cycle").expected("no node that depends on its own result")
+      return fail(Code::bad_graph, place_of(nodes[i]), "the graph has a cycle")
+          .expected("no node that depends on its own result")
           .found(fmt::format("{} nodes on or behind a cycle", nodes.size() - order.size()));
   return order;
 }

@@ -34,7 +34,8 @@ Result<void> OnnxParser::append_dim(std::vector<int64_t>& dims, ProtoReader& rea
     if (static_cast<int>(dims.size()) < limits.rank) dims.push_back(size);
     else too_many = true;
   }));
-  if (too_many) return fail(Code::limit_exceeded, reader.where(), "a tensor has too many dimensions").expected(fmt::format("at most {}", limits.rank));
+  if (too_many)
+    return fail(Code::limit_exceeded, reader.where(), "a tensor has too many dimensions").expected(fmt::format("at most {}", limits.rank));
   return {};
 }
 
@@ -75,9 +76,15 @@ Result<void> OnnxParser::read(OnnxGraph& out, std::string_view message) {
     switch (m.field()) {
       case schema::graph::kName: out.name = TRY(name(m)); break;
       case schema::graph::kNode: TRY(append(out.nodes, m)); break;
-      case schema::graph::kInitializer: TRY(count(values, limits.values, "values", message.data())); TRY(append(out.initializers, m)); break;
+      case schema::graph::kInitializer:
+        TRY(count(values, limits.values, "values", message.data()));
+        TRY(append(out.initializers, m));
+        break;
       case schema::graph::kSparseInitializer: TRY(append(out.sparse_initializers, m)); break;
-      case schema::graph::kInput: TRY(count(values, limits.values, "values", message.data())); TRY(append(out.inputs, m)); break;
+      case schema::graph::kInput:
+        TRY(count(values, limits.values, "values", message.data()));
+        TRY(append(out.inputs, m));
+        break;
       case schema::graph::kOutput: TRY(append(out.outputs, m)); break;
       case schema::graph::kValueInfo: TRY(append(out.value_info, m)); break;
       default: TRY(m.skip());
@@ -117,7 +124,10 @@ Result<void> OnnxParser::read(OnnxNode& out, std::string_view message) {
       case schema::node::kDomain: out.domain = plain_domain(TRY(name(m))); break;
       case schema::node::kOverload: out.overload = TRY(name(m)); break;
       case schema::node::kInput: out.inputs.push_back(TRY(name(m))); break;
-      case schema::node::kOutput: TRY(count(values, limits.values, "values", message.data())); out.outputs.push_back(TRY(name(m))); break;
+      case schema::node::kOutput:
+        TRY(count(values, limits.values, "values", message.data()));
+        out.outputs.push_back(TRY(name(m)));
+        break;
       case schema::node::kAttribute: TRY(append(out.attributes, m)); break;
       default: TRY(m.skip());
     }
@@ -130,8 +140,9 @@ Result<OnnxModel> parse_onnx(std::string_view bytes, std::string_view file, cons
   OnnxModel model;
   TRY(parser.read(model, bytes));
   if (model.ir_version <= 0 || model.opsets.empty())
-    return fail(Code::bad_file, std::string(file), "not an ONNX model").expected("an IR version and at least one opset import").found(
-        bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()));
+    return fail(Code::bad_file, std::string(file), "not an ONNX model")
+        .expected("an IR version and at least one opset import")
+        .found(bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()));
   return model;
 }
 

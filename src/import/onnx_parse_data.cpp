@@ -17,7 +17,10 @@ Result<void> OnnxParser::read(OnnxTensor& out, std::string_view message) {
       case schema::tensor::kName: out.name = TRY(name(m)); break;
       case schema::tensor::kRawData: out.raw = TRY(m.bytes()); break;
       case schema::tensor::kDataLocation: out.external = TRY(m.integer()) == 1; break;
-      case schema::tensor::kSegment: out.segmented = true; TRY(m.skip()); break;
+      case schema::tensor::kSegment:
+        out.segmented = true;
+        TRY(m.skip());
+        break;
       case schema::tensor::kExternalData: {
         ProtoReader pair(place, TRY(m.bytes()));
         Entry& entry = out.entries.emplace_back();
@@ -67,12 +70,30 @@ Result<void> OnnxParser::read(OnnxAttribute& out, std::string_view message) {
 Result<void> OnnxParser::read_value(OnnxAttribute& out, ProtoReader& m) {
   AttributeType seen = AttributeType::undefined;
   switch (m.field()) {
-    case schema::attribute::kFloat: out.number = TRY(m.number()); seen = AttributeType::number; break;
-    case schema::attribute::kInt: out.integer = TRY(m.integer()); seen = AttributeType::integer; break;
-    case schema::attribute::kString: out.string = TRY(m.bytes()); seen = AttributeType::string; break;
-    case schema::attribute::kFloats: TRY(m.fixed<float>([&](float v) { out.floats.push_back(v); })); seen = AttributeType::floats; break;
-    case schema::attribute::kInts: TRY(m.integers([&](int64_t v) { out.ints.push_back(v); })); seen = AttributeType::ints; break;
-    case schema::attribute::kStrings: out.strings.push_back(TRY(m.bytes())); seen = AttributeType::strings; break;
+    case schema::attribute::kFloat:
+      out.number = TRY(m.number());
+      seen = AttributeType::number;
+      break;
+    case schema::attribute::kInt:
+      out.integer = TRY(m.integer());
+      seen = AttributeType::integer;
+      break;
+    case schema::attribute::kString:
+      out.string = TRY(m.bytes());
+      seen = AttributeType::string;
+      break;
+    case schema::attribute::kFloats:
+      TRY(m.fixed<float>([&](float v) { out.floats.push_back(v); }));
+      seen = AttributeType::floats;
+      break;
+    case schema::attribute::kInts:
+      TRY(m.integers([&](int64_t v) { out.ints.push_back(v); }));
+      seen = AttributeType::ints;
+      break;
+    case schema::attribute::kStrings:
+      out.strings.push_back(TRY(m.bytes()));
+      seen = AttributeType::strings;
+      break;
     case schema::attribute::kTensor:
       out.tensor = std::make_unique<OnnxTensor>();
       TRY(read(*out.tensor, TRY(m.bytes())));

@@ -90,7 +90,8 @@ Result<std::vector<std::string>> Settler::check_outputs(const ir::Graph& graph, 
       return fail(Code::dtype_mismatch, where, "the declared type is not the computed one").expected(type->text()).found(found.text());
     if (!type->shape || !found.shape) continue;
     bool fits = type->rank() == found.rank();
-    for (int k = 0; fits && k < found.rank(); ++k) fits = !type->dim(k).is_number() || type->dim(k).equals(found.dim(k)) != std::optional(false);
+    for (int k = 0; fits && k < found.rank(); ++k)
+      fits = !type->dim(k).is_number() || type->dim(k).equals(found.dim(k)) != std::optional(false);
     if (!fits) warnings.push_back(fmt::format("{}: declared as {}, computed as {}", where, type->text(), found.text()));
   }
   return warnings;

@@ -34,7 +34,8 @@ Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& m
   std::string list;
   for (const auto& [op, count] : missing) list += fmt::format("{}{} ({}x)", list.empty() ? "" : ", ", op, count);
   return fail(Code::not_supported, std::string(file), fmt::format("not supported yet: {} of the model's ops", missing.size()))
-      .expected("ops that Tenon knows, or functions defined in the model").found(std::move(list))
+      .expected("ops that Tenon knows, or functions defined in the model")
+      .found(std::move(list))
       .advice("export the model with these ops as local functions, or add them: one file each in src/ops/onnx");
 }
 
@@ -62,7 +63,8 @@ int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain) 
   return 0;
 }
 
-Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops, std::string_view file) {
+Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops,
+                                               std::string_view file) {
   Census census{functions, ops, {}, {}, {}};
   census.visit(model.graph.nodes);
   std::vector<std::string> warnings;
@@ -70,10 +72,11 @@ Result<std::vector<std::string>> check_support(const OnnxModel& model, const Fun
     const int64_t version = opset_of(opsets, "");
     if (version != 0 && version < schema::kOldestOpset)
       return fail(Code::not_supported, std::string(where), fmt::format("not supported yet: opset {}", version))
-          .expected(fmt::format("opset {} to {}", schema::kOldestOpset, schema::kNewestOpset)).advice("convert it with onnx.version_converter");
+          .expected(fmt::format("opset {} to {}", schema::kOldestOpset, schema::kNewestOpset))
+          .advice("convert it with onnx.version_converter");
     if (version > schema::kNewestOpset)
-      warnings.push_back(fmt::format("{}: opset {} is newer than the newest known ({}); ops are read by their newest known definition", where, version,
-                                     schema::kNewestOpset));
+      warnings.push_back(fmt::format("{}: opset {} is newer than the newest known ({}); ops are read by their newest known definition",
+                                     where, version, schema::kNewestOpset));
     return {};
   };
   TRY(check_opset(model.opsets, file));

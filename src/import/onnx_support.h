@@ -28,7 +28,8 @@ int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain);
 /// Whether every node, in bodies and in the functions that are used, is an op of the table, a Constant or a local function.
 /// Errors: not_supported, one for all ops that are missing, with counts; not_supported for opsets below the oldest.
 /// Returns: warnings (versions newer than known).
-Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops, std::string_view file);
+Result<std::vector<std::string>> check_support(const OnnxModel& model, const FunctionTable& functions, const ir::OpTable& ops,
+                                               std::string_view file);
 
 /// "Add", "com.microsoft::Gelu"
 std::string qualified(std::string_view domain, std::string_view name);

@@ -23,7 +23,9 @@ Result<int64_t> unsigned_number(std::string_view text, std::string_view key, con
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    return fail(Code::bad_file, where, fmt::format("external data: '{}' is no size", key)).expected("a number from 0 to 2^63-1").found(std::string(text));
+    return fail(Code::bad_file, where, fmt::format("external data: '{}' is no size", key))
+        .expected("a number from 0 to 2^63-1")
+        .found(std::string(text));
   return value;
 }
 
@@ -34,7 +36,9 @@ Result<ExternalEntry> external_entry(const OnnxTensor& t, const std::string& whe
     else if (key == "offset") out.offset = TRY(unsigned_number(value, key, where));
     else if (key == "length") out.length = TRY(unsigned_number(value, key, where));
     else if (key != "checksum")
-      return fail(Code::bad_file, where, "external data has a key that ONNX does not define").expected("location, offset, length or checksum").found(std::string(key));
+      return fail(Code::bad_file, where, "external data has a key that ONNX does not define")
+          .expected("location, offset, length or checksum")
+          .found(std::string(key));
   }
   if (out.location.empty()) return fail(Code::bad_file, where, "external data has no location");
   return out;
@@ -48,7 +52,8 @@ std::string TensorReader::where(const OnnxTensor& t) const {
 
 Result<TensorReader::Header> TensorReader::header(const OnnxTensor& t) const {
   auto dtype = dtype_from_onnx(t.dtype);
-  if (!dtype || *dtype == DType::none) return fail(Code::not_supported, where(t), fmt::format("not supported yet: ONNX element type {}", t.dtype));
+  if (!dtype || *dtype == DType::none)
+    return fail(Code::not_supported, where(t), fmt::format("not supported yet: ONNX element type {}", t.dtype));
   if (t.segmented) return fail(Code::not_supported, where(t), "not supported yet: a tensor in segments");
   const auto count = checked_count(t.dims);
   if (!count) return fail(Code::size_overflow, where(t), "the shape of the tensor is negative or too large");
@@ -58,9 +63,12 @@ Result<TensorReader::Header> TensorReader::header(const OnnxTensor& t) const {
   return Header{*dtype, *count, bytes_of(*dtype, *count)};
 }
 
-Result<Tensor> TensorReader::reference(const OnnxTensor& t, const Header& head, std::span<const std::byte> bytes, const std::shared_ptr<const void>& keeper) const {
+Result<Tensor> TensorReader::reference(const OnnxTensor& t, const Header& head, std::span<const std::byte> bytes,
+                                       const std::shared_ptr<const void>& keeper) const {
   if (static_cast<int64_t>(bytes.size()) != head.bytes)
-    return fail(Code::bad_file, where(t), "the data does not fit the shape").expected(fmt::format("{} bytes", head.bytes)).found(fmt::format("{} bytes", bytes.size()));
+    return fail(Code::bad_file, where(t), "the data does not fit the shape")
+        .expected(fmt::format("{} bytes", head.bytes))
+        .found(fmt::format("{} bytes", bytes.size()));
   const int width = std::max(1, is_complex(head.dtype) ? bits_of(head.dtype) / 16 : bits_of(head.dtype) / 8);
   const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % static_cast<uintptr_t>(width) == 0;
   if (keeper && head.bytes > 0 && (aligned || head.bytes > kCopyBelow)) return Tensor::view(head.dtype, t.dims, bytes.data(), keeper);
@@ -73,9 +81,13 @@ Result<Tensor> TensorReader::external(const OnnxTensor& t, const Header& head) {
   const ExternalEntry entry = TRY(external_entry(t, where(t)));
   if (head.dtype == DType::string) return fail(Code::bad_file, where(t), "strings cannot be external data");
   if (!data_)
-    return fail(Code::file_missing, where(t), "external data of a model that has no folder").found(std::string(entry.location)).advice("say where it lies: --external-data DIR");
+    return fail(Code::file_missing, where(t), "external data of a model that has no folder")
+        .found(std::string(entry.location))
+        .advice("say where it lies: --external-data DIR");
   if (entry.length.value_or(head.bytes) != head.bytes)
-    return fail(Code::bad_file, where(t), "external data does not fit the tensor").expected(fmt::format("{} bytes", head.bytes)).found(fmt::format("length {}", *entry.length));
+    return fail(Code::bad_file, where(t), "external data does not fit the tensor")
+        .expected(fmt::format("{} bytes", head.bytes))
+        .found(fmt::format("length {}", *entry.length));
   auto slice = data_->slice(entry.location, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(head.bytes));
   if (!slice) return std::move(slice).error().at(where(t));
   return reference(t, head, slice->bytes, slice->keeper);
@@ -101,8 +113,11 @@ Result<Tensor> TensorReader::read(const OnnxSparse& s) {
   const int64_t rank = static_cast<int64_t>(s.dims.size()), n = values.count();
   const bool linear = indices.rank() == 1;
   if (indices.dtype() != DType::i64 || values.rank() != 1 || (linear ? indices.shape() != Sizes{n} : indices.shape() != Sizes{n, rank}))
-    return fail(Code::bad_file, place, "a sparse tensor needs one value and one index an element").expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank)).found(type_text(indices.dtype(), indices.shape()));
-  if (bits_of(head.dtype) < 8 || is_complex(head.dtype)) return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type");
+    return fail(Code::bad_file, place, "a sparse tensor needs one value and one index an element")
+        .expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank))
+        .found(type_text(indices.dtype(), indices.shape()));
+  if (bits_of(head.dtype) < 8 || is_complex(head.dtype))
+    return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type");
   Tensor out = TRY(Tensor::make(head.dtype, s.dims, kDenseLimit));
   const auto width = static_cast<size_t>(bits_of(head.dtype) / 8);
   for (int64_t i = 0; i < n; ++i) {

@@ -17,7 +17,8 @@ namespace tenon::import {
 class TensorReader {
  public:
   /// keeper: keeps the file's bytes alive; null: bytes are copied. data: where external data lies; none: nowhere.
-  TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::optional<files::ExternalData> data, const OnnxLimits& limits)
+  TensorReader(const SourcePlace& place, std::shared_ptr<const void> keeper, std::optional<files::ExternalData> data,
+               const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
@@ -33,7 +34,8 @@ class TensorReader {
     int64_t count, bytes;
   };
   Result<Header> header(const OnnxTensor& tensor) const;
-  Result<Tensor> reference(const OnnxTensor& tensor, const Header& head, std::span<const std::byte> bytes, const std::shared_ptr<const void>& keeper) const;
+  Result<Tensor> reference(const OnnxTensor& tensor, const Header& head, std::span<const std::byte> bytes,
+                           const std::shared_ptr<const void>& keeper) const;
   Result<Tensor> external(const OnnxTensor& tensor, const Header& head);
   std::string where(const OnnxTensor& tensor) const;
 

@@ -14,8 +14,10 @@ struct Storage {
 
 Storage storage_of(DType dtype) {
   switch (dtype) {
-    case DType::f32: case DType::c64: return {schema::tensor::kFloatData, 4};
-    case DType::f64: case DType::c128: return {schema::tensor::kDoubleData, 8};
+    case DType::f32:
+    case DType::c64: return {schema::tensor::kFloatData, 4};
+    case DType::f64:
+    case DType::c128: return {schema::tensor::kDoubleData, 8};
     case DType::i64: return {schema::tensor::kInt64Data, 8};
     case DType::u32: return {schema::tensor::kUint64Data, 4};
     case DType::u64: return {schema::tensor::kUint64Data, 8};

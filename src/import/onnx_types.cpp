@@ -42,7 +42,8 @@ Result<void> TypeReader::learn(const std::vector<OnnxValueInfo>& inputs, const s
     auto at = std::ranges::find(inputs, shape.input, &OnnxValueInfo::name);
     if (at == inputs.end())
       return fail(Code::bad_input, std::string(file_), "a shape is given for an input that the model does not have")
-          .expected("one of: " + names_of(inputs)).found(shape.input);
+          .expected("one of: " + names_of(inputs))
+          .found(shape.input);
     TRY(learn(*at, shape));
     if (!requests_.emplace(shape.input, shape).second) return bad_shape(*at, "the input is named twice");
   }
@@ -62,11 +63,15 @@ Result<void> TypeReader::learn(const OnnxValueInfo& input, const RequestedShape&
     const int64_t wanted = *shape.dims[i].size;
     if (wanted < 0 || wanted > int64_t{1} << 40) return bad_shape(input, "a size is out of range").found(std::to_string(wanted));
     if (declared[i].value.value_or(-1) >= 0 && *declared[i].value != wanted)
-      return bad_shape(input, fmt::format("dimension {} is fixed in the model", i)).expected(std::to_string(*declared[i].value)).found(std::to_string(wanted));
+      return bad_shape(input, fmt::format("dimension {} is fixed in the model", i))
+          .expected(std::to_string(*declared[i].value))
+          .found(std::to_string(wanted));
     if (declared[i].value || !is_identifier(declared[i].param)) continue;
     auto [at, fresh] = fixed_.emplace(declared[i].param, wanted);
     if (!fresh && at->second != wanted)
-      return bad_shape(input, fmt::format("'{}' is given two sizes", at->first)).expected(std::to_string(at->second)).found(std::to_string(wanted));
+      return bad_shape(input, fmt::format("'{}' is given two sizes", at->first))
+          .expected(std::to_string(at->second))
+          .found(std::to_string(wanted));
   }
   return {};
 }
@@ -102,7 +107,9 @@ Dim TypeReader::param(std::string_view name) {
 Result<Dim> TypeReader::dim(const OnnxDim& d, std::string_view name) {
   if (d.value && *d.value >= 0) {
     if (*d.value > int64_t{1} << 40)
-      return fail(Code::size_overflow, fmt::format("value '{}'", name), "a size is too large").expected("at most 2^40").found(std::to_string(*d.value));
+      return fail(Code::size_overflow, fmt::format("value '{}'", name), "a size is too large")
+          .expected("at most 2^40")
+          .found(std::to_string(*d.value));
     return Dim(*d.value);
   }
   if (!d.param.empty() && d.param != "?") return param(d.param);

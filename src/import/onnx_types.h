@@ -45,7 +45,7 @@ class TypeReader {
 
   Symbols& symbols_;
   std::string_view file_;
-  std::map<std::string, int64_t, std::less<>> fixed_;   ///< dim_param -> number
+  std::map<std::string, int64_t, std::less<>> fixed_;  ///< dim_param -> number
   std::map<std::string, Dim, std::less<>> params_;
   std::map<std::string, RequestedShape, std::less<>> requests_;
 };

@@ -21,9 +21,7 @@ Result<uint64_t> ProtoReader::varint() {
     const uint64_t value = protozero::decode_varint(&at, end_);
     at_ = at;
     return value;
-  } catch (const protozero::exception& e) {
-    return bad(e.what());
-  }
+  } catch (const protozero::exception& e) { return bad(e.what()); }
 }
 
 Result<bool> ProtoReader::next() {

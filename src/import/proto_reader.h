@@ -37,8 +37,10 @@ class ProtoReader {
   Result<double> real();
 
   /// A repeated scalar, packed or not: calls visit(value) for each element of the current field.
-  template <class Visit> Result<void> integers(Visit visit);
-  template <class T, class Visit> Result<void> fixed(Visit visit);
+  template <class Visit>
+  Result<void> integers(Visit visit);
+  template <class T, class Visit>
+  Result<void> fixed(Visit visit);
 
   std::string where() const { return place_->text(at_); }
   const SourcePlace& place() const { return *place_; }

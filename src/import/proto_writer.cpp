@@ -39,9 +39,18 @@ std::string type_message(const ir::Type& type) {
 
 struct AttributeFields {
   pbf_writer& out;
-  Result<AttributeType> operator()(int64_t v) { out.add_int64(schema::attribute::kInt, v); return AttributeType::integer; }
-  Result<AttributeType> operator()(float v) { out.add_float(schema::attribute::kFloat, v); return AttributeType::number; }
-  Result<AttributeType> operator()(const std::string& v) { out.add_string(schema::attribute::kString, v); return AttributeType::string; }
+  Result<AttributeType> operator()(int64_t v) {
+    out.add_int64(schema::attribute::kInt, v);
+    return AttributeType::integer;
+  }
+  Result<AttributeType> operator()(float v) {
+    out.add_float(schema::attribute::kFloat, v);
+    return AttributeType::number;
+  }
+  Result<AttributeType> operator()(const std::string& v) {
+    out.add_string(schema::attribute::kString, v);
+    return AttributeType::string;
+  }
   Result<AttributeType> operator()(const ir::Ints& v) {
     for (int64_t i : v) out.add_int64(schema::attribute::kInts, i);
     return AttributeType::ints;

@@ -116,7 +116,8 @@ Floats Attributes::floats(std::string_view name, Floats otherwise) const {
 }
 
 bool operator==(const Attributes& a, const Attributes& b) {
-  return std::ranges::equal(a.items_, b.items_, [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
+  return std::ranges::equal(a.items_, b.items_,
+                            [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
 }
 
 }  // namespace tenon::ir

@@ -47,9 +47,7 @@ ValueId Builder::constant(ConstantRef constant) {
   return graph_.add_constant(std::move(constant));
 }
 
-ValueId Builder::ints(std::vector<int64_t> values) {
-  return constant(Tensor::of_i64({static_cast<int64_t>(values.size())}, values));
-}
+ValueId Builder::ints(std::vector<int64_t> values) { return constant(Tensor::of_i64({static_cast<int64_t>(values.size())}, values)); }
 
 ValueId Builder::scalar(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 

@@ -24,8 +24,8 @@ class Builder {
                             std::vector<std::pair<std::string, Attribute>> attributes = {});
   ValueId constant(Tensor tensor);
   ValueId constant(ConstantRef constant);
-  ValueId ints(std::vector<int64_t> values);          ///< i64[n]
-  ValueId scalar(DType dtype, double value);          ///< rank 0
+  ValueId ints(std::vector<int64_t> values);  ///< i64[n]
+  ValueId scalar(DType dtype, double value);  ///< rank 0
   const Result<void>& status() const { return status_; }
 
  private:

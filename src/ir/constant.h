@@ -14,15 +14,37 @@ using ConstantRef = std::shared_ptr<const Constant>;
 /// Bytes that a value stands for: a slice of a mapped file or an owned buffer (`tensor`), or a lazy expression over such.
 /// Shape is always fully known. Nothing is computed until `materialise`.
 struct Constant {
-  struct Slice { ConstantRef of; int axis; int64_t begin, end, step; };
-  struct Permute { ConstantRef of; std::vector<int> order; };
-  struct Reshape { ConstantRef of; };
-  struct Concat { std::vector<ConstantRef> of; int axis; };
-  struct Cast { ConstantRef of; };
+  struct Slice {
+    ConstantRef of;
+    int axis;
+    int64_t begin, end, step;
+  };
+  struct Permute {
+    ConstantRef of;
+    std::vector<int> order;
+  };
+  struct Reshape {
+    ConstantRef of;
+  };
+  struct Concat {
+    std::vector<ConstantRef> of;
+    int axis;
+  };
+  struct Cast {
+    ConstantRef of;
+  };
   /// Multiplies (or divides) along `axis` by `factors` (count = size of the axis), in fp64, rounded once.
-  struct Scale { ConstantRef of; ConstantRef factors; int axis; bool divide; };
+  struct Scale {
+    ConstantRef of;
+    ConstantRef factors;
+    int axis;
+    bool divide;
+  };
   /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams.
-  struct Pack { ConstantRef of; int64_t panel; };
+  struct Pack {
+    ConstantRef of;
+    int64_t panel;
+  };
 
   DType dtype;
   Sizes shape;

@@ -87,7 +87,8 @@ class Drawing {
     };
     if (any({"MatMul", "Gemm", "Conv", "Einsum", "Attention"})) return "#f4b183";
     if (any({"Norm", "Softmax", "Reduce", "Pool", "ArgM", "CumSum"})) return "#a9d18e";
-    if (any({"Reshape", "Transpose", "Slice", "Concat", "Gather", "Scatter", "Split", "queeze", "Expand", "Pad", "Tile", "Flatten"})) return "#d9d9d9";
+    if (any({"Reshape", "Transpose", "Slice", "Concat", "Gather", "Scatter", "Split", "queeze", "Expand", "Pad", "Tile", "Flatten"}))
+      return "#d9d9d9";
     if (any({"Shape", "Size", "Range", "Constant"})) return "#ffe699";
     if (op.name == "If" || any({"Loop", "Scan"})) return "#c5a5cf";
     return op.domain.empty() ? "#9dc3e6" : "#f8cbad";

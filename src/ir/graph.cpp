@@ -10,9 +10,7 @@ Graph::Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols, bool is_body)
     : ops_(&ops), symbols_(std::move(symbols)), is_body_(is_body) {}
 Graph::~Graph() = default;
 
-std::unique_ptr<Graph> Graph::body_of(const Graph& outer) {
-  return std::unique_ptr<Graph>(new Graph(*outer.ops_, outer.symbols_, true));
-}
+std::unique_ptr<Graph> Graph::body_of(const Graph& outer) { return std::unique_ptr<Graph>(new Graph(*outer.ops_, outer.symbols_, true)); }
 
 // --- looking -------------------------------------------------------------------------------------------------
 

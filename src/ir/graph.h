@@ -29,13 +29,13 @@ struct Use {
 
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
-  std::string name;                       ///< unique in its graph; empty names are given when printed
+  std::string name;  ///< unique in its graph; empty names are given when printed
   Type type;
-  NodeId producer;                        ///< result: the node
-  uint32_t index = 0;                     ///< result: which of its outputs; input: which input
-  ConstantRef constant;                   ///< constant
+  NodeId producer;       ///< result: the node
+  uint32_t index = 0;    ///< result: which of its outputs; input: which input
+  ConstantRef constant;  ///< constant
   std::optional<ShapeData> data;
-  std::vector<Use> uses;                  ///< complete; order has no meaning
+  std::vector<Use> uses;  ///< complete; order has no meaning
   bool is_constant() const { return kind == Kind::constant; }
 };
 
@@ -46,9 +46,9 @@ struct Provenance {
 };
 
 struct Body {
-  std::string name;                       ///< attribute name: "then_branch", "body"
-  std::unique_ptr<Graph> graph;           ///< inputs: the formal ones, then one a capture
-  uint32_t first_capture = 0;             ///< operand slot of the node that feeds its first captured input
+  std::string name;              ///< attribute name: "then_branch", "body"
+  std::unique_ptr<Graph> graph;  ///< inputs: the formal ones, then one a capture
+  uint32_t first_capture = 0;    ///< operand slot of the node that feeds its first captured input
   uint32_t captures = 0;
 };
 
@@ -56,11 +56,11 @@ struct Node {
   const Op* op = nullptr;
   std::string name;
   Attributes attributes;
-  std::vector<ValueId> outputs;           ///< none id: an optional output that nobody asked for
+  std::vector<ValueId> outputs;  ///< none id: an optional output that nobody asked for
   std::vector<Body> bodies;
   Provenance provenance;
-  uint32_t explicit_inputs = 0;           ///< operands beyond these are captures by bodies
-  std::vector<ValueId> inputs;            ///< none id: a missing optional operand
+  uint32_t explicit_inputs = 0;  ///< operands beyond these are captures by bodies
+  std::vector<ValueId> inputs;   ///< none id: a missing optional operand
 
   bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
   bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
@@ -227,7 +227,7 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
   std::vector<std::string> output_names_;
-  std::unordered_map<std::string_view, ValueId> names_;  ///< keys are the values' own strings, which never move
+  std::unordered_map<std::string_view, ValueId> names_;            ///< keys are the values' own strings, which never move
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem
   mutable uint32_t mark_ = 0;
   Listener* listener_ = nullptr;

@@ -9,7 +9,7 @@ namespace tenon::ir {
 
 struct Token {
   enum class Kind : uint8_t { end, name, string, number, mark, bad } kind = Kind::end;
-  std::string_view text;   ///< as written, quotes included
+  std::string_view text;  ///< as written, quotes included
   size_t at = 0;
   bool is(std::string_view mark_or_word) const { return kind != Kind::string && text == mark_or_word; }
 };

@@ -19,7 +19,7 @@ inline constexpr size_t kMaxShapeData = 64;
 
 /// One operand as an op sees it.
 struct Operand {
-  bool present = false;              ///< optional operands may be missing
+  bool present = false;  ///< optional operands may be missing
   Type type;
   const Tensor* constant = nullptr;  ///< its value where known and small enough to look at (or already materialised)
   const ShapeData* data = nullptr;   ///< its elements where known symbolically (set for small constants too)
@@ -30,15 +30,15 @@ class Op;
 /// A node as its op sees it: all that inference, loop form, cost and reference may look at.
 struct NodeView {
   const Op* op = nullptr;
-  std::string_view name;                 ///< for messages
+  std::string_view name;  ///< for messages
   const Attributes* attributes = nullptr;
-  std::vector<Operand> inputs;           ///< explicit operands, then captures
-  size_t explicit_inputs = 0;            ///< how many of the inputs are no captures
+  std::vector<Operand> inputs;  ///< explicit operands, then captures
+  size_t explicit_inputs = 0;   ///< how many of the inputs are no captures
   std::vector<const Graph*> bodies;
   std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
-  Symbols* symbols = nullptr;            ///< for fresh data-dependent sizes
-  std::vector<Type> outputs;             ///< in: one a result; out of inference: filled
-  std::vector<ShapeData> output_data;    ///< out of inference: empty where not known
+  Symbols* symbols = nullptr;                ///< for fresh data-dependent sizes
+  std::vector<Type> outputs;                 ///< in: one a result; out of inference: filled
+  std::vector<ShapeData> output_data;        ///< out of inference: empty where not known
 
   bool has(size_t input) const { return input < inputs.size() && inputs[input].present; }
   const Type& type(size_t input) const { return inputs[input].type; }
@@ -55,7 +55,7 @@ struct NodeView {
 class Op {
  public:
   virtual ~Op() = default;
-  std::string domain;   ///< "" is ai.onnx
+  std::string domain;  ///< "" is ai.onnx
   std::string name;
   int since_version = 1;
   int min_inputs = 0, max_inputs = 0;    ///< max -1: variadic

@@ -131,9 +131,7 @@ class Parser {
 
   Result<void> symbols() {
     lexer_.take();
-    do {
-      TRY(values_.symbol());
-    } while (lexer_.take_if(","));
+    do { TRY(values_.symbol()); } while (lexer_.take_if(","));
     return {};
   }
 
@@ -219,9 +217,7 @@ class Parser {
     std::vector<ValueId> captures;
     if (lexer_.peek().is("captures") && lexer_.peek(1).is("=") && lexer_.peek(2).is("[")) {
       for (int i = 0; i < 3; ++i) lexer_.take();
-      do {
-        captures.push_back(TRY(known(g)));
-      } while (lexer_.take_if(","));
+      do { captures.push_back(TRY(known(g))); } while (lexer_.take_if(","));
       TRY(lexer_.expect("]", "the captures of a body"));
     }
     if (captures.size() > inner->inputs().size()) {
@@ -295,7 +291,9 @@ class Parser {
 
 Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big) {
   if (text.size() > kMaxText) {
-    return fail(Code::limit_exceeded, "text", "the text is too long").expected("at most 64 MiB").found(fmt::format("{} bytes", text.size()));
+    return fail(Code::limit_exceeded, "text", "the text is too long")
+        .expected("at most 64 MiB")
+        .found(fmt::format("{} bytes", text.size()));
   }
   return Parser(text, ops, big).run();
 }

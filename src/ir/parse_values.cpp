@@ -125,7 +125,8 @@ Result<void> ValueParser::symbol() {
   TRY(lexer_.expect("to", "a symbol's interval"));
   int64_t high = TRY(integer("a symbol's upper bound"));
   constexpr int64_t kFar = int64_t{1} << 61;
-  if (low > high || low < -kFar || high > kFar) return lexer_.error(near, "an interval that holds no size").expected("lower <= upper < 2^61");
+  if (low > high || low < -kFar || high > kFar)
+    return lexer_.error(near, "an interval that holds no size").expected("lower <= upper < 2^61");
   symbols_.symbol(symbol_name, low, high);
   return {};
 }
@@ -198,7 +199,8 @@ Result<void> ValueParser::element(Tensor& out, int64_t i) {
     out.as_mutable<uint64_t>()[at] = *value;
   } else {
     auto value = read<int64_t>(token.text);
-    if (!value || !fits(*value, dtype)) return lexer_.error(token, fmt::format("an element is no {}", name_of(dtype))).expected("an integer that fits");
+    if (!value || !fits(*value, dtype))
+      return lexer_.error(token, fmt::format("an element is no {}", name_of(dtype))).expected("an integer that fits");
     out.set_integer(i, *value);
   }
   return {};
@@ -213,7 +215,8 @@ Result<void> ValueParser::elements(Tensor& out, int64_t& count, int depth) {
       TRY(elements(out, count, depth + 1));
       continue;
     }
-    if (count == out.count()) return lexer_.error(lexer_.peek(), "more elements than the type has").expected(fmt::format("{}", out.count()));
+    if (count == out.count())
+      return lexer_.error(lexer_.peek(), "more elements than the type has").expected(fmt::format("{}", out.count()));
     TRY(element(out, count++));
   } while (lexer_.take_if(","));
   TRY(lexer_.expect("]", "a constant"));
@@ -283,7 +286,8 @@ Result<Attribute> ValueParser::list() {
     if (!floats.empty() && is_float_text(token.text)) floats.back() = read_single(token.text).value_or(floats.back());
   } while (lexer_.take_if(","));
   TRY(lexer_.expect("]", "a list"));
-  if ((!ints.empty() + !floats.empty() + !strings.empty()) > 1) return lexer_.error(open, "a list of several kinds").expected("all integers, all floats or all strings");
+  if ((!ints.empty() + !floats.empty() + !strings.empty()) > 1)
+    return lexer_.error(open, "a list of several kinds").expected("all integers, all floats or all strings");
   if (!strings.empty()) return Attribute(std::move(strings));
   if (!floats.empty()) return Attribute(std::move(floats));
   return Attribute(std::move(ints));

@@ -10,7 +10,7 @@ struct Graph::NodeSlot {
   std::vector<uint32_t> positions;  ///< where operand k stands in its value's use-list
   uint64_t key = 0;                 ///< order key: grows along the list
   NodeId previous, next;
-  uint32_t mark = 0;                ///< equal to Graph::mark_: visited in the walk that runs now
+  uint32_t mark = 0;  ///< equal to Graph::mark_: visited in the walk that runs now
   uint8_t generation = 0;
   bool live = false;
 };

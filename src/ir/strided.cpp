@@ -54,7 +54,8 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   constexpr int64_t kTile = 32;
   for (int64_t r = 0; r < rows; r += kTile) {
     for (int64_t c = 0; c < columns; c += kTile) {
-      transpose_tile(from + c * from_row + r, from_row, to + r * to_row + c, to_row, std::min(kTile, rows - r), std::min(kTile, columns - c));
+      transpose_tile(from + c * from_row + r, from_row, to + r * to_row + c, to_row, std::min(kTile, rows - r),
+                     std::min(kTile, columns - c));
     }
   }
 }
@@ -138,7 +139,8 @@ void pack_as(const Strided& from, int64_t panel, std::byte* bytes) {
   int64_t rows = from.shape[rank - 2], columns = from.shape[rank - 1];
   T* to = reinterpret_cast<T*>(bytes);
   // One innermost element a matrix: the rows of the outer axes, walked one by one.
-  Strided outer{from.dtype, Sizes(from.shape.begin(), from.shape.end() - 2), Sizes(from.strides.begin(), from.strides.end() - 2), from.data, {}};
+  Strided outer{
+      from.dtype, Sizes(from.shape.begin(), from.shape.end() - 2), Sizes(from.strides.begin(), from.strides.end() - 2), from.data, {}};
   each_row(outer, [&](const std::byte* first, int64_t stride, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       pack_matrix(reinterpret_cast<const T*>(first) + i * stride, from.strides[rank - 2], from.strides[rank - 1], rows, columns, panel, to);

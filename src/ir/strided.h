@@ -8,9 +8,9 @@ namespace tenon::ir {
 struct Strided {
   DType dtype;
   Sizes shape;
-  Sizes strides;              ///< in elements; may be negative
+  Sizes strides;  ///< in elements; may be negative
   const std::byte* data;
-  Tensor keeper;              ///< owns the bytes
+  Tensor keeper;  ///< owns the bytes
 
   int64_t width() const { return bits_of(dtype) / 8; }
   int64_t count() const;

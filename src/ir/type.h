@@ -11,8 +11,8 @@ namespace tenon::ir {
 /// What is known of a value before it is computed.
 struct Type {
   enum class Kind : uint8_t { tensor, sequence, optional } kind = Kind::tensor;
-  DType dtype = DType::none;          ///< none: not known yet
-  std::optional<DimList> shape;       ///< nullopt: rank unknown
+  DType dtype = DType::none;     ///< none: not known yet
+  std::optional<DimList> shape;  ///< nullopt: rank unknown
 
   Type() = default;
   Type(DType d, DimList s) : dtype(d), shape(std::move(s)) {}

@@ -122,7 +122,8 @@ class Verifier {
     }
     for (uint32_t k = 0; k < s.node.outputs.size(); ++k) {
       ValueId v = s.node.outputs[k];
-      if (v && (!g_.alive(v) || g_.value(v).producer != id || g_.value(v).index != k)) return broken(id, fmt::format("result {} is not its own", k));
+      if (v && (!g_.alive(v) || g_.value(v).producer != id || g_.value(v).index != k))
+        return broken(id, fmt::format("result {} is not its own", k));
     }
     TRY(arity(id, s.node));
     return bodies(id, s.node);
@@ -130,8 +131,10 @@ class Verifier {
 
   Result<void> arity(NodeId id, const Node& node) const {
     auto fits = [](size_t n, int low, int high) { return n >= static_cast<size_t>(low) && (high < 0 || n <= static_cast<size_t>(high)); };
-    if (!fits(node.explicit_inputs, node.op->min_inputs, node.op->max_inputs)) return broken(id, "number of operands that the op does not take");
-    if (!fits(node.outputs.size(), node.op->min_outputs, node.op->max_outputs)) return broken(id, "number of results that the op does not make");
+    if (!fits(node.explicit_inputs, node.op->min_inputs, node.op->max_inputs))
+      return broken(id, "number of operands that the op does not take");
+    if (!fits(node.outputs.size(), node.op->min_outputs, node.op->max_outputs))
+      return broken(id, "number of results that the op does not make");
     return {};
   }
 
@@ -140,7 +143,8 @@ class Verifier {
     for (const Body& body : node.bodies) {
       if (!body.graph) return broken(id, "a body without a graph");
       if (body.first_capture != at) return broken(id, fmt::format("captures of body '{}' do not follow those before", body.name));
-      if (body.captures > body.graph->inputs().size()) return broken(id, fmt::format("body '{}' has fewer inputs than captures", body.name));
+      if (body.captures > body.graph->inputs().size())
+        return broken(id, fmt::format("body '{}' has fewer inputs than captures", body.name));
       if (&body.graph->symbols() != &g_.symbols()) return broken(id, fmt::format("body '{}' has symbols of its own", body.name));
       at += body.captures;
       TRY(verify(*body.graph));

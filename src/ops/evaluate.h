@@ -17,7 +17,7 @@ enum class Mode : uint8_t { own, wide };
 
 struct EvaluateOptions {
   Mode mode = Mode::own;
-  int64_t byte_limit = int64_t{16} << 30;   ///< for one tensor
+  int64_t byte_limit = int64_t{16} << 30;  ///< for one tensor
   /// Sees every value as it is made (node results, in order). May be null.
   std::function<void(ir::ValueId, const Tensor&)> on_value;
 };

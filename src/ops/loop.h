@@ -38,11 +38,11 @@ struct Axis {
 struct Output {
   DType dtype = DType::f32;
   DimList shape;
-  Expr value;                    ///< over Expr::input(access), Expr::axis, Expr::dim
+  Expr value;                       ///< over Expr::input(access), Expr::axis, Expr::dim
   Combine combine = Combine::none;  ///< none only where the loop has no reduced or scanned axis
-  std::vector<Expr> index;       ///< where it is written; empty: the parallel (and scanned) axes in their order
-  Expr within;                   ///< bool: written only where it holds; null: always
-  bool partial = false;          ///< writes only a part of the output (Concat, Scatter): earlier loops write the rest
+  std::vector<Expr> index;          ///< where it is written; empty: the parallel (and scanned) axes in their order
+  Expr within;                      ///< bool: written only where it holds; null: always
+  bool partial = false;             ///< writes only a part of the output (Concat, Scatter): earlier loops write the rest
 };
 
 /// A perfect loop nest. Axes stand outermost first.
@@ -56,7 +56,7 @@ struct Loop {
 /// What an op computes. Output k of the node is given by `results[k]`.
 struct LoopForm {
   std::vector<Loop> loops;
-  std::vector<Source> results;   ///< kind earlier; Concat-like ops name the last loop that writes
+  std::vector<Source> results;  ///< kind earlier; Concat-like ops name the last loop that writes
 };
 
 /// What a loop is; computed, never declared.

@@ -19,10 +19,10 @@ using ir::NodeView;
 
 /// One evaluation by reference. Inputs are in the order of the node; a missing optional one is nullptr.
 struct Call {
-  const NodeView& view;                      ///< types as declared; constants attached
+  const NodeView& view;  ///< types as declared; constants attached
   std::span<const Tensor* const> in;
-  std::vector<Tensor>& out;                  ///< one slot a result
-  bool wide = false;                         ///< floating tensors are f64 whatever was declared
+  std::vector<Tensor>& out;  ///< one slot a result
+  bool wide = false;         ///< floating tensors are f64 whatever was declared
 
   bool has(size_t input) const { return input < in.size() && in[input] != nullptr; }
   /// dtype that result `index` is stored in: the inferred one, f64 for floats in wide mode.
@@ -41,9 +41,9 @@ struct Cost {
 
 /// One op, complete. Everything is constant-initialised; functions may be null where the comment says so.
 struct OpDef {
-  std::string_view name;                                 ///< ONNX name
+  std::string_view name;  ///< ONNX name
   std::string_view domain = "";
-  int since = 1;                                         ///< newest version of the op that this file speaks
+  int since = 1;  ///< newest version of the op that this file speaks
   /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
   std::initializer_list<std::string_view> inputs = {};
   std::initializer_list<std::string_view> outputs = {"output"};
@@ -73,7 +73,7 @@ struct OpDef {
   Result<void> (*upgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Lowest opset that can say this node (>= the op's first version). null: `first`.
   int (*lowest_opset)(const NodeView& view) = nullptr;
-  int first = 7;                                         ///< first opset that has the op at all
+  int first = 7;  ///< first opset that has the op at all
   /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
@@ -81,7 +81,7 @@ struct OpDef {
 };
 
 /// Defines the op of the file `IDENT.cpp`; the build lists the folder, so the file's existence is the registration.
-#define OP(IDENT) \
+#define OP(IDENT)                              \
   extern const ::tenon::ops::OpDef op_##IDENT; \
   constinit const ::tenon::ops::OpDef op_##IDENT
 

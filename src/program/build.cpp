@@ -47,7 +47,8 @@ class ProgramBuilder {
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
       for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol) sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
+        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
+          sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
     }
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -57,7 +58,8 @@ class ProgramBuilder {
           for (ArrayId a : group.outputs) {
             if (a < 0) continue;
             for (Dim d : plan_.arrays[a].shape)
-              if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d))) sizes_.from_step(n, step);
+              if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
+                sizes_.from_step(n, step);
           }
         ++step;
       } else {
@@ -179,7 +181,8 @@ class ProgramBuilder {
     auto [found, fresh] = places_.try_emplace(c.get(), weight_bytes_);
     if (!fresh) return found->second;
     out_.weights.push_back({c, weight_bytes_});
-    weight_bytes_ = static_cast<uint64_t>(round_up(static_cast<int64_t>(weight_bytes_) + c->byte_size() + static_cast<int64_t>(runtime::kSlack), 64));
+    weight_bytes_ =
+        static_cast<uint64_t>(round_up(static_cast<int64_t>(weight_bytes_) + c->byte_size() + static_cast<int64_t>(runtime::kSlack), 64));
     return found->second;
   }
 

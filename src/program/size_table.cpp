@@ -30,7 +30,8 @@ Result<int64_t> SizeTable::level_of(Dim dim) const {
   });
   if (missing)
     return fail(Code::not_supported, "", "not supported yet: the size '" + missing->name + "' is not the size of an input")
-        .expected("an input with a dimension '" + missing->name + "'").advice("fix it with --shape");
+        .expected("an input with a dimension '" + missing->name + "'")
+        .advice("fix it with --shape");
   if (dim.is_overflow()) return fail(Code::size_overflow, "", "a size does not fit 62 bits");
   return level;
 }
@@ -74,7 +75,8 @@ Slot SizeTable::emit(Dim dim, Program& program) {
     switch (n.kind) {
       case DimNode::Kind::symbol: {
         const Origin& o = origins_.at(&n);
-        slot = o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program) : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+        slot = o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
+                          : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
         break;
       }
       case DimNode::Kind::polynomial: slot = emit_polynomial(n, program); break;

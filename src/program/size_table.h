@@ -32,7 +32,7 @@ class SizeTable {
 
  private:
   struct Origin {
-    int64_t step = -1;   ///< -1: an input
+    int64_t step = -1;  ///< -1: an input
     uint32_t input = 0, axis = 0;
   };
   Result<int64_t> level_of(Dim dim) const;
@@ -43,7 +43,7 @@ class SizeTable {
   std::unordered_map<const DimNode*, Origin> origins_;
   std::vector<Dim> wanted_;
   std::unordered_map<Dim, runtime::Slot> slots_;
-  std::vector<std::pair<int64_t, uint32_t>> levels_;   ///< step, lines once it has run
+  std::vector<std::pair<int64_t, uint32_t>> levels_;  ///< step, lines once it has run
 };
 
 }  // namespace tenon::program

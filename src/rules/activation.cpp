@@ -26,14 +26,13 @@ RULES(activation) {
              .benefit = 6},
             {.name = "gelu_tanh_factored",
              .docs = "the same with x * (1 + 0.044715 x^2) inside",
-             .equation =
-                 "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x,"
-                 " 0.044715), ?x)), 1))), 1))"
-                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1)),"
-                 " 0.79788456)), 1))"
-                 "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1),"
-                 " 0.79788456))), 1)))"
-                 " => Gelu(?x, approximate=\"tanh\") where float(?x)",
+             .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x,"
+                         " 0.044715), ?x)), 1))), 1))"
+                         "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1)),"
+                         " 0.79788456)), 1))"
+                         "|Mul(Mul(?x, 0.5), Add(Tanh(Mul(?x, Mul(Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x, 0.044715), ?x)), 1),"
+                         " 0.79788456))), 1)))"
+                         " => Gelu(?x, approximate=\"tanh\") where float(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 6},
             {.name = "swish", .docs = "x * sigmoid(x)", .equation = "Mul(?x, Sigmoid(?x)) => Swish(?x) where float(?x)", .benefit = 6},
@@ -44,9 +43,8 @@ RULES(activation) {
              .benefit = 6},
             {.name = "hard_swish_clip",
              .docs = "x * clip(x + 3, 0, 6) / 6",
-             .equation =
-                 "(Mul(Mul(?x, Clip(Add(?x, 3), 0, 6)), 0.16666667) | Mul(?x, Mul(Clip(Add(?x, 3), 0, 6), 0.16666667)) |"
-                 " Div(Mul(?x, Clip(Add(?x, 3), 0, 6)), 6)) => HardSwish(?x)",
+             .equation = "(Mul(Mul(?x, Clip(Add(?x, 3), 0, 6)), 0.16666667) | Mul(?x, Mul(Clip(Add(?x, 3), 0, 6), 0.16666667)) |"
+                         " Div(Mul(?x, Clip(Add(?x, 3), 0, 6)), 6)) => HardSwish(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 6},
             {.name = "softplus",

@@ -27,7 +27,9 @@ class Block {
     release();
     const uint64_t size = (bytes + 4095) / 4096 * 4096;
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return fail(Code::out_of_memory, "", fmt::format("no memory for {} bytes of intermediate values", bytes)).advice("give smaller inputs");
+    if (memory == MAP_FAILED)
+      return fail(Code::out_of_memory, "", fmt::format("no memory for {} bytes of intermediate values", bytes))
+          .advice("give smaller inputs");
     data_ = static_cast<std::byte*>(memory);
     size_ = size;
     return data_;
@@ -44,30 +46,28 @@ class Block {
   uint64_t size_ = 0;
 };
 
-std::string shape_text(const Sizes& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ","));
-}
+std::string shape_text(const Sizes& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
 }  // namespace
 
 struct Context::State {
   std::shared_ptr<const Engine> engine;
-  std::vector<std::vector<int64_t>> shapes;        // of the inputs, as last run
+  std::vector<std::vector<int64_t>> shapes;  // of the inputs, as last run
   std::vector<int64_t> sizes;
   Layout layout;
   bool planned = false;
   Block arena, scratch;
   uint64_t scratch_stride = 0;
-  std::vector<void*> pointers;                     // one a buffer
-  std::vector<Tensor> dynamic;                     // results of opaque steps, by buffer
-  std::vector<std::pair<uint32_t, Tensor>> late;   // memory of arena buffers that are sized late
-  std::vector<std::unique_ptr<OpaqueOp>> opaque;   // by text
+  std::vector<void*> pointers;                    // one a buffer
+  std::vector<Tensor> dynamic;                    // results of opaque steps, by buffer
+  std::vector<std::pair<uint32_t, Tensor>> late;  // memory of arena buffers that are sized late
+  std::vector<std::unique_ptr<OpaqueOp>> opaque;  // by text
   std::vector<Tensor> results;
   std::vector<std::pair<void*, size_t>> bound;
   std::vector<Block> result_blocks;
   std::vector<void*> arguments;
   std::vector<int64_t> kernel_sizes;
-  std::byte nothing[kSlack * 4] = {};              // what an empty tensor points at
+  std::byte nothing[kSlack * 4] = {};  // what an empty tensor points at
 
   const Program& program() const { return engine->program(); }
   Result<void> check(std::span<const Tensor> inputs) const;
@@ -96,18 +96,25 @@ std::string port_type(const PortInfo& port) { return fmt::format("{}[{}]", name_
 Result<void> Context::State::check(std::span<const Tensor> inputs) const {
   const auto& ports = program().inputs;
   if (inputs.size() != ports.size())
-    return fail(Code::bad_input, "run", "wrong number of inputs").expected(std::to_string(ports.size())).found(std::to_string(inputs.size()));
+    return fail(Code::bad_input, "run", "wrong number of inputs")
+        .expected(std::to_string(ports.size()))
+        .found(std::to_string(inputs.size()));
   for (size_t k = 0; k < ports.size(); ++k) {
     const Tensor& t = inputs[k];
     if (t.dtype() != ports[k].dtype)
-      return fail(Code::bad_input, port_place("input", ports[k]), "wrong dtype").expected(port_type(ports[k])).found(type_text(t.dtype(), t.shape()))
+      return fail(Code::bad_input, port_place("input", ports[k]), "wrong dtype")
+          .expected(port_type(ports[k]))
+          .found(type_text(t.dtype(), t.shape()))
           .advice("convert the array before the call");
     if (t.shape().size() != ports[k].shape.size())
-      return fail(Code::bad_input, port_place("input", ports[k]), "wrong rank").expected(port_type(ports[k])).found(type_text(t.dtype(), t.shape()));
+      return fail(Code::bad_input, port_place("input", ports[k]), "wrong rank")
+          .expected(port_type(ports[k]))
+          .found(type_text(t.dtype(), t.shape()));
     for (size_t d = 0; d < t.shape().size(); ++d)
       if (t.shape()[d] < ports[k].lower[d] || t.shape()[d] > ports[k].upper[d])
         return fail(Code::bad_input, port_place("input", ports[k]), fmt::format("dimension {} is out of its range", d))
-            .expected(fmt::format("{} between {} and {}", ports[k].dimensions[d], ports[k].lower[d], ports[k].upper[d])).found(shape_text(t.shape()));
+            .expected(fmt::format("{} between {} and {}", ports[k].dimensions[d], ports[k].lower[d], ports[k].upper[d]))
+            .found(shape_text(t.shape()));
   }
   return {};
 }
@@ -118,7 +125,8 @@ Result<void> Context::State::check_shape(size_t k, const Tensor& input) const {
   for (size_t d = 0; d < port.shape.size(); ++d) {
     if (port.shape[d] >= program().door_lines || sizes[port.shape[d]] == input.shape()[d]) continue;
     return fail(Code::bad_input, port_place("input", port), fmt::format("dimension {} does not fit the other inputs", d))
-        .expected(fmt::format("{} = {}", port.dimensions[d], sizes[port.shape[d]])).found(shape_text(input.shape()))
+        .expected(fmt::format("{} = {}", port.dimensions[d], sizes[port.shape[d]]))
+        .found(shape_text(input.shape()))
         .advice("every dimension of one name must have one size");
   }
   return {};
@@ -133,8 +141,11 @@ Result<void> Context::State::check_elements(size_t k, const Tensor& input) const
     auto check = [&](auto values) -> Result<void> {
       for (size_t i = 0; i < values.size(); ++i)
         if (values[i] < lowest || values[i] >= extent)
-          return fail(Code::index_out_of_range, port_place("input", port), fmt::format("element {} is outside the table that it points into", i))
-              .expected(fmt::format("{} .. {}", lowest, extent - 1)).found(std::to_string(values[i])).advice("check the tokenizer's vocabulary against the model's");
+          return fail(Code::index_out_of_range, port_place("input", port),
+                      fmt::format("element {} is outside the table that it points into", i))
+              .expected(fmt::format("{} .. {}", lowest, extent - 1))
+              .found(std::to_string(values[i]))
+              .advice("check the tokenizer's vocabulary against the model's");
       return {};
     };
     if (input.dtype() == DType::i64) TRY(check(input.as<int64_t>()));
@@ -187,12 +198,15 @@ Result<void> Context::State::place_results() {
     const size_t bytes = static_cast<size_t>(bytes_of(info.dtype, *count));
     if (bound[k].first != nullptr) {
       if (bound[k].second < bytes)
-        return fail(Code::bad_input, port_place("output", port), "the bound memory is too small").expected(fmt::format("{} bytes", bytes)).found(fmt::format("{} bytes", bound[k].second));
+        return fail(Code::bad_input, port_place("output", port), "the bound memory is too small")
+            .expected(fmt::format("{} bytes", bytes))
+            .found(fmt::format("{} bytes", bound[k].second));
       pointers[port.buffer] = bound[k].first;
     } else {
       pointers[port.buffer] = TRY(result_blocks[k].reserve(bytes + kSlack));
     }
-    if (results[k].data() != pointers[port.buffer] || results[k].shape() != shape) results[k] = Tensor::view(info.dtype, shape, pointers[port.buffer], nullptr);
+    if (results[k].data() != pointers[port.buffer] || results[k].shape() != shape)
+      results[k] = Tensor::view(info.dtype, shape, pointers[port.buffer], nullptr);
   }
   return {};
 }
@@ -204,7 +218,8 @@ Result<void> Context::State::place_late(uint32_t from, uint32_t to) {
     const Slot last = *std::max_element(shape.begin(), shape.end());
     if (last < from || last >= to) continue;
     const auto count = checked_count(shape_of(b));
-    if (!count || *count > (int64_t{1} << 45)) return fail(Code::size_overflow, program().buffers[b].name, "an intermediate value is too large");
+    if (!count || *count > (int64_t{1} << 45))
+      return fail(Code::size_overflow, program().buffers[b].name, "an intermediate value is too large");
     const int64_t bytes = bytes_of(program().buffers[b].dtype, *count) + static_cast<int64_t>(kSlack);
     if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
     pointers[b] = memory.mutable_data();
@@ -221,7 +236,9 @@ Result<void> Context::State::keep_result(uint32_t buffer, const Tensor& t) {
     if (bound[r].first == nullptr || t.dtype() == DType::string) continue;
     const auto bytes = static_cast<size_t>(t.byte_size());
     if (bound[r].second < bytes)
-      return fail(Code::bad_input, port_place("output", port), "the bound memory is too small").expected(fmt::format("{} bytes", bytes)).found(fmt::format("{} bytes", bound[r].second));
+      return fail(Code::bad_input, port_place("output", port), "the bound memory is too small")
+          .expected(fmt::format("{} bytes", bytes))
+          .found(fmt::format("{} bytes", bound[r].second));
     if (bytes > 0) std::memcpy(bound[r].first, t.data(), bytes);
     results[r] = Tensor::view(t.dtype(), t.shape(), bound[r].first, nullptr);
   }
@@ -236,7 +253,9 @@ Tensor Context::State::tensor_of(uint32_t buffer) const {
 }
 
 /// Generated code has no type in front of it for the sanitiser of undefined behaviour to look at.
-__attribute__((no_sanitize("function"))) static void call(KernelFunction function, const KernelArgs& args, int64_t begin, int64_t end) { function(&args, begin, end); }
+__attribute__((no_sanitize("function"))) static void call(KernelFunction function, const KernelArgs& args, int64_t begin, int64_t end) {
+  function(&args, begin, end);
+}
 
 Result<void> Context::State::run_kernel(const Step& step, const RunOptions& options, int threads) {
   const int64_t tasks = sizes[step.tasks];
@@ -274,7 +293,8 @@ Result<void> Context::State::run_opaque(const Step& step) {
   if (out.size() < step.results.size()) return fail(Code::internal, step.label, "an opaque op returned too few results");
   for (const Step::Binding& b : step.bindings) {
     const Tensor& t = out[b.result];
-    if (b.axis >= static_cast<uint32_t>(t.rank())) return fail(Code::internal, step.label, "an opaque op returned another rank than inferred");
+    if (b.axis >= static_cast<uint32_t>(t.rank()))
+      return fail(Code::internal, step.label, "an opaque op returned another rank than inferred");
     sizes[b.slot] = t.shape()[b.axis];
   }
   for (size_t k = 0; k < step.results.size(); ++k) {
@@ -309,10 +329,16 @@ void Context::State::write_sizes(const Step& step) {
   for (size_t k = 0; k < step.sizes.size(); ++k) {
     const int64_t v = sizes[step.sizes[k]];
     switch (program().buffers[b].dtype) {
-      case DType::i64: case DType::u64: std::memcpy(to + 8 * k, &v, 8); break;
-      case DType::i32: case DType::u32: std::memcpy(to + 4 * k, &v, 4); break;
-      case DType::i16: case DType::u16: std::memcpy(to + 2 * k, &v, 2); break;
-      case DType::f64: case DType::f32: case DType::f16: case DType::bf16: {
+      case DType::i64:
+      case DType::u64: std::memcpy(to + 8 * k, &v, 8); break;
+      case DType::i32:
+      case DType::u32: std::memcpy(to + 4 * k, &v, 4); break;
+      case DType::i16:
+      case DType::u16: std::memcpy(to + 2 * k, &v, 2); break;
+      case DType::f64:
+      case DType::f32:
+      case DType::f16:
+      case DType::bf16: {
         const DType dtype = program().buffers[b].dtype;
         const uint64_t bits = encode_float(dtype, static_cast<double>(v));
         const size_t width = static_cast<size_t>(bits_of(dtype)) / 8;
@@ -361,8 +387,10 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
   TRY(s.place_results());
   for (uint32_t k = 0; k < s.program().steps.size(); ++k) {
     const Step& step = s.program().steps[k];
-    if (options.token && options.token->stop.load(std::memory_order_relaxed)) return fail(Code::cancelled, step.label, "the run was cancelled");
-    if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline) return fail(Code::deadline, step.label, "the deadline has passed");
+    if (options.token && options.token->stop.load(std::memory_order_relaxed))
+      return fail(Code::cancelled, step.label, "the run was cancelled");
+    if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline)
+      return fail(Code::deadline, step.label, "the deadline has passed");
     if (step.lines > lines) {
       TRY(evaluate_sizes(s.program(), lines, step.lines, s.shapes, s.sizes));
       TRY(s.place_late(lines, step.lines));
@@ -378,7 +406,8 @@ Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, con
     if (options.on_step) options.on_step(k, start, Clock::now());
   }
   if (options.token && options.token->stop.load(std::memory_order_relaxed)) return fail(Code::cancelled, "run", "the run was cancelled");
-  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline) return fail(Code::deadline, "run", "the deadline has passed");
+  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline)
+    return fail(Code::deadline, "run", "the deadline has passed");
   return std::span<const Tensor>(s.results);
 }
 

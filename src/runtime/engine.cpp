@@ -31,7 +31,8 @@ Result<CodeMapping> CodeMapping::map(std::span<const std::byte> code) {
   m.base_ = static_cast<std::byte*>(memory);
   std::memcpy(m.base_, code.data(), code.size());
   if (mprotect(m.base_, m.size_, PROT_READ | PROT_EXEC) != 0)
-    return fail(Code::device_failed, "", "this system does not let memory be made executable").advice("build the engine with --portable and run it where code may be mapped");
+    return fail(Code::device_failed, "", "this system does not let memory be made executable")
+        .advice("build the engine with --portable and run it where code may be mapped");
   return m;
 }
 

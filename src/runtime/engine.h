@@ -50,10 +50,10 @@ class CodeMapping {
 struct EngineParts {
   Program program;
   std::vector<std::byte> code;
-  std::vector<uint64_t> entries;        ///< where each kernel starts in `code`
-  std::span<const std::byte> weights;   ///< program.weight_bytes, then kSlack readable bytes
-  std::shared_ptr<const void> keeper;   ///< of the weights
-  std::string manifest;                 ///< JSON: compiler version, target, options
+  std::vector<uint64_t> entries;       ///< where each kernel starts in `code`
+  std::span<const std::byte> weights;  ///< program.weight_bytes, then kSlack readable bytes
+  std::shared_ptr<const void> keeper;  ///< of the weights
+  std::string manifest;                ///< JSON: compiler version, target, options
 };
 
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
@@ -86,7 +86,7 @@ struct StopToken {
 };
 
 struct RunOptions {
-  int threads = 0;                                     ///< 0: all that the team has
+  int threads = 0;  ///< 0: all that the team has
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Called after each step with its number and its start and end (profiling). Null costs nothing.

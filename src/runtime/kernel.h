@@ -6,9 +6,9 @@ namespace tenon::runtime {
 
 /// The interface of generated code. One call runs tasks [begin, end) on the calling thread.
 struct KernelArgs {
-  void* const* buffers;    ///< one an argument of the kernel
-  const int64_t* sizes;    ///< the kernel's symbolic sizes
-  void* scratch;           ///< 64-byte aligned, the kernel's scratch_bytes, private to the thread
+  void* const* buffers;  ///< one an argument of the kernel
+  const int64_t* sizes;  ///< the kernel's symbolic sizes
+  void* scratch;         ///< 64-byte aligned, the kernel's scratch_bytes, private to the thread
 };
 using KernelFunction = void (*)(const KernelArgs* args, int64_t begin, int64_t end);
 

@@ -20,11 +20,13 @@ Result<CodeTarget> choose_code(const engine::Reader& reader, const std::string& 
   const bool avx2 = reader.find(SectionType::code, static_cast<uint32_t>(CodeTarget::x86_avx2)).has_value();
   const bool avx512 = reader.find(SectionType::code, static_cast<uint32_t>(CodeTarget::x86_avx512)).has_value();
   if (!avx2 && !avx512)
-    return fail(Code::not_supported, place, "this engine holds no native code (it was built with --portable)").advice("load it with the full library, which compiles it on load");
+    return fail(Code::not_supported, place, "this engine holds no native code (it was built with --portable)")
+        .advice("load it with the full library, which compiles it on load");
   if (avx512 && cpu_features().runs_avx512()) return CodeTarget::x86_avx512;
   if (avx2 && cpu_features().runs_avx2()) return CodeTarget::x86_avx2;
   return fail(Code::wrong_target, place, "this CPU cannot run the engine's code")
-      .expected(avx512 ? "AVX-512 (F, BW, VL, DQ)" : "AVX2, FMA, F16C").found(cpu_features().runs_avx2() ? "AVX2" : "neither")
+      .expected(avx512 ? "AVX-512 (F, BW, VL, DQ)" : "AVX2, FMA, F16C")
+      .found(cpu_features().runs_avx2() ? "AVX2" : "neither")
       .advice("build the engine on this machine, or with --portable");
 }
 

@@ -8,8 +8,8 @@
 namespace tenon::runtime {
 
 struct LoadOptions {
-  bool verify = false;                    ///< check every byte of the file, weights and padding included
-  const OpaqueDevice* opaque = nullptr;   ///< runs ops without code; outlives the engine
+  bool verify = false;                   ///< check every byte of the file, weights and padding included
+  const OpaqueDevice* opaque = nullptr;  ///< runs ops without code; outlives the engine
 };
 
 /// Maps an engine file and makes it ready to run. Weights are not read until they are used.

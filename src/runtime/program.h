@@ -15,11 +15,20 @@ using Slot = uint32_t;
 /// One line of the size table: the symbolic dimensions, compiled. Operands stand earlier in the table.
 struct SizeLine {
   enum class Kind : uint8_t {
-    constant = 1, input_dimension = 2, add = 3, multiply = 4, floor_divide = 5, minimum = 6, maximum = 7, select = 8, less = 9, equal = 10,
-    bound = 11,   ///< set by the opaque step that makes the data it depends on
+    constant = 1,
+    input_dimension = 2,
+    add = 3,
+    multiply = 4,
+    floor_divide = 5,
+    minimum = 6,
+    maximum = 7,
+    select = 8,
+    less = 9,
+    equal = 10,
+    bound = 11,  ///< set by the opaque step that makes the data it depends on
   } kind = Kind::constant;
   int64_t constant = 0;
-  Slot a = 0, b = 0, c = 0;   ///< operands; input_dimension: input and axis
+  Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
 };
 
 /// A tensor of the program. Elements stand row-major unless only kernels see them.
@@ -27,24 +36,27 @@ struct BufferInfo {
   enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6 } kind = Kind::arena;
   DType dtype = DType::f32;
   std::vector<Slot> shape;
-  uint32_t index = 0;        ///< input, output: which; alias: the buffer whose bytes it shares
-  uint64_t offset = 0;       ///< weight: in the weights section
-  uint32_t first = 0, last = 0;   ///< arena, dynamic: steps between which the contents matter
+  uint32_t index = 0;            ///< input, output: which; alias: the buffer whose bytes it shares
+  uint64_t offset = 0;           ///< weight: in the weights section
+  uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
   std::string name;
 };
 
 struct Step {
   enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3 } kind = Kind::kernel;
-  uint32_t code = 0;               ///< kernel: entry of the code section; opaque: number of the text in Program::opaque
-  std::vector<uint32_t> buffers;   ///< kernel: arguments; opaque: operands (kMissing: none); sizes: the buffer written
-  std::vector<uint32_t> results;   ///< opaque: results (kMissing: not wanted)
-  std::vector<Slot> sizes;         ///< kernel: its sizes; sizes: the elements; opaque: `bound` slots, see `bindings`
+  uint32_t code = 0;              ///< kernel: entry of the code section; opaque: number of the text in Program::opaque
+  std::vector<uint32_t> buffers;  ///< kernel: arguments; opaque: operands (kMissing: none); sizes: the buffer written
+  std::vector<uint32_t> results;  ///< opaque: results (kMissing: not wanted)
+  std::vector<Slot> sizes;        ///< kernel: its sizes; sizes: the elements; opaque: `bound` slots, see `bindings`
   Slot tasks = 0, grain = 0;
   uint64_t scratch_bytes = 0;
-  uint32_t lines = 0;              ///< how many lines of the size table hold before this step runs
-  struct Binding { Slot slot = 0; uint32_t result = 0, axis = 0; };
-  std::vector<Binding> bindings;   ///< opaque: slots that its results' shapes give
-  std::string label;               ///< for profiles: the ops that it computes
+  uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
+  struct Binding {
+    Slot slot = 0;
+    uint32_t result = 0, axis = 0;
+  };
+  std::vector<Binding> bindings;  ///< opaque: slots that its results' shapes give
+  std::string label;              ///< for profiles: the ops that it computes
   Slot flops = 0;
 };
 inline constexpr uint32_t kMissing = 0xffffffff;
@@ -59,9 +71,9 @@ struct ElementLimit {
 struct PortInfo {
   std::string name;
   DType dtype = DType::f32;
-  std::vector<Slot> shape;               ///< must equal these lines
-  std::vector<std::string> dimensions;   ///< text of each: "seq", "768"
-  std::vector<int64_t> lower, upper;     ///< of each dimension
+  std::vector<Slot> shape;              ///< must equal these lines
+  std::vector<std::string> dimensions;  ///< text of each: "seq", "768"
+  std::vector<int64_t> lower, upper;    ///< of each dimension
   std::vector<ElementLimit> limits;
   uint32_t buffer = kMissing;
 };
@@ -69,11 +81,11 @@ struct PortInfo {
 /// A flat list of steps over numbered buffers.
 struct Program {
   std::vector<SizeLine> sizes;
-  uint32_t door_lines = 0;               ///< lines that depend on input shapes alone
+  uint32_t door_lines = 0;  ///< lines that depend on input shapes alone
   std::vector<BufferInfo> buffers;
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
-  std::vector<std::string> opaque;       ///< one-node graphs in text form
+  std::vector<std::string> opaque;  ///< one-node graphs in text form
   uint64_t weight_bytes = 0;
 };
 
@@ -82,17 +94,19 @@ std::string encode(const Program& program);
 Result<Program> decode(std::string_view bytes);
 
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow.
-Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, std::vector<std::vector<int64_t>> const& input_shapes, std::vector<int64_t>& values);
+Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, std::vector<std::vector<int64_t>> const& input_shapes,
+                            std::vector<int64_t>& values);
 
 /// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);
 
-/// Where each arena buffer starts (but for those that are sized late, which get memory of their own as they become known), such that no two that live at the same time overlap; 64-byte aligned, each with kSlack bytes behind it.
+/// Where each arena buffer starts (but for those that are sized late, which get memory of their own as they become known), such that no two
+/// that live at the same time overlap; 64-byte aligned, each with kSlack bytes behind it.
 struct Layout {
-  std::vector<uint64_t> offsets;   ///< one a buffer
+  std::vector<uint64_t> offsets;  ///< one a buffer
   uint64_t bytes = 0;
 };
-inline constexpr uint64_t kSlack = 256;   ///< a kernel may read (not use) that many bytes beyond the end of an operand
+inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
 /// Cost: O(n log n + n * overlapping) for n buffers. Errors: size_overflow.
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes);
 

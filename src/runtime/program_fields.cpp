@@ -32,16 +32,39 @@ class Reader : public protozero::pbf_reader {
 };
 
 // Field numbers are for ever: a number that is no longer written is never used again.
-namespace line { enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 }; }
-namespace buffer { enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8 }; }
-namespace step {
-enum : uint32_t { kind = 1, code = 2, buffers = 3, results = 4, sizes = 5, tasks = 6, grain = 7, scratch = 8, lines = 9, binding = 10, label = 11, flops = 12 };
+namespace line {
+enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 };
 }
-namespace port { enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 }; }
-namespace program { enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8 }; }
+namespace buffer {
+enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8 };
+}
+namespace step {
+enum : uint32_t {
+  kind = 1,
+  code = 2,
+  buffers = 3,
+  results = 4,
+  sizes = 5,
+  tasks = 6,
+  grain = 7,
+  scratch = 8,
+  lines = 9,
+  binding = 10,
+  label = 11,
+  flops = 12
+};
+}
+namespace port {
+enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 };
+}
+namespace program {
+enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8 };
+}
 
 template <class List>
-void add_list(pbf_writer& w, uint32_t field, const List& list) { w.add_packed_uint32(field, list.begin(), list.end()); }
+void add_list(pbf_writer& w, uint32_t field, const List& list) {
+  w.add_packed_uint32(field, list.begin(), list.end());
+}
 
 void write(pbf_writer w, const SizeLine& l) {
   w.add_uint32(line::kind, static_cast<uint32_t>(l.kind));
@@ -89,7 +112,9 @@ void write(pbf_writer w, const PortInfo& p) {
 }
 
 template <class T, class Range>
-std::vector<T> list_of(const Range& range) { return {range.begin(), range.end()}; }
+std::vector<T> list_of(const Range& range) {
+  return {range.begin(), range.end()};
+}
 
 SizeLine read_line(Reader r) {
   SizeLine l;
@@ -201,7 +226,9 @@ class Checker {
   }
   bool buffer_sound(const BufferInfo& b) const {
     using Kind = BufferInfo::Kind;
-    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias || !slots(b.shape)) return false;
+    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
+        !slots(b.shape))
+      return false;
     if (b.kind == Kind::input) return b.index < p_.inputs.size();
     if (b.kind == Kind::output) return b.index < p_.outputs.size();
     if (b.kind == Kind::alias) return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias;
@@ -212,7 +239,8 @@ class Checker {
       shape.push_back(p_.sizes[s].constant);
     }
     const auto count = checked_count(shape);
-    return count && *count < (int64_t{1} << 50) && b.offset <= p_.weight_bytes && static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= p_.weight_bytes - b.offset;
+    return count && *count < (int64_t{1} << 50) && b.offset <= p_.weight_bytes &&
+           static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= p_.weight_bytes - b.offset;
   }
   bool step_sound(const Step& s) const {
     if (s.kind < Step::Kind::kernel || s.kind > Step::Kind::sizes || s.lines > p_.sizes.size()) return false;
@@ -229,8 +257,8 @@ class Checker {
   bool port_sound(const PortInfo& port) const {
     for (const ElementLimit& l : port.limits)
       if (l.extent >= p_.sizes.size()) return false;
-    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
-           port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
+    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
+           port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }
   const Program& p_;
 };
@@ -271,7 +299,9 @@ Result<Program> decode(std::string_view bytes) {
     return fail(Code::bad_file, "program section", "the program does not decode").found(e.what()).advice("build the engine again");
   }
   if (!Checker(p).sound())
-    return fail(Code::bad_file, "program section", "the program refers to what is not there").expected("sound indices").advice("build the engine again");
+    return fail(Code::bad_file, "program section", "the program refers to what is not there")
+        .expected("sound indices")
+        .advice("build the engine again");
   return p;
 }
 

@@ -33,7 +33,7 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
                             std::vector<int64_t>& values) {
   values.resize(program.sizes.size());
   for (uint32_t k = from; k < to; ++k) {
-    if (program.sizes[k].kind == SizeLine::Kind::bound) continue;   // set by its step
+    if (program.sizes[k].kind == SizeLine::Kind::bound) continue;  // set by its step
     auto value = value_of(program.sizes[k], input_shapes, values);
     if (!value) return fail(Code::size_overflow, "", "a size does not fit 63 bits").advice("give smaller inputs");
     values[k] = *value;
@@ -63,8 +63,9 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
     blocks.push_back({k, static_cast<uint64_t>(round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64)), 0});
   }
   // Largest first, each at the lowest place that is free during its life.
-  std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
-  std::vector<Block> placed;   // by offset
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Block& a, const Block& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
+  std::vector<Block> placed;  // by offset
   for (Block& block : blocks) {
     const BufferInfo& mine = program.buffers[block.buffer];
     uint64_t at = 0;
@@ -77,7 +78,8 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
     block.offset = at;
     layout.offsets[block.buffer] = at;
     layout.bytes = std::max(layout.bytes, at + block.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, [](const Block& a, const Block& b) { return a.offset < b.offset; }), block);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, [](const Block& a, const Block& b) { return a.offset < b.offset; }),
+                  block);
   }
   return layout;
 }

@@ -174,7 +174,8 @@ Pair random_pair(std::mt19937& random, const std::vector<Pair>& leaves, int dept
 TEST_F(DimTest, RandomExpressionsAgreeWithNumbers) {
   std::mt19937 random(7);
   for (int round = 0; round < 4000; ++round) {
-    std::vector<Pair> leaves = {{seq, 1 + static_cast<int64_t>(random() % 20)}, {batch, static_cast<int64_t>(random() % 20)},
+    std::vector<Pair> leaves = {{seq, 1 + static_cast<int64_t>(random() % 20)},
+                                {batch, static_cast<int64_t>(random() % 20)},
                                 {n, static_cast<int64_t>(random() % 201) - 100}};
     Pair pair = random_pair(random, leaves, 1 + round % 3);
     const Dim number = substitute(pair.dim, [&](const DimNode& s) -> Dim {

@@ -32,7 +32,8 @@ TEST(DType, PackedBytesRoundUp) {
 }
 
 TEST(DType, EveryCodeOfSmallFloatsRoundTrips) {
-  for (DType dtype : {DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::f4e2m1, DType::f8e8m0}) {
+  for (DType dtype :
+       {DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::f4e2m1, DType::f8e8m0}) {
     for (uint64_t code = 0; code < (uint64_t{1} << bits_of(dtype)); ++code) {
       const double value = decode_float(dtype, code);
       const uint64_t back = encode_float(dtype, value, false);

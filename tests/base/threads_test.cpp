@@ -21,10 +21,13 @@ TEST(Team, CoversEachTaskOnce) {
     for (int64_t grain : {1, 3, 100}) {
       for (int most : {0, 1, 2, 9}) {
         std::vector<std::atomic<int>> seen(static_cast<size_t>(tasks));
-        team.run(tasks, grain, [&](int64_t begin, int64_t end, int thread) {
-          EXPECT_LT(thread, most == 0 ? 4 : std::min(most, 4));
-          for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
-        }, most);
+        team.run(
+            tasks, grain,
+            [&](int64_t begin, int64_t end, int thread) {
+              EXPECT_LT(thread, most == 0 ? 4 : std::min(most, 4));
+              for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+            },
+            most);
         for (const auto& count : seen) ASSERT_EQ(count, 1) << tasks << " tasks by " << grain;
       }
     }
@@ -54,7 +57,10 @@ TEST(Team, NestedAndConcurrentCallsFinish) {
     }
   };
   std::vector<std::thread> hosts;
-  for (int h = 0; h < 4; ++h) hosts.emplace_back([&] { for (int k = 0; k < 20; ++k) team.run(8, 1, outer); });
+  for (int h = 0; h < 4; ++h)
+    hosts.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) team.run(8, 1, outer);
+    });
   for (auto& host : hosts) host.join();
   EXPECT_EQ(sum, 4 * 20 * 8 * 10);
 }

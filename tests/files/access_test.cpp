@@ -43,7 +43,8 @@ TEST_F(AccessTest, RefusesRangesOutsideTheFile) {
 }
 
 TEST_F(AccessTest, RefusesPathsThatLeaveTheFolder) {
-  for (const char* location : {"../secret", "sub/../../secret", "", "/etc/passwd", "..", "."}) EXPECT_EQ(code(location), Code::file_unsafe) << location;
+  for (const char* location : {"../secret", "sub/../../secret", "", "/etc/passwd", "..", "."})
+    EXPECT_EQ(code(location), Code::file_unsafe) << location;
   EXPECT_EQ(code(std::string("w.bin\0x", 7)), Code::file_unsafe);
   EXPECT_EQ(code("nothing.bin"), Code::file_missing);
 }

@@ -23,8 +23,8 @@ std::string file_with(const std::string& dict, const std::string& data, char ver
 }
 
 TEST(Npy, EveryDTypeRoundTrips) {
-  for (DType dtype : {DType::boolean, DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::u64, DType::i64, DType::f16,
-                      DType::f32, DType::f64, DType::c64, DType::c128}) {
+  for (DType dtype : {DType::boolean, DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::u64, DType::i64,
+                      DType::f16, DType::f32, DType::f64, DType::c64, DType::c128}) {
     Tensor t = *Tensor::make(dtype, {2, 3});
     for (int i = 0; i < 6; ++i) t.set_number(i, i % 2);
     const std::string bytes = npy_bytes(t);
@@ -54,7 +54,8 @@ TEST(Npy, StringsRoundTripAsUnicode) {
 TEST(Npy, ReadsBigEndianAndFortranOrder) {
   const auto big = read(file_with("{'descr': '>i2', 'fortran_order': False, 'shape': (2,)}", std::string("\0\1\1\0", 4), 2));
   EXPECT_EQ(integers_of(*big), (std::vector<int64_t>{1, 256}));
-  const auto fortran = read(file_with("{\"shape\": (2, 3), \"fortran_order\": True, \"descr\": \"|u1\"}\n", std::string("\0\3\1\4\2\5", 6), 3));
+  const auto fortran =
+      read(file_with("{\"shape\": (2, 3), \"fortran_order\": True, \"descr\": \"|u1\"}\n", std::string("\0\3\1\4\2\5", 6), 3));
   EXPECT_EQ(integers_of(*fortran), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
 }
 

@@ -11,7 +11,9 @@ std::string file_of(const std::string& header, const std::string& data) {
   for (int i = 0; i < 8; ++i) out += static_cast<char>((uint64_t{header.size()} >> (8 * i)) & 0xff);
   return out + header + data;
 }
-Result<SafeTensors> read(const std::string& bytes) { return read_safetensors(std::as_bytes(std::span(bytes)), nullptr, "test.safetensors"); }
+Result<SafeTensors> read(const std::string& bytes) {
+  return read_safetensors(std::as_bytes(std::span(bytes)), nullptr, "test.safetensors");
+}
 Code code_of(const std::string& header, const std::string& data = "12345678") { return read(file_of(header, data)).error().code(); }
 
 constexpr const char* kTwo =
@@ -28,7 +30,8 @@ TEST(SafeTensors, ReadsTensorsInTheOrderOfTheirBytes) {
 }
 
 TEST(SafeTensors, CopiesWhatIsNotAligned) {
-  const auto bytes = std::make_shared<std::string>(file_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}})", "xabcd"));
+  const auto bytes = std::make_shared<std::string>(
+      file_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}})", "xabcd"));
   const auto file = read_safetensors(std::as_bytes(std::span(*bytes)), bytes, "x");
   ASSERT_TRUE(file.has_value());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(file->find("b")->data()) % 4, 0u);
@@ -38,13 +41,15 @@ TEST(SafeTensors, RefusesUnsoundFiles) {
   EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})"), Code::bad_file);
   EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})"), Code::bad_file);
   EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[8,4]}})"), Code::bad_file);
-  EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"), Code::bad_file);                // a hole
-  EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"), Code::bad_file);                // bytes left
+  EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"), Code::bad_file);  // a hole
+  EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"), Code::bad_file);  // bytes left
   EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})"), Code::bad_file);
   EXPECT_EQ(code_of(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"), Code::bad_file);
   EXPECT_EQ(code_of(R"({"a":{"dtype":"Q7","shape":[1],"data_offsets":[0,8]}})"), Code::not_supported);
-  EXPECT_EQ(code_of(R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})"), Code::bad_file);
-  EXPECT_EQ(code_of(R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})"), Code::bad_file);
+  EXPECT_EQ(code_of(R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})"),
+            Code::bad_file);
+  EXPECT_EQ(code_of(R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})"),
+            Code::bad_file);
   EXPECT_EQ(code_of(R"({"a":7})"), Code::bad_file);
   EXPECT_EQ(code_of("[1]"), Code::bad_file);
   EXPECT_EQ(code_of(std::string(100000, '[')), Code::bad_file);

@@ -75,7 +75,10 @@ inline std::string node(std::string_view op, const std::vector<std::string>& inp
 
 struct GraphBytes {
   std::string bytes;
-  GraphBytes& add(uint32_t field, const std::string& message) { Writer(bytes).add_message(field, message); return *this; }
+  GraphBytes& add(uint32_t field, const std::string& message) {
+    Writer(bytes).add_message(field, message);
+    return *this;
+  }
   GraphBytes& node(const std::string& n) { return add(schema::graph::kNode, n); }
   GraphBytes& input(std::string_view name, DType dtype, const std::vector<std::string>& dims) {
     return add(schema::graph::kInput, value_info(name, dtype, dims));
@@ -88,8 +91,9 @@ struct GraphBytes {
 
 struct FunctionBytes {
   std::string bytes;
-  FunctionBytes(std::string_view domain, std::string_view name, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                const std::vector<std::string>& nodes, const std::vector<std::string>& attributes = {}, int64_t opset = 17) {
+  FunctionBytes(std::string_view domain, std::string_view name, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs, const std::vector<std::string>& nodes,
+                const std::vector<std::string>& attributes = {}, int64_t opset = 17) {
     Writer f(bytes);
     f.add_string(schema::function::kName, name.data(), name.size());
     f.add_string(schema::function::kDomain, domain.data(), domain.size());
@@ -102,7 +106,8 @@ struct FunctionBytes {
   }
 };
 
-inline std::string model(const GraphBytes& graph, int64_t opset = 17, const std::vector<FunctionBytes>& functions = {}, int64_t ir_version = 8) {
+inline std::string model(const GraphBytes& graph, int64_t opset = 17, const std::vector<FunctionBytes>& functions = {},
+                         int64_t ir_version = 8) {
   std::string out;
   Writer m(out);
   m.add_int64(schema::model::kIrVersion, ir_version);

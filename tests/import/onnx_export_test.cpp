@@ -106,7 +106,8 @@ TEST(OnnxExport, BodiesReferToOuterNames) {
   then_branch.node(node("Mul", {"x", "k"}, {"t"})).output("t", DType::f32, {"2"});
   else_branch.node(node("Add", {"x", "k"}, {"e"})).output("e", DType::f32, {"2"});
   g.input("c", DType::boolean, {}).input("x", DType::f32, {"2"}).initializer(tensor_f32("k", {2}, k)).node(node("Neg", {"k"}, {"nk"}));
-  g.node(node("If", {"c"}, {"y"}, {graph_attribute_message("else_branch", else_branch.bytes), graph_attribute_message("then_branch", then_branch.bytes)}));
+  g.node(node("If", {"c"}, {"y"},
+              {graph_attribute_message("else_branch", else_branch.bytes), graph_attribute_message("then_branch", then_branch.bytes)}));
   g.output("y", DType::f32, {"2"}).output("nk", DType::f32, {"2"});
   auto m = import_bytes(model(g));
   ASSERT_TRUE(m) << m.error().text();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "model_bytes.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "model_bytes.h"
 
 namespace tenon::import::testing {
 namespace {
 
-#define ASSERT_IMPORTS(imported)                                  \
-  ASSERT_TRUE(imported) << imported.error().text();               \
-  {                                                               \
-    auto verified = ir::verify(*imported->graph);                 \
-    ASSERT_TRUE(verified) << verified.error().text();             \
+#define ASSERT_IMPORTS(imported)                      \
+  ASSERT_TRUE(imported) << imported.error().text();   \
+  {                                                   \
+    auto verified = ir::verify(*imported->graph);     \
+    ASSERT_TRUE(verified) << verified.error().text(); \
   }
 
 size_t count(const ir::Graph& graph, std::string_view op) {
@@ -47,7 +47,10 @@ TEST(OnnxImport, ReadsNodesConstantsAndSymbols) {
 
 TEST(OnnxImport, ARequestedShapeFixesTheSymbolEverywhere) {
   GraphBytes g;
-  g.input("a", DType::f32, {"n", "4"}).input("b", DType::f32, {"n", "4"}).node(node("Add", {"a", "b"}, {"y"})).output("y", DType::f32, {"n", "4"});
+  g.input("a", DType::f32, {"n", "4"})
+      .input("b", DType::f32, {"n", "4"})
+      .node(node("Add", {"a", "b"}, {"y"}))
+      .output("y", DType::f32, {"n", "4"});
   auto m = import_bytes(model(g), {.external_data_dir = {}, .limits = {}, .shapes = {{"a", {{8, {}}, {}}}}});
   ASSERT_IMPORTS(m);
   EXPECT_EQ(m->graph->value(m->graph->inputs()[1]).type.text(), "f32[8,4]");
@@ -62,7 +65,9 @@ TEST(OnnxImport, ARequestedShapeFixesTheSymbolEverywhere) {
 TEST(OnnxImport, SumsOfNamesArePolynomials) {
   GraphBytes g;
   g.input("m", DType::f32, {"past + seq"}).input("p", DType::f32, {"past"}).input("s", DType::f32, {"seq"});
-  g.node(node("Concat", {"p", "s"}, {"c"}, {attribute("axis", int64_t{0})})).node(node("Add", {"c", "m"}, {"y"})).output("y", DType::f32, {"t"});
+  g.node(node("Concat", {"p", "s"}, {"c"}, {attribute("axis", int64_t{0})}))
+      .node(node("Add", {"c", "m"}, {"y"}))
+      .output("y", DType::f32, {"t"});
   auto m = import_bytes(model(g));
   ASSERT_IMPORTS(m);
   const ir::Graph& graph = *m->graph;
@@ -102,7 +107,10 @@ TEST(OnnxImport, WrongNamesAreErrorsAtTheirNode) {
 
 TEST(OnnxImport, AllUnsupportedOpsAreListedOnce) {
   GraphBytes g;
-  g.input("x", DType::f32, {"2"}).node(node("Frob", {"x"}, {"a"})).node(node("Frob", {"a"}, {"b"})).node(node("Quux", {"b"}, {"y"}, {}, "com.example"));
+  g.input("x", DType::f32, {"2"})
+      .node(node("Frob", {"x"}, {"a"}))
+      .node(node("Frob", {"a"}, {"b"}))
+      .node(node("Quux", {"b"}, {"y"}, {}, "com.example"));
   g.output("y", DType::f32, {"2"});
   auto m = import_bytes(model(g));
   ASSERT_FALSE(m);
@@ -123,18 +131,20 @@ TEST(OnnxImport, BodiesCaptureOuterValuesAndShareConstants) {
   const float k[] = {2, 3};
   GraphBytes inner, then_branch, else_branch, g;
   inner.node(node("Mul", {"x", "k"}, {"deep"})).output("deep", DType::f32, {"2"});
-  then_branch.node(node("If", {"c"}, {"t"}, {graph_attribute_message("then_branch", inner.bytes), graph_attribute_message("else_branch", inner.bytes)}));
+  then_branch.node(
+      node("If", {"c"}, {"t"}, {graph_attribute_message("then_branch", inner.bytes), graph_attribute_message("else_branch", inner.bytes)}));
   then_branch.output("t", DType::f32, {"2"});
   else_branch.node(node("Neg", {"x"}, {"e"})).output("e", DType::f32, {"2"});
   g.input("c", DType::boolean, {}).input("x", DType::f32, {"2"}).initializer(tensor_f32("k", {2}, k));
-  g.node(node("If", {"c"}, {"y"}, {graph_attribute_message("then_branch", then_branch.bytes), graph_attribute_message("else_branch", else_branch.bytes)}));
+  g.node(node("If", {"c"}, {"y"},
+              {graph_attribute_message("then_branch", then_branch.bytes), graph_attribute_message("else_branch", else_branch.bytes)}));
   g.output("y", DType::f32, {"2"});
   auto m = import_bytes(model(g));
   ASSERT_IMPORTS(m);
   const ir::Graph& graph = *m->graph;
   const ir::Node& outer = graph.node(graph.first());
   ASSERT_EQ(outer.bodies.size(), 2u);
-  EXPECT_EQ(outer.bodies[0].captures, 2u);   // c and x, for the If within
+  EXPECT_EQ(outer.bodies[0].captures, 2u);  // c and x, for the If within
   EXPECT_EQ(outer.bodies[1].captures, 1u);
   EXPECT_EQ(outer.inputs.size(), 4u);
   const ir::Graph& body = *outer.bodies[0].graph;
@@ -164,10 +174,13 @@ TEST(OnnxImport, LoopsKeepTheSizesThatNoIterationChanges) {
 
 TEST(OnnxImport, FunctionsAreExpandedWithTheirAttributes) {
   using schema::AttributeType;
-  FunctionBytes scale("local", "Scale", {"a", "unused"}, {"r"},
-                      {node("Constant", {}, {"k"}, {reference_attribute("value_float", "factor", AttributeType::number)}), node("Mul", {"a", "k"}, {"r"})}, {"factor"});
+  FunctionBytes scale(
+      "local", "Scale", {"a", "unused"}, {"r"},
+      {node("Constant", {}, {"k"}, {reference_attribute("value_float", "factor", AttributeType::number)}), node("Mul", {"a", "k"}, {"r"})},
+      {"factor"});
   FunctionBytes twice("local", "Twice", {"a"}, {"r"},
-                      {node("Scale", {"a"}, {"h"}, {attribute("factor", 3.0f)}, "local"), node("Scale", {"h"}, {"r"}, {attribute("factor", 5.0f)}, "local")});
+                      {node("Scale", {"a"}, {"h"}, {attribute("factor", 3.0f)}, "local"),
+                       node("Scale", {"h"}, {"r"}, {attribute("factor", 5.0f)}, "local")});
   GraphBytes g;
   g.input("x", DType::f32, {"2"}).node(node("Twice", {"x"}, {"y"}, {}, "local")).output("y", DType::f32, {"2"});
   auto m = import_bytes(model(g, 17, {scale, twice}));
@@ -199,7 +212,8 @@ TEST(OnnxImport, AFunctionThatPassesItsInputOnKeepsTheOutputName) {
 TEST(OnnxImport, OldFormsAreUpgraded) {
   GraphBytes g;
   g.input("x", DType::f32, {"2", "3", "4"}).node(node("Softmax", {"x"}, {"s"}, {attribute("axis", int64_t{1})}));
-  g.node(node("Squeeze", {"u"}, {"y"}, {attribute("axes", ir::Ints{0})})).node(node("Unsqueeze", {"s"}, {"u"}, {attribute("axes", ir::Ints{0})}));
+  g.node(node("Squeeze", {"u"}, {"y"}, {attribute("axes", ir::Ints{0})}))
+      .node(node("Unsqueeze", {"s"}, {"u"}, {attribute("axes", ir::Ints{0})}));
   g.output("y", DType::f32, {"2", "3", "4"});
   auto m = import_bytes(model(g, 9));
   ASSERT_IMPORTS(m);

@@ -85,9 +85,9 @@ TEST(OnnxReader, TypedFieldsAreDecoded) {
   };
   EXPECT_EQ(element(typed(DType::i32, {2}, schema::tensor::kInt32Data, {"\x05\x07", 2}), 1), 7);
   EXPECT_EQ(element(typed(DType::i64, {1}, schema::tensor::kInt64Data, {"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10}), 0), -2);
-  EXPECT_EQ(element(typed(DType::f16, {1}, schema::tensor::kInt32Data, {"\x80\x78", 2}), 0), 1.0);   // 0x3c00
-  EXPECT_EQ(element(typed(DType::u4, {3}, schema::tensor::kInt32Data, {"\x21\x03", 2}), 2), 3);       // two to an entry
-  EXPECT_EQ(element(typed(DType::i4, {2}, schema::tensor::kInt32Data, {"\xf2\x01", 2}), 1), -1);      // 0xf2
+  EXPECT_EQ(element(typed(DType::f16, {1}, schema::tensor::kInt32Data, {"\x80\x78", 2}), 0), 1.0);  // 0x3c00
+  EXPECT_EQ(element(typed(DType::u4, {3}, schema::tensor::kInt32Data, {"\x21\x03", 2}), 2), 3);     // two to an entry
+  EXPECT_EQ(element(typed(DType::i4, {2}, schema::tensor::kInt32Data, {"\xf2\x01", 2}), 1), -1);    // 0xf2
   EXPECT_EQ(element(typed(DType::f64, {1}, schema::tensor::kDoubleData, std::string(6, '\0') + "\xf0\x3f"), 0), 1.0);
 }
 
@@ -130,7 +130,8 @@ TEST(OnnxReader, NestingIsLimited) {
 
 TEST(OnnxReader, FunctionsThatDoubleEachOtherAreLimited) {
   std::vector<FunctionBytes> functions;
-  functions.emplace_back("local", "F0", std::vector<std::string>{"a"}, std::vector<std::string>{"r"}, std::vector{node("Neg", {"a"}, {"r"})});
+  functions.emplace_back("local", "F0", std::vector<std::string>{"a"}, std::vector<std::string>{"r"},
+                         std::vector{node("Neg", {"a"}, {"r"})});
   for (int k = 1; k < 50; ++k) {
     const std::string inner = "F" + std::to_string(k - 1);
     functions.emplace_back("local", "F" + std::to_string(k), std::vector<std::string>{"a"}, std::vector<std::string>{"r"},
@@ -166,7 +167,8 @@ class ExternalData : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(root_); }
 
   Result<Imported> load(const std::vector<std::pair<std::string, std::string>>& entries) {
-    return import_bytes(model(relu_of_constant(external({2}, entries))), {.external_data_dir = root_ / "model", .limits = {}, .shapes = {}});
+    return import_bytes(model(relu_of_constant(external({2}, entries))),
+                        {.external_data_dir = root_ / "model", .limits = {}, .shapes = {}});
   }
   Code refused(const std::vector<std::pair<std::string, std::string>>& entries) {
     auto m = load(entries);

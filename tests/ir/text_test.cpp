@@ -65,7 +65,8 @@ TEST_F(TextTest, NamesUnnamedValues) {
 }
 
 TEST_F(TextTest, QuotesNamesThatAreNone) {
-  same_again(R"(graph "my net"("1": f32[], "a b": f32["batch size"], "_": f32[], "é\x01": f32[], /m/l.0/x-1: f32[], "//c": f32[], "const": f32[]) {
+  same_again(
+      R"(graph "my net"("1": f32[], "a b": f32["batch size"], "_": f32[], "é\x01": f32[], /m/l.0/x-1: f32[], "//c": f32[], "const": f32[]) {
   "x:y": f32[] = Relu("1")
   return "x:y"
 }
@@ -103,7 +104,8 @@ TEST_F(TextTest, KeepsEveryElement) {
 }
 
 TEST_F(TextTest, ReadsBareScalarsNestedListsAndSplats) {
-  EXPECT_EQ(again("graph() { const a: i64[] = 3 const b: i32[2,2] = [[1, 2], [3, 4]] const c: f16[3] = splat(0.5) return a, b, c }"), R"(graph() {
+  EXPECT_EQ(again("graph() { const a: i64[] = 3 const b: i32[2,2] = [[1, 2], [3, 4]] const c: f16[3] = splat(0.5) return a, b, c }"),
+            R"(graph() {
   const a: i64[] = [3]
   const b: i32[2,2] = [1, 2, 3, 4]
   const c: f16[3] = [0.5, 0.5, 0.5]

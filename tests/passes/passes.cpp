@@ -39,7 +39,8 @@ bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph) {
 }
 
 TEST(DeadCode, ErasesChainsAndConstants) {
-  auto g = graph_of("graph main(x: f32[4]) {\n const c: f32[4] = [1, 2, 3, 4]\n a = Add(x, c)\n b = Neg(a)\n y = Relu(x)\n"
+  auto g = graph_of(
+      "graph main(x: f32[4]) {\n const c: f32[4] = [1, 2, 3, 4]\n a = Add(x, c)\n b = Neg(a)\n y = Relu(x)\n"
       " return y\n}\n");
   EXPECT_TRUE(run(passes::dead_code, *g));
   EXPECT_EQ(ops_of(*g), "Relu");

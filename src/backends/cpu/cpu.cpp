@@ -23,7 +23,8 @@ Result<std::vector<Kernel>> lower_loops(const Group& group, codegen::Plan& plan,
   std::vector<codegen::Nest> before;
   if (group.nests.size() == 1 && codegen::is_sum_of_products(group.nests[0]))
     for (codegen::NestAccess& a : padded.nests[0].accesses)
-      if (auto done = codegen::pad_operand(a, group.nests[0], plan, before); !done && done.error().code() != Code::not_supported) return std::unexpected(done.error());
+      if (auto done = codegen::pad_operand(a, group.nests[0], plan, before); !done && done.error().code() != Code::not_supported)
+        return std::unexpected(done.error());
   for (codegen::Nest& n : before) {
     Group copy;
     copy.nests.push_back(std::move(n));
@@ -38,7 +39,9 @@ Result<std::vector<Kernel>> lower_group(const Group& group, codegen::Plan& plan,
     case GroupKind::nests: return lower_loops(group, plan, target);
     case GroupKind::contract: return codegen::lower_contract(group, plan, target);
     case GroupKind::attention: return codegen::lower_attention(group, plan, target);
-    case GroupKind::opaque: case GroupKind::control: case GroupKind::sizes: break;
+    case GroupKind::opaque:
+    case GroupKind::control:
+    case GroupKind::sizes: break;
   }
   return std::vector<Kernel>{};
 }
@@ -83,7 +86,9 @@ Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::
     auto kernels = lower_group(group, plan, target);
     if (!kernels) {
       Error e = std::move(kernels.error());
-      const ir::NodeId n = group.node ? group.node : !group.nests.empty() && !group.nests[0].nodes.empty() ? group.nests[0].nodes[0] : ir::NodeId{};
+      const ir::NodeId n = group.node                                              ? group.node
+                           : !group.nests.empty() && !group.nests[0].nodes.empty() ? group.nests[0].nodes[0]
+                                                                                   : ir::NodeId{};
       return n ? std::move(e).at(graph.view(n).where()) : e;
     }
     out.push_back(std::move(*kernels));

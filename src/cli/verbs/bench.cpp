@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -61,7 +61,8 @@ struct Bench {
 
 Result<void> start_peer(const Options& o, Bench& b) {
   if (o.peer.empty()) return {};
-  if (o.engine.is_engine()) return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
+  if (o.engine.is_engine())
+    return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
   files::NamedTensors named;
   for (size_t k = 0; k < b.inputs.size(); ++k) named.emplace_back(b.engine->inputs()[k].name, b.inputs[k]);
   b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads}, named));
@@ -83,7 +84,8 @@ Result<Bench> prepare(const Options& o, Console& console) {
   TRY(start_peer(o, b));
   console.progress("warm-up");
   std::vector<double> times;
-  for (const auto warm = Clock::now(); times.size() < 3 || (ms_since(warm) < 300 && times.size() < 1000);) times.push_back(TRY(b.timed_run()));
+  for (const auto warm = Clock::now(); times.size() < 3 || (ms_since(warm) < 300 && times.size() < 1000);)
+    times.push_back(TRY(b.timed_run()));
   b.warm_ms = median(times);
   return b;
 }
@@ -136,7 +138,8 @@ Figures figures_of(std::span<const Sample> samples, double flops, Console& conso
   f.gflops = flops / f.median_ms / 1e6;
   f.peak = median(f.peaks);
   if (f.kept.samples.size() > f.kept.quiet)
-    console.warn(fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
+    console.warn(
+        fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
   return f;
 }
 
@@ -150,7 +153,8 @@ Result<double> largest_difference(Bench& b) {
   for (size_t k = 0; k < ours.size(); ++k) {
     if (k >= others.size() || ours[k].shape() != others[k].shape() || ours[k].dtype() != others[k].dtype())
       return fail(Code::device_failed, fmt::format("output '{}'", b.engine->outputs()[k].name), "the engines' results have different types")
-          .expected(k < others.size() ? type_text(others[k].dtype(), others[k].shape()) : "no such output").found(type_text(ours[k].dtype(), ours[k].shape()));
+          .expected(k < others.size() ? type_text(others[k].dtype(), others[k].shape()) : "no such output")
+          .found(type_text(ours[k].dtype(), ours[k].shape()));
     if (ours[k].dtype() == DType::string) continue;
     for (int64_t i = 0; i < ours[k].count(); ++i) {
       const double x = ours[k].number(i), y = others[k].number(i);
@@ -167,20 +171,33 @@ Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
   const double ratio = median(f.ratios), difference = TRY(largest_difference(b)), other_ms = median(f.other_times);
   const Peer& p = *b.peer;
   console.line();
-  console.line(fmt::format("{} {}: median {:.4g} ms, load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", p.name, p.version, other_ms, p.load_ms, p.first_ms,
-                           static_cast<double>(p.peak_rss_bytes()) / 1e6));
-  console.line(fmt::format("Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}", ratio, i.low, i.high,
-                           f.ratios.size(), f.kept.tried, difference));
-  return Json{{"name", p.name}, {"version", p.version}, {"median_ms", other_ms}, {"p5_ms", quantile(f.other_times, 0.05)}, {"p95_ms", quantile(f.other_times, 0.95)},
-              {"load_ms", p.load_ms}, {"first_ms", p.first_ms}, {"peak_rss_bytes", p.peak_rss_bytes()}, {"ratio", ratio}, {"ratio_low", i.low}, {"ratio_high", i.high},
-              {"pairs_kept", f.ratios.size()}, {"pairs_tried", f.kept.tried}, {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
+  console.line(fmt::format("{} {}: median {:.4g} ms, load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", p.name, p.version,
+                           other_ms, p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
+  console.line(fmt::format(
+      "Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}",
+      ratio, i.low, i.high, f.ratios.size(), f.kept.tried, difference));
+  return Json{{"name", p.name},
+              {"version", p.version},
+              {"median_ms", other_ms},
+              {"p5_ms", quantile(f.other_times, 0.05)},
+              {"p95_ms", quantile(f.other_times, 0.95)},
+              {"load_ms", p.load_ms},
+              {"first_ms", p.first_ms},
+              {"peak_rss_bytes", p.peak_rss_bytes()},
+              {"ratio", ratio},
+              {"ratio_low", i.low},
+              {"ratio_high", i.high},
+              {"pairs_kept", f.ratios.size()},
+              {"pairs_tried", f.kept.tried},
+              {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
 }
 
 void report_own(const Bench& b, const Figures& f, uint64_t rss, Console& console) {
-  console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms, quantile(f.times, 0.05), quantile(f.times, 0.95),
-                           1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
+  console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
+                           quantile(f.times, 0.05), quantile(f.times, 0.95), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({:.4g})", f.gflops, 100 * f.gflops / f.peak, f.peak));
-  console.line(fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(rss) / 1e6));
+  console.line(
+      fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(rss) / 1e6));
   console.line();
 }
 
@@ -189,7 +206,8 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
   Json json = Json::array();
   for (const KernelTime& k : kernels) {
     const std::string label = k.label.size() > kLabelWidth ? k.label.substr(0, kLabelWidth - 3) + "..." : k.label;
-    rows.push_back({label, std::to_string(k.calls), fmt::format("{:.4f}", k.ms), fmt::format("{:.1f} %", 100 * k.share), k.gflops > 0 ? fmt::format("{:.1f}", k.gflops) : "-"});
+    rows.push_back({label, std::to_string(k.calls), fmt::format("{:.4f}", k.ms), fmt::format("{:.1f} %", 100 * k.share),
+                    k.gflops > 0 ? fmt::format("{:.1f}", k.gflops) : "-"});
     json.push_back({{"label", k.label}, {"calls", k.calls}, {"ms", k.ms}, {"share", k.share}, {"gflops", k.gflops}});
   }
   console.table(rows);
@@ -212,32 +230,41 @@ Result<void> bench_model(const Options& o, Console& console) {
   report_own(b, f, rss, console);
   const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
   const Json vs = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
-  console.object({{"median_ms", f.median_ms}, {"p5_ms", quantile(f.times, 0.05)}, {"p95_ms", quantile(f.times, 0.95)}, {"gflops", f.gflops}, {"peak_share", f.gflops / f.peak},
-                  {"load_ms", b.load_ms}, {"first_ms", b.first_ms}, {"peak_rss_bytes", rss}, {"kernels", kernels}, {"vs", vs}});
+  console.object({{"median_ms", f.median_ms},
+                  {"p5_ms", quantile(f.times, 0.05)},
+                  {"p95_ms", quantile(f.times, 0.95)},
+                  {"gflops", f.gflops},
+                  {"peak_share", f.gflops / f.peak},
+                  {"load_ms", b.load_ms},
+                  {"first_ms", b.first_ms},
+                  {"peak_rss_bytes", rss},
+                  {"kernels", kernels},
+                  {"vs", vs}});
   return {};
 }
 
 }  // namespace
 
 VERB(bench) {
-  .summary = "measure a model or an engine, alone or against another engine",
-  .examples =
-      "  tenon bench model.onnx\n"
-      "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
-      "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
-      "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
-      "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
-      "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns.\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->engine.add_to(app);
-    o->inputs.add_to(app);
-    app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
-    app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
-    app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
-    app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
-    return [o](Console& console) { return bench_model(*o, console); };
-  },
+    .summary = "measure a model or an engine, alone or against another engine",
+    .examples =
+        "  tenon bench model.onnx\n"
+        "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
+        "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
+        "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
+        "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
+        "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns.\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->engine.add_to(app);
+      o->inputs.add_to(app);
+      app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
+          ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
+      app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
+      app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
+      app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
+      return [o](Console& console) { return bench_model(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <chrono>
@@ -69,26 +69,33 @@ Result<void> build_engine(const Options& o, Console& console) {
     line += fmt::format("{}{} {:.0f} ms", line.empty() ? "" : ", ", t.name, t.ms);
   }
   console.line(fmt::format("{:.0f} ms: {}", build_ms, line));
-  console.object({{"file", path.string()}, {"nodes_before", r.nodes_before}, {"nodes_after", r.nodes_after}, {"groups", r.groups}, {"kernels", r.kernels},
-                  {"weight_bytes", r.weight_bytes}, {"arena_bytes", arena}, {"build_ms", build_ms}, {"steps", times}});
+  console.object({{"file", path.string()},
+                  {"nodes_before", r.nodes_before},
+                  {"nodes_after", r.nodes_after},
+                  {"groups", r.groups},
+                  {"kernels", r.kernels},
+                  {"weight_bytes", r.weight_bytes},
+                  {"arena_bytes", arena},
+                  {"build_ms", build_ms},
+                  {"steps", times}});
   return {};
 }
 
 }  // namespace
 
 VERB(build) {
-  .summary = "compile a model into an engine file",
-  .examples =
-      "  tenon build model.onnx\n"
-      "  tenon build model.onnx -o model.tenon --shape ids=1x128\n"
-      "  tenon build model.onnx --external-data weights/ --opt 2\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->engine.add_to(app);
-    app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
-    app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
-    return [o](Console& console) { return build_engine(*o, console); };
-  },
+    .summary = "compile a model into an engine file",
+    .examples =
+        "  tenon build model.onnx\n"
+        "  tenon build model.onnx -o model.tenon --shape ids=1x128\n"
+        "  tenon build model.onnx --external-data weights/ --opt 2\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->engine.add_to(app);
+      app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
+      app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
+      return [o](Console& console) { return build_engine(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct OutputDistance {
   std::string name, type;
   Distance ours;
   std::optional<Distance> other;
-  double rounding = 0;   ///< what rounding alone does; asked where the distance is beyond its bound
+  double rounding = 0;  ///< what rounding alone does; asked where the distance is beyond its bound
   /// Within the tolerance, or no more than twice the other engine's own error, or than rounding explains.
   bool good() const {
     const bool as_good = other && std::isfinite(other->largest) && ours.largest <= 2 * other->largest;
@@ -54,7 +54,8 @@ Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std:
   return peer->outputs();
 }
 
-Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs, Console& console) {
+Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs,
+                                                  Console& console) {
   ops::EvaluateOptions wide;
   wide.mode = ops::Mode::wide;
   console.progress("reference");
@@ -90,8 +91,12 @@ const ir::Node& producer(const ir::Graph& graph, ir::ValueId v) { return graph.n
 
 Json json_of(const ir::Graph& graph, const ValueDistance& v) {
   const ir::Node& node = producer(graph, v.value);
-  return {{"value", graph.value(v.value).name}, {"node", node.name}, {"op", node.op->name}, {"dtype", name_of(v.dtype)},
-          {"largest_error", v.distance.largest}, {"of_bound", v.distance.of_bound}};
+  return {{"value", graph.value(v.value).name},
+          {"node", node.name},
+          {"op", node.op->name},
+          {"dtype", name_of(v.dtype)},
+          {"largest_error", v.distance.largest},
+          {"of_bound", v.distance.of_bound}};
 }
 
 std::string verdict_text(const OutputDistance& d) {
@@ -107,8 +112,14 @@ Json report_outputs(const std::vector<OutputDistance>& outputs, const std::strin
   for (const OutputDistance& d : outputs) {
     rows.push_back({d.name, d.type, fmt::format("{:.3g}", d.ours.largest), fmt::format("{:.3g}", d.ours.of_bound), verdict_text(d)});
     if (other) rows.back().insert(rows.back().begin() + 4, d.other ? fmt::format("{:.3g}", d.other->largest) : "-");
-    json.push_back({{"name", d.name}, {"type", d.type}, {"largest_error", d.ours.largest}, {"of_bound", d.ours.of_bound}, {"elements_beyond", d.ours.beyond}, {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
-                    {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)}, {"verdict", d.good() ? "good" : "bad"}});
+    json.push_back({{"name", d.name},
+                    {"type", d.type},
+                    {"largest_error", d.ours.largest},
+                    {"of_bound", d.ours.of_bound},
+                    {"elements_beyond", d.ours.beyond},
+                    {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
+                    {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
+                    {"verdict", d.good() ? "good" : "bad"}});
   }
   console.table(rows);
   return json;
@@ -124,7 +135,8 @@ Json report_values(const ir::Graph& graph, const std::vector<ValueDistance>& val
   console.line(fmt::format("{} floating values, each kept as an output; the furthest from their reference:", values.size()));
   std::vector<std::vector<std::string>> rows{{"value", "made by", "largest error", "of its bound"}};
   for (const ValueDistance& v : worst)
-    rows.push_back({graph.value(v.value).name, std::string(producer(graph, v.value).op->name), fmt::format("{:.3g}", v.distance.largest), fmt::format("{:.3g}", v.distance.of_bound)});
+    rows.push_back({graph.value(v.value).name, std::string(producer(graph, v.value).op->name), fmt::format("{:.3g}", v.distance.largest),
+                    fmt::format("{:.3g}", v.distance.of_bound)});
   console.table(rows);
   return json;
 }
@@ -133,7 +145,8 @@ Json report_first_bad(const ir::Graph& graph, const std::optional<FirstBad>& bad
   if (!bad) return nullptr;
   const ir::Node& node = producer(graph, bad->value.value);
   console.line();
-  console.line(fmt::format("first bad value: '{}' of node '{}' ({}), {} ({})", graph.value(bad->value.value).name, node.name, node.op->name, bad->value.distance.found, bad->how));
+  console.line(fmt::format("first bad value: '{}' of node '{}' ({}), {} ({})", graph.value(bad->value.value).name, node.name, node.op->name,
+                           bad->value.distance.found, bad->how));
   Json json = json_of(graph, bad->value);
   json["element"] = bad->value.distance.at;
   json["found"] = bad->value.distance.found;
@@ -146,11 +159,13 @@ Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& 
   if (bad == outputs.end() && !first) return {};
   std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : "output '" + bad->name + "'";
   return fail(Code::device_failed, std::move(place), "the result is further from the fp64 reference than rounding explains")
-      .found(first ? first->value.distance.found : bad->ours.found).advice("report this as a bug of Tenon, with the model and its inputs");
+      .found(first ? first->value.distance.found : bad->ours.found)
+      .advice("report this as a bug of Tenon, with the model and its inputs");
 }
 
 Result<void> compare_model(const Options& o, Console& console) {
-  if (o.engine.is_engine()) return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
+  if (o.engine.is_engine())
+    return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
@@ -166,31 +181,37 @@ Result<void> compare_model(const Options& o, Console& console) {
   const Json outputs_json = report_outputs(outputs, o.with, console);
   const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
   const Json first_json = report_first_bad(graph, first, console);
-  console.object({{"verdict", bad || first ? "bad" : "good"}, {"with", o.with}, {"outputs", outputs_json}, {"values", values_json}, {"first_bad", first_json}});
+  console.object({{"verdict", bad || first ? "bad" : "good"},
+                  {"with", o.with},
+                  {"outputs", outputs_json},
+                  {"values", values_json},
+                  {"first_bad", first_json}});
   return verdict(graph, outputs, first);
 }
 
 }  // namespace
 
 VERB(compare) {
-  .summary = "hold a model's results against the fp64 reference",
-  .examples =
-      "  tenon compare model.onnx\n"
-      "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
-      "  tenon compare model.onnx --input batch.npz --all-values\n"
-      "  tenon compare model.onnx --opt 0 --json\n"
-      "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
-      "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
-      "other engine's own error; or by 32 times what rounding every node's result alone makes of it. Where an output is bad, the first bad value in graph order is searched on copies of the graph\n"
-      "that keep values as outputs. The exit code is 1 where the verdict is bad.\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->engine.add_to(app);
-    o->inputs.add_to(app);
-    app.add_option("--with", o->with, "show another engine's error against the same judge")->check(CLI::IsMember({"reference", "onnxruntime"}))->capture_default_str();
-    app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
-    return [o](Console& console) { return compare_model(*o, console); };
-  },
+    .summary = "hold a model's results against the fp64 reference",
+    .examples =
+        "  tenon compare model.onnx\n"
+        "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
+        "  tenon compare model.onnx --input batch.npz --all-values\n"
+        "  tenon compare model.onnx --opt 0 --json\n"
+        "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
+        "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
+        "other engine's own error; or by 32 times what rounding every node's result alone makes of it. Where an output is bad, the first bad value in graph order is searched on copies of the graph\n"
+        "that keep values as outputs. The exit code is 1 where the verdict is bad.\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->engine.add_to(app);
+      o->inputs.add_to(app);
+      app.add_option("--with", o->with, "show another engine's error against the same judge")
+          ->check(CLI::IsMember({"reference", "onnxruntime"}))
+          ->capture_default_str();
+      app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
+      return [o](Console& console) { return compare_model(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -39,20 +39,20 @@ Result<void> write(const Options& o, Console& console) {
 }  // namespace
 
 VERB(export) {
-  .summary = "read a model and write it as ONNX again, at another opset or with fixed shapes",
-  .examples =
-      "  tenon export model.onnx -o fixed.onnx --shape ids=1x128\n"
-      "  tenon export model.onnx -o newer.onnx --opset 20\n"
-      "  tenon export model.onnx -o split.onnx --external-weights\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->model.add_to(app);
-    app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
-    app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
-    app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
-    app.add_flag("--no-value-info", o->bare, "leave out the types of intermediate values");
-    return [o](Console& console) { return write(*o, console); };
-  },
+    .summary = "read a model and write it as ONNX again, at another opset or with fixed shapes",
+    .examples =
+        "  tenon export model.onnx -o fixed.onnx --shape ids=1x128\n"
+        "  tenon export model.onnx -o newer.onnx --opset 20\n"
+        "  tenon export model.onnx -o split.onnx --external-weights\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->model.add_to(app);
+      app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
+      app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+      app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
+      app.add_flag("--no-value-info", o->bare, "leave out the types of intermediate values");
+      return [o](Console& console) { return write(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

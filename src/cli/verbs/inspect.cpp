@@ -3,8 +3,8 @@
 #include <map>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -79,7 +79,12 @@ std::vector<std::vector<std::string>> port_rows(const ir::Graph& g) {
 }
 
 Json report(const std::string& path, const import::Imported& m, const Census& census) {
-  Json out = {{"file", path}, {"format", "onnx"}, {"producer", m.producer}, {"opsets", Json::object()}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+  Json out = {{"file", path},
+              {"format", "onnx"},
+              {"producer", m.producer},
+              {"opsets", Json::object()},
+              {"inputs", Json::array()},
+              {"outputs", Json::array()}};
   for (const auto& [domain, version] : m.opsets) out["opsets"][domain] = version;
   const ir::Graph& g = *m.graph;
   for (ir::ValueId id : g.inputs()) out["inputs"].push_back(json_of(g.value(id).name, g.value(id).type));
@@ -94,9 +99,10 @@ Json report(const std::string& path, const import::Imported& m, const Census& ce
 
 std::string headline(const std::string& path, const import::Imported& m, const Census& census) {
   std::string opsets;
-  for (const auto& [domain, version] : m.opsets) opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "opset" : domain, version);
-  return fmt::format("{}: ONNX{}{}, {}; {} nodes, {} constants of {}", path, m.producer.empty() ? "" : " by ", m.producer, opsets, census.nodes, census.constants,
-                     bytes_text(census.weight_bytes));
+  for (const auto& [domain, version] : m.opsets)
+    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "opset" : domain, version);
+  return fmt::format("{}: ONNX{}{}, {}; {} nodes, {} constants of {}", path, m.producer.empty() ? "" : " by ", m.producer, opsets,
+                     census.nodes, census.constants, bytes_text(census.weight_bytes));
 }
 
 Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& head, Console& console) {
@@ -110,7 +116,8 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& h
 
 Result<void> inspect(const Options& o, Console& console) {
   if (o.model.path.ends_with(".tenon")) {
-    if (!o.svg.empty() || !o.html.empty()) return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
+    if (!o.svg.empty() || !o.html.empty())
+      return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
     return inspect_engine(o.model.path, TRY(o.model.import_options()).shapes, o.text, console);
   }
   const import::Imported m = TRY(o.model.import());
@@ -134,22 +141,22 @@ Result<void> inspect(const Options& o, Console& console) {
 }  // namespace
 
 VERB(inspect) {
-  .summary = "show what a model or an engine is: inputs, outputs, ops, kernels, memory, pictures",
-  .examples =
-      "  tenon inspect model.onnx\n"
-      "  tenon inspect model.onnx --shape ids=1x128 --text\n"
-      "  tenon inspect model.onnx --html graph.html\n"
-      "  tenon inspect model.onnx --json | jq .ops\n"
-      "  tenon inspect model.tenon\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->model.add_to(app, "an ONNX model or an engine (.tenon)");
-    app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
-    app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
-    app.add_flag("--all-layers", o->all_layers, "draw repeated layers one by one");
-    app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
-    return [o](Console& console) { return inspect(*o, console); };
-  },
+    .summary = "show what a model or an engine is: inputs, outputs, ops, kernels, memory, pictures",
+    .examples =
+        "  tenon inspect model.onnx\n"
+        "  tenon inspect model.onnx --shape ids=1x128 --text\n"
+        "  tenon inspect model.onnx --html graph.html\n"
+        "  tenon inspect model.onnx --json | jq .ops\n"
+        "  tenon inspect model.tenon\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->model.add_to(app, "an ONNX model or an engine (.tenon)");
+      app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
+      app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
+      app.add_flag("--all-layers", o->all_layers, "draw repeated layers one by one");
+      app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
+      return [o](Console& console) { return inspect(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -36,7 +36,8 @@ Result<void> write_results(const Options& o, const files::NamedTensors& results)
   std::error_code error;
   std::filesystem::create_directories(o.output_dir, error);
   if (error) return fail(Code::write_failed, o.output_dir, "the folder cannot be made").found(error.message());
-  for (const auto& [name, tensor] : results) TRY(files::write_npy(std::filesystem::path(o.output_dir) / (file_name_of(name) + ".npy"), tensor));
+  for (const auto& [name, tensor] : results)
+    TRY(files::write_npy(std::filesystem::path(o.output_dir) / (file_name_of(name) + ".npy"), tensor));
   return {};
 }
 
@@ -75,19 +76,19 @@ Result<void> run_model(const Options& o, Console& console) {
 }  // namespace
 
 VERB(run) {
-  .summary = "run a model or an engine once",
-  .examples =
-      "  tenon run model.onnx\n"
-      "  tenon run model.onnx --input ids=ids.npy --output-dir results\n"
-      "  tenon run model.tenon --input batch.npz --output results.npz\n",
-  .setup = [](CLI::App& app) -> Action {
-    auto o = std::make_shared<Options>();
-    o->engine.add_to(app);
-    o->inputs.add_to(app);
-    app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder")->type_name("DIR");
-    app.add_option("--output", o->output, "write all outputs into one archive")->type_name("FILE.npz");
-    return [o](Console& console) { return run_model(*o, console); };
-  },
+    .summary = "run a model or an engine once",
+    .examples =
+        "  tenon run model.onnx\n"
+        "  tenon run model.onnx --input ids=ids.npy --output-dir results\n"
+        "  tenon run model.tenon --input batch.npz --output results.npz\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->engine.add_to(app);
+      o->inputs.add_to(app);
+      app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder")->type_name("DIR");
+      app.add_option("--output", o->output, "write all outputs into one archive")->type_name("FILE.npz");
+      return [o](Console& console) { return run_model(*o, console); };
+    },
 };
 
 }  // namespace tenon::cli

@@ -50,8 +50,8 @@ class Compiler {
     const llvm::Triple triple(kTriple);
     const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(triple, error);
     if (!registered) return;
-    machine_.reset(registered->createTargetMachine(triple, "x86-64", features_of(target), options(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                   llvm::CodeGenOptLevel::Default));
+    machine_.reset(registered->createTargetMachine(triple, "x86-64", features_of(target), options(), llvm::Reloc::PIC_,
+                                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
 
   Result<Flat> compile(std::span<const TileKernel> kernels) {
@@ -71,7 +71,8 @@ class Compiler {
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
-    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile, true)) return fail(Code::internal, "emit", "LLVM cannot emit objects");
+    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
+      return fail(Code::internal, "emit", "LLVM cannot emit objects");
     passes.run(module);
     return flatten({object.data(), object.size()}, symbols);
   }
@@ -104,7 +105,8 @@ void start_llvm() {
 
 Result<Target> Target::host() {
   __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+  const bool v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
   if (!v3) return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code").expected("AVX2, FMA, F16C and BMI2");
   const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
@@ -114,7 +116,9 @@ Result<Target> Target::host() {
 Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads) {
   machine::start_llvm();
   const size_t chunks = (kernels.size() + machine::kChunk - 1) / machine::kChunk;
-  auto chunk = [&](size_t i) { return kernels.subspan(i * machine::kChunk, std::min(machine::kChunk, kernels.size() - i * machine::kChunk)); };
+  auto chunk = [&](size_t i) {
+    return kernels.subspan(i * machine::kChunk, std::min(machine::kChunk, kernels.size() - i * machine::kChunk));
+  };
   std::vector<std::optional<Result<machine::Flat>>> made(chunks);
   std::atomic<size_t> next = 0;
   auto work = [&] {

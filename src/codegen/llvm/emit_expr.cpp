@@ -115,7 +115,11 @@ V integer_pow(DType d, V base, V exponent) {
   llvm::BasicBlock* done = llvm::BasicBlock::Create(b.getContext(), "powered", f);
   b.CreateBr(round);
   b.SetInsertPoint(round);
-  auto phi = [&](V from) { llvm::PHINode* p = b.CreatePHI(from.type(), 2); p->addIncoming(from.v, before); return base.with(p); };
+  auto phi = [&](V from) {
+    llvm::PHINode* p = b.CreatePHI(from.type(), 2);
+    p->addIncoming(from.v, before);
+    return base.with(p);
+  };
   const V result = phi(base.same_integer(1)), square = phi(base), left = phi(exponent);
   const V next = select(equal(left & 1, left.same_integer(0)), result, result * square);
   const V next_square = square * square, next_left = shift_right(left, 1);
@@ -128,7 +132,8 @@ V integer_pow(DType d, V base, V exponent) {
   if (!is_signed(d)) return next;
   const V odd = equal(exponent & 1, exponent.same_integer(1));
   const V of_minus_one = select(odd, base.same_integer(-1), base.same_integer(1));
-  const V inverse = select(equal(base, base.same_integer(1)), base, select(equal(base, base.same_integer(-1)), of_minus_one, base.same_integer(0)));
+  const V inverse =
+      select(equal(base, base.same_integer(1)), base, select(equal(base, base.same_integer(-1)), of_minus_one, base.same_integer(0)));
   return select(less(exponent, exponent.same_integer(0)), inverse, next);
 }
 
@@ -155,7 +160,8 @@ V integer_unary(ExprOp op, DType d, V a) {
     case ExprOp::neg: return -a;
     case ExprOp::abs: return is_signed(d) ? select(less(a, a.same_integer(0)), -a, a) : a;
     case ExprOp::sign: return integer_sign(d, a);
-    case ExprOp::bit_not: case ExprOp::logical_not: return !a;
+    case ExprOp::bit_not:
+    case ExprOp::logical_not: return !a;
     default: return a;  // floor, ceil, round_even, trunc
   }
 }
@@ -174,10 +180,14 @@ V integer_operator(ExprOp op, DType d, llvm::ArrayRef<V> args) {
     case ExprOp::pow: return integer_pow(d, a, b);
     case ExprOp::min: return binary(is_signed(d) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
     case ExprOp::max: return binary(is_signed(d) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
-    case ExprOp::bit_and: case ExprOp::logical_and: return a & b;
-    case ExprOp::bit_or: case ExprOp::logical_or: return a | b;
-    case ExprOp::bit_xor: case ExprOp::logical_xor: return a ^ b;
-    case ExprOp::shift_left: case ExprOp::shift_right: return integer_shift(d, op, a, b);
+    case ExprOp::bit_and:
+    case ExprOp::logical_and: return a & b;
+    case ExprOp::bit_or:
+    case ExprOp::logical_or: return a | b;
+    case ExprOp::bit_xor:
+    case ExprOp::logical_xor: return a ^ b;
+    case ExprOp::shift_left:
+    case ExprOp::shift_right: return integer_shift(d, op, a, b);
     case ExprOp::equal: return equal(a, b);
     case ExprOp::less: return integer_less(d, a, b);
     default: return !integer_less(d, b, a);  // less_equal
@@ -214,7 +224,8 @@ V emit_operator(const Target& target, ExprOp op, DType operand, DType result, ll
 }
 
 V emit_combine(const Target& target, ops::Combine how, DType dtype, V a, V b) {
-  static constexpr ExprOp table[] = {ExprOp::add, ExprOp::add, ExprOp::mul, ExprOp::min, ExprOp::max, ExprOp::logical_and, ExprOp::logical_or};
+  static constexpr ExprOp table[] = {ExprOp::add, ExprOp::add,         ExprOp::mul,       ExprOp::min,
+                                     ExprOp::max, ExprOp::logical_and, ExprOp::logical_or};
   return emit_operator(target, table[static_cast<size_t>(how)], dtype, dtype, {a, b});
 }
 

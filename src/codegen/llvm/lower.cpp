@@ -93,7 +93,9 @@ Result<V> Lower::expression(const TileInstr& in) {
   for (Reg r : in.args) args.push_back(reg(r));
   const DType operand = kernel_.registers[in.args.back()].element;
   const V v = emit_operator(target_, in.expr_op, operand, in.type.element, args);
-  if (!v.v) return fail(Code::not_supported, kernel_.name, fmt::format("not supported yet: {} of {} in generated code", name_of(in.expr_op), name_of(operand)));
+  if (!v.v)
+    return fail(Code::not_supported, kernel_.name,
+                fmt::format("not supported yet: {} of {} in generated code", name_of(in.expr_op), name_of(operand)));
   return v;
 }
 

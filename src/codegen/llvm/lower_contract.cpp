@@ -12,7 +12,7 @@ using llvm::Value;
 /// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row.
 struct Lower::Panel {
   static constexpr int kRowsOfABase = 3;
-  std::vector<Value*> a;            ///< base pointers, one for each kRowsOfABase rows
+  std::vector<Value*> a;  ///< base pointers, one for each kRowsOfABase rows
   Value* b = nullptr;
   Value *row_bytes, *a_step, *b_step;  ///< bytes
   int64_t a_bytes = 4, b_bytes = 4;    ///< of an element

@@ -76,7 +76,10 @@ void Lower::store(const TileInstr& in) {
   Value* mask = in.mask == kNone ? nullptr : reg(in.mask).v;
   if (lanes == 1) {
     if (in.offsets != kNone) at = b_.CreateGEP(element, at, reg(in.offsets).v);
-    if (!mask) { b_.CreateAlignedStore(value.v, at, align); return; }
+    if (!mask) {
+      b_.CreateAlignedStore(value.v, at, align);
+      return;
+    }
     BasicBlock *then = new_block("store"), *after = new_block("stored");
     b_.CreateCondBr(mask, then, after);
     b_.SetInsertPoint(then);
@@ -89,8 +92,14 @@ void Lower::store(const TileInstr& in) {
     b_.CreateMaskedScatter(value.v, lane_addresses(in, at).v, align, mask);
     return;
   }
-  if (mask) { b_.CreateMaskedStore(value.v, at, align, mask); return; }
-  if (in.streaming) { stream(value, at, lanes * bits_of(d) / 8); return; }
+  if (mask) {
+    b_.CreateMaskedStore(value.v, at, align, mask);
+    return;
+  }
+  if (in.streaming) {
+    stream(value, at, lanes * bits_of(d) / 8);
+    return;
+  }
   b_.CreateAlignedStore(value.v, at, align);
 }
 

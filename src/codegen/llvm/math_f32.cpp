@@ -20,7 +20,9 @@ V scale_by_factors(V y, V n) {
 V scale(const Target& target, V y, V n) {
   const int lanes = y.lanes();
   if (target.isa != Target::Isa::avx512 || lanes < 8) return scale_by_factors(y, n);
-  if (lanes > 16) return concat(scale(target, slice(y, 0, lanes / 2), slice(n, 0, lanes / 2)), scale(target, slice(y, lanes / 2, lanes / 2), slice(n, lanes / 2, lanes / 2)));
+  if (lanes > 16)
+    return concat(scale(target, slice(y, 0, lanes / 2), slice(n, 0, lanes / 2)),
+                  scale(target, slice(y, lanes / 2, lanes / 2), slice(n, lanes / 2, lanes / 2)));
   Builder& b = *y.b;
   if (lanes == 8) return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_256, {}, {y.v, n.v, y.v, b.getInt8(0xff)}));
   return y.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {}, {y.v, n.v, y.v, b.getInt16(0xffff), b.getInt32(4)}));
@@ -56,9 +58,11 @@ V tanh(const Target& target, V x) {
 /// |x| <= 1: x P(x x) (1.2e-9); else 1 - e^-Q(|x|), Q the minimax polynomial of -log(erfc) (absolute error of erf 1.2e-9).
 V erf(const Target& target, V x) {
   const V a = abs(x), z = x * x;
-  const V near = x * polynomial(z, {1.12837916572, -0.376126257498, 0.112835841826, -0.0268537665189, 0.0051882319533, -0.000800927004007, 7.85054015302e-5});
+  const V near = x * polynomial(z, {1.12837916572, -0.376126257498, 0.112835841826, -0.0268537665189, 0.0051882319533, -0.000800927004007,
+                                    7.85054015302e-5});
   const V c = below(a, 4.0);
-  const V q = polynomial(c, {-0.000312472965538, -1.12720226363, -0.637965021967, -0.103256181664, 0.0219064658601, -0.00296400345473, 0.000187971414775});
+  const V q = polynomial(
+      c, {-0.000312472965538, -1.12720226363, -0.637965021967, -0.103256181664, 0.0219064658601, -0.00296400345473, 0.000187971414775});
   const V far = 1.0 - exp_inside(target, q);
   return select(greater(a, 1.0), copy_sign(far, x), near);
 }

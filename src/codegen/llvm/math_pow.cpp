@@ -26,7 +26,8 @@ Pair log_pair(V x) {
   const V cube = s * z, cube_low = fma(s, z, -cube) + s * z_low + s_low * z;
   const V third = x.same(2.0 / 3);
   const V t = cube * third, t_low = fma(cube, third, -t) + cube * 0x1.5555555555555p-55 + cube_low * third;
-  const V rest = cube * z * polynomial(z, {2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25});
+  const V rest =
+      cube * z * polynomial(z, {2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25});
   const Pair a = two_sum(p.exponent * kLn2Hi, s + s);
   const Pair b = two_sum(a.hi, t);
   return two_sum(b.hi, b.lo + a.lo + p.exponent * kLn2Lo + s_low * 2.0 + t_low + rest);

@@ -97,7 +97,8 @@ class Linker {
     if (!addend) return bad("relocation without addend", text_of(addend.takeError()));
     const auto value = static_cast<int64_t>(TRY(place_of(*r.getSymbol()))) + *addend - static_cast<int64_t>(at);
     const size_t width = relative32 ? 4 : 8;
-    if (at + width > flat_.bytes.size() || (relative32 && value != static_cast<int32_t>(value))) return bad("relocation out of range", fmt::format("{}", value));
+    if (at + width > flat_.bytes.size() || (relative32 && value != static_cast<int32_t>(value)))
+      return bad("relocation out of range", fmt::format("{}", value));
     std::memcpy(flat_.bytes.data() + at, &value, width);
     return {};
   }
@@ -117,7 +118,7 @@ class Linker {
   static constexpr uint64_t kNowhere = ~uint64_t{0};
   std::span<const std::string> symbols_;
   Flat flat_;
-  std::map<uint64_t, uint64_t> places_;   ///< section number to its place
+  std::map<uint64_t, uint64_t> places_;  ///< section number to its place
 };
 
 }  // namespace

@@ -57,13 +57,19 @@ V select(V condition, double then, V otherwise) { return select(condition, other
 V fma(V a, V b, V c) { return a.with(a.b->CreateIntrinsic(llvm::Intrinsic::fma, {a.type()}, {a.v, b.v, c.v})); }
 V fma(V a, V b, double c) { return fma(a, b, a.same(c)); }
 V abs(V a) { return unary_intrinsic(llvm::Intrinsic::fabs, a); }
-V copy_sign(V magnitude, V sign) { return magnitude.with(magnitude.b->CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude.v, sign.v)); }
+V copy_sign(V magnitude, V sign) {
+  return magnitude.with(magnitude.b->CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude.v, sign.v));
+}
 V sqrt(V a) { return unary_intrinsic(llvm::Intrinsic::sqrt, a); }
 V round_even(V a) { return unary_intrinsic(llvm::Intrinsic::roundeven, a); }
 V trunc(V a) { return unary_intrinsic(llvm::Intrinsic::trunc, a); }
 V floor(V a) { return unary_intrinsic(llvm::Intrinsic::floor, a); }
 V to_bits(V a) { return a.with(a.b->CreateBitCast(a.v, like(a, a.b->getIntNTy(a.width())))); }
-V from_bits(V a) { return a.with(a.b->CreateBitCast(a.v, like(a, a.width() == 64 ? a.b->getDoubleTy() : a.width() == 32 ? a.b->getFloatTy() : a.b->getHalfTy()))); }
+V from_bits(V a) {
+  return a.with(a.b->CreateBitCast(a.v, like(a, a.width() == 64   ? a.b->getDoubleTy()
+                                                : a.width() == 32 ? a.b->getFloatTy()
+                                                                  : a.b->getHalfTy())));
+}
 V to_f32(V a) { return a.with(a.b->CreateFPCast(a.v, like(a, a.b->getFloatTy()))); }
 V to_f64(V a) { return a.with(a.b->CreateFPCast(a.v, like(a, a.b->getDoubleTy()))); }
 V to_int(V a, int width) { return a.with(a.b->CreateFPToSI(a.v, like(a, a.b->getIntNTy(width)))); }

@@ -41,10 +41,10 @@ V operator^(V a, V b);
 V operator&(V a, int64_t c);
 V operator|(V a, int64_t c);
 V operator<<(V a, int64_t by);
-V shift_right(V a, int64_t by);             ///< logical
+V shift_right(V a, int64_t by);  ///< logical
 V shift_right_signed(V a, int64_t by);
 V operator!(V mask);
-V less(V a, V b);                           ///< ordered; signed for integers
+V less(V a, V b);  ///< ordered; signed for integers
 V less(V a, double c);
 V greater(V a, double c);
 V equal(V a, V b);
@@ -60,12 +60,12 @@ V sqrt(V a);
 V round_even(V a);
 V trunc(V a);
 V floor(V a);
-V to_bits(V a);                             ///< float to integer of the same width, bits kept
-V from_bits(V a);                           ///< and back
-V to_f32(V a);                              ///< rounds or widens
+V to_bits(V a);    ///< float to integer of the same width, bits kept
+V from_bits(V a);  ///< and back
+V to_f32(V a);     ///< rounds or widens
 V to_f64(V a);
-V to_int(V a, int width);                   ///< truncates; the caller knows that it fits
-V to_float(V integer);                      ///< to the float of the same width
+V to_int(V a, int width);  ///< truncates; the caller knows that it fits
+V to_float(V integer);     ///< to the float of the same width
 /// c[0] + x*(c[1] + x*(...)), one fma a coefficient.
 V polynomial(V x, std::initializer_list<double> c);
 /// True where any lane of the mask is set (a scalar i1).

@@ -48,10 +48,9 @@ OP(lstm) {
     .infer = [](NodeView& view) { return infer_recurrent(view, 4, 2); },
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .samples =
-        {"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
-         "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
-         "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "
+    .samples = {"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
+                "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
+                "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "
                 "f32[2,1,5], f32[2,1,5], f32[1,15]; outputs=3, layout=1, direction=reverse"},
 };
 

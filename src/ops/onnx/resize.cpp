@@ -37,19 +37,18 @@ OP(resize) {
     .upgrade = upgrade_resize,
     .lowest_opset = lowest_opset_of_resize,
     .first = 10,
-    .samples =
-        {"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
-         "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",
-         "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",
-         "f32[1,1,4,4], _, f32[4] = [1, 1, 0.8, 0.8]; mode=cubic",
-         "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 3]; nearest_mode=floor, coordinate_transformation_mode=asymmetric",
-         "f16[2,3], _, _, i64[1] = [5]; axes=[1], mode=linear, coordinate_transformation_mode=pytorch_half_pixel",
-         "f32[1,1,4,4], _, f32[4] = [1, 1, 0.6, 0.6]; mode=linear, antialias=1",
-         "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric",
-         "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
+    .samples = {"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
+                "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 0.8, 0.8]; mode=cubic",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 3]; nearest_mode=floor, coordinate_transformation_mode=asymmetric",
+                "f16[2,3], _, _, i64[1] = [5]; axes=[1], mode=linear, coordinate_transformation_mode=pytorch_half_pixel",
+                "f32[1,1,4,4], _, f32[4] = [1, 1, 0.6, 0.6]; mode=linear, antialias=1",
+                "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric",
+                "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
                 "coordinate_transformation_mode=tf_crop_and_resize, extrapolation_value=10",
-         "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
-         "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"},
+                "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
+                "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"},
 };
 
 }  // namespace tenon::ops

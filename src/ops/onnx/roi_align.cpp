@@ -107,9 +107,8 @@ OP(roi_align) {
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 16; },
     .first = 10,
-    .samples =
-        {"f32[1,2,6,6], f32[2,4] = [0,0,4,4,1,1,5,3], i64[2] = [0,0]; output_height=2, output_width=3, sampling_ratio=2",
-         "f32[2,1,8,8], f32[1,4] = [0,0,7,7], i64[1] = [1]; "
+    .samples = {"f32[1,2,6,6], f32[2,4] = [0,0,4,4,1,1,5,3], i64[2] = [0,0]; output_height=2, output_width=3, sampling_ratio=2",
+                "f32[2,1,8,8], f32[1,4] = [0,0,7,7], i64[1] = [1]; "
                 "output_height=2, output_width=2, mode=max, coordinate_transformation_mode=output_half_pixel"},
 };
 

@@ -120,8 +120,8 @@ OP(split) {
     .upgrade = upgrade_split,
     .lowest_opset = [](const NodeView& view) { return view.attributes->has("num_outputs") ? 18 : 13; },
     .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
-                "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3",
-                "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1"},
+                "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
+                "bool[3]; num_outputs=1"},
 };
 
 }  // namespace tenon::ops
