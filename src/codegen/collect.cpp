@@ -20,6 +20,8 @@ class Collector {
   explicit Collector(const ir::Graph& graph) : graph_(graph) {}
 
   Result<Plan> run() {
+    for (ValueId v : graph_.inputs()) TRY(require_tensor(v));
+    for (ValueId v : graph_.outputs()) TRY(require_tensor(v));
     for (ValueId v : graph_.inputs()) {
       plan_.inputs.push_back(array_of(v));
       learn(graph_.value(v).type);
@@ -32,6 +34,13 @@ class Collector {
   }
 
  private:
+  Result<void> require_tensor(ValueId v) const {
+    const ir::Value& value = graph_.value(v);
+    if (value.type.kind == ir::Type::Kind::tensor) return {};
+    return fail(Code::not_supported, "value '" + value.name + "'", "not supported yet: sequences and optionals at the border of a model")
+        .found(value.type.text());
+  }
+
   ArrayId array_of(ValueId v) {
     if (!v) return -1;
     if (auto found = ids_.find(v); found != ids_.end()) return found->second;

@@ -27,19 +27,31 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
   const Reg depth = b.size(0), stride = b.size(1);
   const int width = tile.vectors * lanes;
   b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
-    Contract c{.rows = tile.rows, .vectors = tile.vectors, .lanes = lanes, .a = a, .b = w, .a_offset = task, .depth = depth, .accumulator = t.accumulator, .prefetch_b_bytes = 512};
+    Contract c{.rows = tile.rows,
+               .vectors = tile.vectors,
+               .lanes = lanes,
+               .a = a,
+               .b = w,
+               .a_offset = task,
+               .depth = depth,
+               .accumulator = t.accumulator,
+               .prefetch_b_bytes = 512};
     c.a_row = k_major ? b.integer(1) : stride;
     c.a_k = k_major ? b.integer(tile.rows) : kNone;
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
     if (start) c.b_k = b.integer(width), c.b_offset = b.integer(0);
     const Reg base = b.mul(task, b.integer(tile.rows * width));
-    for (int i = 0; start && i < tile.rows * tile.vectors; ++i) c.accumulators_in.push_back(i == 1 ? kNone : b.load(out, b.add(base, b.integer(i * lanes)), lanes));
+    for (int i = 0; start && i < tile.rows * tile.vectors; ++i)
+      c.accumulators_in.push_back(i == 1 ? kNone : b.load(out, b.add(base, b.integer(i * lanes)), lanes));
     const auto acc = b.contract(c);
     for (int i = 0; i < tile.rows * tile.vectors; ++i) b.store(out, b.add(base, b.integer(i * lanes)), acc[i]);
   });
   for (int64_t d : {0, 1, 6, 8}) {
     const int64_t sizes[] = {d, 11};
-    expect_same(k, target, {small_numbers(t.a, 400, 1), small_numbers(t.b, 8 * width, 2), small_numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)}, sizes, 0, 2);
+    expect_same(
+        k, target,
+        {small_numbers(t.a, 400, 1), small_numbers(t.b, 8 * width, 2), small_numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)},
+        sizes, 0, 2);
   }
 }
 
@@ -53,8 +65,9 @@ TEST(EmitContract, EveryTileEqualsTheInterpreter) {
 
 TEST(EmitContract, OperandTypesWiden) {
   for (const Target& target : targets())
-    for (Types t : {Types{DType::f64, DType::f64, DType::f64}, Types{DType::f16, DType::f16, DType::f32}, Types{DType::f32, DType::bf16, DType::f32},
-                    Types{DType::u8, DType::i8, DType::i32}, Types{DType::i64, DType::i64, DType::i64}})
+    for (Types t :
+         {Types{DType::f64, DType::f64, DType::f64}, Types{DType::f16, DType::f16, DType::f32}, Types{DType::f32, DType::bf16, DType::f32},
+          Types{DType::u8, DType::i8, DType::i32}, Types{DType::i64, DType::i64, DType::i64}})
       check(target, {3, 2}, t, false, true, t.a == DType::f64);
 }
 

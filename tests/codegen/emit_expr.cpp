@@ -4,8 +4,8 @@
 namespace tenon::codegen {
 namespace {
 
-constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8, DType::u8, DType::i16, DType::u16,
-                            DType::i32, DType::u32, DType::i64, DType::u64, DType::boolean};
+constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,  DType::u8,     DType::i16,
+                            DType::u16, DType::i32, DType::u32, DType::i64,  DType::u64, DType::boolean};
 constexpr int64_t kCount = 192;
 
 bool is_transcendental(ExprOp op) { return (op >= ExprOp::exp && op <= ExprOp::erf) || op == ExprOp::pow; }

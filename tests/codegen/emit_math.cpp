@@ -62,8 +62,31 @@ long double exact(ExprOp op, long double x, long double y) {
 template <class T>
 std::vector<T> samples() {
   using L = std::numeric_limits<T>;
-  std::vector<T> out{0, -T(0), 1, -1, L::infinity(), -L::infinity(), L::quiet_NaN(), L::min(), L::denorm_min(), L::max(), L::lowest(), T(0.5), T(1) - L::epsilon(),
-                     T(1) + L::epsilon(), T(1e-30), T(88.7), T(89), T(-87.4), T(-103.9), T(709.7), T(709.8), T(-745.2), T(4), T(6), T(9)};
+  std::vector<T> out{0,
+                     -T(0),
+                     1,
+                     -1,
+                     L::infinity(),
+                     -L::infinity(),
+                     L::quiet_NaN(),
+                     L::min(),
+                     L::denorm_min(),
+                     L::max(),
+                     L::lowest(),
+                     T(0.5),
+                     T(1) - L::epsilon(),
+                     T(1) + L::epsilon(),
+                     T(1e-30),
+                     T(88.7),
+                     T(89),
+                     T(-87.4),
+                     T(-103.9),
+                     T(709.7),
+                     T(709.8),
+                     T(-745.2),
+                     T(4),
+                     T(6),
+                     T(9)};
   std::mt19937 random(7);
   std::uniform_real_distribution<double> mantissa(1, 2);
   for (int e = L::min_exponent - 5; e < L::max_exponent; e += 1)
@@ -80,11 +103,11 @@ struct Limit {
   ExprOp op;
   double f32, f64;
 };
-constexpr Limit kLimits[] = {
-    {ExprOp::exp, 1.1, 1.1},   {ExprOp::log, 0.51, 1.1},  {ExprOp::log1p, 0.51, 2}, {ExprOp::expm1, 0.51, 2.2}, {ExprOp::sin, 0.51, 1.1}, {ExprOp::cos, 0.51, 1.1},
-    {ExprOp::tan, 0.51, 2.6},  {ExprOp::asin, 0.51, 1.1}, {ExprOp::acos, 0.51, 2},  {ExprOp::atan, 0.51, 2},  {ExprOp::sinh, 0.51, 3},  {ExprOp::cosh, 0.51, 2.5},
-    {ExprOp::tanh, 1.5, 4},      {ExprOp::asinh, 0.51, 4},  {ExprOp::acosh, 0.51, 4}, {ExprOp::atanh, 0.51, 4},   {ExprOp::erf, 2.5, 2},      {ExprOp::pow, 0.51, 2},
-    {ExprOp::rem, 0, 0}};
+constexpr Limit kLimits[] = {{ExprOp::exp, 1.1, 1.1},  {ExprOp::log, 0.51, 1.1}, {ExprOp::log1p, 0.51, 2}, {ExprOp::expm1, 0.51, 2.2},
+                             {ExprOp::sin, 0.51, 1.1}, {ExprOp::cos, 0.51, 1.1}, {ExprOp::tan, 0.51, 2.6}, {ExprOp::asin, 0.51, 1.1},
+                             {ExprOp::acos, 0.51, 2},  {ExprOp::atan, 0.51, 2},  {ExprOp::sinh, 0.51, 3},  {ExprOp::cosh, 0.51, 2.5},
+                             {ExprOp::tanh, 1.5, 4},   {ExprOp::asinh, 0.51, 4}, {ExprOp::acosh, 0.51, 4}, {ExprOp::atanh, 0.51, 4},
+                             {ExprOp::erf, 2.5, 2},    {ExprOp::pow, 0.51, 2},   {ExprOp::rem, 0, 0}};
 
 template <class T>
 void check(ExprOp op, DType d, const Target& target, double limit) {
@@ -107,7 +130,8 @@ void check(ExprOp op, DType d, const Target& target, double limit) {
     const double u = ulps<T>(out[i], exact(op, x[i], y[i]));
     if (u > worst) worst = u, at = x[i], at_y = y[i];
   }
-  if (std::getenv("TENON_SHOW_ULP")) std::printf("%s %s %s %.3f at %a %a\n", name_of(target), std::string(tenon::name_of(d)).c_str(), k.name.c_str(), worst, at, at_y);
+  if (std::getenv("TENON_SHOW_ULP"))
+    std::printf("%s %s %s %.3f at %a %a\n", name_of(target), std::string(tenon::name_of(d)).c_str(), k.name.c_str(), worst, at, at_y);
   EXPECT_LE(worst, limit) << name_of(target) << " " << k.name << " at " << at << ", " << at_y;
 }
 

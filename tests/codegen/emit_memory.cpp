@@ -19,14 +19,26 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
         const Reg zero = b.integer(0), one = b.integer(1), three = b.integer(3), offset = b.load(at, zero, lanes);
         const Reg mask = b.first_mask(b.integer(lanes / 2 + 1), lanes), fill = b.load(x, b.integer(5), lanes);
         const Reg none = b.first_mask(b.integer(-4), lanes);
-        const std::vector<Memory> ways = {{}, {.mask = mask}, {.mask = mask, .fill = fill}, {.stride = three}, {.stride = three, .mask = mask, .fill = fill},
-                                          {.offsets = offset}, {.offsets = offset, .mask = mask}, {.broadcast = true}, {.mask = mask, .broadcast = true},
-                                          {.mask = none, .fill = fill}, {.stride = one}, {.stride = one, .mask = mask}, {.stride = zero}, {.stride = b.size(0), .mask = mask}};
+        const std::vector<Memory> ways = {{},
+                                          {.mask = mask},
+                                          {.mask = mask, .fill = fill},
+                                          {.stride = three},
+                                          {.stride = three, .mask = mask, .fill = fill},
+                                          {.offsets = offset},
+                                          {.offsets = offset, .mask = mask},
+                                          {.broadcast = true},
+                                          {.mask = mask, .broadcast = true},
+                                          {.mask = none, .fill = fill},
+                                          {.stride = one},
+                                          {.stride = one, .mask = mask},
+                                          {.stride = zero},
+                                          {.stride = b.size(0), .mask = mask}};
         int64_t place = 1;
         for (const Memory& how : ways) b.store(out, b.integer(place += lanes), b.load(x, b.integer(40), lanes, how));
         const Reg v = b.load(x, b.integer(11), lanes);
         for (const Memory& how : ways)
-          if (!how.broadcast && how.stride != zero) b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
+          if (!how.broadcast && how.stride != zero)
+            b.store(out, b.integer(place += 8), v, {.stride = how.stride, .offsets = how.offsets, .mask = how.mask});
         b.store(out, b.integer(896), v, {.streaming = true});
         b.store(out, b.integer(961), v, {.streaming = true});
         b.prefetch(x, b.integer(100000));
@@ -57,11 +69,13 @@ TEST(EmitControl, LoopsUnrollAndCarry) {
       TileBuilder b(k);
       const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
       b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg trips) {
-        const auto sums = b.loop(b.integer(2), b.add(b.mul(trips, b.integer(2)), b.integer(1)), b.integer(2), {b.constant({DType::f32, 1}, 1), b.integer(0)},
-                                 [&](Reg i, const std::vector<Reg>& now) {
-                                   const Reg next = b.fma(now[0], b.constant({DType::f32, 1}, 0.5), b.load(x, i, 1));
-                                   return std::vector<Reg>{next, b.add(now[1], i)};
-                                 }, unroll);
+        const auto sums = b.loop(
+            b.integer(2), b.add(b.mul(trips, b.integer(2)), b.integer(1)), b.integer(2), {b.constant({DType::f32, 1}, 1), b.integer(0)},
+            [&](Reg i, const std::vector<Reg>& now) {
+              const Reg next = b.fma(now[0], b.constant({DType::f32, 1}, 0.5), b.load(x, i, 1));
+              return std::vector<Reg>{next, b.add(now[1], i)};
+            },
+            unroll);
         b.store(out, b.mul(trips, b.integer(2)), sums[0]);
         b.store(out, b.add(b.mul(trips, b.integer(2)), b.integer(1)), b.expr(ExprOp::cast, {sums[1]}, DType::f32));
       });
@@ -77,11 +91,17 @@ TEST(EmitControl, BranchesYield) {
     const Reg limit = b.size(0);
     b.loop(b.task_begin(), b.task_end(), b.integer(8), [&](Reg i) {
       const Reg v = b.load(x, i, 8);
-      const auto r = b.branch(b.expr(ExprOp::less, {i, limit}), [&] { return std::vector<Reg>{b.mul(v, v), b.integer(3)}; },
-                              [&] {
-                                b.branch(b.expr(ExprOp::equal, {i, limit}), [&] { b.store(out, b.integer(64), b.constant({DType::f32, 1}, 9)); return std::vector<Reg>{}; }, {});
-                                return std::vector<Reg>{v, i};
-                              });
+      const auto r = b.branch(
+          b.expr(ExprOp::less, {i, limit}), [&] { return std::vector<Reg>{b.mul(v, v), b.integer(3)}; },
+          [&] {
+            b.branch(b.expr(ExprOp::equal, {i, limit}),
+                     [&] {
+                       b.store(out, b.integer(64), b.constant({DType::f32, 1}, 9));
+                       return std::vector<Reg>{};
+                     },
+                     {});
+            return std::vector<Reg>{v, i};
+          });
       b.store(out, i, b.add(r[0], b.expr(ExprOp::cast, {r[1]}, DType::f32)));
     });
     const int64_t sizes[] = {24};

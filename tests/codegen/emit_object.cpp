@@ -13,7 +13,7 @@ namespace {
 /// A small object file: `kernel` in .text refers to one symbol through one relocation at byte 4.
 struct ObjectSpec {
   const char* symbol = ".LC";
-  bool defined = true;       ///< in .rodata
+  bool defined = true;  ///< in .rodata
   uint32_t relocation = R_X86_64_PC32;
   uint64_t rodata_flags = SHF_ALLOC;
 };

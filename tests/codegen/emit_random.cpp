@@ -50,7 +50,8 @@ class Grower {
 
   void operation() {
     const DType d = kTypes[below(7)];
-    const auto op = static_cast<ExprOp>(static_cast<uint32_t>(ExprOp::neg) + below(static_cast<size_t>(ExprOp::select) - static_cast<size_t>(ExprOp::neg) + 1));
+    const auto op = static_cast<ExprOp>(static_cast<uint32_t>(ExprOp::neg) +
+                                        below(static_cast<size_t>(ExprOp::select) - static_cast<size_t>(ExprOp::neg) + 1));
     const bool inexact = op >= ExprOp::exp && op <= ExprOp::erf;
     if (op == ExprOp::cast || inexact || op == ExprOp::pow || op == ExprOp::mod || op == ExprOp::rem || !is_defined(op, d)) return;
     std::vector<Reg> args;
@@ -63,7 +64,8 @@ class Grower {
     const size_t t = below(7);
     const Reg mask = pick(DType::boolean), fill = pick(kTypes[t]);
     const auto buffer = static_cast<int32_t>(t);
-    pool_.push_back(below(2) ? b_.load(buffer, at_, lanes_, {.mask = mask, .fill = fill}) : b_.load(buffer, b_.integer(below(20)), lanes_, {.stride = b_.integer(1 + below(3))}));
+    pool_.push_back(below(2) ? b_.load(buffer, at_, lanes_, {.mask = mask, .fill = fill})
+                             : b_.load(buffer, b_.integer(below(20)), lanes_, {.stride = b_.integer(1 + below(3))}));
     b_.store(static_cast<int32_t>(std::size(kTypes) + t), at_, pick(kTypes[t]), {.mask = pick(DType::boolean)});
   }
 
@@ -80,15 +82,18 @@ class Grower {
   void loop(int depth) {
     const DType d = kTypes[below(7)], e = kTypes[below(7)];
     const size_t outer = pool_.size();
-    const auto results = b_.loop(b_.integer(below(3)), b_.integer(below(9)), b_.integer(1 + below(3)), {pick(d), pick(e)}, [&](Reg i, const std::vector<Reg>& now) {
-      pool_.push_back(now[0]);
-      pool_.push_back(now[1]);
-      pool_.push_back(b_.splat(i, lanes_));
-      grow(depth - 1, 4);
-      std::vector<Reg> yields{pick(d), pick(e)};
-      pool_.resize(outer);
-      return yields;
-    }, 1 + static_cast<int>(below(3)));
+    const auto results = b_.loop(
+        b_.integer(below(3)), b_.integer(below(9)), b_.integer(1 + below(3)), {pick(d), pick(e)},
+        [&](Reg i, const std::vector<Reg>& now) {
+          pool_.push_back(now[0]);
+          pool_.push_back(now[1]);
+          pool_.push_back(b_.splat(i, lanes_));
+          grow(depth - 1, 4);
+          std::vector<Reg> yields{pick(d), pick(e)};
+          pool_.resize(outer);
+          return yields;
+        },
+        1 + static_cast<int>(below(3)));
     pool_.insert(pool_.end(), results.begin(), results.end());
   }
 

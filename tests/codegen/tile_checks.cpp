@@ -12,11 +12,12 @@ TileKernel increments() {
   TileKernel k{.name = "increments"};
   TileBuilder b(k);
   const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
-  const auto sum = b.loop(b.task_begin(), b.task_end(), b.integer(4), {b.constant({DType::f32, 4}, 0)}, [&](Reg i, const std::vector<Reg>& now) {
-    const Reg v = b.add(b.load(x, i, 4), b.constant({DType::f32, 1}, 1));
-    b.store(out, i, v);
-    return std::vector<Reg>{b.add(now[0], v)};
-  });
+  const auto sum =
+      b.loop(b.task_begin(), b.task_end(), b.integer(4), {b.constant({DType::f32, 4}, 0)}, [&](Reg i, const std::vector<Reg>& now) {
+        const Reg v = b.add(b.load(x, i, 4), b.constant({DType::f32, 1}, 1));
+        b.store(out, i, v);
+        return std::vector<Reg>{b.add(now[0], v)};
+      });
   b.store(out, b.integer(0), b.reduce(sum[0], ops::Combine::sum));
   return k;
 }
@@ -43,12 +44,20 @@ TEST(TileText, SaysWhatTheKernelDoes) {
   TileBuilder b(k);
   const int32_t x = b.argument(DType::f32, false), out = b.argument(DType::f32, true), temporary = b.scratch(DType::i8, 16);
   const Reg count = b.size(0), zero = b.integer(0);
-  const auto sum = b.loop(zero, count, count, {b.constant({DType::f32, 4}, 0.5)}, [&](Reg i, const std::vector<Reg>& now) {
-    const Reg mask = b.first_mask(count, 4);
-    return std::vector<Reg>{b.fma(b.load(x, i, 4, {.mask = mask}), now[0], now[0])};
-  }, 2);
+  const auto sum = b.loop(
+      zero, count, count, {b.constant({DType::f32, 4}, 0.5)},
+      [&](Reg i, const std::vector<Reg>& now) {
+        const Reg mask = b.first_mask(count, 4);
+        return std::vector<Reg>{b.fma(b.load(x, i, 4, {.mask = mask}), now[0], now[0])};
+      },
+      2);
   const Reg total = b.reduce(sum[0], ops::Combine::sum);
-  b.branch(b.expr(ExprOp::less, {zero, count}), [&] { b.store(out, zero, total); return std::vector<Reg>{}; }, {});
+  b.branch(b.expr(ExprOp::less, {zero, count}),
+           [&] {
+             b.store(out, zero, total);
+             return std::vector<Reg>{};
+           },
+           {});
   b.prefetch(temporary, zero);
   const std::string wanted = R"(kernel scaled sizes=1
   b0 = argument 0 f32
@@ -87,9 +96,21 @@ TEST(TileVerify, FindsWhatIsWrong) {
       {"lanes that are no power of two", [](TileKernel& k) { k.registers[0].lanes = 3; }},
       {"a second write", [](TileKernel& k) { k.body.push_back(k.body[0]); }},
       {"a use before the definition", [](TileKernel& k) { std::rotate(k.body.begin(), k.body.end() - 1, k.body.end()); }},
-      {"a value of an inner block used outside", [](TileKernel& k) { for (TileInstr& in : k.body) if (in.op == TileOp::loop) k.body.back().args[1] = in.induction; }},
-      {"too few yields", [](TileKernel& k) { for (TileInstr& in : k.body) if (in.op == TileOp::loop) in.yields.clear(); }},
-      {"an operator without its operand", [](TileKernel& k) { for (TileInstr& in : k.body) if (in.op == TileOp::loop) in.body.back().args.clear(); }},
+      {"a value of an inner block used outside",
+       [](TileKernel& k) {
+         for (TileInstr& in : k.body)
+           if (in.op == TileOp::loop) k.body.back().args[1] = in.induction;
+       }},
+      {"too few yields",
+       [](TileKernel& k) {
+         for (TileInstr& in : k.body)
+           if (in.op == TileOp::loop) in.yields.clear();
+       }},
+      {"an operator without its operand",
+       [](TileKernel& k) {
+         for (TileInstr& in : k.body)
+           if (in.op == TileOp::loop) in.body.back().args.clear();
+       }},
       {"a dtype without arithmetic", [](TileKernel& k) { k.buffers[0].dtype = DType::string; }},
   };
   for (const Mutation& m : mutations) {

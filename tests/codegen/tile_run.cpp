@@ -10,7 +10,8 @@ namespace tenon::codegen {
 Data random_data(DType dtype, int64_t count, uint32_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0, 3);
-  static constexpr double edges[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, 2.5, -3.5, 1e30, 1e-30, 65504, 65520, 2147483648.0, -1e19, 1e-45, 255};
+  static constexpr double edges[] = {0.0,  -0.0, 1,     -1,    INFINITY, -INFINITY,    NAN,   0.5,   2.5,
+                                     -3.5, 1e30, 1e-30, 65504, 65520,    2147483648.0, -1e19, 1e-45, 255};
   Data data(dtype, count);
   for (int64_t i = 0; i < count; ++i) {
     Scalar v;
@@ -36,8 +37,8 @@ bool close(DType d, Scalar a, Scalar b, double ulps) {
 
 }  // namespace
 
-void expect_same(const TileKernel& kernel, const Target& target, const std::vector<Data>& data, std::span<const int64_t> sizes, int64_t begin, int64_t end,
-                 double ulps) {
+void expect_same(const TileKernel& kernel, const Target& target, const std::vector<Data>& data, std::span<const int64_t> sizes,
+                 int64_t begin, int64_t end, double ulps) {
   std::vector<Data> wanted = data, got = data;
   std::vector<BoundBuffer> bound;
   std::vector<void*> raw;
@@ -52,8 +53,9 @@ void expect_same(const TileKernel& kernel, const Target& target, const std::vect
     for (int64_t i = 0; i < data[b].count; ++i) {
       const Scalar w = wanted[b].get(i), g = got[b].get(i);
       ASSERT_TRUE(close(data[b].dtype, w, g, ulps))
-          << name_of(target) << " " << kernel.name << ": buffer " << b << " " << tenon::name_of(data[b].dtype) << "[" << i << "] wanted " << w.number << " / "
-          << w.integer << ", got " << g.number << " / " << g.integer << "\n" << (data[b].count < 600 ? text_of(kernel).substr(0, 4000) : "");
+          << name_of(target) << " " << kernel.name << ": buffer " << b << " " << tenon::name_of(data[b].dtype) << "[" << i << "] wanted "
+          << w.number << " / " << w.integer << ", got " << g.number << " / " << g.integer << "\n"
+          << (data[b].count < 600 ? text_of(kernel).substr(0, 4000) : "");
     }
 }
 

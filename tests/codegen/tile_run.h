@@ -26,7 +26,8 @@ class Loaded {
   runtime::KernelFunction entry(size_t i) const {
     return reinterpret_cast<runtime::KernelFunction>(static_cast<std::byte*>(memory_) + entries_[i].offset);
   }
-  void run(size_t i, const TileKernel& kernel, std::span<void* const> buffers, std::span<const int64_t> sizes, int64_t begin, int64_t end) const {
+  void run(size_t i, const TileKernel& kernel, std::span<void* const> buffers, std::span<const int64_t> sizes, int64_t begin,
+           int64_t end) const {
     std::vector<std::byte> scratch(kernel.scratch_bytes() + 64);
     void* aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
     const runtime::KernelArgs args{buffers.data(), sizes.data(), aligned};
@@ -72,7 +73,7 @@ Data random_data(DType dtype, int64_t count, uint32_t seed);
 
 /// Runs the kernel through the interpreter and through emitted code on copies of the same data; `ulps`: how many units in the last
 /// place floats may differ (NaN equals NaN).
-void expect_same(const TileKernel& kernel, const Target& target, const std::vector<Data>& data, std::span<const int64_t> sizes, int64_t begin, int64_t end,
-                 double ulps = 0);
+void expect_same(const TileKernel& kernel, const Target& target, const std::vector<Data>& data, std::span<const int64_t> sizes,
+                 int64_t begin, int64_t end, double ulps = 0);
 
 }  // namespace tenon::codegen

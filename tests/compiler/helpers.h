@@ -56,7 +56,8 @@ inline std::string difference(const Tensor& want, const Tensor& got, double fact
   const bool numbers = is_float(want.dtype()) || is_complex(want.dtype());
   for (int64_t i = 0; i < want.count(); ++i) {
     const double x = numbers ? want.number(i) : 0, y = numbers ? got.number(i) : 0;
-    const bool same = numbers ? (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= factor * tolerance_of(want.dtype()) * std::max(1.0, std::fabs(x))
+    const bool same = numbers ? (std::isnan(x) && std::isnan(y)) || x == y ||
+                                    std::fabs(x - y) <= factor * tolerance_of(want.dtype()) * std::max(1.0, std::fabs(x))
                               : want.integer(i) == got.integer(i);
     if (same) continue;
     return "element " + std::to_string(i) + " is " + (numbers ? std::to_string(y) : std::to_string(got.integer(i))) + " instead of " +

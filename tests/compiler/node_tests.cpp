@@ -48,8 +48,11 @@ Result<Tensor> read_tensor(const std::filesystem::path& path) {
 
 /// Distance of two neighbours at |value| in a narrow type; 0 for types as wide as the tests' own arithmetic.
 double spacing(DType dtype, double value) {
-  const int bits = dtype == DType::f16 ? 10 : dtype == DType::bf16 ? 7 : dtype == DType::f8e4m3fn || dtype == DType::f8e4m3fnuz ? 3
-                   : dtype == DType::f8e5m2 || dtype == DType::f8e5m2fnuz ? 2 : 0;
+  const int bits = dtype == DType::f16                                      ? 10
+                   : dtype == DType::bf16                                   ? 7
+                   : dtype == DType::f8e4m3fn || dtype == DType::f8e4m3fnuz ? 3
+                   : dtype == DType::f8e5m2 || dtype == DType::f8e5m2fnuz   ? 2
+                                                                            : 0;
   if (bits == 0 || value == 0 || !std::isfinite(value)) return 0;
   return std::ldexp(1.0, std::ilogb(std::fabs(value)) - bits);
 }
@@ -76,7 +79,8 @@ std::string difference(const Tensor& got, const Tensor& want, const NodeTest& te
   if (got.dtype() == DType::string) return got.strings() == want.strings() ? "" : "other strings";
   for (int64_t i = 0; i < want.count(); ++i) {
     if (is_float(got.dtype()) || is_complex(got.dtype())) {
-      if (!near_enough(got.dtype(), got.number(i), want.number(i), test)) return "element " + std::to_string(i) + " is " + shown(got.number(i), want.number(i));
+      if (!near_enough(got.dtype(), got.number(i), want.number(i), test))
+        return "element " + std::to_string(i) + " is " + shown(got.number(i), want.number(i));
     } else if (std::fabs(double(got.integer(i)) - double(want.integer(i))) > test.atol + test.rtol * std::fabs(double(want.integer(i)))) {
       return "element " + std::to_string(i) + " is " + std::to_string(got.integer(i)) + ", not " + std::to_string(want.integer(i));
     }
@@ -85,7 +89,7 @@ std::string difference(const Tensor& got, const Tensor& want, const NodeTest& te
 }
 
 struct Outcome {
-  char kind = 'F';   ///< P: passed, F: failed, N: not supported
+  char kind = 'F';  ///< P: passed, F: failed, N: not supported
   std::string text;
 };
 
@@ -94,7 +98,9 @@ Outcome outcome_of(const Error& e) { return {e.code() == Code::not_supported ? '
 Result<std::string> run_and_compare(const NodeTest& test, int opt) {
   for (const auto* list : {&test.inputs, &test.outputs})
     for (const auto& port : *list)
-      if (port["kind"] != "tensor") return fail(Code::not_supported, port["name"], "not supported yet: a " + port["kind"].get<std::string>() + " at the border of a model");
+      if (port["kind"] != "tensor")
+        return fail(Code::not_supported, port["name"],
+                    "not supported yet: a " + port["kind"].get<std::string>() + " at the border of a model");
   auto imported = TRY(import::import_onnx(test.folder / "model.onnx"));
   CompileOptions options;
   options.opt = opt;
@@ -109,7 +115,8 @@ Result<std::string> run_and_compare(const NodeTest& test, int opt) {
   if (results.size() != test.outputs.size()) return "wrong number of results";
   for (size_t k = 0; k < results.size(); ++k) {
     const Tensor want = TRY(read_tensor(test.folder / test.outputs[k]["file"]));
-    if (std::string text = difference(results[k], want, test); !text.empty()) return test.outputs[k]["name"].get<std::string>() + ": " + text;
+    if (std::string text = difference(results[k], want, test); !text.empty())
+      return test.outputs[k]["name"].get<std::string>() + ": " + text;
   }
   return "";
 }

@@ -36,7 +36,8 @@ class Grower {
   DimList some_shape() {
     DimList shape;
     const size_t rank = 1 + pick(4);
-    for (size_t k = 0; k < rank; ++k) shape.push_back(k == 0 && pick(2) == 0 ? batch_ : Dim(static_cast<int64_t>(1 + pick(pick(4) == 0 ? 37 : 6))));
+    for (size_t k = 0; k < rank; ++k)
+      shape.push_back(k == 0 && pick(2) == 0 ? batch_ : Dim(static_cast<int64_t>(1 + pick(pick(4) == 0 ? 37 : 6))));
     return shape;
   }
   const DimList& shape(ValueId v) const { return *graph_->value(v).type.shape; }
@@ -82,8 +83,10 @@ class Grower {
     static constexpr const char* kBinary[] = {"Add", "Sub", "Mul", "Max", "Min"};
     const ValueId v = some();
     switch (pick(13)) {
-      case 0: case 1: add(kUnary[pick(std::size(kUnary))], {v}); break;
-      case 2: case 3: binary(kBinary[pick(std::size(kBinary))], v); break;
+      case 0:
+      case 1: add(kUnary[pick(std::size(kUnary))], {v}); break;
+      case 2:
+      case 3: binary(kBinary[pick(std::size(kBinary))], v); break;
       case 4: transpose(v); break;
       case 5: reshape(v); break;
       case 6: reduce(v); break;
@@ -168,7 +171,8 @@ class Grower {
     const Dim size = shape(v)[static_cast<size_t>(axis)];
     if (!size.is_number()) return;
     std::vector<int64_t> at;
-    for (size_t k = 0; k < 1 + pick(5); ++k) at.push_back(static_cast<int64_t>(pick(static_cast<size_t>(size.value()))) - (pick(2) ? size.value() : 0));
+    for (size_t k = 0; k < 1 + pick(5); ++k)
+      at.push_back(static_cast<int64_t>(pick(static_cast<size_t>(size.value()))) - (pick(2) ? size.value() : 0));
     add("Gather", {v, ints(at)}, with("axis", axis));
   }
   void normalise(ValueId v) {
@@ -209,7 +213,8 @@ void check(uint64_t seed) {
       const auto got = (*context)->run(inputs);
       ASSERT_TRUE(got) << "opt " << opt << ": " << got.error().text() << "\n" << text;
       for (size_t k = 0; k < want->size(); ++k)
-        ASSERT_EQ(testing::difference((*want)[k], (*got)[k], 20), "") << "opt " << opt << ", batch " << batch << ", result " << k << "\n" << text;
+        ASSERT_EQ(testing::difference((*want)[k], (*got)[k], 20), "") << "opt " << opt << ", batch " << batch << ", result " << k << "\n"
+                                                                      << text;
     }
   }
 }
