@@ -167,7 +167,7 @@ class Demo:
     def picture(self, title: str, *arguments: str | Path) -> None:
         out = self.work / "picture.svg"
         out.unlink(missing_ok=True)
-        tenon("inspect", *arguments, "--svg", out)
+        tenon(*arguments, "--svg", out)
         if out.exists():
             self.page.pictures.append((title, out.read_text(encoding="utf-8")))
 
@@ -178,8 +178,10 @@ class Demo:
                 shapes = [f"--shape={name}={MEASURED_SHAPE}" for name in ("input_ids", "attention_mask")]
                 self.page.kernels = tenon("bench", self.engine, *shapes, "--runs", "10", "--seconds", "1")["kernels"]
                 self.page.kernel_title = f"Time per kernel, a batch of {MEASURED_SHAPE} tokens"
-                self.picture("as exported", GRAPH, "--external-data", self.model)
-                self.picture("as compiled", self.engine)
+                self.picture("as exported", "inspect", GRAPH, "--external-data", self.model)
+                drawn = self.work / "drawn.tenon"
+                self.picture("as compiled", "build", GRAPH, "--external-data", self.model, "-o", drawn)
+                drawn.unlink(missing_ok=True)
             except Failed as problem:
                 says.append(f"without a part: {problem}")
             self.page.steps = self.steps.times

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -94,10 +95,18 @@ class Drawing {
     return op.domain.empty() ? "#9dc3e6" : "#f8cbad";
   }
 
+  /// Neighbouring numbers far apart on the colour circle (golden angle), all light enough for black letters.
+  static std::string colour_of_group(std::optional<size_t> group) {
+    if (!group) return "#ffffff";
+    const double hue = static_cast<double>(*group) * 0.618033988749895;
+    return fmt::format("{:.3f} 0.45 0.95", hue - std::floor(hue));
+  }
+
   void node(size_t i, const char* indent) {
     const Node& n = g_.node(order_[i]);
     std::string label = n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name;
-    out_ += fmt::format("{}n{} [label={}, tooltip={}, fillcolor=\"{}\"];\n", indent, i, quoted(label), quoted(n.name), colour(*n.op));
+    out_ += fmt::format("{}n{} [label={}, tooltip={}, fillcolor=\"{}\"];\n", indent, i, quoted(label), quoted(n.name),
+                        options_.group ? colour_of_group(options_.group(order_[i])) : colour(*n.op));
   }
 
   void nodes() {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "ir/graph.h"
@@ -9,8 +11,10 @@ namespace tenon::ir {
 struct DotOptions {
   bool collapse = true;        ///< draw repeated consecutive blocks (layers) once, with "x 12"
   size_t longest_block = 512;  ///< nodes
+  /// Colours nodes by the number given instead of by family; nullopt: white. May be null.
+  std::function<std::optional<size_t>(NodeId)> group;
 };
-/// Graphviz DOT text of the graph (bodies are one node): ops coloured by family, types on the edges.
+/// Graphviz DOT text of the graph (bodies are one node): ops coloured by family or by group, types on the edges.
 /// Cost: nodes times `longest_block`.
 std::string dot(const Graph& graph, const DotOptions& options = {});
 

@@ -5,11 +5,15 @@
 
 #include <chrono>
 #include <filesystem>
+#include <unordered_map>
 
 #include "cli/console.h"
 #include "cli/engine_options.h"
+#include "cli/graphviz.h"
 #include "cli/verb.h"
 #include "compiler/save.h"
+#include "files/atomic_write.h"
+#include "ir/dot.h"
 
 namespace tenon::cli {
 namespace {
@@ -17,6 +21,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   std::string output;
+  std::string svg;
   bool portable = false;
 };
 
@@ -39,6 +44,25 @@ std::string shapes_text(const std::vector<Sizes>& shapes) {
   return out;
 }
 
+/// The compiled graph, one colour a fused group.
+Result<void> draw(const compiler::Compiled& c, const std::string& path) {
+  std::unordered_map<ir::NodeId, size_t> group_of;
+  for (size_t g = 0; g < c.plan.groups.size(); ++g) {
+    const codegen::Group& group = c.plan.groups[g];
+    if (group.node) group_of.try_emplace(group.node, g);
+    for (const codegen::Nest& n : group.nests)
+      for (ir::NodeId id : n.nodes) group_of.try_emplace(id, g);
+    if (!group.epilogue) continue;
+    for (ir::NodeId id : group.epilogue->map.nodes) group_of.try_emplace(id, g);
+  }
+  ir::DotOptions options;
+  options.group = [&](ir::NodeId id) -> std::optional<size_t> {
+    const auto found = group_of.find(id);
+    return found == group_of.end() ? std::nullopt : std::optional(found->second);
+  };
+  return files::write_file(path, TRY(render_svg(ir::dot(*c.graph, options))));
+}
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   auto imported = TRY(o.engine.model.import());
@@ -50,6 +74,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
   console.progress("write");
   TRY(compiler::save(compiled, options, path));
+  if (!o.svg.empty()) TRY(draw(compiled, o.svg));
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const compiler::CompileReport r = compiled.report;
   const auto shapes = default_shapes(compiled.built.program.inputs, TRY(o.engine.model.import_options()).shapes);
@@ -93,6 +118,7 @@ VERB(build) {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
+      app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
       return [o](Console& console) { return build_engine(*o, console); };
     },
