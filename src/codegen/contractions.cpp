@@ -14,7 +14,7 @@ namespace {
 bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
   if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
   for (size_t d = 0; d < a.index.size(); ++d) {
-    if (a.index[d].op() != ExprOp::axis || a.index[d]->index != static_cast<int>(d)) return false;
+    if (!is_axis(a.index[d], static_cast<int>(d), map)) return false;
     if (!map.axes[d].extent.known_equal(plan.arrays[a.array].shape[d])) return false;
   }
   return true;

@@ -65,11 +65,17 @@ Order channels_last(const std::vector<bool>& windows) {
   return order;
 }
 
-/// Which axis tells each dimension's index: its only one, or the parallel one of a window; -1 where none does.
-std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest) {
+/// Which axis tells each dimension's index: its only one, or the parallel one of a window; -1 where none does. A dimension of size 1
+/// needs none: it answers to its own number, beyond all axes.
+std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest, const DimList& shape) {
+  constexpr int kBeyondAxes = 1000;
   std::vector<int> out;
-  for (const Expr& e : index) {
-    auto affine = affine_of(e, static_cast<int>(nest.axes.size()));
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (shape[d] == Dim(1)) {
+      out.push_back(kBeyondAxes + static_cast<int>(d));
+      continue;
+    }
+    auto affine = affine_of(index[d], static_cast<int>(nest.axes.size()));
     std::vector<int> all, parallel;
     for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
       if (affine->coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
@@ -149,9 +155,9 @@ class Layouts {
     };
     std::vector<Side> sides;
     for (const NestAccess& a : n.accesses)
-      if (!a.flat) sides.push_back({a.array, axes_of(a.index, n)});
+      if (!a.flat) sides.push_back({a.array, axes_of(a.index, n, plan_.arrays[a.array].shape)});
     for (const NestOutput& o : n.outputs)
-      if (!o.flat) sides.push_back({o.array, axes_of(o.index, n)});
+      if (!o.flat) sides.push_back({o.array, axes_of(o.index, n, plan_.arrays[o.array].shape)});
     bool changed = false;
     for (const Side& from : sides) {
       if (order_[from.array].empty()) continue;

@@ -99,6 +99,11 @@ std::string array_name(ArrayId id, const Plan& plan) {
 
 }  // namespace
 
+bool is_axis(const Expr& index, int axis, const Nest& nest) {
+  if (index.op() == ExprOp::axis) return index->index == axis;
+  return index.op() == ExprOp::constant && index->integer == 0 && nest.axes[axis].extent == Dim(1);
+}
+
 std::string text_of(const Nest& nest, const Plan& plan) {
   std::string out = "for";
   for (const ops::Axis& axis : nest.axes) {

@@ -100,6 +100,8 @@ Expr flatten(const std::vector<Expr>& index, const DimList& strides);
 /// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart
 /// along the shape's strides; nullopt where they do not.
 std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes);
+/// Whether `index` is the number of that axis: the axis itself, or 0 where it has one step only.
+bool is_axis(const Expr& index, int axis, const Nest& nest);
 std::string text_of(const Nest& nest, const Plan& plan);
 std::string text_of(const Plan& plan);
 

@@ -24,10 +24,10 @@ int leading(const Nest& n) {
   return count;
 }
 
-bool indexed_by_outer(const std::vector<Expr>& index, int outer) {
+bool indexed_by_outer(const std::vector<Expr>& index, int outer, const Nest& nest) {
   if (static_cast<int>(index.size()) < outer) return false;
   for (int d = 0; d < outer; ++d)
-    if (index[d].op() != ExprOp::axis || index[d]->index != d) return false;
+    if (!is_axis(index[d], d, nest)) return false;
   return true;
 }
 
@@ -44,7 +44,7 @@ int shared_outer(const std::vector<const Nest*>& nests) {
       for (const Nest* reader : nests)
         for (const NestAccess& a : reader->accesses)
           if (a.array == o.array)
-            while (outer > 0 && !(indexed_by_outer(a.index, outer) && indexed_by_outer(o.index, outer))) --outer;
+            while (outer > 0 && !(indexed_by_outer(a.index, outer, *reader) && indexed_by_outer(o.index, outer, *writer))) --outer;
   return outer;
 }
 
