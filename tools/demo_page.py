@@ -77,7 +77,11 @@ def sections(page: Page) -> list[str]:
         out.append(f"<h2>{html.escape(page.kernel_title)}</h2>" + table(kernel_rows(page.kernels), {1, 2, 3, 4}))
     if page.pictures:
         shown = [f'<div><p>{html.escape(n)}</p><div class="picture">{inline_svg(svg)}</div></div>' for n, svg in page.pictures]
-        out.append('<h2>The graph</h2><p class="quiet">As compiled, one colour is one fused group; as exported, one family of ops.</p><div class="pair">' + "".join(shown) + "</div>")
+        out.append(
+            '<h2>The graph</h2><p class="quiet">As compiled, one colour is one fused group; as exported, one family of ops.</p><div class="pair">'
+            + "".join(shown)
+            + "</div>"
+        )
     return out
 
 
