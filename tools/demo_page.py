@@ -78,7 +78,7 @@ def sections(page: Page) -> list[str]:
     if page.pictures:
         shown = [f'<div><p>{html.escape(n)}</p><div class="picture">{inline_svg(svg)}</div></div>' for n, svg in page.pictures]
         out.append(
-            '<h2>The graph</h2><p class="quiet">As compiled, one colour is one fused group; as exported, one family of ops.</p><div class="pair">'
+            '<h2>The graph</h2><p class="quiet">One colour: as exported a family of ops, as compiled a fused group.</p><div class="pair">'
             + "".join(shown)
             + "</div>"
         )
