@@ -21,6 +21,8 @@ struct Kernel {
 
 /// Lowers a group of kind nests. Errors: not_supported, naming the node.
 Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target);
+/// One nest as a group of its own.
+Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target);
 /// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order.
 Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target);
 /// Lowers fused attention: one task is a block of query rows of one head. Memory: the packed keys, linear in their number.

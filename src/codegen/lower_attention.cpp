@@ -283,12 +283,6 @@ class AttentionLowering {
   int64_t head_ = 0, value_ = 0, value_pad_ = 0;
 };
 
-Result<Kernel> lower_alone(Nest nest, Plan& plan, const Target& target) {
-  Group g;
-  g.nests.push_back(std::move(nest));
-  return lower_nests(g, plan, target);
-}
-
 /// Copies an operand into a row-major array over its axes of the nest, the last one padded to whole registers.
 ArrayId copy_operand(Nest& nest, int operand, std::vector<int> axes, int64_t lanes, Plan& plan, std::vector<Nest>& before) {
   Nest copy;
@@ -344,7 +338,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   for (const NestAccess& a : nest.accesses)
     if (a.within || !affine_of(flat_of(a, plan), kAttentionAxes))
       return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
-  for (Nest& n : before) kernels.push_back(TRY(lower_alone(std::move(n), plan, target)));
+  for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   Kernel kernel;
   AttentionLowering lowering(kernel, plan, target, nest, group.scale, packed);
   TRY(lowering.run());

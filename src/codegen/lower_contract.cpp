@@ -322,12 +322,6 @@ std::optional<EpiloguePlaces> places_of(const Epilogue& epilogue, const Nest& ne
   return out;
 }
 
-Result<Kernel> lower_alone(Nest nest, Plan& plan, const Target& target) {
-  Group g;
-  g.nests.push_back(std::move(nest));
-  return lower_nests(g, plan, target);
-}
-
 }  // namespace
 
 Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target) {
@@ -350,17 +344,17 @@ Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const
   join_roles(*roles, places);
   if (roles->lanes.size() > 1) {
     // Several lane axes that do not join: the result is walked as one product only if it is dense, which it is not.
-    auto alone = lower_alone(group.nests[0], plan, target);
+    auto alone = lower_nest(group.nests[0], plan, target);
     if (!alone) return std::unexpected(alone.error());
     kernels.push_back(std::move(*alone));
-    if (group.epilogue) kernels.push_back(TRY(lower_alone(group.epilogue->map, plan, target)));
+    if (group.epilogue) kernels.push_back(TRY(lower_nest(group.epilogue->map, plan, target)));
     return kernels;
   }
   Kernel kernel;
   // Panels must have the width that the lowering uses: registers x lanes.
   const int64_t panel = int64_t{tile_shape(target).vectors} * target.lanes();
   const ArrayId packed = TRY(pack_operand(nest, *roles, panel, plan, before));
-  for (Nest& n : before) kernels.push_back(TRY(lower_alone(std::move(n), plan, target)));
+  for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   ContractLowering lowering(kernel, plan, target, nest, *roles, packed);
   lowering.set_places(*rows, epilogue ? &*group.epilogue : nullptr, epilogue ? epilogue->reads : std::vector<Affine>{},
                       epilogue ? epilogue->result : *plain);
@@ -371,7 +365,7 @@ Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const
   kernel.nodes = nest.nodes;
   if (epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
   kernels.push_back(std::move(kernel));
-  if (group.epilogue && !epilogue) kernels.push_back(TRY(lower_alone(group.epilogue->map, plan, target)));
+  if (group.epilogue && !epilogue) kernels.push_back(TRY(lower_nest(group.epilogue->map, plan, target)));
   return kernels;
 }
 

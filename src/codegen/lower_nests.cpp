@@ -463,4 +463,10 @@ Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target)
   return kernel;
 }
 
+Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
+  Group alone;
+  alone.nests.push_back(std::move(nest));
+  return lower_nests(alone, plan, target);
+}
+
 }  // namespace tenon::codegen

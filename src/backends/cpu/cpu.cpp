@@ -25,11 +25,7 @@ Result<std::vector<Kernel>> lower_loops(const Group& group, codegen::Plan& plan,
     for (codegen::NestAccess& a : padded.nests[0].accesses)
       if (auto done = codegen::pad_operand(a, group.nests[0], plan, before); !done && done.error().code() != Code::not_supported)
         return std::unexpected(done.error());
-  for (codegen::Nest& n : before) {
-    Group copy;
-    copy.nests.push_back(std::move(n));
-    kernels.push_back(TRY(codegen::lower_nests(copy, plan, target)));
-  }
+  for (codegen::Nest& n : before) kernels.push_back(TRY(codegen::lower_nest(std::move(n), plan, target)));
   kernels.push_back(TRY(codegen::lower_nests(padded, plan, target)));
   return kernels;
 }
