@@ -85,10 +85,16 @@ std::vector<uint64_t> kernel_bytes(const engine::Reader& reader) {
   return {};
 }
 
-void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
-  std::map<uint32_t, std::vector<const Step*>> users;
+/// Steps by the kernel that they run, those in bodies of branches and loops included.
+void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& users) {
   for (const Step& s : p.steps)
     if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
+  for (const Program& body : p.bodies) note_users(body, users);
+}
+
+void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
+  std::map<uint32_t, std::vector<const Step*>> users;
+  note_users(p, users);
   const auto bytes = kernel_bytes(reader);
   Rows rows{{"kernel", "steps", "bytes", "computes"}};
   out["kernels"] = Json::array();
@@ -102,25 +108,45 @@ void show_kernels(const engine::Reader& reader, const Program& p, Console& conso
 }
 
 const char* kind_name(Step::Kind kind) {
-  return kind == Step::Kind::kernel ? "kernel" : kind == Step::Kind::opaque ? "by reference" : "sizes";
+  switch (kind) {
+    case Step::Kind::kernel: return "kernel";
+    case Step::Kind::opaque: return "by reference";
+    case Step::Kind::sizes: return "sizes";
+    case Step::Kind::branch: return "branch";
+    case Step::Kind::loop: return "loop";
+  }
+  return "unknown";
+}
+
+std::string buffers_text(const Program& p, const Step& s) {
+  std::string names;
+  for (const uint32_t b : s.buffers)
+    if (b < p.buffers.size())
+      names += (names.empty() ? "" : ", ") + (p.buffers[b].name.empty() ? fmt::format("#{}", b) : p.buffers[b].name);
+  return names;
+}
+
+/// The steps of a program, and below a branch or loop those of its bodies: "3", "3.0", "3.1".
+void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& json, std::map<std::string, size_t>& opaque) {
+  for (size_t k = 0; k < p.steps.size(); ++k) {
+    const Step& s = p.steps[k];
+    const std::string number = prefix + std::to_string(k);
+    rows.push_back(
+        {number, s.kind == Step::Kind::kernel ? fmt::format("kernel {}", s.code) : kind_name(s.kind), buffers_text(p, s), s.label});
+    json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
+    if (s.kind == Step::Kind::opaque) ++opaque[s.label];
+    if (s.kind != Step::Kind::branch && s.kind != Step::Kind::loop) continue;
+    const uint32_t bodies = s.kind == Step::Kind::branch ? 2 : 1;
+    for (uint32_t b = 0; b < bodies; ++b)
+      list_steps(p.bodies[s.code + b], number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, opaque);
+  }
 }
 
 void show_steps(const Program& p, bool text, Console& console, Json& out) {
   Rows rows{{"step", "runs", "reads and writes", "computes"}};
   out["steps"] = Json::array();
-  for (size_t k = 0; k < p.steps.size(); ++k) {
-    const Step& s = p.steps[k];
-    std::string names;
-    for (const uint32_t b : s.buffers)
-      if (b < p.buffers.size())
-        names += (names.empty() ? "" : ", ") + (p.buffers[b].name.empty() ? fmt::format("#{}", b) : p.buffers[b].name);
-    rows.push_back(
-        {std::to_string(k), s.kind == Step::Kind::kernel ? fmt::format("kernel {}", s.code) : kind_name(s.kind), names, s.label});
-    out["steps"].push_back({{"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
-  }
   std::map<std::string, size_t> opaque;
-  for (const Step& s : p.steps)
-    if (s.kind == Step::Kind::opaque) ++opaque[s.label];
+  list_steps(p, "", rows, out["steps"], opaque);
   for (const auto& [label, count] : opaque) console.line(fmt::format("runs by reference: {} x{}", label, count));
   if (!text) return;
   console.line();
@@ -129,9 +155,7 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
 
 Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
   const auto shapes = default_shapes(p.inputs, requested);
-  std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(p, 0, p.door_lines, shapes, sizes));
-  const uint64_t arena = TRY(runtime::lay_out(p, sizes)).bytes;
+  const uint64_t arena = TRY(runtime::planned_bytes(p, shapes));
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
   const auto buffers =

@@ -37,7 +37,7 @@ Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std:
   std::vector<std::vector<int64_t>> shapes;
   for (const Tensor& t : inputs) shapes.push_back(t.shape());
   std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, shapes, sizes));
+  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
   std::vector<double> flops;
   for (const runtime::Step& s : program.steps) flops.push_back(s.flops < program.door_lines ? static_cast<double>(sizes[s.flops]) : 0);
   return flops;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "codegen/attention.h"
+#include "codegen/control.h"
 #include "ops/op.h"
 
 namespace tenon::codegen {
@@ -17,7 +18,9 @@ using ir::ValueId;
 
 class Collector {
  public:
-  explicit Collector(const ir::Graph& graph) : graph_(graph) {}
+  Collector(const ir::Graph& graph, std::span<const DimNode* const> given) : graph_(graph), known_(given.begin(), given.end()) {
+    plan_.given.assign(given.begin(), given.end());
+  }
 
   Result<Plan> run() {
     for (ValueId v : graph_.inputs()) TRY(require_tensor(v));
@@ -145,7 +148,7 @@ class Collector {
       return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
     }
     if (node.is("Attention") && attention_fits(view)) return add_attention(n, node, view);
-    Group& g = push(node.bodies.empty() ? GroupKind::opaque : GroupKind::control, n);
+    Group& g = push(runs_as_programs(graph_, n) ? GroupKind::control : GroupKind::opaque, n);
     std::vector<ArrayId> in, out;
     for (ValueId v : node.inputs) in.push_back(array_of(v));
     for (ValueId v : node.outputs) out.push_back(array_of(v));
@@ -292,7 +295,7 @@ class Collector {
 
 }  // namespace
 
-Result<Plan> collect(const ir::Graph& graph) { return Collector(graph).run(); }
+Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given) { return Collector(graph, given).run(); }
 
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
   while (plan.arrays[access.array].same_bytes >= 0) {

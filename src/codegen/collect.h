@@ -6,8 +6,8 @@ namespace tenon::codegen {
 
 /// Every node as one group of its own: nests from its loop form, else opaque, attention, sizes or control. Nothing is fused;
 /// what nobody reads is left out.
-/// Errors: not_supported for a node with neither form nor reference.
-Result<Plan> collect(const ir::Graph& graph);
+/// given: of a body, the symbols that are known around it. Errors: not_supported for a node with neither form nor reference.
+Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given = {});
 
 /// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat.
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);

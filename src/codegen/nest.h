@@ -72,7 +72,7 @@ struct Group {
   int outer = 0;
   double scale = 1;  ///< attention: factor of the products
   std::optional<Epilogue> epilogue;
-  ir::NodeId node;                       ///< opaque, attention, control
+  ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own)
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
 };
 
@@ -89,6 +89,7 @@ struct Plan {
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;  ///< of the graph
   std::vector<IndexLimit> limits;
+  std::vector<const DimNode*> given;  ///< of a body: symbols that the graph around it knows
 };
 
 /// Row-major strides.
@@ -108,6 +109,7 @@ std::string text_of(const Plan& plan);
 struct PlanOptions {
   bool fuse = true;  ///< off: one kernel a node
   bool channels_last = true;
+  std::vector<const DimNode*> given;  ///< of a body: symbols that the graph around it knows
 };
 /// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);

@@ -6,7 +6,7 @@
 namespace tenon::codegen {
 
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
-  Plan plan = TRY(collect(graph));
+  Plan plan = TRY(collect(graph, options.given));
   find_contractions(plan);
   if (!options.fuse) return plan;
   absorb_epilogues(plan);  // before views and cheap maps spread into their readers

@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/reference/device/reference.h"
 #include "base/threads.h"
+#include "compiler/lower.h"
 #include "passes/pipeline.h"
 
 namespace tenon::compiler {
@@ -62,11 +63,10 @@ Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions&
   rewriting.level = options.opt;
   TRY(passes::optimise(*graph, rewriting));
   TRY(backends::cpu::prepare(*graph));
-  clock.begin("plan");
-  out.plan = TRY(codegen::plan(*graph, {.fuse = options.opt > 0, .channels_last = options.opt > 0}));
-  clock.begin("lower");
-  auto kernels = TRY(backends::cpu::lower(*graph, out.plan, target));
-  out.built = TRY(program::build(*graph, out.plan, std::move(kernels)));
+  clock.begin("plan and lower");
+  program::Lowered lowered = TRY(lower(*graph, {.fuse = options.opt > 0, .channels_last = options.opt > 0, .given = {}}, target));
+  out.plan = lowered.plan;
+  out.built = TRY(program::build(std::move(lowered)));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   clock.end();

@@ -12,28 +12,46 @@ ValueId Builder::operator()(std::string_view op, std::vector<ValueId> inputs, st
   return many(op, std::move(inputs), 1, std::move(attributes))[0];
 }
 
-std::vector<ValueId> Builder::many(std::string_view op_name, std::vector<ValueId> inputs, size_t outputs,
+std::vector<ValueId> Builder::many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                                    std::vector<std::pair<std::string, Attribute>> attributes) {
-  std::vector<ValueId> none(std::max<size_t>(outputs, 1));
-  if (!status_) return none;
+  const NodeId node = insert(op, std::move(inputs), outputs, std::move(attributes));
+  return node ? results_of(node) : std::vector<ValueId>(std::max<size_t>(outputs, 1));
+}
+
+std::vector<ValueId> Builder::with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
+                                        std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes) {
+  const NodeId node = insert(op, std::move(inputs), outputs, std::move(attributes));
+  if (!node) return std::vector<ValueId>(std::max<size_t>(outputs, 1));
+  graph_.attach_body(node, "body", std::move(body), captures);
+  return results_of(node);
+}
+
+NodeId Builder::insert(std::string_view op_name, std::vector<ValueId> inputs, size_t outputs,
+                       std::vector<std::pair<std::string, Attribute>> attributes) {
+  if (!status_) return {};
   const Op* op = find_op(graph_.ops(), op_name);
   if (!op) {
     status_ = fail(Code::not_supported, std::string(op_name), "no op of this name").advice("check the name and the domain (domain::Name)");
-    return none;
+    return {};
   }
   for (ValueId input : inputs) {
     if (!input || (graph_.alive(input) && graph_.stands_before(input, before_))) continue;
     status_ = fail(Code::bad_graph, std::string(op_name), "an operand stands behind the place where the node is inserted, or is gone");
-    return none;
+    return {};
   }
   Attributes set;
   for (auto& [key, value] : attributes) set.set(std::move(key), std::move(value));
   NodeId node = graph_.insert(*op, std::move(inputs), outputs, std::move(set), before_);
   if (!provenance_.rule.empty() || !provenance_.sources.empty()) graph_.set_provenance(node, provenance_);
+  return node;
+}
+
+std::vector<ValueId> Builder::results_of(NodeId node) {
+  const size_t outputs = graph_.node(node).outputs.size();
   if (Result<void> inferred = infer(graph_, node); !inferred) {
     status_ = std::unexpected(std::move(inferred).error());
     graph_.erase(node);
-    return none;
+    return std::vector<ValueId>(std::max<size_t>(outputs, 1));
   }
   std::vector<ValueId> results = graph_.node(node).outputs;
   if (results.empty()) results.resize(1);  // operator() hands the first one on

@@ -22,6 +22,9 @@ class Builder {
   /// Several results.
   std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                             std::vector<std::pair<std::string, Attribute>> attributes = {});
+  /// Several results of a node with a body: the body's last `captures.size()` inputs stand for the captured values.
+  std::vector<ValueId> with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
+                                 std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes = {});
   ValueId constant(Tensor tensor);
   ValueId constant(ConstantRef constant);
   ValueId ints(std::vector<int64_t> values);  ///< i64[n]
@@ -29,6 +32,11 @@ class Builder {
   const Result<void>& status() const { return status_; }
 
  private:
+  /// The node, not inferred; none where `status_` says why.
+  NodeId insert(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
+                std::vector<std::pair<std::string, Attribute>> attributes);
+  std::vector<ValueId> results_of(NodeId node);
+
   Graph& graph_;
   NodeId before_;
   Provenance provenance_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/checked.h"
 #include "program/opaque_text.h"
+#include "program/pool.h"
 #include "program/size_table.h"
 
 namespace tenon::program {
@@ -20,29 +20,49 @@ using codegen::Plan;
 using runtime::BufferInfo;
 using runtime::kMissing;
 using runtime::PortInfo;
+using runtime::Program;
 using runtime::Slot;
 using runtime::Step;
 
+/// What a branch or loop runs.
+struct Bodies {
+  std::vector<Program> programs;
+  std::vector<std::vector<Dim>> outer;  ///< sizes that each asks for
+};
+
 class ProgramBuilder {
  public:
-  ProgramBuilder(const ir::Graph& graph, const Plan& plan, std::vector<std::vector<Kernel>> lowered)
-      : graph_(graph), plan_(plan), lowered_(std::move(lowered)), numbers_(plan.arrays.size(), kMissing) {}
+  ProgramBuilder(Lowered lowered, Pool& pool)
+      : lowered_(std::move(lowered)), graph_(*lowered_.graph), plan_(lowered_.plan), pool_(pool), numbers_(plan_.arrays.size(), kMissing) {}
 
-  Result<Built> run() {
+  Result<Program> run() {
+    for (const Group& g : plan_.groups)
+      if (g.kind == GroupKind::control) TRY(add_bodies(g));
     bind_symbols();
     want_all();
-    TRY(sizes_.finish(out_.program));
+    TRY(sizes_.finish(out_));
     TRY(add_ports());
-    for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(add_group(plan_.groups[g], lowered_[g]));
+    for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
     finish_lives();
-    out_.program.weight_bytes = weight_bytes_;
     return std::move(out_);
   }
+  const std::vector<Dim>& outer() const { return sizes_.outer(); }
 
  private:
   static bool stepless(const Group& g) { return g.kind == GroupKind::opaque || g.kind == GroupKind::control; }
 
-  /// Symbols come from input shapes, or from the shapes that opaque steps give.
+  Result<void> add_bodies(const Group& group) {
+    Bodies bodies;
+    for (Lowered& body : lowered_.bodies.at(group.node)) {
+      ProgramBuilder builder(std::move(body), pool_);
+      bodies.programs.push_back(TRY(builder.run()));
+      bodies.outer.push_back(builder.outer());
+    }
+    bodies_.emplace(group.node, std::move(bodies));
+    return {};
+  }
+
+  /// Symbols come from input shapes, from outside, or from the shapes that steps without kernels give.
   void bind_symbols() {
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
@@ -50,21 +70,30 @@ class ProgramBuilder {
         if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
           sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
     }
+    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);
+    dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
-      if (stepless(group)) {
-        for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
-          for (ArrayId a : group.outputs) {
-            if (a < 0) continue;
-            for (Dim d : plan_.arrays[a].shape)
-              if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
-                sizes_.from_step(n, step);
-          }
-        ++step;
-      } else {
-        step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_[g].size());
+      if (stepless(group)) bind_results(group, step++);
+      else step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_.kernels[g].size());
+    }
+  }
+
+  /// Sizes that this step's results tell, and which of the results have no buffer before it has run.
+  void bind_results(const Group& group, uint32_t step) {
+    for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
+      for (ArrayId a : group.outputs) {
+        if (a < 0) continue;
+        for (Dim d : plan_.arrays[a].shape)
+          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
+            sizes_.from_step(n, step);
       }
+    for (ArrayId a : group.outputs) {
+      if (a < 0) continue;
+      const codegen::Array& array = plan_.arrays[a];
+      auto told = [&](Dim d) { return d.node() && sizes_.is_bound_by(d.node(), step); };
+      dynamic_[a] = group.kind == GroupKind::opaque || array.dtype == DType::string || std::ranges::any_of(array.shape, told);
     }
   }
 
@@ -80,7 +109,7 @@ class ProgramBuilder {
     for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
-      for (const Kernel& k : lowered_[g]) {
+      for (const Kernel& k : lowered_.kernels[g]) {
         want(k.sizes);
         want({k.tasks, k.grain, k.flops});
         for (ArrayId a : k.arguments) want(plan_.arrays[a].shape);
@@ -88,6 +117,9 @@ class ProgramBuilder {
       for (const auto* list : {&group.inputs, &group.outputs})
         for (ArrayId a : *list)
           for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
+      if (group.kind == GroupKind::control)
+        for (const auto& outer : bodies_.at(group.node).outer)
+          for (Dim d : outer) sizes_.want(d);
       if (group.kind == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
     }
   }
@@ -113,33 +145,22 @@ class ProgramBuilder {
       ports.push_back(std::move(port));
     };
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      add(plan_.inputs[i], out_.program.inputs, graph_.value(graph_.inputs()[i]).name);
+      add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
       for (const codegen::IndexLimit& l : plan_.limits)
-        if (l.input == plan_.inputs[i]) out_.program.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
+        if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(i);
-      out_.program.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
+      out_.inputs.back().buffer = number(plan_.inputs[i], std::move(b));
     }
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
-      add(plan_.outputs[o], out_.program.outputs, graph_.output_name(static_cast<uint32_t>(o)));
+      add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
       BufferInfo b = info(plan_.outputs[o]);
-      b.kind = made_by_opaque(plan_.outputs[o]) ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
+      b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
       b.index = static_cast<uint32_t>(o);
-      out_.program.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
+      out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
     }
     return {};
-  }
-
-  bool made_by_opaque(ArrayId a) {
-    if (dynamic_.empty()) {
-      dynamic_.assign(plan_.arrays.size(), false);
-      for (const Group& g : plan_.groups)
-        if (stepless(g))
-          for (ArrayId x : g.outputs)
-            if (x >= 0) dynamic_[x] = true;
-    }
-    return dynamic_[a];
   }
 
   BufferInfo info(ArrayId a) const {
@@ -152,8 +173,8 @@ class ProgramBuilder {
 
   uint32_t number(ArrayId a, BufferInfo b) {
     b.first = kMissing;
-    out_.program.buffers.push_back(std::move(b));
-    return numbers_[a] = static_cast<uint32_t>(out_.program.buffers.size() - 1);
+    out_.buffers.push_back(std::move(b));
+    return numbers_[a] = static_cast<uint32_t>(out_.buffers.size() - 1);
   }
 
   /// The buffer of an array, made on first use.
@@ -165,31 +186,21 @@ class ProgramBuilder {
     if (array.constant) {
       if (array.dtype == DType::string) return fail(Code::not_supported, b.name, "not supported yet: constant strings in an engine");
       b.kind = BufferInfo::Kind::weight;
-      b.offset = place(array.constant);
+      b.offset = pool_.place(array.constant);
     } else if (array.same_bytes >= 0) {
       b.kind = BufferInfo::Kind::alias;
       b.index = TRY(buffer(array.same_bytes));
-      if (out_.program.buffers[b.index].kind == BufferInfo::Kind::alias) b.index = out_.program.buffers[b.index].index;
+      if (out_.buffers[b.index].kind == BufferInfo::Kind::alias) b.index = out_.buffers[b.index].index;
     } else {
-      b.kind = made_by_opaque(a) ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
+      b.kind = dynamic_[a] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
     }
     return number(a, std::move(b));
   }
 
-  /// Weights start at 64-byte borders, with room behind them that a kernel may read.
-  uint64_t place(const ir::ConstantRef& c) {
-    auto [found, fresh] = places_.try_emplace(c.get(), weight_bytes_);
-    if (!fresh) return found->second;
-    out_.weights.push_back({c, weight_bytes_});
-    weight_bytes_ =
-        static_cast<uint64_t>(round_up(static_cast<int64_t>(weight_bytes_) + c->byte_size() + static_cast<int64_t>(runtime::kSlack), 64));
-    return found->second;
-  }
-
   void touch(uint32_t b) {
     if (b == kMissing) return;
-    BufferInfo& info = out_.program.buffers[b];
-    const uint32_t step = static_cast<uint32_t>(out_.program.steps.size());
+    BufferInfo& info = out_.buffers[b];
+    const uint32_t step = static_cast<uint32_t>(out_.steps.size());
     if (info.kind == BufferInfo::Kind::alias) return touch(info.index);
     info.first = std::min(info.first, step);
     info.last = std::max(info.last, step);
@@ -197,14 +208,15 @@ class ProgramBuilder {
 
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
     for (Kernel& k : lowered) TRY(add_kernel(k));
-    if (stepless(group)) return add_opaque(group);
+    if (group.kind == GroupKind::opaque) return add_opaque(group);
+    if (group.kind == GroupKind::control) return add_control(group);
     if (group.kind == GroupKind::sizes) {
       Step s = start(Step::Kind::sizes);
       s.buffers = {TRY(buffer(group.outputs[0]))};
       s.sizes = slots(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
       s.label = "Sizes";
       touch(s.buffers[0]);
-      out_.program.steps.push_back(std::move(s));
+      out_.steps.push_back(std::move(s));
     }
     return {};
   }
@@ -212,7 +224,7 @@ class ProgramBuilder {
   Step start(Step::Kind kind) const {
     Step s;
     s.kind = kind;
-    s.lines = sizes_.lines_before(static_cast<uint32_t>(out_.program.steps.size()));
+    s.lines = sizes_.lines_before(static_cast<uint32_t>(out_.steps.size()));
     s.tasks = s.grain = sizes_.slot(1);
     s.flops = sizes_.slot(0);
     return s;
@@ -228,11 +240,8 @@ class ProgramBuilder {
     s.flops = sizes_.slot(kernel.flops);
     s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label(kernel.nodes);
-    // Equal code is generated once: what differs between layers are buffers and sizes.
-    auto [found, fresh] = code_.try_emplace(codegen::text_of(kernel.tile), static_cast<uint32_t>(out_.kernels.size()));
-    s.code = found->second;
-    if (fresh) out_.kernels.push_back(std::move(kernel.tile));
-    out_.program.steps.push_back(std::move(s));
+    s.code = pool_.code(std::move(kernel.tile));
+    out_.steps.push_back(std::move(s));
     return {};
   }
 
@@ -252,48 +261,89 @@ class ProgramBuilder {
     const ir::Node& node = graph_.node(group.node);
     const OpaqueText text = TRY(opaque_text(graph_, group.node));
     Step s = start(Step::Kind::opaque);
-    s.code = static_cast<uint32_t>(out_.program.opaque.size());
-    out_.program.opaque.push_back(text.text);
-    out_.opaque_ops.push_back(node.op->name);
+    s.code = static_cast<uint32_t>(out_.opaque.size());
+    out_.opaque.push_back(text.text);
+    pool_.note_opaque(node.op->name);
     for (size_t k : text.operands) s.buffers.push_back(TRY(buffer(group.inputs[k])));
+    return finish_step(group, std::move(s));
+  }
+
+  /// Results, bindings and lives of a step without a kernel.
+  Result<void> finish_step(const Group& group, Step s) {
     for (size_t k = 0; k < group.outputs.size(); ++k) {
       const ArrayId a = group.outputs[k];
       s.results.push_back(TRY(buffer(a)));
       if (a < 0) continue;
       const DimList& shape = plan_.arrays[a].shape;
       for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.program.steps.size())))
+        if (const DimNode* n = shape[d].node(); n && sizes_.is_bound_by(n, static_cast<uint32_t>(out_.steps.size())))
           s.bindings.push_back({sizes_.slot(shape[d]), static_cast<uint32_t>(k), static_cast<uint32_t>(d)});
     }
     for (uint32_t b : s.buffers) touch(b);
     for (uint32_t b : s.results) touch(b);
-    s.label = node.op->name;
-    out_.program.steps.push_back(std::move(s));
+    s.label = graph_.node(group.node).op->name;
+    out_.steps.push_back(std::move(s));
     return {};
   }
 
+  Result<void> add_control(const Group& group) {
+    const ir::Node& node = graph_.node(group.node);
+    const bool loops = node.is("Loop");
+    Bodies& bodies = bodies_.at(group.node);
+    Step s = start(loops ? Step::Kind::loop : Step::Kind::branch);
+    s.code = static_cast<uint32_t>(out_.bodies.size());
+    for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
+      s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
+    for (uint32_t k = 2; k < node.explicit_inputs; ++k) s.buffers.push_back(TRY(buffer(group.inputs[k])));
+    if (loops) s.carried = node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
+    for (size_t b : order_of_bodies(node)) {
+      for (uint32_t k = 0; k < node.bodies[b].captures; ++k)
+        s.buffers.push_back(TRY(buffer(group.inputs[node.bodies[b].first_capture + k])));
+      renumber_outer(bodies.programs[b], static_cast<uint32_t>(s.sizes.size()));
+      for (Dim d : bodies.outer[b]) s.sizes.push_back(sizes_.slot(d));
+      out_.bodies.push_back(std::move(bodies.programs[b]));
+    }
+    TRY(finish_step(group, std::move(s)));
+    if (loops) out_.steps.back().results.resize(out_.bodies.back().outputs.size() - 1, kMissing);
+    return {};
+  }
+
+  /// What runs where the condition holds comes first.
+  static std::vector<size_t> order_of_bodies(const ir::Node& node) {
+    if (node.bodies.size() < 2) return {0};
+    return node.bodies[0].name == "else_branch" ? std::vector<size_t>{1, 0} : std::vector<size_t>{0, 1};
+  }
+
+  static void renumber_outer(Program& body, uint32_t by) {
+    for (runtime::SizeLine& l : body.sizes)
+      if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
+  }
+
   void finish_lives() {
-    for (BufferInfo& b : out_.program.buffers)
+    for (BufferInfo& b : out_.buffers)
       if (b.first == kMissing) b.first = b.last = 0;
   }
 
+  Lowered lowered_;
   const ir::Graph& graph_;
   const Plan& plan_;
-  std::vector<std::vector<Kernel>> lowered_;
-  Built out_;
+  Pool& pool_;
+  Program out_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
-  std::vector<bool> dynamic_;
-  std::unordered_map<const ir::Constant*, uint64_t> places_;
-  std::unordered_map<std::string, uint32_t> code_;
-  uint64_t weight_bytes_ = 0;
+  std::vector<bool> dynamic_;  ///< by array: its memory comes with the step that makes it
+  std::unordered_map<ir::NodeId, Bodies> bodies_;
 };
 
 }  // namespace
 
-Result<Built> build(const ir::Graph& graph, const Plan& plan, std::vector<std::vector<Kernel>> lowered) {
-  TENON_ASSERT(lowered.size() == plan.groups.size());
-  return ProgramBuilder(graph, plan, std::move(lowered)).run();
+Result<Built> build(Lowered lowered) {
+  TENON_ASSERT(lowered.kernels.size() == lowered.plan.groups.size());
+  Built out;
+  Pool pool(out);
+  out.program = TRY(ProgramBuilder(std::move(lowered), pool).run());
+  out.program.weight_bytes = pool.weight_bytes();
+  return out;
 }
 
 }  // namespace tenon::program

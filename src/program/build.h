@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/kernel.h"
@@ -21,10 +22,17 @@ struct Built {
   std::vector<std::string> opaque_ops;  ///< ops that run by reference, one a node
 };
 
+/// A graph planned and lowered, with the bodies of its branches and loops.
+struct Lowered {
+  const ir::Graph* graph = nullptr;
+  codegen::Plan plan;
+  std::vector<std::vector<codegen::Kernel>> kernels;            ///< of each group, in the order in which they run; none without code
+  std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
+};
+
 /// Numbers buffers, settles their lives, compiles sizes and shares equal kernels.
-/// Needs: kernels[g] are those of plan.groups[g], in the order in which they run (none for groups without code).  Promises: every index in
-/// the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives. Cost: linear in steps and
-/// buffers.
-Result<Built> build(const ir::Graph& graph, const codegen::Plan& plan, std::vector<std::vector<codegen::Kernel>> kernels);
+/// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
+/// Cost: linear in steps and buffers.
+Result<Built> build(Lowered lowered);
 
 }  // namespace tenon::program

@@ -10,8 +10,11 @@ using runtime::Program;
 using runtime::SizeLine;
 using runtime::Slot;
 
-void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis) { origins_.try_emplace(symbol, Origin{-1, input, axis}); }
-void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0}); }
+void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis) {
+  origins_.try_emplace(symbol, Origin{-1, input, axis, false});
+}
+void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0, false}); }
+void SizeTable::from_outside(const DimNode* symbol) { origins_.try_emplace(symbol, Origin{-1, 0, 0, true}); }
 bool SizeTable::knows(Dim dim) const {
   bool all = true;
   if (!dim.is_number()) each_symbol(dim, [&](const DimNode& s) { all &= origins_.contains(&s); });
@@ -75,8 +78,10 @@ Slot SizeTable::emit(Dim dim, Program& program) {
     switch (n.kind) {
       case DimNode::Kind::symbol: {
         const Origin& o = origins_.at(&n);
-        slot = o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
-                          : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
+        if (o.outside) outer_.push_back(dim);
+        slot = o.outside    ? add({SizeLine::Kind::outer, 0, static_cast<Slot>(outer_.size() - 1), 0, 0}, program)
+               : o.step < 0 ? add({SizeLine::Kind::input_dimension, 0, o.input, o.axis, 0}, program)
+                            : add({SizeLine::Kind::bound, 0, 0, 0, 0}, program);
         break;
       }
       case DimNode::Kind::polynomial: slot = emit_polynomial(n, program); break;

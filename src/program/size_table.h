@@ -16,6 +16,8 @@ class SizeTable {
   void from_input(const DimNode* symbol, uint32_t input, uint32_t axis);
   /// The symbol is set by step `step`. So may be a whole expression whose symbols nothing gives by themselves.
   void from_step(const DimNode* symbol, uint32_t step);
+  /// The symbol is known outside of this body.
+  void from_outside(const DimNode* symbol);
   /// Every symbol in it has an origin.
   bool knows(Dim dim) const;
   bool is_bound_by(const DimNode* symbol, uint32_t step) const {
@@ -29,11 +31,14 @@ class SizeTable {
   runtime::Slot slot(Dim dim) const;
   /// Lines that hold before step `step` runs.
   uint32_t lines_before(uint32_t step) const;
+  /// What the lines of kind `outer` count, once finished.
+  const std::vector<Dim>& outer() const { return outer_; }
 
  private:
   struct Origin {
-    int64_t step = -1;  ///< -1: an input
+    int64_t step = -1;  ///< -1: there from the start
     uint32_t input = 0, axis = 0;
+    bool outside = false;
   };
   Result<int64_t> level_of(Dim dim) const;
   runtime::Slot emit(Dim dim, runtime::Program& program);
@@ -41,7 +46,7 @@ class SizeTable {
   runtime::Slot add(runtime::SizeLine line, runtime::Program& program);
 
   std::unordered_map<const DimNode*, Origin> origins_;
-  std::vector<Dim> wanted_;
+  std::vector<Dim> wanted_, outer_;
   std::unordered_map<Dim, runtime::Slot> slots_;
   std::vector<std::pair<int64_t, uint32_t>> levels_;  ///< step, lines once it has run
 };

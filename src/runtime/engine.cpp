@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenon::runtime {
@@ -36,13 +37,25 @@ Result<CodeMapping> CodeMapping::map(std::span<const std::byte> code) {
   return m;
 }
 
-Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDevice* opaque) {
-  for (const Step& s : parts.program.steps)
+namespace {
+
+Result<void> check_kernels(const EngineParts& parts, const Program& program) {
+  for (const Step& s : program.steps)
     if (s.kind == Step::Kind::kernel && (s.code >= parts.entries.size() || parts.entries[s.code] >= parts.code.size()))
       return fail(Code::bad_file, "program", "a step names a kernel that the code section does not have").advice("build the engine again");
+  for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
+  return {};
+}
+
+bool has_opaque(const Program& program) { return !program.opaque.empty() || std::ranges::any_of(program.bodies, has_opaque); }
+
+}  // namespace
+
+Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDevice* opaque) {
+  TRY(check_kernels(parts, parts.program));
   if (parts.program.weight_bytes > parts.weights.size())
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says");
-  if (!parts.program.opaque.empty() && opaque == nullptr)
+  if (has_opaque(parts.program) && opaque == nullptr)
     return fail(Code::not_supported, "engine", "this engine has ops that run by reference, and the reference device is not linked in")
         .advice("link tenon::tenon instead of tenon::run (or, inside this project, tenon_reference_device); `tenon inspect` names the ops");
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct SizeLine {
     select = 8,
     less = 9,
     equal = 10,
-    bound = 11,  ///< set by the opaque step that makes the data it depends on
+    bound = 11,  ///< set by the step that makes the data it depends on
+    outer = 12,  ///< of a body: entry `a` of the sizes of the branch or loop
   } kind = Kind::constant;
   int64_t constant = 0;
   Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
@@ -43,11 +45,16 @@ struct BufferInfo {
 };
 
 struct Step {
-  enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3 } kind = Kind::kernel;
-  uint32_t code = 0;              ///< kernel: entry of the code section; opaque: number of the text in Program::opaque
-  std::vector<uint32_t> buffers;  ///< kernel: arguments; opaque: operands (kMissing: none); sizes: the buffer written
-  std::vector<uint32_t> results;  ///< opaque: results (kMissing: not wanted)
-  std::vector<Slot> sizes;        ///< kernel: its sizes; sizes: the elements; opaque: `bound` slots, see `bindings`
+  enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3, branch = 4, loop = 5 } kind = Kind::kernel;
+  /// kernel: entry of the code section; opaque: number of the text in Program::opaque; loop: number of its body in Program::bodies;
+  /// branch: of the body that runs where the condition holds, the next one is the other.
+  uint32_t code = 0;
+  /// kernel: arguments; sizes: the buffer written; opaque: operands (kMissing: none); branch: condition, operands of the one body, of
+  /// the other; loop: trip count and condition (kMissing: none), carried values, captures.
+  std::vector<uint32_t> buffers;
+  std::vector<uint32_t> results;  ///< of all but kernel and sizes (kMissing: not wanted); loop: carried values, then stacked rows
+  std::vector<Slot> sizes;        ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count
+  uint32_t carried = 0;           ///< loop: values carried from one iteration to the next
   Slot tasks = 0, grain = 0;
   uint64_t scratch_bytes = 0;
   uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
@@ -55,7 +62,7 @@ struct Step {
     Slot slot = 0;
     uint32_t result = 0, axis = 0;
   };
-  std::vector<Binding> bindings;  ///< opaque: slots that its results' shapes give
+  std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
   std::string label;              ///< for profiles: the ops that it computes
   Slot flops = 0;
 };
@@ -78,7 +85,9 @@ struct PortInfo {
   uint32_t buffer = kMissing;
 };
 
-/// A flat list of steps over numbered buffers.
+/// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.
+/// A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool), carried values, captures. A loop's body
+/// results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
   uint32_t door_lines = 0;  ///< lines that depend on input shapes alone
@@ -86,16 +95,21 @@ struct Program {
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
   std::vector<std::string> opaque;  ///< one-node graphs in text form
-  uint64_t weight_bytes = 0;
+  std::vector<Program> bodies;      ///< each belongs to one step
+  uint64_t weight_bytes = 0;        ///< of the whole engine; 0 in a body
 };
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.
 std::string encode(const Program& program);
 Result<Program> decode(std::string_view bytes);
 
+/// What a size table starts from.
+struct GivenSizes {
+  std::span<const std::vector<int64_t>> inputs;  ///< shapes
+  std::span<const int64_t> outer;                ///< a body's: from the step that runs it
+};
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow.
-Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, std::vector<std::vector<int64_t>> const& input_shapes,
-                            std::vector<int64_t>& values);
+Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values);
 
 /// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);
@@ -109,5 +123,8 @@ struct Layout {
 inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
 /// Cost: O(n log n + n * overlapping) for n buffers. Errors: size_overflow.
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes);
+
+/// Bytes that a run on these input shapes needs beside weights, results and what depends on data. Errors: size_overflow.
+Result<uint64_t> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
 
 }  // namespace tenon::runtime

@@ -2,8 +2,8 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/checked.h"
 #include "runtime/program.h"
+#include "runtime/program_check.h"
 
 namespace tenon::runtime {
 
@@ -51,14 +51,15 @@ enum : uint32_t {
   lines = 9,
   binding = 10,
   label = 11,
-  flops = 12
+  flops = 12,
+  carried = 13
 };
 }
 namespace port {
 enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 };
 }
 namespace program {
-enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8 };
+enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8, body = 9 };
 }
 
 template <class List>
@@ -98,6 +99,7 @@ void write(pbf_writer w, const Step& s) {
   for (const Step::Binding& b : s.bindings) add_list(w, step::binding, std::vector<uint32_t>{b.slot, b.result, b.axis});
   w.add_string(step::label, s.label);
   w.add_uint32(step::flops, s.flops);
+  if (s.carried != 0) w.add_uint32(step::carried, s.carried);
 }
 
 void write(pbf_writer w, const PortInfo& p) {
@@ -164,6 +166,7 @@ Step read_step(Reader r) {
       }
       case step::label: s.label = r.get_string(); break;
       case step::flops: s.flops = r.get_uint32(); break;
+      case step::carried: s.carried = r.get_uint32(); break;
       default: r.skip();
     }
   return s;
@@ -189,85 +192,30 @@ PortInfo read_port(Reader r) {
   return p;
 }
 
-/// Everything that the runtime will use as an index, looked at once.
-class Checker {
- public:
-  explicit Checker(const Program& p) : p_(p) {}
+/// Bodies in bodies in bodies: no model nests deeper.
+constexpr int kDeepest = 32;
 
-  bool sound() const {
-    if (p_.door_lines > p_.sizes.size()) return false;
-    for (uint32_t k = 0; k < p_.sizes.size(); ++k)
-      if (!line_sound(k)) return false;
-    for (const BufferInfo& b : p_.buffers)
-      if (!buffer_sound(b)) return false;
-    for (const Step& s : p_.steps)
-      if (!step_sound(s)) return false;
-    for (const auto* list : {&p_.inputs, &p_.outputs})
-      for (const PortInfo& port : *list)
-        if (!port_sound(port)) return false;
-    for (const PortInfo& output : p_.outputs)
-      if (output.buffer == kMissing) return false;
-    return true;
-  }
-
- private:
-  bool slots(const std::vector<Slot>& list) const {
-    for (Slot s : list)
-      if (s >= p_.sizes.size()) return false;
-    return true;
-  }
-  bool line_sound(uint32_t k) const {
-    using Kind = SizeLine::Kind;
-    const SizeLine& l = p_.sizes[k];
-    if (l.kind < Kind::constant || l.kind > Kind::bound) return false;
-    if (l.kind == Kind::constant || l.kind == Kind::bound) return true;
-    if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
-    return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
-  }
-  bool buffer_sound(const BufferInfo& b) const {
-    using Kind = BufferInfo::Kind;
-    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
-        !slots(b.shape))
-      return false;
-    if (b.kind == Kind::input) return b.index < p_.inputs.size();
-    if (b.kind == Kind::output) return b.index < p_.outputs.size();
-    if (b.kind == Kind::alias) return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias;
-    if (b.kind != Kind::weight) return true;
-    std::vector<int64_t> shape;
-    for (Slot s : b.shape) {
-      if (p_.sizes[s].kind != SizeLine::Kind::constant) return false;
-      shape.push_back(p_.sizes[s].constant);
+Program read_program(Reader r, int depth) {
+  Program p;
+  while (r.next()) switch (r.tag()) {
+      case program::line: p.sizes.push_back(read_line(r.get_message())); break;
+      case program::door: p.door_lines = r.get_uint32(); break;
+      case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
+      case program::step: p.steps.push_back(read_step(r.get_message())); break;
+      case program::input: p.inputs.push_back(read_port(r.get_message())); break;
+      case program::output: p.outputs.push_back(read_port(r.get_message())); break;
+      case program::opaque: p.opaque.push_back(r.get_string()); break;
+      case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
+      case program::body:
+        if (depth >= kDeepest) throw protozero::invalid_length_exception();
+        p.bodies.push_back(read_program(r.get_message(), depth + 1));
+        break;
+      default: r.skip();
     }
-    const auto count = checked_count(shape);
-    return count && *count < (int64_t{1} << 50) && b.offset <= p_.weight_bytes &&
-           static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= p_.weight_bytes - b.offset;
-  }
-  bool step_sound(const Step& s) const {
-    if (s.kind < Step::Kind::kernel || s.kind > Step::Kind::sizes || s.lines > p_.sizes.size()) return false;
-    if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
-    for (const auto* list : {&s.buffers, &s.results})
-      for (uint32_t b : *list)
-        if (b >= p_.buffers.size() && !(b == kMissing && s.kind == Step::Kind::opaque)) return false;
-    if (s.kind == Step::Kind::opaque && s.code >= p_.opaque.size()) return false;
-    if (s.kind == Step::Kind::sizes && s.buffers.size() != 1) return false;
-    for (const Step::Binding& b : s.bindings)
-      if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
-    return true;
-  }
-  bool port_sound(const PortInfo& port) const {
-    for (const ElementLimit& l : port.limits)
-      if (l.extent >= p_.sizes.size()) return false;
-    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
-           port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
-  }
-  const Program& p_;
-};
+  return p;
+}
 
-}  // namespace
-
-std::string encode(const Program& p) {
-  std::string bytes;
-  pbf_writer w(bytes);
+void write(pbf_writer w, const Program& p) {
   auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
   for (const SizeLine& l : p.sizes) add(program::line, l);
   w.add_uint32(program::door, p.door_lines);
@@ -277,28 +225,25 @@ std::string encode(const Program& p) {
   for (const PortInfo& o : p.outputs) add(program::output, o);
   for (const std::string& o : p.opaque) w.add_string(program::opaque, o);
   w.add_uint64(program::weight_bytes, p.weight_bytes);
+  for (const Program& b : p.bodies) add(program::body, b);
+}
+
+}  // namespace
+
+std::string encode(const Program& p) {
+  std::string bytes;
+  write(pbf_writer(bytes), p);
   return bytes;
 }
 
 Result<Program> decode(std::string_view bytes) {
   Program p;
   try {
-    Reader r(bytes.data(), bytes.size());
-    while (r.next()) switch (r.tag()) {
-        case program::line: p.sizes.push_back(read_line(r.get_message())); break;
-        case program::door: p.door_lines = r.get_uint32(); break;
-        case program::buffer: p.buffers.push_back(read_buffer(r.get_message())); break;
-        case program::step: p.steps.push_back(read_step(r.get_message())); break;
-        case program::input: p.inputs.push_back(read_port(r.get_message())); break;
-        case program::output: p.outputs.push_back(read_port(r.get_message())); break;
-        case program::opaque: p.opaque.push_back(r.get_string()); break;
-        case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
-        default: r.skip();
-      }
+    p = read_program(Reader(bytes.data(), bytes.size()), 0);
   } catch (const protozero::exception& e) {
     return fail(Code::bad_file, "program section", "the program does not decode").found(e.what()).advice("build the engine again");
   }
-  if (!Checker(p).sound())
+  if (!is_sound(p))
     return fail(Code::bad_file, "program section", "the program refers to what is not there")
         .expected("sound indices")
         .advice("build the engine again");

@@ -9,11 +9,11 @@ namespace tenon::runtime {
 
 namespace {
 
-std::optional<int64_t> value_of(const SizeLine& line, const std::vector<std::vector<int64_t>>& shapes, const std::vector<int64_t>& v) {
+std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, const std::vector<int64_t>& v) {
   using Kind = SizeLine::Kind;
   switch (line.kind) {
     case Kind::constant: return line.constant;
-    case Kind::input_dimension: return shapes[line.a][line.b];
+    case Kind::input_dimension: return given.inputs[line.a][line.b];
     case Kind::add: return checked_add(v[line.a], v[line.b]);
     case Kind::multiply: return checked_mul(v[line.a], v[line.b]);
     case Kind::floor_divide: return v[line.b] == 0 ? 0 : floor_div(v[line.a], v[line.b]);
@@ -23,18 +23,18 @@ std::optional<int64_t> value_of(const SizeLine& line, const std::vector<std::vec
     case Kind::less: return v[line.a] < v[line.b];
     case Kind::equal: return v[line.a] == v[line.b];
     case Kind::bound: return 0;
+    case Kind::outer: return given.outer[line.a];
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, std::vector<std::vector<int64_t>> const& input_shapes,
-                            std::vector<int64_t>& values) {
+Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values) {
   values.resize(program.sizes.size());
   for (uint32_t k = from; k < to; ++k) {
     if (program.sizes[k].kind == SizeLine::Kind::bound) continue;  // set by its step
-    auto value = value_of(program.sizes[k], input_shapes, values);
+    auto value = value_of(program.sizes[k], given, values);
     if (!value) return fail(Code::size_overflow, "", "a size does not fit 63 bits").advice("give smaller inputs");
     values[k] = *value;
   }

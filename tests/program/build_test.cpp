@@ -22,8 +22,12 @@ std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
 
 /// Every group gets one kernel over the arrays that its loops touch; none has code that could run.
 Result<program::Built> build(const ir::Graph& graph) {
-  const codegen::Plan plan = TRY(codegen::plan(graph, {.fuse = false, .channels_last = false}));
-  std::vector<std::vector<codegen::Kernel>> kernels(plan.groups.size());
+  program::Lowered out;
+  out.graph = &graph;
+  out.plan = TRY(codegen::plan(graph, {.fuse = false, .channels_last = false, .given = {}}));
+  const codegen::Plan& plan = out.plan;
+  auto& kernels = out.kernels;
+  kernels.resize(plan.groups.size());
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     if (plan.groups[g].kind != GroupKind::nests && plan.groups[g].kind != GroupKind::contract) continue;
     codegen::Kernel kernel;
@@ -34,7 +38,7 @@ Result<program::Built> build(const ir::Graph& graph) {
     }
     kernels[g].push_back(std::move(kernel));
   }
-  return program::build(graph, plan, std::move(kernels));
+  return program::build(std::move(out));
 }
 
 const BufferInfo& named(const runtime::Program& p, std::string_view name) {

@@ -30,7 +30,8 @@ struct SizeTableTest : testing::Test {
   }
   int64_t value(Dim dim, int64_t n_value, int64_t m_value) {
     std::vector<int64_t> values;
-    EXPECT_TRUE(runtime::evaluate_sizes(program, 0, program.door_lines, {{n_value, m_value}}, values));
+    const std::vector<std::vector<int64_t>> shapes = {{n_value, m_value}};
+    EXPECT_TRUE(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, values));
     return values[table.slot(dim)];
   }
 };

@@ -67,7 +67,7 @@ void use(const Program& p) {
   std::vector<std::vector<int64_t>> shapes;
   for (const PortInfo& port : p.inputs) shapes.emplace_back(port.shape.size(), 3);
   std::vector<int64_t> sizes;
-  if (evaluate_sizes(p, 0, static_cast<uint32_t>(p.sizes.size()), shapes, sizes)) (void)lay_out(p, sizes);
+  if (evaluate_sizes(p, 0, static_cast<uint32_t>(p.sizes.size()), {shapes, {}}, sizes)) (void)lay_out(p, sizes);
 }
 
 TEST(ProgramBytes, CutOffAnywhereAreBadOrSound) {
@@ -144,7 +144,8 @@ TEST(ProgramSizes, AreWhatTheirLinesSay) {
              {Kind::floor_divide, 0, 0, 1, 0},    {Kind::minimum, 0, 0, 1, 0},   {Kind::maximum, 0, 0, 1, 0}, {Kind::less, 0, 1, 0, 0},
              {Kind::equal, 0, 0, 1, 0},           {Kind::select, 0, 7, 0, 1},    {Kind::select, 0, 8, 0, 1}};
   std::vector<int64_t> values;
-  ASSERT_TRUE(evaluate_sizes(p, 0, 11, {{7}}, values));
+  const std::vector<Sizes> shapes = {{7}};
+  ASSERT_TRUE(evaluate_sizes(p, 0, 11, {shapes, {}}, values));
   EXPECT_EQ(values, (std::vector<int64_t>{7, -3, 4, -21, -3, -3, 7, 1, 0, 7, -3}));
 }
 

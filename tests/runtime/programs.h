@@ -108,6 +108,89 @@ inline runtime::Program small_program() {
   return p;
 }
 
+/// trips: i64[], x: f32[n] -> last: f32[n], rows: f32[k, n]. Each turn adds one; the loop ends after `trips` turns.
+inline runtime::Program loop_program() {
+  using namespace runtime;
+  using Kind = SizeLine::Kind;
+  using Place = BufferInfo::Kind;
+  Program body;
+  body.sizes = {{Kind::outer, 0, 0, 0, 0}, {Kind::constant, 1, 0, 0, 0}};
+  body.door_lines = 2;
+  body.buffers = {buffer(Place::input, DType::i64, {}, 0, "i"), buffer(Place::input, DType::boolean, {}, 1, "go"),
+                  buffer(Place::input, DType::f32, {0}, 2, "v"), buffer(Place::output, DType::boolean, {}, 0, "on"),
+                  buffer(Place::dynamic, DType::f32, {0}, 1, "next")};
+  body.inputs = {port("i", DType::i64, {}, {}, 0), port("go", DType::boolean, {}, {}, 1), port("v", DType::f32, {0}, {"n"}, 2)};
+  body.outputs = {port("on", DType::boolean, {}, {}, 3), port("next", DType::f32, {0}, {"n"}, 4), port("row", DType::f32, {0}, {"n"}, 4)};
+  body.opaque = {"add one"};
+  body.steps.resize(2);
+  body.steps[0].kind = Step::Kind::sizes;
+  body.steps[0].buffers = {3};
+  body.steps[0].sizes = {1};
+  body.steps[1].kind = Step::Kind::opaque;
+  body.steps[1].buffers = {2};
+  body.steps[1].results = {4};
+  for (Step& s : body.steps) s.lines = 2;
+
+  Program p;
+  p.sizes = {{Kind::input_dimension, 0, 1, 0, 0}, {Kind::constant, 1, 0, 0, 0}, {Kind::bound, 0, 0, 0, 0}};
+  p.door_lines = 2;
+  p.buffers = {buffer(Place::input, DType::i64, {}, 0, "trips"), buffer(Place::input, DType::f32, {0}, 1, "x"),
+               buffer(Place::output, DType::f32, {0}, 0, "last"), buffer(Place::dynamic, DType::f32, {2, 0}, 1, "rows")};
+  p.inputs = {port("trips", DType::i64, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
+  p.outputs = {port("last", DType::f32, {0}, {"n"}, 2), port("rows", DType::f32, {2, 0}, {"k", "n"}, 3)};
+  p.steps.resize(1);
+  p.steps[0].kind = Step::Kind::loop;
+  p.steps[0].buffers = {0, kMissing, 1};
+  p.steps[0].results = {2, 3};
+  p.steps[0].sizes = {0};
+  p.steps[0].carried = 1;
+  p.steps[0].lines = 2;
+  p.steps[0].bindings = {{2, 1, 0}};
+  p.steps[0].label = "Loop";
+  p.bodies = {body};
+  return p;
+}
+
+/// if: bool[], x: f32[n] -> y: f32[n]: x + 1 where the condition holds, else x + 2.
+inline runtime::Program branch_program() {
+  using namespace runtime;
+  using Place = BufferInfo::Kind;
+  Program yes;
+  yes.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}};
+  yes.door_lines = 1;
+  yes.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::dynamic, DType::f32, {0}, 0, "y")};
+  yes.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
+  yes.outputs = {port("y", DType::f32, {0}, {"n"}, 1)};
+  yes.opaque = {"add one"};
+  yes.steps.resize(1);
+  yes.steps[0].kind = Step::Kind::opaque;
+  yes.steps[0].buffers = {0};
+  yes.steps[0].results = {1};
+  yes.steps[0].lines = 1;
+  Program no = yes;
+  no.buffers.push_back(no.buffers[1]);
+  no.steps.push_back(no.steps[0]);
+  no.steps[1].buffers = {1};
+  no.steps[1].results = {2};
+  no.outputs[0].buffer = 2;
+
+  Program p;
+  p.sizes = {{SizeLine::Kind::input_dimension, 0, 1, 0, 0}};
+  p.door_lines = 1;
+  p.buffers = {buffer(Place::input, DType::boolean, {}, 0, "if"), buffer(Place::input, DType::f32, {0}, 1, "x"),
+               buffer(Place::output, DType::f32, {0}, 0, "y")};
+  p.inputs = {port("if", DType::boolean, {}, {}, 0), port("x", DType::f32, {0}, {"n"}, 1)};
+  p.outputs = {port("y", DType::f32, {0}, {"n"}, 2)};
+  p.steps.resize(1);
+  p.steps[0].kind = Step::Kind::branch;
+  p.steps[0].buffers = {0, 1, 1};
+  p.steps[0].results = {2};
+  p.steps[0].lines = 1;
+  p.steps[0].label = "If";
+  p.bodies = {yes, no};
+  return p;
+}
+
 inline std::shared_ptr<runtime::Engine> small_engine(runtime::Program program = small_program()) {
   runtime::EngineParts parts;
   parts.program = std::move(program);

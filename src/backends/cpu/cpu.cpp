@@ -63,6 +63,8 @@ Result<void> own_results(ir::Graph& graph) {
 }  // namespace
 
 Result<void> prepare(ir::Graph& graph) {
+  for (ir::NodeId n : graph.nodes())
+    for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b)));
   std::vector<ir::NodeId> fused;
   for (ir::NodeId n : graph.nodes()) {
     const ir::Node& node = graph.node(n);

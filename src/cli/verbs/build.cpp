@@ -31,13 +31,6 @@ std::string opaque_text(const compiler::CompileReport& r) {
   return out.empty() ? "nothing" : out;
 }
 
-/// Bytes of intermediate values for inputs of these shapes.
-Result<uint64_t> planned_peak(const runtime::Program& program, const std::vector<Sizes>& shapes) {
-  std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, shapes, sizes));
-  return TRY(runtime::lay_out(program, sizes)).bytes;
-}
-
 std::string shapes_text(const std::vector<Sizes>& shapes) {
   std::string out;
   for (const Sizes& s : shapes) out += fmt::format("{}[{}]", out.empty() ? "" : " ", fmt::join(s, ","));
@@ -78,7 +71,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const compiler::CompileReport r = compiled.report;
   const auto shapes = default_shapes(compiled.built.program.inputs, TRY(o.engine.model.import_options()).shapes);
-  const uint64_t arena = TRY(planned_peak(compiled.built.program, shapes));
+  const uint64_t arena = TRY(runtime::planned_bytes(compiled.built.program, shapes));
   console.table({{"", path.string()},
                  {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
                  {"fused groups", std::to_string(r.groups)},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/scan_as_loop.h"
 
 namespace tenon::ops {
 
@@ -121,6 +122,7 @@ OP(scan) {
     .infer = infer_scan,
     .body_inputs = scan_body_inputs,
     .reference = reference_of_scan,
+    .definition = scan_as_loop,
     .upgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
       if (opset >= 9) return {};
       return fail(Code::not_supported, graph.node(node).name, "Scan: not supported yet: the batched form of opset 8");

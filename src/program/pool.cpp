@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/pool.h"
+
+#include "base/checked.h"
+
+namespace tenon::program {
+
+uint32_t Pool::code(codegen::TileKernel kernel) {
+  const auto [found, fresh] = code_.try_emplace(codegen::text_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
+  if (fresh) out_.kernels.push_back(std::move(kernel));
+  return found->second;
+}
+
+uint64_t Pool::place(const ir::ConstantRef& constant) {
+  const auto [found, fresh] = places_.try_emplace(constant.get(), weight_bytes_);
+  if (!fresh) return found->second;
+  out_.weights.push_back({constant, weight_bytes_});
+  const int64_t end = static_cast<int64_t>(weight_bytes_) + constant->byte_size() + static_cast<int64_t>(runtime::kSlack);
+  weight_bytes_ = static_cast<uint64_t>(round_up(end, 64));
+  return found->second;
+}
+
+}  // namespace tenon::program

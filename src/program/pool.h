@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <unordered_map>
+
+#include "program/build.h"
+
+namespace tenon::program {
+
+/// What the programs of one engine share: code and weights, each once.
+class Pool {
+ public:
+  explicit Pool(Built& out) : out_(out) {}
+
+  /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
+  uint32_t code(codegen::TileKernel kernel);
+  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read.
+  uint64_t place(const ir::ConstantRef& constant);
+  void note_opaque(const std::string& op) { out_.opaque_ops.push_back(op); }
+  uint64_t weight_bytes() const { return weight_bytes_; }
+
+ private:
+  Built& out_;
+  std::unordered_map<const ir::Constant*, uint64_t> places_;
+  std::unordered_map<std::string, uint32_t> code_;
+  uint64_t weight_bytes_ = 0;
+};
+
+}  // namespace tenon::program

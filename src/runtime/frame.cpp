@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/threads.h"
+#include "runtime/control.h"
+#include "runtime/door.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kMostElements = int64_t{1} << 45;
+
+bool is_control(const Step& step) { return step.kind == Step::Kind::branch || step.kind == Step::Kind::loop; }
+
+Result<void> check_time(const RunOptions& options, const std::string& place) {
+  if (options.token && options.token->stop.load(std::memory_order_relaxed)) return fail(Code::cancelled, place, "the run was cancelled");
+  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline)
+    return fail(Code::deadline, place, "the deadline has passed");
+  return {};
+}
+
+Error too_small(const PortInfo& port, size_t expected, size_t found) {
+  return fail(Code::bad_input, port_place("output", port), "the bound memory is too small")
+      .expected(fmt::format("{} bytes", expected))
+      .found(fmt::format("{} bytes", found));
+}
+
+/// Generated code has no type in front of it for the sanitiser of undefined behaviour to look at.
+__attribute__((no_sanitize("function"))) void call(KernelFunction function, const KernelArgs& args, int64_t begin, int64_t end) {
+  function(&args, begin, end);
+}
+
+}  // namespace
+
+Frame::Frame(const Engine& engine, const Program& program, bool alternate)
+    : engine_(engine),
+      program_(program),
+      alternate_(alternate),
+      shapes_(program.inputs.size()),
+      sizes_(program.sizes.size()),
+      pointers_(program.buffers.size(), nullptr),
+      dynamic_(program.buffers.size()),
+      opaque_(program.opaque.size()),
+      results_(program.outputs.size()),
+      bound_(program.outputs.size()),
+      result_blocks_(program.outputs.size()) {
+  for (uint32_t b = 0; b < program.buffers.size(); ++b)
+    if (program.buffers[b].kind == BufferInfo::Kind::arena && sized_late(program, program.buffers[b])) late_.emplace_back(b, Tensor());
+  size_t arguments = 0, sizes = 0;
+  for (const Step& step : program.steps) {
+    arguments = std::max(arguments, step.buffers.size());
+    sizes = std::max(sizes, step.sizes.size());
+    scratch_stride_ = std::max(scratch_stride_, (step.scratch_bytes + 4095 + kSlack) / 4096 * 4096);
+    controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
+  }
+  arguments_.resize(arguments);
+  kernel_sizes_.resize(sizes);
+}
+
+Frame::~Frame() = default;
+
+bool Frame::same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const {
+  if (!planned_ || !std::ranges::equal(outer, outer_)) return false;
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (shapes_[k] != inputs[k].shape()) return false;
+  return true;
+}
+
+Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads) {
+  if (!same_sizes(inputs, outer)) {
+    planned_ = false;
+    for (size_t k = 0; k < inputs.size(); ++k) shapes_[k] = inputs[k].shape();
+    outer_.assign(outer.begin(), outer.end());
+    TRY(evaluate_sizes(program_, 0, program_.door_lines, {shapes_, outer_}, sizes_));
+    TRY(check_shapes(program_, inputs, sizes_));
+    layout_ = TRY(lay_out(program_, sizes_));
+    planned_ = true;
+  }
+  TRY(check_elements(program_, inputs, sizes_));
+  std::byte* base = TRY(arena_.reserve(layout_.bytes));
+  TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));
+  point(inputs, base);
+  return {};
+}
+
+void Frame::point(std::span<const Tensor> inputs, std::byte* arena) {
+  for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
+    const BufferInfo& info = program_.buffers[b];
+    if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) pointers_[b] = arena + layout_.offsets[b];
+    if (info.kind == BufferInfo::Kind::weight) pointers_[b] = const_cast<std::byte*>(engine_.weights()) + info.offset;
+    if (info.kind != BufferInfo::Kind::input) continue;
+    const Tensor& t = inputs[info.index];
+    pointers_[b] = t.count() > 0 && t.dtype() != DType::string ? const_cast<std::byte*>(t.data()) : nothing_;
+    dynamic_[b] = t;
+  }
+}
+
+Sizes Frame::shape_of(uint32_t buffer) const {
+  Sizes shape;
+  for (Slot s : program_.buffers[buffer].shape) shape.push_back(sizes_[s]);
+  return shape;
+}
+
+Tensor Frame::tensor_of(uint32_t buffer) const {
+  const BufferInfo& info = program_.buffers[buffer];
+  if (info.kind == BufferInfo::Kind::alias) return tensor_of(info.index).reshaped(shape_of(buffer));
+  if (info.kind == BufferInfo::Kind::input || info.kind == BufferInfo::Kind::dynamic) return dynamic_[buffer];
+  return Tensor::view(info.dtype, shape_of(buffer), pointers_[buffer], nullptr);
+}
+
+/// Results that kernels write: bound memory, or the frame's own.
+Result<void> Frame::place_results() {
+  for (size_t k = 0; k < results_.size(); ++k)
+    if (program_.buffers[program_.outputs[k].buffer].kind == BufferInfo::Kind::output) TRY(place_result(k));
+  return {};
+}
+
+Result<void> Frame::place_result(size_t k) {
+  const PortInfo& port = program_.outputs[k];
+  const BufferInfo& info = program_.buffers[port.buffer];
+  const Sizes shape = shape_of(port.buffer);
+  const auto count = checked_count(shape);
+  if (!count) return fail(Code::size_overflow, port_place("output", port), "the result is too large");
+  const size_t bytes = static_cast<size_t>(bytes_of(info.dtype, *count));
+  if (bound_[k].first != nullptr) {
+    if (bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
+    pointers_[port.buffer] = bound_[k].first;
+  } else {
+    pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(bytes + kSlack));
+  }
+  if (results_[k].data() != pointers_[port.buffer] || results_[k].shape() != shape)
+    results_[k] = Tensor::view(info.dtype, shape, pointers_[port.buffer], nullptr);
+  return {};
+}
+
+/// Memory for the arena buffers whose shapes lines [from, to) have settled.
+Result<void> Frame::place_late(uint32_t from, uint32_t to) {
+  for (auto& [b, memory] : late_) {
+    const std::vector<Slot>& shape = program_.buffers[b].shape;
+    const Slot last = *std::max_element(shape.begin(), shape.end());
+    if (last < from || last >= to) continue;
+    const auto count = checked_count(shape_of(b));
+    if (!count || *count > kMostElements) return fail(Code::size_overflow, program_.buffers[b].name, "an intermediate value is too large");
+    const int64_t bytes = bytes_of(program_.buffers[b].dtype, *count) + static_cast<int64_t>(kSlack);
+    if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
+    pointers_[b] = memory.mutable_data();
+  }
+  return {};
+}
+
+/// Where a step has made a result of the program as a tensor: that tensor itself, or a copy in the memory bound for it.
+Result<void> Frame::keep_result(uint32_t buffer, const Tensor& t) {
+  for (size_t r = 0; r < results_.size(); ++r) {
+    const PortInfo& port = program_.outputs[r];
+    if (port.buffer != buffer) continue;
+    results_[r] = t;
+    if (bound_[r].first == nullptr || t.dtype() == DType::string) continue;
+    const auto bytes = static_cast<size_t>(t.byte_size());
+    if (bound_[r].second < bytes) return too_small(port, bytes, bound_[r].second);
+    if (bytes > 0) std::memcpy(bound_[r].first, t.data(), bytes);
+    results_[r] = Tensor::view(t.dtype(), t.shape(), bound_[r].first, nullptr);
+  }
+  return {};
+}
+
+Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int threads) {
+  const int64_t tasks = sizes_[step.tasks];
+  if (tasks <= 0) return {};
+  for (size_t k = 0; k < step.buffers.size(); ++k) arguments_[k] = pointers_[step.buffers[k]];
+  for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
+  const KernelFunction function = engine_.kernel(step.code);
+  std::byte* scratch_base = scratch_.data();
+  const uint64_t stride = scratch_stride_;
+  const bool watch = options.token != nullptr || options.deadline != Clock::time_point::max();
+  std::atomic<bool> stopped{false};
+  auto body = [&](int64_t begin, int64_t end, int thread) {
+    if (watch && (stopped.load(std::memory_order_relaxed) || !check_time(options, step.label))) {
+      stopped.store(true, std::memory_order_relaxed);
+      return;
+    }
+    const KernelArgs args{arguments_.data(), kernel_sizes_.data(), scratch_base + stride * static_cast<uint64_t>(thread)};
+    call(function, args, begin, end);
+  };
+  default_team().run(tasks, std::max<int64_t>(1, sizes_[step.grain]), body, threads);
+  return {};
+}
+
+std::vector<Tensor> Frame::operands_of(const Step& step) const {
+  std::vector<Tensor> operands(step.buffers.size());
+  for (size_t k = 0; k < step.buffers.size(); ++k)
+    if (step.buffers[k] != kMissing) operands[k] = tensor_of(step.buffers[k]);
+  return operands;
+}
+
+Result<void> Frame::run_opaque(const Step& step) {
+  if (!opaque_[step.code]) opaque_[step.code] = TRY(engine_.opaque()->make(program_.opaque[step.code]));
+  const std::vector<Tensor> operands = operands_of(step);
+  std::vector<const Tensor*> in(step.buffers.size(), nullptr);
+  for (size_t k = 0; k < step.buffers.size(); ++k)
+    if (step.buffers[k] != kMissing) in[k] = &operands[k];
+  std::vector<Tensor> out = TRY(opaque_[step.code]->run(in));
+  if (out.size() < step.results.size()) return fail(Code::internal, step.label, "an opaque op returned too few results");
+  for (size_t k = 0; k < step.results.size(); ++k)
+    if (step.results[k] != kMissing) TRY(own(out[k], step, operands));
+  return take_results(step, out);
+}
+
+/// A result that only passes an operand on (Identity, a branch of If) must not outlive the operand's memory.
+Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
+  if (result.dtype() == DType::string || result.byte_size() == 0) return {};
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& t = operands[k];
+    if (t.empty_handle() || t.dtype() == DType::string || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
+    if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
+    Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
+    std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
+    result = std::move(copy);
+    return {};
+  }
+  return {};
+}
+
+Result<void> Frame::run_control(const Step& step, Control& control, const RunOptions& options) {
+  const std::vector<Tensor> operands = operands_of(step);
+  for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
+  std::vector<Control::Place> places(step.results.size());
+  for (size_t k = 0; k < places.size(); ++k) {
+    const uint32_t b = step.results[k];
+    if (b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic) places[k] = {pointers_[b], shape_of(b)};
+  }
+  return take_results(step, TRY(control.run(operands, {kernel_sizes_.data(), step.sizes.size()}, places, options)));
+}
+
+/// Sizes that only the results tell, and the results themselves where no buffer was there before them.
+Result<void> Frame::take_results(const Step& step, std::span<const Tensor> out) {
+  for (const Step::Binding& b : step.bindings) {
+    const Tensor& t = out[b.result];
+    if (b.axis >= static_cast<uint32_t>(t.rank())) return fail(Code::internal, step.label, "a result has another rank than inferred");
+    sizes_[b.slot] = t.shape()[b.axis];
+  }
+  for (size_t k = 0; k < step.results.size(); ++k) {
+    const uint32_t b = step.results[k];
+    if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic) continue;
+    dynamic_[b] = out[k];
+    pointers_[b] = out[k].count() > 0 && out[k].dtype() != DType::string ? dynamic_[b].mutable_data() : nothing_;
+    TRY(keep_result(b, out[k]));
+  }
+  return {};
+}
+
+void Frame::write_sizes(const Step& step) {
+  const uint32_t b = step.buffers[0];
+  Tensor to = Tensor::view(program_.buffers[b].dtype, {static_cast<int64_t>(step.sizes.size())}, pointers_[b], nullptr);
+  for (size_t k = 0; k < step.sizes.size(); ++k) to.set_integer(static_cast<int64_t>(k), sizes_[step.sizes[k]]);
+}
+
+Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {
+  const Step& step = program_.steps[number];
+  switch (step.kind) {
+    case Step::Kind::kernel: return run_kernel(step, options, threads);
+    case Step::Kind::opaque: return run_opaque(step);
+    case Step::Kind::sizes: write_sizes(step); return {};
+    case Step::Kind::branch:
+    case Step::Kind::loop: return run_control(step, *controls_[number], options);
+  }
+  return {};
+}
+
+Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options) {
+  TRY(check_types(program_, inputs));
+  if (alternate_) turn_ = 1 - turn_;
+  const int threads = options.threads > 0 ? std::min(options.threads, default_team().size()) : default_team().size();
+  TRY(prepare(inputs, outer, threads));
+  uint32_t lines = program_.door_lines;
+  TRY(place_results());
+  for (uint32_t k = 0; k < program_.steps.size(); ++k) {
+    const Step& step = program_.steps[k];
+    TRY(check_time(options, step.label));
+    if (step.lines > lines) {
+      TRY(evaluate_sizes(program_, lines, step.lines, {shapes_, outer_}, sizes_));
+      TRY(place_late(lines, step.lines));
+      lines = step.lines;
+      TRY(place_results());
+    }
+    const auto start = options.on_step ? Clock::now() : Clock::time_point{};
+    TRY(run_step(k, options, threads));
+    if (options.on_step) options.on_step(k, start, Clock::now());
+  }
+  TRY(check_time(options, "run"));
+  return std::span<const Tensor>(results_);
+}
+
+}  // namespace tenon::runtime

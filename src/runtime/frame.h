@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/tensor.h"
+#include "runtime/engine.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+namespace tenon::runtime {
+
+class Control;
+
+/// One running instance of a program: the engine's own, or the body of a branch or loop, which has sizes and memory of its own.
+class Frame {
+ public:
+  /// `alternate`: results of one run stay valid during the next one, which writes to other memory (what a loop carries).
+  Frame(const Engine& engine, const Program& program, bool alternate);
+  ~Frame();
+
+  /// outer: what SizeLine::Kind::outer counts. Results are valid until the next run (the one after it, where they alternate).
+  /// Errors: as Context::run.
+  Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options);
+  /// Result `index` is written there from the next run on; nullptr: to memory of the frame.
+  void bind(size_t index, void* memory, size_t bytes) { bound_[index] = {memory, bytes}; }
+  uint64_t arena_bytes() const { return planned_ ? layout_.bytes : 0; }
+
+ private:
+  Result<void> prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads);
+  bool same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
+  void point(std::span<const Tensor> inputs, std::byte* arena);
+  Result<void> place_results();
+  Result<void> place_result(size_t index);
+  Result<void> place_late(uint32_t from, uint32_t to);
+  Result<void> keep_result(uint32_t buffer, const Tensor& t);
+  Sizes shape_of(uint32_t buffer) const;
+  Tensor tensor_of(uint32_t buffer) const;
+  std::vector<Tensor> operands_of(const Step& step) const;
+  Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
+  Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
+  Result<void> run_opaque(const Step& step);
+  Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
+  Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
+  Result<void> take_results(const Step& step, std::span<const Tensor> out);
+  void write_sizes(const Step& step);
+
+  const Engine& engine_;
+  const Program& program_;
+  bool alternate_ = false;
+  size_t turn_ = 0;            // which of the two blocks of a result is written
+  std::vector<Sizes> shapes_;  // of the inputs, as last run
+  std::vector<int64_t> outer_;
+  std::vector<int64_t> sizes_;
+  Layout layout_;
+  bool planned_ = false;
+  Block arena_, scratch_;
+  uint64_t scratch_stride_ = 0;
+  std::vector<void*> pointers_;                     // one a buffer
+  std::vector<Tensor> dynamic_;                     // inputs and results of opaque steps, by buffer
+  std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
+  std::vector<std::unique_ptr<OpaqueOp>> opaque_;   // by text
+  std::vector<std::unique_ptr<Control>> controls_;  // by step; null for the others
+  std::vector<Tensor> results_;
+  std::vector<std::pair<void*, size_t>> bound_;
+  std::vector<std::array<Block, 2>> result_blocks_;
+  std::vector<void*> arguments_;
+  std::vector<int64_t> kernel_sizes_;
+  alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
+};
+
+}  // namespace tenon::runtime

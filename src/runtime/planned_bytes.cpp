@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "base/checked.h"
+#include "base/tensor.h"
+#include "runtime/program.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// Shapes of a body's inputs; nullopt where one is known only while the program runs.
+std::optional<std::vector<Sizes>> body_shapes(const Program& p, const Step& step, const Program& body, size_t first, size_t formals,
+                                              const std::vector<int64_t>& sizes) {
+  std::vector<Sizes> shapes(formals);
+  for (size_t k = formals; k < body.inputs.size(); ++k) {
+    Sizes& shape = shapes.emplace_back();
+    const uint32_t b = step.buffers[first + k - formals];
+    if (b == kMissing || sized_late(p, p.buffers[b]) || p.buffers[b].shape.size() != body.inputs[k].shape.size()) return std::nullopt;
+    for (Slot s : p.buffers[b].shape) shape.push_back(sizes[s]);
+  }
+  return shapes;
+}
+
+/// Results of a loop's body lie in memory of its own, twice.
+Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& sizes) {
+  uint64_t bytes = 0;
+  for (const PortInfo& port : body.outputs) {
+    if (sized_late(body, body.buffers[port.buffer])) continue;
+    Sizes shape;
+    for (Slot s : port.shape) shape.push_back(sizes[s]);
+    const auto count = checked_count(shape);
+    if (!count) return fail(Code::size_overflow, port.name, "an intermediate value is too large");
+    bytes += 2 * static_cast<uint64_t>(bytes_of(port.dtype, *count));
+  }
+  return bytes;
+}
+
+Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, bool loops);
+
+Result<uint64_t> bytes_of_bodies(const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
+  const bool loops = step.kind == Step::Kind::loop;
+  std::vector<int64_t> outer;
+  for (Slot s : step.sizes) outer.push_back(sizes[s]);
+  uint64_t bytes = 0;
+  size_t first = loops ? 2 : 1;
+  const size_t formals = loops ? 2 : 0;
+  for (uint32_t b = step.code; b < step.code + (loops ? 1u : 2u); ++b) {
+    const Program& body = p.bodies[b];
+    if (const auto shapes = body_shapes(p, step, body, first, formals, sizes))
+      bytes += TRY(bytes_of_program(body, {*shapes, outer}, loops));
+    first += body.inputs.size() - formals;
+  }
+  return bytes;
+}
+
+Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
+  std::vector<int64_t> sizes;
+  TRY(evaluate_sizes(p, 0, p.door_lines, given, sizes));
+  uint64_t bytes = TRY(lay_out(p, sizes)).bytes;
+  if (loops) bytes += TRY(result_bytes(p, sizes));
+  for (const Step& step : p.steps) {
+    const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.door_lines; });
+    if ((step.kind == Step::Kind::branch || step.kind == Step::Kind::loop) && known) bytes += TRY(bytes_of_bodies(p, step, sizes));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<uint64_t> planned_bytes(const Program& program, std::span<const Sizes> input_shapes) {
+  return bytes_of_program(program, {input_shapes, {}}, false);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program_check.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+class Checker {
+ public:
+  Checker(const Program& p, uint64_t weight_bytes) : p_(p), weight_bytes_(weight_bytes) {}
+
+  bool sound() const {
+    if (p_.door_lines > p_.sizes.size()) return false;
+    for (uint32_t k = 0; k < p_.sizes.size(); ++k)
+      if (!line_sound(k)) return false;
+    auto all = [&](const auto& list, bool (Checker::*sound)(const typename std::decay_t<decltype(list)>::value_type&) const) {
+      return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
+    };
+    return all(p_.buffers, &Checker::buffer_sound) && all(p_.bodies, &Checker::body_sound) && all(p_.steps, &Checker::step_sound) &&
+           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+           std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
+  }
+
+ private:
+  bool slots(const std::vector<Slot>& list) const {
+    return std::ranges::all_of(list, [&](Slot s) { return s < p_.sizes.size(); });
+  }
+
+  bool line_sound(uint32_t k) const {
+    using Kind = SizeLine::Kind;
+    const SizeLine& l = p_.sizes[k];
+    if (l.kind < Kind::constant || l.kind > Kind::outer) return false;
+    if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: looked at with the step
+    if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
+    return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
+  }
+
+  bool buffer_sound(const BufferInfo& b) const {
+    using Kind = BufferInfo::Kind;
+    if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
+        !slots(b.shape))
+      return false;
+    if (b.kind == Kind::input) return b.index < p_.inputs.size();
+    if (b.kind == Kind::output) return b.index < p_.outputs.size();
+    if (b.kind == Kind::alias) return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias;
+    return b.kind != Kind::weight || weight_sound(b);
+  }
+
+  bool weight_sound(const BufferInfo& b) const {
+    std::vector<int64_t> shape;
+    for (Slot s : b.shape) {
+      if (p_.sizes[s].kind != SizeLine::Kind::constant) return false;
+      shape.push_back(p_.sizes[s].constant);
+    }
+    const auto count = checked_count(shape);
+    return count && *count < (int64_t{1} << 50) && b.offset <= weight_bytes_ &&
+           static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= weight_bytes_ - b.offset;
+  }
+
+  bool body_sound(const Program& body) const { return Checker(body, weight_bytes_).sound(); }
+
+  bool step_sound(const Step& s) const {
+    using Kind = Step::Kind;
+    if (s.kind < Kind::kernel || s.kind > Kind::loop || s.lines > p_.sizes.size()) return false;
+    if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
+    const bool may_miss = s.kind != Kind::kernel && s.kind != Kind::sizes;
+    for (const auto* list : {&s.buffers, &s.results})
+      for (uint32_t b : *list)
+        if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
+    for (const Step::Binding& b : s.bindings)
+      if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
+    switch (s.kind) {
+      case Kind::kernel: return true;
+      case Kind::opaque: return s.code < p_.opaque.size();
+      case Kind::sizes: return s.buffers.size() == 1;
+      case Kind::branch: return branch_sound(s);
+      case Kind::loop: return loop_sound(s);
+    }
+    return false;
+  }
+
+  /// The body has what the step gives it sizes for.
+  static bool fed(const Program& body, const Step& s) {
+    return std::ranges::none_of(body.sizes, [&](const SizeLine& l) { return l.kind == SizeLine::Kind::outer && l.a >= s.sizes.size(); });
+  }
+
+  /// Results that kernels stack or copy have a fixed place only where their elements have fixed width.
+  bool placed(const Step& s, const Program& body, size_t first_output) const {
+    for (size_t k = 0; k < s.results.size(); ++k) {
+      if (s.results[k] == kMissing) continue;
+      const BufferInfo& to = p_.buffers[s.results[k]];
+      const bool tensor = to.kind == BufferInfo::Kind::dynamic;
+      if (!tensor && to.kind != BufferInfo::Kind::arena && to.kind != BufferInfo::Kind::output) return false;
+      if (to.dtype != body.outputs[first_output + k].dtype || (!tensor && to.dtype == DType::string)) return false;
+    }
+    return true;
+  }
+
+  bool branch_sound(const Step& s) const {
+    if (p_.bodies.size() < 2 || s.code > p_.bodies.size() - 2) return false;
+    const Program &yes = p_.bodies[s.code], &no = p_.bodies[s.code + 1];
+    return fed(yes, s) && fed(no, s) && s.buffers.size() == 1 + yes.inputs.size() + no.inputs.size() && s.buffers[0] != kMissing &&
+           s.results.size() <= yes.outputs.size() && s.results.size() <= no.outputs.size() && placed(s, yes, 0) && placed(s, no, 0);
+  }
+
+  bool loop_sound(const Step& s) const {
+    if (s.code >= p_.bodies.size()) return false;
+    const Program& body = p_.bodies[s.code];
+    return fed(body, s) && s.buffers.size() >= 2 && s.buffers.size() == body.inputs.size() && s.carried <= s.buffers.size() - 2 &&
+           s.carried <= s.results.size() && s.results.size() + 1 == body.outputs.size() && rows_shaped(s) && placed(s, body, 1);
+  }
+
+  /// A stack of rows has the rows' number in front.
+  bool rows_shaped(const Step& s) const {
+    for (size_t k = s.carried; k < s.results.size(); ++k)
+      if (s.results[k] != kMissing && p_.buffers[s.results[k]].kind != BufferInfo::Kind::dynamic && p_.buffers[s.results[k]].shape.empty())
+        return false;
+    return true;
+  }
+
+  bool port_sound(const PortInfo& port) const {
+    for (const ElementLimit& l : port.limits)
+      if (l.extent >= p_.sizes.size()) return false;
+    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
+           port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
+  }
+
+  const Program& p_;
+  uint64_t weight_bytes_;
+};
+
+}  // namespace
+
+bool is_sound(const Program& program) {
+  const bool alone = std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
+  return alone && Checker(program, program.weight_bytes).sound();
+}
+
+}  // namespace tenon::runtime

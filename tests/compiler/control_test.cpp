@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches and loops, compiled, against the reference evaluator.
+#include <gtest/gtest.h>
+
+#include "helpers.h"
+#include "ops/evaluate.h"
+#include "ops/sample.h"
+
+namespace tenon::compiler {
+namespace {
+
+void expect_no_reference(const runtime::Program& program) {
+  EXPECT_TRUE(program.opaque.empty()) << program.opaque[0];
+  for (const runtime::Program& body : program.bodies) expect_no_reference(body);
+}
+
+/// Both levels give what the reference gives, and nothing runs by reference.
+void check(std::string_view text, const std::vector<Tensor>& inputs) {
+  auto graph = ir::parse(text, ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  const auto want = ops::evaluate(**graph, inputs);
+  ASSERT_TRUE(want) << want.error().text();
+  for (int opt : {0, 3}) {
+    auto engine = testing::engine_of(text, opt);
+    ASSERT_TRUE(engine) << engine.error().text();
+    expect_no_reference((*engine)->program());
+    const auto got = testing::compiled_results(*ir::parse(text, ops::table()), inputs, opt);
+    ASSERT_TRUE(got) << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "") << "opt " << opt << " result " << k;
+  }
+}
+
+Tensor random(DType dtype, Sizes shape, uint64_t seed) { return *ops::random_tensor(dtype, std::move(shape), seed); }
+Tensor number(int64_t value) { return Tensor::of_i64({}, {&value, 1}); }
+
+TEST(Control, LoopWithCarriedValuesRowsAndCaptures) {
+  constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[batch,8], w: f32[8,8]) {
+    last, rows = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[batch,8], m: f32[8,8]) {
+      t = MatMul(v, m) h = Tanh(t) f = Cast(i, to=1) row = Add(h, f) return c, h, row } } captures=[w]
+    s = ReduceSum(rows) return last, rows, s })";
+  for (int64_t n : {0, 1, 7}) check(kText, {number(n), random(DType::f32, {3, 8}, 1), random(DType::f32, {8, 8}, 2)});
+}
+
+TEST(Control, LoopWhoseCarriedValueGrowsUntilItsConditionEnds) {
+  check(R"(graph main(x: f32[1], limit: f32[]) {
+    y, all = Loop(_, _, x, x) body={ graph(i: i64[], c: bool[], v: f32[1], acc: f32[k], end: f32[]) {
+      const one: f32[1] = [1]
+      v2 = Add(v, one) acc2 = Concat(acc, v2, axis=0) s = ReduceSum(acc2, keepdims=0) go = Less(s, end) return go, v2, acc2 } }
+      captures=[limit]
+    e = Exp(y) q = Mul(all, all) return e, q })",
+        {Tensor::of_f32({1}, std::vector<float>{0.5F}), Tensor::of_f32({}, std::vector<float>{40})});
+}
+
+TEST(Control, BranchesWithALoopInside) {
+  constexpr std::string_view kText = R"(graph main(go: bool[], x: f32[batch,seq]) {
+    a, b = If(go) then_branch={ graph(t: f32[batch,seq]) {
+        const three: i64[] = 3
+        last, rows = Loop(three, _, t) body={ graph(i: i64[], c: bool[], v: f32[batch,seq], u: f32[batch,seq]) {
+          n = Add(v, u) f = Cast(i, to=1) r = Mul(n, f) return c, n, r } } captures=[t]
+        const first: i64[1] = [0]
+        sum = ReduceSum(rows, first, keepdims=0) return last, sum } } captures=[x]
+      else_branch={ graph(e: f32[batch,seq]) { m = Neg(e) k = Identity(e) return m, k } } captures=[x]
+    y = Softmax(a) return y, b })";
+  for (bool go : {true, false}) check(kText, {Tensor::scalar(DType::boolean, go), random(DType::f32, {2, 5}, 3)});
+}
+
+TEST(Control, BranchesThatDifferInShape) {
+  constexpr std::string_view kText = R"(graph main(go: bool[], x: f32[n]) {
+    y = If(go) then_branch={ graph(t: f32[n]) { a = Exp(t) return a } } captures=[x]
+      else_branch={ graph(e: f32[n]) { b = Concat(e, e, axis=0) return b } } captures=[x]
+    z = Neg(y) return z })";
+  for (bool go : {true, false, true}) check(kText, {Tensor::scalar(DType::boolean, go), random(DType::f32, {4}, 4)});
+}
+
+TEST(Control, ScanAlongAnyAxisInBothDirections) {
+  constexpr std::string_view kText = R"(graph main(h0: f32[batch,4], xs: f32[batch,seq,6], w: f32[6,4]) {
+    last, rows = Scan(h0, xs, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1], scan_input_directions=[1],
+      scan_output_directions=[1]) body={ graph(h: f32[batch,4], x: f32[batch,6], m: f32[6,4]) { p = MatMul(x, m) s = Add(h, p)
+      t = Tanh(s) o = Identity(t) return t, o } } captures=[w]
+    return last, rows })";
+  for (int64_t seq : {1, 7})
+    check(kText, {random(DType::f32, {2, 4}, 5), random(DType::f32, {2, seq, 6}, 6), random(DType::f32, {6, 4}, 7)});
+}
+
+TEST(Control, ALoopWhoseRankGrowsRunsByReference) {
+  auto engine = testing::engine_of(R"(graph main(n: i64[], x: f32[2]) {
+    y = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32) { const k: i64[1] = [0] w = Unsqueeze(v, k) return c, w } }
+    z = Identity(x) return z, y })",
+                                   3);
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ((*engine)->program().opaque.size(), 1u);
+}
+
+TEST(Control, RefusesATripCountThatIsNotOneNumber) {
+  auto engine = testing::engine_of(R"(graph main(n: i64[k], x: f32[2]) {
+    y = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[2]) { w = Add(v, v) return c, w } } return y })",
+                                   3);
+  ASSERT_TRUE(engine) << engine.error().text();
+  auto context = runtime::Context::create(*engine);
+  const auto got = (*context)->run(std::vector<Tensor>{Tensor::of_i64({2}, std::vector<int64_t>{1, 2}), random(DType::f32, {2}, 8)});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code(), Code::bad_input);
+  EXPECT_EQ(got.error()->place, "Loop");
+}
+
+}  // namespace
+}  // namespace tenon::compiler

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches and loops over programs made by hand.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "programs.h"
+
+namespace tenon::tests {
+namespace {
+
+using namespace runtime;
+
+std::vector<float> floats(const Tensor& t) { return {t.as<float>().begin(), t.as<float>().end()}; }
+
+std::unique_ptr<Context> context_of(Program program) { return *Context::create(small_engine(std::move(program))); }
+
+std::vector<Tensor> turns_of(int64_t trips, std::vector<float> x) {
+  return {Tensor::of_i64({}, {&trips, 1}), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};
+}
+
+TEST(Loop, CarriesValuesAndStacksRows) {
+  auto context = context_of(loop_program());
+  for (int64_t trips : {3, 1, 2, 40}) {
+    auto got = context->run(turns_of(trips, {1, 5}));
+    ASSERT_TRUE(got) << got.error().text();
+    EXPECT_EQ(floats((*got)[0]), (std::vector<float>{1 + static_cast<float>(trips), 5 + static_cast<float>(trips)}));
+    ASSERT_EQ((*got)[1].shape(), (Sizes{trips, 2}));
+    for (int64_t k = 0; k < trips; ++k) EXPECT_EQ((*got)[1].number(2 * k), 2 + k);
+  }
+}
+
+TEST(Loop, WithoutATurnGivesItsInitialValuesAndNoRows) {
+  auto context = context_of(loop_program());
+  for (int64_t trips : {int64_t{0}, int64_t{-7}}) {
+    auto got = context->run(turns_of(trips, {4}));
+    ASSERT_TRUE(got) << got.error().text();
+    EXPECT_EQ(floats((*got)[0]), std::vector<float>{4});
+    EXPECT_EQ((*got)[1].shape()[0], 0);
+  }
+}
+
+TEST(Loop, WritesIntoMemoryThatWasBound) {
+  auto context = context_of(loop_program());
+  float last[2] = {}, rows[6] = {};
+  context->bind_output(0, last, sizeof last);
+  context->bind_output(1, rows, sizeof rows);
+  ASSERT_TRUE(context->run(turns_of(3, {1, 2})));
+  EXPECT_EQ(last[0], 4);
+  EXPECT_EQ(last[1], 5);
+  EXPECT_EQ(rows[5], 5);
+  const auto refused = context->run(turns_of(4, {1, 2}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::bad_input);
+}
+
+TEST(Loop, WithoutAnEndStopsWhenAskedOrAtTheDeadline) {
+  auto context = context_of(loop_program());
+  const auto inputs = turns_of(INT64_MAX, {1});
+  RunOptions options;
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  auto late = context->run(inputs, options);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), Code::deadline);
+  StopToken token;
+  RunOptions watched;
+  watched.token = &token;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    token.stop = true;
+  });
+  auto stopped = context->run(inputs, watched);
+  stopper.join();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code(), Code::cancelled);
+}
+
+TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
+  Program p = loop_program();
+  p.sizes[2] = {SizeLine::Kind::constant, 3, 0, 0, 0};  // the program promises three rows
+  p.buffers[3].kind = BufferInfo::Kind::output;
+  p.steps[0].bindings.clear();
+  p.door_lines = 3;
+  auto context = context_of(p);
+  EXPECT_TRUE(context->run(turns_of(3, {1})));
+  for (int64_t trips : {2, 4}) {
+    const auto got = context->run(turns_of(trips, {1}));
+    ASSERT_FALSE(got) << trips;
+    EXPECT_EQ(got.error().code(), Code::bad_input);
+  }
+}
+
+TEST(Branch, RunsTheBodyThatTheConditionNames) {
+  auto context = context_of(branch_program());
+  for (bool condition : {true, false, true}) {
+    const std::vector<Tensor> inputs = {Tensor::scalar(DType::boolean, condition), Tensor::of_f32({2}, std::vector<float>{1, 7})};
+    auto got = context->run(inputs);
+    ASSERT_TRUE(got) << got.error().text();
+    EXPECT_EQ(floats((*got)[0]), (condition ? std::vector<float>{2, 8} : std::vector<float>{3, 9}));
+  }
+}
+
+TEST(Branch, HasItsMemoryInThePlan) {
+  Program p = branch_program();
+  const auto without = planned_bytes(p, std::vector<Sizes>{{}, {100}});
+  p.bodies[1].buffers[1].kind = BufferInfo::Kind::arena;
+  const auto with = planned_bytes(p, std::vector<Sizes>{{}, {100}});
+  ASSERT_TRUE(without && with);
+  EXPECT_GE(*with, *without + 400);
+}
+
+TEST(ControlBytes, DecodeToTheSameProgram) {
+  for (const Program& p : {loop_program(), branch_program()}) {
+    auto again = decode(encode(p));
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(encode(*again), encode(p));
+  }
+}
+
+/// With a sanitiser, a wild index would show.
+void use(const Program& p) {
+  std::vector<Sizes> shapes;
+  for (const PortInfo& port : p.inputs) shapes.emplace_back(port.shape.size(), 3);
+  (void)planned_bytes(p, shapes);
+}
+
+TEST(ControlBytes, WithAnyBitFlippedAreBadOrSound) {
+  size_t refused = 0;
+  for (const Program& program : {loop_program(), branch_program()}) {
+    const std::string good = encode(program);
+    for (size_t bit = 0; bit < good.size() * 8; ++bit) {
+      std::string bad = good;
+      bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+      auto p = decode(bad);
+      if (p) use(*p);
+      else EXPECT_EQ(p.error().code(), Code::bad_file) << bit;
+      refused += !p;
+    }
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+TEST(ControlBytes, RefuseEveryWildIndex) {
+  const std::vector<void (*)(Program&)> edits = {
+      [](Program& p) { p.steps[0].code = 1; },
+      [](Program& p) { p.steps[0].carried = 2; },
+      [](Program& p) { p.steps[0].buffers.pop_back(); },
+      [](Program& p) { p.steps[0].results.pop_back(); },
+      [](Program& p) { p.steps[0].results.push_back(2); },
+      [](Program& p) { p.steps[0].sizes.clear(); },
+      [](Program& p) { p.steps[0].results[0] = 1; },
+      [](Program& p) { p.buffers[2].dtype = DType::f64; },
+      [](Program& p) { p.bodies[0].sizes[0].a = 1; },
+      [](Program& p) { p.bodies[0].steps[1].code = 1; },
+      [](Program& p) { p.bodies[0].buffers[2].index = 9; },
+      [](Program& p) { p.bodies.clear(); },
+  };
+  for (size_t k = 0; k < edits.size(); ++k) {
+    Program p = loop_program();
+    edits[k](p);
+    EXPECT_FALSE(decode(encode(p))) << "edit " << k;
+  }
+  Program p = branch_program();
+  p.bodies.pop_back();
+  EXPECT_FALSE(decode(encode(p)));
+}
+
+TEST(ControlBytes, RefuseBodiesThatNestTooDeeply) {
+  Program p = branch_program();
+  for (int depth = 0; depth < 40; ++depth) {
+    Program around;
+    around.bodies = {std::move(p)};
+    p = std::move(around);
+  }
+  auto refused = decode(encode(p));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::bad_file);
+}
+
+}  // namespace
+}  // namespace tenon::tests
