@@ -114,6 +114,7 @@ const char* kind_name(Step::Kind kind) {
     case Step::Kind::sizes: return "sizes";
     case Step::Kind::branch: return "branch";
     case Step::Kind::loop: return "loop";
+    case Step::Kind::check: return "index check";
   }
   return "unknown";
 }

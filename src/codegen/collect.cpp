@@ -2,11 +2,13 @@
 #include "codegen/collect.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "codegen/attention.h"
 #include "codegen/control.h"
+#include "codegen/index_checks.h"
 #include "ops/op.h"
 
 namespace tenon::codegen {
@@ -229,31 +231,40 @@ class Collector {
     for (size_t l = 0; l < form.loops.size(); ++l) {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
+      check_indices(nest, n);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
-      note_limits(nest);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
     }
     return {};
   }
 
-  /// Loaded indices are held inside their array by the kernels; those that the caller gives are checked before.
-  void note_limits(const Nest& nest) {
-    for (const NestAccess& a : nest.accesses)
-      for (size_t d = 0; d < a.index.size(); ++d)
-        for (size_t k = 0; k < nest.accesses.size(); ++k) {
-          const ArrayId from = nest.accesses[k].array;
-          const bool given = std::find(plan_.inputs.begin(), plan_.inputs.end(), from) != plan_.inputs.end();
-          if (given && mentions_input(a.index[d], static_cast<int>(k)) && !mentions(a.index[d], ExprOp::axis))
-            plan_.limits.push_back({from, plan_.arrays[a.array].shape[d], mentions(a.index[d], ExprOp::select)});
-        }
+  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input at the door, else by a
+  /// step of its own.
+  void check_indices(const Nest& nest, NodeId n) {
+    for (const LoadedIndex& i : loaded_indices(nest, plan_)) {
+      if (plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      const IndexLimit limit{i.array, i.extent, i.from_end};
+      if (std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end()) {
+        plan_.limits.push_back(limit);
+        continue;
+      }
+      if (!checked_.emplace(i.array, i.extent.text() + (i.from_end ? "-" : "")).second) continue;
+      Nest range = range_of(i.array, plan_);
+      range.nodes = {n};
+      const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
+      push(GroupKind::nests, n).nests.push_back(std::move(range));
+      Group& check = push(GroupKind::check, n);
+      check.inputs = made;
+      check.limit = limit;
+    }
   }
 
-  static bool mentions(const Expr& e, ExprOp op) {
-    return e.op() == op || std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions(x, op); });
-  }
-  static bool mentions_input(const Expr& e, int k) {
-    if (e.op() == ExprOp::input) return e->index == k;
-    return std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions_input(x, k); });
+  bool lies_inside(const LoadedIndex& i) const {
+    const Tensor* t = plan_.arrays[i.array].value ? graph_.tensor_of(plan_.arrays[i.array].value) : nullptr;
+    if (!t || !i.extent.is_number()) return false;
+    for (int64_t k = 0; k < t->count(); ++k)
+      if (t->integer(k) >= i.extent.value() || t->integer(k) < (i.from_end ? -i.extent.value() : 0)) return false;
+    return true;
   }
 
   ArrayId temporary(const ops::Output& o) {
@@ -290,6 +301,7 @@ class Collector {
   const ir::Graph& graph_;
   Plan plan_;
   std::unordered_map<ValueId, ArrayId> ids_;
+  std::set<std::pair<ArrayId, std::string>> checked_;
   std::unordered_set<const DimNode*> known_;  ///< symbols that inputs or earlier nodes give
 };
 
@@ -318,7 +330,7 @@ void drop_unread(Plan& plan) {
   for (ArrayId a : plan.outputs) mark(a);
   for (size_t g = plan.groups.size(); g-- > 0;) {
     Group& group = plan.groups[g];
-    bool wanted = false;
+    bool wanted = group.kind == GroupKind::check;
     for (const Nest& n : group.nests)
       for (const NestOutput& o : n.outputs) wanted |= read[o.array];
     if (group.epilogue)

@@ -123,7 +123,7 @@ std::string text_of(const Nest& nest, const Plan& plan) {
 }
 
 std::string text_of(const Plan& plan) {
-  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "opaque", "sizes", "control"};
+  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "opaque", "sizes", "control", "check"};
   std::string out;
   for (const Group& g : plan.groups) {
     out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);

@@ -63,7 +63,14 @@ struct Epilogue {
   int accumulator = 0;
 };
 
-enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, control };
+/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
+struct IndexLimit {
+  ArrayId input = -1;
+  Dim extent;
+  bool from_end = false;  ///< negative ones count from the end
+};
+
+enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, control, check };
 
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
@@ -72,15 +79,9 @@ struct Group {
   int outer = 0;
   double scale = 1;  ///< attention: factor of the products
   std::optional<Epilogue> epilogue;
-  ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own)
+  ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
-};
-
-/// A graph input whose elements are places in a dimension of that extent (token numbers): others are refused at the door.
-struct IndexLimit {
-  ArrayId input = -1;
-  Dim extent;
-  bool from_end = false;  ///< negative ones count from the end
+  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.

@@ -76,7 +76,7 @@ class ProgramBuilder {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
       if (stepless(group)) bind_results(group, step++);
-      else step += group.kind == GroupKind::sizes ? 1 : static_cast<uint32_t>(lowered_.kernels[g].size());
+      else step += group.kind == GroupKind::sizes || group.kind == GroupKind::check ? 1 : static_cast<uint32_t>(lowered_.kernels[g].size());
     }
   }
 
@@ -120,6 +120,7 @@ class ProgramBuilder {
       if (group.kind == GroupKind::control)
         for (const auto& outer : bodies_.at(group.node).outer)
           for (Dim d : outer) sizes_.want(d);
+      if (group.kind == GroupKind::check) sizes_.want(group.limit.extent);
       if (group.kind == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
     }
   }
@@ -210,6 +211,7 @@ class ProgramBuilder {
     for (Kernel& k : lowered) TRY(add_kernel(k));
     if (group.kind == GroupKind::opaque) return add_opaque(group);
     if (group.kind == GroupKind::control) return add_control(group);
+    if (group.kind == GroupKind::check) return add_check(group);
     if (group.kind == GroupKind::sizes) {
       Step s = start(Step::Kind::sizes);
       s.buffers = {TRY(buffer(group.outputs[0]))};
@@ -305,6 +307,17 @@ class ProgramBuilder {
     }
     TRY(finish_step(group, std::move(s)));
     if (loops) out_.steps.back().results.resize(out_.bodies.back().outputs.size() - 1, kMissing);
+    return {};
+  }
+
+  Result<void> add_check(const Group& group) {
+    Step s = start(Step::Kind::check);
+    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
+    for (uint32_t b : s.buffers) touch(b);
+    s.sizes = {sizes_.slot(group.limit.extent)};
+    s.code = group.limit.from_end ? 1 : 0;
+    s.label = graph_.view(group.node).where();
+    out_.steps.push_back(std::move(s));
     return {};
   }
 

@@ -263,6 +263,18 @@ void Frame::write_sizes(const Step& step) {
   for (size_t k = 0; k < step.sizes.size(); ++k) to.set_integer(static_cast<int64_t>(k), sizes_[step.sizes[k]]);
 }
 
+/// Kernels hold an index inside its table; one that was outside is an error, not a wrong row.
+Result<void> Frame::check_indices(const Step& step) const {
+  const int64_t smallest = *static_cast<const int64_t*>(pointers_[step.buffers[0]]);
+  const int64_t largest = *static_cast<const int64_t*>(pointers_[step.buffers[1]]);
+  const int64_t extent = sizes_[step.sizes[0]], lowest = step.code == 1 ? -extent : 0;
+  if (smallest > largest || (smallest >= lowest && largest < extent)) return {};  // the first: there is no index at all
+  return fail(Code::index_out_of_range, step.label, "an index that the model computes is outside the table that it points into")
+      .expected(fmt::format("{} .. {}", lowest, extent - 1))
+      .found(std::to_string(largest >= extent ? largest : smallest))
+      .advice("a sequence longer than the model's table of positions does this; give shorter inputs");
+}
+
 Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {
   const Step& step = program_.steps[number];
   switch (step.kind) {
@@ -271,6 +283,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
     case Step::Kind::loop: return run_control(step, *controls_[number], options);
+    case Step::Kind::check: return check_indices(step);
   }
   return {};
 }

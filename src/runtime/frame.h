@@ -46,6 +46,7 @@ class Frame {
   Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);
   void write_sizes(const Step& step);
+  Result<void> check_indices(const Step& step) const;
 
   const Engine& engine_;
   const Program& program_;

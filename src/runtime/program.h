@@ -45,16 +45,17 @@ struct BufferInfo {
 };
 
 struct Step {
-  enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3, branch = 4, loop = 5 } kind = Kind::kernel;
+  enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3, branch = 4, loop = 5, check = 6 } kind = Kind::kernel;
   /// kernel: entry of the code section; opaque: number of the text in Program::opaque; loop: number of its body in Program::bodies;
-  /// branch: of the body that runs where the condition holds, the next one is the other.
+  /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
   uint32_t code = 0;
   /// kernel: arguments; sizes: the buffer written; opaque: operands (kMissing: none); branch: condition, operands of the one body, of
-  /// the other; loop: trip count and condition (kMissing: none), carried values, captures.
+  /// the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and largest index, i64[].
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> results;  ///< of all but kernel and sizes (kMissing: not wanted); loop: carried values, then stacked rows
-  std::vector<Slot> sizes;        ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count
-  uint32_t carried = 0;           ///< loop: values carried from one iteration to the next
+  std::vector<Slot>
+      sizes;             ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count; check: the extent
+  uint32_t carried = 0;  ///< loop: values carried from one iteration to the next
   Slot tasks = 0, grain = 0;
   uint64_t scratch_bytes = 0;
   uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs

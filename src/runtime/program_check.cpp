@@ -65,9 +65,9 @@ class Checker {
 
   bool step_sound(const Step& s) const {
     using Kind = Step::Kind;
-    if (s.kind < Kind::kernel || s.kind > Kind::loop || s.lines > p_.sizes.size()) return false;
+    if (s.kind < Kind::kernel || s.kind > Kind::check || s.lines > p_.sizes.size()) return false;
     if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
-    const bool may_miss = s.kind != Kind::kernel && s.kind != Kind::sizes;
+    const bool may_miss = s.kind == Kind::opaque || s.kind == Kind::branch || s.kind == Kind::loop;
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
@@ -79,6 +79,7 @@ class Checker {
       case Kind::sizes: return s.buffers.size() == 1;
       case Kind::branch: return branch_sound(s);
       case Kind::loop: return loop_sound(s);
+      case Kind::check: return check_sound(s);
     }
     return false;
   }
@@ -112,6 +113,12 @@ class Checker {
     const Program& body = p_.bodies[s.code];
     return fed(body, s) && s.buffers.size() >= 2 && s.buffers.size() == body.inputs.size() && s.carried <= s.buffers.size() - 2 &&
            s.carried <= s.results.size() && s.results.size() + 1 == body.outputs.size() && rows_shaped(s) && placed(s, body, 1);
+  }
+
+  bool check_sound(const Step& s) const {
+    return s.buffers.size() == 2 && s.sizes.size() == 1 && std::ranges::all_of(s.buffers, [&](uint32_t b) {
+             return p_.buffers[b].dtype == DType::i64 && p_.buffers[b].shape.empty() && p_.buffers[b].kind == BufferInfo::Kind::arena;
+           });
   }
 
   /// A stack of rows has the rows' number in front.

@@ -37,6 +37,7 @@ Result<std::vector<Kernel>> lower_group(const Group& group, codegen::Plan& plan,
     case GroupKind::attention: return codegen::lower_attention(group, plan, target);
     case GroupKind::opaque:
     case GroupKind::control:
+    case GroupKind::check:
     case GroupKind::sizes: break;
   }
   return std::vector<Kernel>{};

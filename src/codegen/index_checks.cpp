@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/index_checks.h"
+
+#include <algorithm>
+
+namespace tenon::codegen {
+
+namespace {
+
+bool mentions(const Expr& e, ExprOp op) {
+  return e.op() == op || std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions(x, op); });
+}
+
+/// The one access that the expression loads its place from: by itself, or wrapped where it is negative. -1: it is something else.
+int loaded_from(const Expr& index) {
+  if (index.op() == ExprOp::input) return index->index;
+  if (index.op() == ExprOp::cast) return loaded_from(index.args()[0]);
+  if (index.op() != ExprOp::select) return -1;
+  const int plain = loaded_from(index.args()[2]);
+  return mentions(index, ExprOp::axis) ? -1 : plain;
+}
+
+ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
+  while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
+  return a;
+}
+
+void note(const std::vector<Expr>& index, ArrayId table, const Nest& nest, const Plan& plan, std::vector<LoadedIndex>& out) {
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int k = loaded_from(index[d]);
+    if (k < 0 || !is_integer(nest.accesses[k].dtype)) continue;
+    out.push_back({behind_reshapes(nest.accesses[k].array, plan), plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
+  }
+}
+
+}  // namespace
+
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan) {
+  std::vector<LoadedIndex> out;
+  for (const NestAccess& a : nest.accesses)
+    if (!a.within) note(a.index, a.array, nest, plan, out);
+  for (const NestOutput& o : nest.outputs)
+    if (!o.within) note(o.index, o.array, nest, plan, out);
+  return out;
+}
+
+Nest range_of(ArrayId index, Plan& plan) {
+  Nest nest;
+  NestAccess access{index, plan.arrays[index].dtype, {}, {}, {}, {}};
+  for (Dim extent : plan.arrays[index].shape) {
+    access.index.push_back(Expr::axis(static_cast<int>(nest.axes.size())));
+    nest.axes.push_back({ops::Axis::Kind::reduced, extent});
+  }
+  nest.accesses.push_back(std::move(access));
+  const Expr element = Expr::input(0, nest.accesses[0].dtype);
+  for (const ops::Combine combine : {ops::Combine::min, ops::Combine::max}) {
+    Array a;
+    a.dtype = DType::i64;
+    plan.arrays.push_back(std::move(a));
+    const Expr value = nest.accesses[0].dtype == DType::i64 ? element : Expr::make(ExprOp::cast, DType::i64, {element});
+    nest.outputs.push_back(
+        {static_cast<ArrayId>(plan.arrays.size() - 1), DType::i64, value, nest.axes.empty() ? ops::Combine::none : combine, {}, {}, {}});
+  }
+  return nest;
+}
+
+}  // namespace tenon::codegen

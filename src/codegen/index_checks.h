@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "codegen/nest.h"
+
+namespace tenon::codegen {
+
+/// An array whose elements are places in a dimension of that extent, and how the nest reads it.
+struct LoadedIndex {
+  ArrayId array = -1;  ///< behind all reshapes
+  Dim extent;
+  bool from_end = false;  ///< negative ones count from the end
+};
+
+/// The loaded indices of a nest: `x[k]` where k itself was loaded. Indices that a loop computes further, or that an `within` keeps in
+/// bounds, are not among them.
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan);
+
+/// A nest that gives the smallest and the largest element of an integer array; both become new arrays of the plan, i64[].
+Nest range_of(ArrayId index, Plan& plan);
+
+}  // namespace tenon::codegen
