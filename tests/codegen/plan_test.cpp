@@ -59,7 +59,7 @@ constexpr std::string_view kLinear =
 TEST(Plan, RunsBiasAndActivationOnTheTileOfAProduct) { EXPECT_EQ(groups(kLinear), "contract: MatMul Add Gelu\n"); }
 
 TEST(Plan, WithoutFusionIsOneGroupANode) {
-  EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
+  EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false, .given = {}}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
 }
 
 TEST(Plan, KeepsAProductThatTwoReadersNeed) {
@@ -135,7 +135,7 @@ TEST(Plan, PutsChannelsLastBetweenConvolutionsAndNowhereElse) {
   const Planned p = planned(kConvs);
   EXPECT_EQ(strides_between(p), "[16384, 1, 512, 16]");
   for (ArrayId a : {p.plan.inputs[0], p.plan.outputs[0]}) EXPECT_EQ(p.plan.arrays[a].strides, row_major(p.plan.arrays[a].shape));
-  EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false})), "[16384, 1024, 32, 1]");
+  EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false, .given = {}})), "[16384, 1024, 32, 1]");
 }
 
 TEST(Plan, LimitsTokensAtTheDoor) {
