@@ -27,7 +27,11 @@ ir::ValueId counting(ir::Builder& build, ir::ValueId end);
 ir::ValueId number_like(ir::Builder& build, ir::ValueId like, double value);
 ir::ValueId cast_to(ir::Builder& build, ir::ValueId x, DType dtype);
 
-/// The body of a Scan or Loop while it is built. Formal inputs come first; each outer value that the body uses is one capture.
+/// The nodes of `body` with `arguments` for its inputs (captures too); its results, or none where a node in it has a body itself.
+std::vector<ir::ValueId> inlined(ir::Builder& build, const ir::Graph& body, std::span<const ir::ValueId> arguments);
+
+/// The body of a Scan or Loop while it is built. Formal inputs come first; each outer value that the body uses is one capture, unless it
+/// is a constant: that stays one inside.
 struct BodyBuilder {
   explicit BodyBuilder(ir::Builder& around) : outer(around), graph(ir::Graph::body_of(around.graph())), build(*graph) {}
   ir::ValueId input(std::string name, ir::Type type) { return graph->add_input(std::move(name), std::move(type)); }

@@ -61,21 +61,32 @@ Result<void> own_results(ir::Graph& graph) {
   return {};
 }
 
-}  // namespace
-
-Result<void> prepare(ir::Graph& graph) {
-  for (ir::NodeId n : graph.nodes())
-    for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b)));
+/// Writes ops that have no kernel out in plain ops. Returns whether there was one.
+Result<bool> expand_fused(ir::Graph& graph) {
   std::vector<ir::NodeId> fused;
   for (ir::NodeId n : graph.nodes()) {
     const ir::Node& node = graph.node(n);
     const ops::OpDef& def = ops::def_of(*node.op);
-    if (!def.definition || def.form) continue;
+    if (!def.definition || (def.form && def.form(graph.view(n)))) continue;
     if (node.is("Attention") && codegen::attention_fits(graph.view(n))) continue;
     fused.push_back(n);
   }
-  for (ir::NodeId n : fused)
-    if (auto expanded = ops::expand(graph, n); !expanded && expanded.error().code() != Code::not_supported) return expanded;
+  bool any = false;
+  for (ir::NodeId n : fused) {
+    auto expanded = ops::expand(graph, n);
+    if (!expanded && expanded.error().code() != Code::not_supported) return std::unexpected(std::move(expanded).error());
+    any |= expanded.has_value();
+  }
+  return any;
+}
+
+}  // namespace
+
+Result<void> prepare(ir::Graph& graph) {
+  // What a definition is made of may have a definition itself: LSTM is a Scan, and that a Loop.
+  for (bool again = true; again;) again = TRY(expand_fused(graph));
+  for (ir::NodeId n : graph.nodes())
+    for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b)));
   return own_results(graph);
 }
 
