@@ -2,39 +2,26 @@
 #include "ops/recurrent_helpers.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tenon::ops {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+/// The optional operand is missing, or may have that shape.
+Result<void> require_shape(const NodeView& view, size_t input, const DimList& shape) {
+  TRY(require_rank(view, input, static_cast<int>(shape.size())));
+  if (!view.has(input) || !view.type(input).has_rank()) return {};
+  for (size_t k = 0; k < shape.size(); ++k)
+    TRY(require_equal(view, view.type(input).dim(static_cast<int>(k)), shape[k], "sizes of operand " + std::to_string(input)));
+  return {};
+}
 
-struct Kind {
-  std::string_view name;
-  double alpha, beta;  ///< defaults; NaN where the activation takes none
-  double (*value)(double x, double alpha, double beta);
-};
-
-constexpr double kNone = NAN;
-constexpr Kind kKinds[] = {
-    {"relu", kNone, kNone, [](double x, double, double) { return std::fmax(x, 0); }},
-    {"tanh", kNone, kNone, [](double x, double, double) { return std::tanh(x); }},
-    {"sigmoid", kNone, kNone, [](double x, double, double) { return sigmoid(x); }},
-    {"affine", 1, 0, [](double x, double a, double b) { return a * x + b; }},
-    {"leakyrelu", 0.01, kNone, [](double x, double a, double) { return x < 0 ? a * x : x; }},
-    {"thresholdedrelu", 1, kNone, [](double x, double a, double) { return x > a ? x : 0; }},
-    {"scaledtanh", 1, 1, [](double x, double a, double b) { return a * std::tanh(b * x); }},
-    {"hardsigmoid", 0.2, 0.5, [](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }},
-    {"elu", 1, kNone, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }},
-    {"softsign", kNone, kNone, [](double x, double, double) { return x / (1 + std::abs(x)); }},
-    {"softplus", kNone, kNone, [](double x, double, double) { return std::fmax(x, 0) + std::log1p(std::exp(-std::abs(x))); }},
-};
-
-const Kind* kind_named(std::string name) {
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  const auto* at = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.name == name; });
-  return at == std::end(kKinds) ? nullptr : at;
+/// The real shape. Errors: shape_mismatch.
+Result<void> require_sizes(const Call& call, size_t input, const Sizes& shape) {
+  if (!call.has(input) || call.in[input]->shape() == shape) return {};
+  return refuse(call.view, Code::shape_mismatch, "operand " + std::to_string(input) + " has a wrong shape")
+      .expected(type_text(call.in[input]->dtype(), shape))
+      .found(type_text(call.in[input]->dtype(), call.in[input]->shape()));
 }
 
 }  // namespace
@@ -57,34 +44,18 @@ Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states) {
     TRY(require_equal(view, w.dim(2), x.dim(2), "columns of W and input size"));
     const bool batch_first = view.attributes->integer("layout", 0) != 0;
     const Dim steps = x.dim(batch_first ? 1 : 0), batch = x.dim(batch_first ? 0 : 1);
+    TRY(require_shape(view, 3, {directions, r.dim(2) * (2 * gates)}));
+    TRY(require_shape(view, 4, {batch}));
+    const DimList state = batch_first ? DimList{batch, directions, r.dim(2)} : DimList{directions, batch, r.dim(2)};
+    for (size_t k = 5; k < 5 + states; ++k) TRY(require_shape(view, k, state));
+    TRY(require_shape(view, 7, {directions, r.dim(2) * 3}));
     if (batch_first) y.shape = DimList{batch, steps, directions, r.dim(2)};
     else y.shape = DimList{steps, directions, batch, r.dim(2)};
-    last.shape = batch_first ? DimList{batch, directions, r.dim(2)} : DimList{directions, batch, r.dim(2)};
+    last.shape = state;
   }
   set_output(view, 0, std::move(y));
   for (size_t k = 1; k <= states; ++k) set_output(view, k, last);
   return {};
-}
-
-Result<std::vector<Activation>> activations_of(const NodeView& view, size_t direction, std::initializer_list<std::string_view> otherwise) {
-  ir::Strings names;
-  if (const ir::Attribute* a = view.attributes->find("activations"); a && std::holds_alternative<ir::Strings>(*a))
-    names = std::get<ir::Strings>(*a);
-  const size_t each = otherwise.size();
-  if (names.size() < each) names.assign(otherwise.begin(), otherwise.end());
-  while (names.size() < (direction + 1) * each) names.push_back(names[names.size() - each]);
-  const ir::Floats alphas = view.attributes->floats("activation_alpha"), betas = view.attributes->floats("activation_beta");
-  size_t next_alpha = 0, next_beta = 0;
-  std::vector<Activation> out;
-  for (size_t k = 0; k < (direction + 1) * each; ++k) {
-    const Kind* kind = kind_named(names[k]);
-    if (!kind) return refuse(view, Code::bad_attribute, "an unknown activation").found(names[k]);
-    double alpha = kind->alpha, beta = kind->beta;
-    if (alpha == alpha && next_alpha < alphas.size()) alpha = alphas[next_alpha++];
-    if (beta == beta && next_beta < betas.size()) beta = betas[next_beta++];
-    if (k >= direction * each) out.emplace_back([=](double x) { return kind->value(x, alpha, beta); });
-  }
-  return out;
 }
 
 Result<Recurrent> Recurrent::of(const Call& call, int64_t gates) {
@@ -100,6 +71,11 @@ Result<Recurrent> Recurrent::of(const Call& call, int64_t gates) {
   if (w.shape()[1] != gates * l.hidden || r.shape()[1] != gates * l.hidden || w.shape()[2] != l.input) {
     return refuse(call.view, Code::shape_mismatch, "X, W and R do not fit");
   }
+  TRY(require_sizes(call, 3, {l.directions, 2 * gates * l.hidden}));
+  TRY(require_sizes(call, 4, {l.batch}));
+  for (size_t k : {5, 6})
+    TRY(require_sizes(call, k, l.batch_first ? Sizes{l.batch, l.directions, l.hidden} : Sizes{l.directions, l.batch, l.hidden}));
+  TRY(require_sizes(call, 7, {l.directions, 3 * l.hidden}));
   l.x = numbers_of(x);
   l.w = numbers_of(w);
   l.r = numbers_of(r);
