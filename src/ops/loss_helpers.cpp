@@ -52,4 +52,28 @@ Result<void> reduce_loss(Call& call, const std::vector<double>& log_probabilitie
   return {};
 }
 
+ir::ValueId define_loss(ir::Builder& build, const NodeView& view, ir::ValueId log_probabilities, std::span<const ir::ValueId> in) {
+  const ir::Attributes& a = *view.attributes;
+  ir::ValueId target = cast_to(build, in[1], DType::i64), ignored, weight;
+  const ir::ValueId zero = number_like(build, log_probabilities, 0);
+  if (a.has("ignore_index")) {
+    ignored = build("Equal", {target, build.scalar(DType::i64, static_cast<double>(a.integer("ignore_index", 0)))});
+    target = build("Where", {ignored, build.scalar(DType::i64, 0), target});
+  }
+  const ir::ValueId axis = build.ints({1});
+  const ir::ValueId column = build("GatherElements", {log_probabilities, build("Unsqueeze", {target, axis})}, {{"axis", int64_t{1}}});
+  ir::ValueId loss = build("Neg", {build("Squeeze", {column, axis})});
+  if (view.has(2)) weight = build("Gather", {in[2], target}, {{"axis", int64_t{0}}});
+  if (weight) loss = build("Mul", {loss, weight});
+  if (ignored) {
+    loss = build("Where", {ignored, zero, loss});
+    weight = build("Where", {ignored, zero, weight ? weight : number_like(build, zero, 1)});
+  }
+  const std::string reduction = a.text("reduction", "mean");
+  if (reduction == "none") return loss;
+  auto total = [&](std::string_view op, ir::ValueId x) { return build(op, {x}, {{"keepdims", int64_t{0}}}); };
+  if (reduction == "sum") return total("ReduceSum", loss);
+  return weight ? build("Div", {total("ReduceSum", loss), total("ReduceSum", weight)}) : total("ReduceMean", loss);
+}
+
 }  // namespace tenon::ops

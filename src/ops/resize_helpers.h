@@ -21,6 +21,9 @@ Result<std::vector<ResizedAxis>> resized_axes(const NodeView& view, int scales, 
 Result<void> infer_resized(NodeView& view, int scales, int sizes);
 /// Nearest, linear and cubic as index maps with exact whole-number coordinates. Refuses crop, antialias and exclude_outside.
 Result<LoopForm> form_of_resize(const NodeView& view);
+/// The rest, for sizes that are known: each axis is multiplied with a constant matrix. {} where a size is not known, with a crop that has
+/// an extrapolation value, and with keep_aspect_ratio_policy.
+std::vector<ir::ValueId> define_resize(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs);
 /// All modes, one axis after the other, in fp64.
 Result<void> reference_of_resize(Call& call);
 

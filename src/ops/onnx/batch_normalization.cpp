@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/definition_helpers.h"
 #include "ops/norm_helpers.h"
 
 namespace tenon::ops {
@@ -72,6 +73,33 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// Training: the moments of this batch, and the running ones moved towards them.
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!view.type(0).has_rank()) return {};
+  const std::vector<int> row = all_but_channels(view.rank(0));
+  const Ints axes(row.begin(), row.end());
+  const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
+  Ints column(static_cast<size_t>(view.rank(0)), 1);
+  if (view.rank(0) > 1) column[1] = -1;
+  auto number = [&](double n) { return build.scalar(wide, n); };
+  auto parameter = [&](size_t k) { return build("Reshape", {cast_to(build, in[k], wide), build.ints(column)}); };
+  auto average = [&](ir::ValueId v) { return axes.empty() ? v : build("ReduceMean", {v, build.ints(axes)}); };
+  const ir::ValueId x = cast_to(build, in[0], wide), mean = trains(view) ? average(x) : parameter(3), centred = build("Sub", {x, mean});
+  const ir::ValueId variance = trains(view) ? average(build("Mul", {centred, centred})) : parameter(4);
+  const ir::ValueId root = build("Sqrt", {build("Add", {variance, number(view.attributes->number("epsilon", 1e-5f))})});
+  const ir::ValueId y = build("Add", {build("Mul", {build("Div", {centred, root}), parameter(1)}), parameter(2)});
+  const double momentum = view.attributes->number("momentum", 0.9f);
+  auto running = [&](size_t k, ir::ValueId now) {
+    const ir::ValueId kept = build("Mul", {cast_to(build, in[k], wide), number(momentum)});
+    const ir::ValueId fresh = build("Mul", {build("Reshape", {now, build.ints({-1})}), number(1 - momentum)});
+    return cast_to(build, build("Add", {kept, fresh}), view.type(k).dtype);
+  };
+  std::vector<ir::ValueId> out{cast_to(build, y, dtype)};
+  if (view.outputs.size() > 1) out.push_back(running(3, mean));
+  if (view.outputs.size() > 2) out.push_back(running(4, variance));
+  return out;
+}
+
 /// Before opset 14 more outputs meant training; `spatial` (opset 7 and 8) is only known as 1.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::Node& n = graph.node(node);
@@ -93,6 +121,7 @@ OP(batch_normalization) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return trains(view) || view.type(0).dtype == DType::bf16 ? 15 : 9; },
     .downgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/definition_helpers.h"
 #include "ops/reference_helpers.h"
 
 namespace tenon::ops {
@@ -45,6 +46,17 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!ranks_known(view, {0, 1}) || !view.type(1).dim(0).is_number() || !view.type(1).dim(2).is_number()) return {};
+  const int64_t channels = view.type(1).dim(0).value(), before = view.type(1).dim(2).value() - 1;
+  const ir::ValueId line =
+      view.has(3) ? build("Concat", {in[3], in[0]}, {{"axis", int64_t{2}}}) : build("Pad", {in[0], build.ints({0, 0, before, 0, 0, 0})});
+  ir::ValueId y = build("Conv", {line, in[1], view.has(2) ? in[2] : ir::ValueId{}}, {{"group", channels}});
+  if (view.attributes->text("activation", "none") != "none") y = build("Swish", {y});
+  const ir::ValueId length = build("Shape", {in[0]}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  return {y, build("Slice", {line, length, build.ints({INT64_MAX}), build.ints({2})})};
+}
+
 }  // namespace
 
 OP(causal_conv_with_state) {
@@ -55,6 +67,7 @@ OP(causal_conv_with_state) {
     .attributes = {"activation: string = none"},
     .infer = infer,
     .reference = evaluate,
+    .definition = define,
     .first = 27,
     .samples = {"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu",
                 "f16[1,2,4], f16[2,1,1]; outputs=2"},

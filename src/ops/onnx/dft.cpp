@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "ops/definition_helpers.h"
 #include "ops/reduction_helpers.h"
 #include "ops/signal_helpers.h"
 
@@ -69,6 +72,57 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+struct Transform {
+  int axis = 0;
+  FourierMatrix matrix;
+};
+
+/// nullopt where a size that the matrix needs is not known, or is too large for one.
+std::optional<Transform> transform_of(const NodeView& view) {
+  if (!view.type(0).has_rank()) return std::nullopt;
+  const Type& x = view.type(0);
+  const auto given = view.has(2) ? known_ints(view, 2) : Ints{-2}, wanted = view.has(1) ? known_ints(view, 1) : Ints{};
+  if (!given || given->size() != 1 || !wanted) return std::nullopt;
+  Transform t;
+  int64_t axis = given->front();
+  if (!wrap_axis(axis, x.rank()) || !x.dim(static_cast<int>(axis)).is_number() || !x.dim(-1).is_number()) return std::nullopt;
+  t.axis = static_cast<int>(axis);
+  const int64_t size = x.dim(t.axis).value();
+  const bool onesided = flag(view, "onesided"), back = onesided && flag(view, "inverse");
+  FourierMatrix& m = t.matrix;
+  m.length = !wanted->empty() ? wanted->front() : back ? 2 * (size - 1) : size;
+  m.inputs = std::min(size, back ? m.length / 2 + 1 : m.length);
+  m.outputs = onesided && !back ? m.length / 2 + 1 : m.length;
+  m.in_parts = x.dim(-1).value();
+  m.out_parts = back ? 1 : 2;
+  m.inverse = flag(view, "inverse");
+  m.mirrored = back;
+  return m.in_parts >= 1 && m.in_parts <= 2 && m.fits() ? std::optional(t) : std::nullopt;
+}
+
+/// One product with a constant matrix: the axis and the parts are its columns.
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const auto t = transform_of(view);
+  if (!t) return {};
+  const int rank = view.rank(0);
+  const DType dtype = dtype_of(view, 0), wide = compute_dtype(dtype);
+  Ints order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(t->axis)], order[static_cast<size_t>(rank - 2)]);
+  const bool turns = t->axis != rank - 2;
+  auto split = [&](ir::ValueId x, std::initializer_list<int64_t> last) {
+    Ints sizes(static_cast<size_t>(rank - 2), 0);
+    sizes.insert(sizes.end(), last);
+    return build("Reshape", {x, build.ints(sizes)});
+  };
+  ir::ValueId x = cast_to(build, in[0], wide);
+  if (t->matrix.inputs < view.type(0).dim(t->axis).value()) x = part_of(build, x, t->axis, 0, t->matrix.inputs);
+  if (turns) x = transposed(build, x, order);
+  const ir::ValueId y = build("MatMul", {split(x, {t->matrix.inputs * t->matrix.in_parts}), build.constant(t->matrix.make(wide))});
+  const ir::ValueId parts = split(y, {t->matrix.outputs, t->matrix.out_parts});
+  return {cast_to(build, turns ? transposed(build, parts, order) : parts, dtype)};
+}
+
 /// Opset 17 has the axis as an attribute, 1 where it is missing.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 20) return {};
@@ -85,11 +139,13 @@ OP(dft) {
     .attributes = {"inverse: int = 0", "onesided: int = 0"},
     .infer = infer,
     .reference = evaluate,
+    .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 20; },
     .first = 17,
     .samples = {"f32[1,10,1]", "f32[2,6,5,1], _, i64[] = 1; onesided=1", "f64[1,7,2]; inverse=1",
-                "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8"},
+                "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8", "f64[3,2,7,2], i64[] = 5, i64[] = 0",
+                "f64[4,2], i64[] = 9; inverse=1, onesided=1"},
 };
 
 }  // namespace tenon::ops

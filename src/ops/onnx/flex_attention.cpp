@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/control_helpers.h"
+#include "ops/definition_helpers.h"
 #include "ops/reference_helpers.h"
 
 namespace tenon::ops {
@@ -97,6 +98,46 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// The body of that name over `x`; x where there is none.
+ir::ValueId modified(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, std::string_view name, ir::ValueId x) {
+  size_t first = view.explicit_inputs;
+  for (size_t b = 0; b < view.bodies.size(); ++b) {
+    const size_t captures = view.bodies[b]->inputs().size() - 1;
+    if (view.body_names[b] == name) {
+      std::vector<ir::ValueId> arguments{x};
+      for (size_t k = 0; k < captures; ++k) arguments.push_back(in[first + k]);
+      const std::vector<ir::ValueId> results = inlined(build, *view.bodies[b], arguments);
+      return results.size() == 1 ? results[0] : ir::ValueId{};
+    }
+    first += captures;
+  }
+  return x;
+}
+
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!ranks_known(view, {0, 1, 2})) return {};
+  const Dim heads = view.type(0).dim(1), shared = view.type(1).dim(1), size = view.type(0).dim(3);
+  if (!heads.is_number() || !shared.is_number() || !size.is_number() || !view.type(2).dim(3).is_number()) return {};
+  const DType wide = score_dtype(view);
+  const int64_t times = heads.value() / std::max<int64_t>(shared.value(), 1);
+  // Each head of K and V stands for several heads of Q.
+  auto repeated = [&](size_t operand) {
+    const ir::ValueId x = cast_to(build, in[operand], wide);
+    if (times == 1) return x;
+    const ir::ValueId spread = build("Expand", {build("Unsqueeze", {x, build.ints({2})}), build.ints({1, 1, times, 1, 1})});
+    return build("Reshape", {spread, build.ints({0, heads.value(), -1, view.type(operand).dim(3).value()})});
+  };
+  const double scale =
+      view.attributes->has("scale") ? view.attributes->number("scale", 1) : 1 / std::sqrt(static_cast<double>(size.value()));
+  const ir::ValueId keys = build("Transpose", {repeated(1)}, {{"perm", Ints{0, 1, 3, 2}}});
+  ir::ValueId x = build("Mul", {build("MatMul", {cast_to(build, in[0], wide), keys}), build.scalar(wide, scale)});
+  x = modified(build, view, in, "score_mod", x);
+  if (!x) return {};
+  x = modified(build, view, in, "prob_mod", build("Softmax", {x}, {{"axis", int64_t{-1}}}));
+  if (!x) return {};
+  return {cast_to(build, build("MatMul", {x, repeated(2)}), dtype_of(view, 0))};
+}
+
 }  // namespace
 
 OP(flex_attention) {
@@ -109,6 +150,7 @@ OP(flex_attention) {
     .infer = infer,
     .body_inputs = body_inputs,
     .reference = evaluate,
+    .definition = define,
     .first = 1,
     .samples = {"f32[1,2,3,4], f32[1,2,5,4], f32[1,2,5,6]", "f16[2,4,3,4], f16[2,2,5,4], f16[2,2,5,4]; scale=0.5",
                 "f64[1,1,2,3], f64[1,1,4,3], f64[1,1,4,3]"},

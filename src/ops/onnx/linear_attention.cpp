@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/definition_helpers.h"
+#include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
 namespace tenon::ops {
@@ -108,6 +110,91 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// The recurrence in plain ops: a Scan over the positions that carries the state [batch, heads, size, value size].
+class Definition {
+ public:
+  Definition(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in)
+      : build_(build),
+        view_(view),
+        in_(in),
+        heads_(view.attributes->integer("kv_num_heads", 1)),
+        query_heads_(view.attributes->integer("q_num_heads", 1)),
+        size_(view.type(kQuery).dim(2).value() / query_heads_),
+        value_size_(view.type(kValue).dim(2).value() / heads_),
+        state_(view.type(view.has(kPast) ? kPast : kQuery).dtype),
+        wide_(compute_dtype(state_)) {}
+
+  std::vector<ir::ValueId> run() {
+    const double given = view_.attributes->number("scale", 0);
+    const double scale = given != 0 ? given : 1 / std::sqrt(static_cast<double>(size_));
+    std::vector<ir::ValueId> operands{view_.has(kPast) ? cast_to(build_, in_[kPast], wide_) : no_state(),
+                                      build_("Mul", {steps(kQuery, query_heads_ / heads_, size_), build_.scalar(wide_, scale)}),
+                                      steps(kKey, 1, size_), steps(kValue, 1, value_size_)};
+    if (view_.has(kDecay)) operands.push_back(build_("Exp", {gate(kDecay, true)}));
+    if (view_.has(kBeta)) operands.push_back(gate(kBeta, false));
+    if (!build_.status()) return {};
+    BodyBuilder body(build_);
+    finish(body, operands);
+    if (!body.build.status()) return {};
+    const std::vector<ir::ValueId> results = build_.with_body("Scan", operands, 2, std::move(body.graph), body.captured,
+                                                              {{"num_scan_inputs", static_cast<int64_t>(operands.size()) - 1}});
+    const ir::ValueId turned = build_("Transpose", {results[1]}, {{"perm", Ints{1, 0, 2, 3, 4}}});
+    const ir::ValueId y = build_("Reshape", {turned, build_.ints({0, 0, query_heads_ * value_size_})});
+    return {cast_to(build_, y, view_.type(kQuery).dtype), cast_to(build_, results[0], state_)};
+  }
+
+ private:
+  ir::ValueId no_state() {
+    const ir::ValueId shape =
+        build_("Concat", {sizes_of(build_, in_[kQuery], 0, 1), build_.ints({heads_, size_, value_size_})}, {{"axis", int64_t{0}}});
+    return build_("Expand", {build_.scalar(wide_, 0), shape});
+  }
+
+  /// [batch, steps, heads * rows * columns] as [steps, batch, heads, rows, columns]
+  ir::ValueId steps(size_t operand, int64_t rows, int64_t columns) {
+    const ir::ValueId x = build_("Reshape", {cast_to(build_, in_[operand], wide_), build_.ints({0, 0, -1, rows, columns})});
+    return build_("Transpose", {x}, {{"perm", Ints{1, 0, 2, 3, 4}}});
+  }
+
+  /// decay [.., heads] or [.., heads * size], beta [.., 1 or heads]: a column or one number a head.
+  ir::ValueId gate(size_t operand, bool column) {
+    const bool wide = column && !view_.type(operand).dim(2).known_equal(heads_);
+    return steps(operand, wide ? size_ : 1, 1);
+  }
+
+  void finish(BodyBuilder& body, std::span<const ir::ValueId> operands) {
+    ir::Builder& b = body.build;
+    std::vector<ir::ValueId> x;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      Type type = build_.graph().value(operands[k]).type;
+      if (k > 0) type.shape->erase(type.shape->begin());
+      x.push_back(body.input(k == 0 ? "state" : "x" + std::to_string(k), std::move(type)));
+    }
+    ir::ValueId state = x[0], value = x[3];
+    if (view_.has(kDecay)) state = b("Mul", {state, x[4]});
+    if (view_.has(kBeta)) value = b("Mul", {b("Sub", {value, b("MatMul", {x[2], state})}), x.back()});
+    state = b("Add", {state, b("Mul", {b("Transpose", {x[2]}, {{"perm", Ints{0, 1, 3, 2}}}), value})});
+    const ir::ValueId y = b("MatMul", {x[1], state});
+    if (!b.status()) return;
+    body.graph->add_output(state);
+    body.graph->add_output(y);
+  }
+
+  ir::Builder& build_;
+  const NodeView& view_;
+  std::span<const ir::ValueId> in_;
+  int64_t heads_, query_heads_, size_, value_size_;
+  DType state_, wide_;  ///< of the state as declared, and as carried
+};
+
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  for (size_t k : {kQuery, kKey, kValue})
+    if (!view.type(k).has_rank() || !view.type(k).dim(2).is_number()) return {};
+  for (size_t k : {kDecay, kBeta})
+    if (view.has(k) && (!view.type(k).has_rank() || !view.type(k).dim(2).is_number())) return {};
+  return Definition(build, view, in).run();
+}
+
 }  // namespace
 
 OP(linear_attention) {
@@ -119,10 +206,12 @@ OP(linear_attention) {
                    "update_rule: string = gated_delta"},
     .infer = infer,
     .reference = evaluate,
+    .definition = define,
     .first = 27,
     .samples = {"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
                 "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2], f32[1,4,1]; q_num_heads=4, kv_num_heads=2, outputs=2",
-                "f32[1,4,8], f32[1,4,4], f32[1,4,6], _, f32[1,4,4]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2"},
+                "f32[1,4,8], f32[1,4,4], f32[1,4,6], _, f32[1,4,4]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2",
+                "f16[1,3,4], f16[1,3,4], f16[1,3,4]; q_num_heads=1, kv_num_heads=1, update_rule=linear, outputs=2"},
 };
 
 }  // namespace tenon::ops

@@ -34,6 +34,7 @@ OP(resize) {
     .infer = [](NodeView& view) { return infer_resized(view, 2, 3); },
     .form = form_of_resize,
     .reference = reference_of_resize,
+    .definition = define_resize,
     .upgrade = upgrade_resize,
     .lowest_opset = lowest_opset_of_resize,
     .first = 10,
@@ -47,6 +48,9 @@ OP(resize) {
                 "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric",
                 "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
                 "coordinate_transformation_mode=tf_crop_and_resize, extrapolation_value=10",
+                "f32[1,2,6,5], _, _, i64[2] = [3, 8]; mode=cubic, antialias=1, axes=[2,3], exclude_outside=1",
+                "f64[1,1,5,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1, 0.9], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
+                "coordinate_transformation_mode=tf_crop_and_resize",
                 "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
                 "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"},
 };

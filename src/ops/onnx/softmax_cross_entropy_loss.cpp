@@ -37,10 +37,16 @@ OP(softmax_cross_entropy_loss) {
     .attributes = {"ignore_index: int", "reduction: string = mean"},
     .infer = infer_loss,
     .reference = evaluate,
+    .definition =
+        [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+          const ir::ValueId logs = build("LogSoftmax", {in[0]}, {{"axis", int64_t{1}}});
+          return std::vector<ir::ValueId>{define_loss(build, view, logs, in), logs};
+        },
     .lowest_opset = [](const NodeView&) { return 12; },
     .first = 12,
     .samples = {"f32[3,5], i64[3] in 0..4", "f32[3,5,2], i64[3,2] in 0..4, f32[5] in 0.1..1; reduction=none, outputs=2",
-                "f32[3,5,2,2], i32[3,2,2] in 0..4; reduction=sum, ignore_index=2"},
+                "f32[3,5,2,2], i32[3,2,2] in 0..4; reduction=sum, ignore_index=2",
+                "f64[3,5,2], i64[3,2] = [0,-1,2,4,-1,1], f64[5] in 0.1..1; ignore_index=-1"},
 };
 
 }  // namespace tenon::ops

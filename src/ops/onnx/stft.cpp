@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/definition_helpers.h"
 #include "ops/signal_helpers.h"
 
 namespace tenon::ops {
@@ -51,6 +52,32 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// Windowed frames times a constant matrix. Needs the length of a frame as a number.
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!view.type(0).has_rank() || (view.has(2) && !view.type(2).has_rank())) return {};
+  const auto given = view.has(3) ? known_number(view, 3) : std::nullopt;
+  const auto weights = view.has(2) ? view.type(2).dim(0).number() : std::nullopt;
+  const auto length = given ? std::optional(static_cast<int64_t>(*given)) : view.has(3) ? std::nullopt : weights;
+  const auto parts = view.rank(0) == 3 ? view.type(0).dim(2).number() : std::optional<int64_t>(1);
+  if (!length || !parts || *parts < 1 || *parts > 2 || (view.has(2) && weights != length)) return {};
+  const bool onesided = view.attributes->integer("onesided", 1) != 0;
+  FourierMatrix m{.length = *length, .inputs = *length, .outputs = onesided ? *length / 2 + 1 : *length, .in_parts = *parts};
+  if (!m.fits()) return {};
+  const DType dtype = dtype_of(view, 0), wide = compute_dtype(dtype);
+  auto number = [&](int64_t n) { return build.scalar(DType::i64, static_cast<double>(n)); };
+  const ir::ValueId step = build("Reshape", {cast_to(build, in[1], DType::i64), build.ints({})});
+  const ir::ValueId rest = build("Sub", {size_of(build, in[0], 1), number(*length)});
+  const ir::ValueId frames = build("Add", {build("Div", {rest, step}), number(1)});
+  const ir::ValueId starts = build("Unsqueeze", {build("Mul", {counting(build, frames), step}), build.ints({1})});
+  const ir::ValueId index = build("Add", {starts, counting(build, number(*length))});
+  const ir::ValueId signal = view.rank(0) == 3 ? in[0] : build("Unsqueeze", {in[0], build.ints({2})});
+  ir::ValueId x = cast_to(build, build("Gather", {signal, index}, {{"axis", int64_t{1}}}), wide);
+  if (view.has(2)) x = build("Mul", {x, build("Unsqueeze", {cast_to(build, in[2], wide), build.ints({1})})});
+  const ir::ValueId rows = build("Reshape", {x, build.ints({0, 0, m.inputs * m.in_parts})});
+  const ir::ValueId y = build("MatMul", {rows, build.constant(m.make(wide))});
+  return {cast_to(build, build("Reshape", {y, build.ints({0, 0, m.outputs, 2})}), dtype)};
+}
+
 }  // namespace
 
 OP(stft) {
@@ -60,6 +87,7 @@ OP(stft) {
     .attributes = {"onesided: int = 1"},
     .infer = infer,
     .reference = evaluate,
+    .definition = define,
     .first = 17,
     .samples = {"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"},
 };
