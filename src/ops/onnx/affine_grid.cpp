@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
 namespace tenon::ops {
@@ -25,6 +26,27 @@ Result<void> infer(NodeView& view) {
   }
   set_output(view, 0, std::move(out));
   return {};
+}
+
+/// The same sum at each position, over the sizes of the result.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const DimList& shape = *view.outputs[0].shape;
+  const int rank = static_cast<int>(shape.size()) - 2;
+  const bool corners = view.attributes->integer("align_corners", 0) != 0;
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  const Expr row = Expr::axis(rank + 1);
+  auto theta = [&](int column) { return widen(load(loop, read(view, 0, {Expr::axis(0), row, index_constant(column)}))); };
+  Expr sum = theta(rank);
+  for (int k = 0; k < rank; ++k) {
+    auto number = [&](Expr e) { return cast(e, sum.dtype()); };
+    const Expr place = number(Expr::axis(rank - k)), length = number(size_expr(shape[rank - k]));
+    const Expr coordinate = corners ? 2 * place / (length - 1) - 1 : (2 * place + 1) / length - 1;
+    sum = sum + theta(k) * coordinate;
+  }
+  loop.outputs.push_back(whole(view.outputs[0].dtype, shape, sum));
+  return single(std::move(loop));
 }
 
 /// grid[n, position, row] = sum over axes of theta[n, row, axis] * coordinate(axis) + theta[n, row, last]; the coordinates of a
@@ -66,6 +88,7 @@ OP(affine_grid) {
     .outputs = {"grid"},
     .attributes = {"align_corners: int = 0"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .first = 20,
     .samples = {"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1"},

@@ -11,6 +11,10 @@ OP(blackman_window) {
     .inputs = {"size"},
     .attributes = {"output_datatype: int = 1", "periodic: int = 1"},
     .infer = infer_window,
+    .form =
+        [](const NodeView& view) {
+          return window_form(view, [](Expr turn) { return 0.42 - 0.5 * unary(ExprOp::cos, turn) + 0.08 * unary(ExprOp::cos, 2 * turn); });
+        },
     .reference =
         [](Call& call) {
           return window_reference(call, [](double turn) { return 0.42 - 0.5 * std::cos(turn) + 0.08 * std::cos(2 * turn); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/reference_helpers.h"
+#include "ops/contraction_helpers.h"
 
 namespace tenon::ops {
 
@@ -20,6 +20,39 @@ Result<void> infer(NodeView& view) {
   }
   set_output(view, 0, std::move(out));
   return {};
+}
+
+/// As a gather: a position sums, over the taps of the block, the column whose tap lies there.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const auto block = known_ints(view, 2);
+  if (!block) return refuse(view, Code::not_supported, "not supported yet: a loop form for a block that is known at run time only");
+  const size_t n = block->size();
+  const ir::Attributes& a = *view.attributes;
+  const Ints stride = a.ints("strides", Ints(n, 1)), dilation = a.ints("dilations", Ints(n, 1)), pads = a.ints("pads", Ints(2 * n, 0));
+  const DimList& shape = *view.outputs[0].shape;
+  if (stride.size() != n || dilation.size() != n || pads.size() != 2 * n || shape.size() != n + 2)
+    return refuse(view, Code::bad_attribute, "block_shape, strides, dilations and pads must fit image_shape");
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  for (int64_t k : *block) loop.axes.push_back({Axis::Kind::reduced, k});
+  Expr tap = Expr::axis(1), column, within;
+  for (size_t i = 0; i < n; ++i) {
+    const Expr k = Expr::axis(static_cast<int>(n + 2 + i)), step = index_constant(stride[i]);
+    const Dim columns = floor_div(shape[2 + i] + (pads[i] + pads[n + i] - dilation[i] * ((*block)[i] - 1) - 1), stride[i]) + 1;
+    const Expr p = Expr::axis(static_cast<int>(2 + i)) + index_constant(pads[i]) - k * index_constant(dilation[i]);
+    const Expr from = stride[i] == 1 ? p : p / step;
+    Expr inside = logical_and(index_constant(0) <= p, from < size_expr(columns));
+    if (stride[i] != 1) inside = logical_and(inside, equal(binary(ExprOp::mod, p, step), index_constant(0)));
+    within = within ? logical_and(within, inside) : inside;
+    tap = tap * index_constant((*block)[i]) + k;
+    column = column ? column * size_expr(columns) + from : from;
+  }
+  Access access = read(view, 0, {Expr::axis(0), tap, column});
+  access.within = within;
+  access.fill = is_float(access.dtype) ? Expr::constant(access.dtype, 0) : Expr::integer(access.dtype, 0);
+  const Expr value = widen(load(loop, std::move(access)));
+  return end_contraction(std::move(loop), value, view.outputs[0].dtype, shape);
 }
 
 Result<void> evaluate(Call& call) {
@@ -69,6 +102,7 @@ OP(col2im) {
     .inputs = {"input", "image_shape", "block_shape"},
     .attributes = {"dilations: ints", "pads: ints", "strides: ints"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .first = 18,
     .samples = {"f32[1,5,5], i64[2] = [5,5], i64[2] = [1,5]", "f32[2,18,4], i64[2] = [4,4], i64[2] = [3,3]",

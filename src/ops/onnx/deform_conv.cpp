@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/sampling_helpers.h"
 #include "ops/spatial_helpers.h"
 
 namespace tenon::ops {
@@ -61,6 +62,58 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// What each tap of the kernel reads for each output position: [batch, channels, kernel rows, kernel columns, rows, columns].
+Result<Loop> sampled(const NodeView& view, const Windows& windows, const DimList& sizes, DType wide) {
+  const Dim channels = view.type(kX).dim(1), per_offset = floor_div(channels, view.attributes->integer("offset_group", 1));
+  const DimList& out = *view.outputs[0].shape;
+  const DimList shape{out[0], channels, windows.kernel[0], windows.kernel[1], out[2], out[3]};
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  const int64_t taps = windows.kernel[0] * windows.kernel[1];
+  const Expr tap =
+      Expr::axis(1) / size_expr(per_offset) * index_constant(taps) + Expr::axis(2) * index_constant(windows.kernel[1]) + Expr::axis(3);
+  auto at_tap = [&](size_t operand, Expr channel) {
+    return cast(load(loop, read(view, operand, {Expr::axis(0), std::move(channel), Expr::axis(4), Expr::axis(5)})), wide);
+  };
+  std::vector<std::vector<Tap>> axes;
+  for (int k = 0; k < 2; ++k) {
+    const Expr place = Expr::axis(4 + k) * index_constant(windows.strides[k]) - size_expr(windows.begin[k]) +
+                       Expr::axis(2 + k) * index_constant(windows.dilations[k]);
+    axes.push_back(linear_taps(cast(place, wide) + at_tap(kOffset, tap * index_constant(2) + index_constant(k)), sizes[k]));
+  }
+  Expr value = interpolated(loop, read(view, kX, axis_indices(2)), axes, wide);
+  if (view.has(kMask)) value = value * at_tap(kMask, tap);
+  loop.outputs.push_back(whole(wide, shape, value));
+  return loop;
+}
+
+/// The taps as one tensor, then the sum over channels and kernel, then bias.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const DimList sizes = spatial_of(view.type(kX)), &out = *view.outputs[0].shape;
+  const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, kW))));
+  const int64_t group = view.attributes->integer("group", 1);
+  const DType dtype = view.outputs[0].dtype, wide = compute_dtype(dtype);
+  const Dim per_group = view.type(kW).dim(1), outputs = floor_div(out[1], group);
+  Loop first = TRY(sampled(view, windows, sizes, wide)), sum;
+  sum.axes = parallel_axes({out[0], group, outputs, out[2], out[3]});
+  for (const Dim& d : DimList{per_group, windows.kernel[0], windows.kernel[1]}) sum.axes.push_back({Axis::Kind::reduced, d});
+  auto grouped = [](Dim size, int axis) { return simplify(Expr::axis(1) * size_expr(size) + Expr::axis(axis)); };
+  const Expr channel = grouped(per_group, 5), output = grouped(outputs, 2), row = Expr::axis(6), column = Expr::axis(7);
+  const Expr x = load(sum, read_earlier(0, 0, wide, {Expr::axis(0), channel, row, column, Expr::axis(3), Expr::axis(4)}));
+  const Expr w = widen(load(sum, read(view, kW, {output, Expr::axis(5), row, column})));
+  sum.outputs.push_back(whole(wide, out, x * w));
+  sum.outputs.back().combine = Combine::sum;
+  sum.outputs.back().index = {Expr::axis(0), output, Expr::axis(3), Expr::axis(4)};
+  if (dtype == wide && !view.has(kBias)) return chain({std::move(first), std::move(sum)});
+  Loop last;
+  last.axes = parallel_axes(out);
+  Expr y = load(last, read_earlier(1, 0, wide, axis_indices(4)));
+  if (view.has(kBias)) y = y + widen(load(last, read(view, kBias, {Expr::axis(1)})));
+  last.outputs.push_back(whole(dtype, out, y));
+  return chain({std::move(first), std::move(sum), std::move(last)});
+}
+
 }  // namespace
 
 OP(deform_conv) {
@@ -70,6 +123,7 @@ OP(deform_conv) {
     .outputs = {"Y"},
     .attributes = {"dilations: ints", "group: int = 1", "kernel_shape: ints", "offset_group: int = 1", "pads: ints", "strides: ints"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 19; },
     .first = 19,

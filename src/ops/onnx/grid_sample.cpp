@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "ops/sampling_helpers.h"
 #include "ops/spatial_helpers.h"
 
 namespace tenon::ops {
@@ -125,6 +126,71 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// The same in the language of loop forms, for one spatial axis of size `n`.
+struct AxisForm {
+  Expr n, low, high;
+  Dim size;
+  Padding padding;
+  bool corners;
+
+  AxisForm(Dim length, Padding how, bool at_corners, DType dtype) : size(length), padding(how), corners(at_corners) {
+    n = cast(size_expr(length), dtype);
+    low = Expr::constant(dtype, corners ? 0 : -0.5);
+    high = n - (corners ? 1 : 0.5);
+  }
+
+  Expr folded(Expr x) const {
+    const Expr range = high - low, below = x < low, distance = select(below, low - x, x - high);
+    const Expr turns = unary(ExprOp::floor, distance / range), rest = distance - turns * range;
+    const Expr even = equal(binary(ExprOp::rem, turns, 2), 0), up = low + rest, down = high - rest;
+    return select(logical_and(low <= x, x <= high), x, select(below, select(even, up, down), select(even, down, up)));
+  }
+
+  Tap tap(Expr at, Expr weight) const {
+    if (padding == Padding::border) return {max(index_constant(0), min(at, size_expr(size) - index_constant(1))), weight, {}};
+    if (padding == Padding::reflection) at = cast(folded(cast(at, n.dtype())), DType::i64);
+    return {at, weight, inside(at, size)};
+  }
+
+  std::vector<Tap> taps(Expr normal, int count) const {
+    Expr x = corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2;
+    if (count == 1) x = unary(ExprOp::round_even, x);
+    if (padding == Padding::border) x = select(logical_or(x < low, high < x), max(min(x, n - 1), 0), x);
+    if (padding == Padding::reflection) x = folded(x);
+    x = select(abs(x) < 1e15, x, -1e15);
+    const Expr base = unary(ExprOp::floor, x), r = x - base, first = cast(base, DType::i64);
+    auto next = [&](int k) { return first + index_constant(k); };
+    if (count == 1) return {tap(first, {})};
+    if (count == 2) return {tap(first, 1 - r), tap(next(1), r)};
+    constexpr double a = -0.75;
+    auto near = [](Expr t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
+    auto far = [](Expr t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
+    return {tap(next(-1), far(r + 1)), tap(first, near(r)), tap(next(1), near(1 - r)), tap(next(2), far(2 - r))};
+  }
+};
+
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const Type &x = view.type(0), &y = view.outputs[0];
+  const std::string mode = view.attributes->text("mode", "linear"), padding = view.attributes->text("padding_mode", "zeros");
+  const int rank = x.rank() - 2, count = mode == "nearest" ? 1 : mode == "linear" ? 2 : 4;
+  if (std::pow(count, rank) > 16) return refuse(view, Code::not_supported, "not supported yet: a loop form with more than 16 neighbours");
+  const Padding how = padding == "zeros" ? Padding::zeros : padding == "border" ? Padding::border : Padding::reflection;
+  Loop loop;
+  loop.axes = parallel_axes(*y.shape);
+  std::vector<std::vector<Tap>> axes;
+  for (int k = 0; k < rank; ++k) {
+    std::vector<Expr> at{Expr::axis(0)};
+    for (int i = 0; i < rank; ++i) at.push_back(Expr::axis(2 + i));
+    at.push_back(index_constant(rank - 1 - k));
+    const Expr normal = widen(load(loop, read(view, 1, std::move(at))));
+    axes.push_back(AxisForm(x.dim(2 + k), how, view.attributes->integer("align_corners", 0) != 0, normal.dtype()).taps(normal, count));
+  }
+  const DType wide = count == 1 ? x.dtype : is_float(x.dtype) ? compute_dtype(x.dtype) : DType::f64;
+  loop.outputs.push_back(whole(y.dtype, *y.shape, interpolated(loop, read(view, 0, axis_indices(2)), axes, wide)));
+  return single(std::move(loop));
+}
+
 /// Opset 16 calls the modes bilinear and bicubic.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 20) return {};
@@ -149,6 +215,7 @@ OP(grid_sample) {
     .outputs = {"Y"},
     .attributes = {"align_corners: int = 0", "mode: string = linear", "padding_mode: string = zeros"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() && view.rank(0) == 4 ? 16 : 20; },

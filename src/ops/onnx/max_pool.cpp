@@ -13,14 +13,60 @@ Result<void> infer(NodeView& view) {
   return infer_pool(view);
 }
 
+/// Row-major number, in its plane, of the first element of each window that is the maximum of loop 0 (or NaN).
+Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest) {
+  const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
+  const int spatial = static_cast<int>(sizes.size());
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  for (int64_t k : windows.kernel) loop.axes.push_back({Axis::Kind::reduced, k});
+  const WindowIndex at = window_index(windows, sizes, 2, 2 + spatial);
+  std::vector<Expr> index = axis_indices(2);
+  index.insert(index.end(), at.index.begin(), at.index.end());
+  Access access = read(view, 0, std::move(index));
+  access.within = at.within;
+  if (at.within) access.fill = std::move(lowest);
+  const Expr x = widen(load(loop, std::move(access)));
+  const Expr top = widen(load(loop, read_earlier(0, 0, view.type(0).dtype, axis_indices(2 + spatial))));
+  Expr hit = equal(x, top);
+  if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
+  if (at.within) hit = logical_and(hit, at.within);
+  loop.outputs.push_back(whole(DType::i64, shape, select(hit, linear_index(at.index, sizes), index_constant(INT64_MAX))));
+  loop.outputs.back().combine = Combine::min;
+  return loop;
+}
+
+/// Those numbers as Indices counts them; -1 for a window that holds nothing.
+Loop reported_hits(const NodeView& view) {
+  const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  const Expr hit = load(loop, read_earlier(1, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
+  Expr number = hit;
+  if (view.attributes->integer("storage_order", 0) != 0) {
+    const std::vector<Expr> at = unlinear_index(hit, sizes);
+    number = index_constant(0);
+    for (size_t i = sizes.size(); i-- > 0;) number = number * size_expr(sizes[i]) + at[i];
+  }
+  const Expr plane = Expr::axis(0) * size_expr(shape[1]) + Expr::axis(1);
+  const Expr all = plane * size_expr(product(sizes)) + number;
+  loop.outputs.push_back(whole(DType::i64, shape, select(equal(hit, index_constant(INT64_MAX)), index_constant(-1), all)));
+  return loop;
+}
+
 Result<LoopForm> form(const NodeView& view) {
   TRY(require_ranks(view));
-  if (view.outputs.size() > 1) return refuse(view, Code::not_supported, "not supported yet: a loop form with Indices");
   const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
   const DType dtype = view.type(0).dtype;
   const Expr lowest = is_float(dtype) ? Expr::constant(dtype, -INFINITY) : Expr::integer(dtype, smallest_integer(dtype));
   // The largest of some numbers is one of them: nothing is rounded, whatever the dtype.
-  return single(pool_loop(view, windows, lowest, nullptr, Combine::max, dtype));
+  LoopForm form = single(pool_loop(view, windows, lowest, nullptr, Combine::max, dtype));
+  if (view.outputs.size() > 1 && view.outputs[1].dtype != DType::none) {
+    form.loops.push_back(first_hits(view, windows, lowest));
+    form.loops.push_back(reported_hits(view));
+    form.results.push_back({Source::Kind::earlier, 2, 0});
+  }
+  return form;
 }
 
 /// Number of an element as Indices counts: over the whole tensor, spatial axes row-major or (storage_order 1) column-major.
@@ -90,6 +136,7 @@ OP(max_pool) {
                 "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
                 "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2]", "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
                 "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
+                "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]"},
 };
 

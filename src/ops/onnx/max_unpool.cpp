@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
 namespace tenon::ops {
 
 namespace {
+
+/// The shape in which the indices count: what the attributes make of X.
+Result<DimList> indexed_shape(const NodeView& view) {
+  const size_t n = static_cast<size_t>(view.rank(0)) - 2;
+  const Ints kernel = view.attributes->ints("kernel_shape"), stride = view.attributes->ints("strides", Ints(n, 1)),
+             pads = view.attributes->ints("pads", Ints(2 * n, 0));
+  if (kernel.size() != n || stride.size() != n || pads.size() != 2 * n)
+    return refuse(view, Code::bad_attribute, "kernel_shape, strides and pads must fit the spatial axes");
+  DimList shape{view.type(0).dim(0), view.type(0).dim(1)};
+  for (size_t i = 0; i < n; ++i)
+    shape.push_back((view.type(0).dim(static_cast<int>(i) + 2) - 1) * stride[i] + kernel[i] - pads[i] - pads[n + i]);
+  return shape;
+}
 
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
@@ -14,14 +28,7 @@ Result<void> infer(NodeView& view) {
   if (view.has(2)) {
     if (const auto shape = elements(view, 2)) out.shape = *shape;
   } else if (view.type(0).has_rank()) {
-    const size_t n = static_cast<size_t>(view.rank(0)) - 2;
-    const Ints kernel = view.attributes->ints("kernel_shape"), stride = view.attributes->ints("strides", Ints(n, 1)),
-               pads = view.attributes->ints("pads", Ints(2 * n, 0));
-    if (kernel.size() != n || stride.size() != n || pads.size() != 2 * n)
-      return refuse(view, Code::bad_attribute, "kernel_shape, strides and pads must fit the spatial axes");
-    out.shape = DimList{view.type(0).dim(0), view.type(0).dim(1)};
-    for (size_t i = 0; i < n; ++i)
-      out.shape->push_back((view.type(0).dim(static_cast<int>(i) + 2) - 1) * stride[i] + kernel[i] - pads[i] - pads[n + i]);
+    out.shape = TRY(indexed_shape(view));
   }
   set_output(view, 0, std::move(out));
   return {};
@@ -50,6 +57,28 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// Zeros, then each element at its place; indices that lie nowhere write nothing.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const Type& y = view.outputs[0];
+  const DimList from = TRY(indexed_shape(view));
+  if (from.size() != y.shape->size()) return refuse(view, Code::shape_mismatch, "output_shape has a wrong length");
+  Loop zeros, loop;
+  zeros.axes = parallel_axes(*y.shape);
+  zeros.outputs.push_back(whole(y.dtype, *y.shape, Expr::constant(y.dtype, 0)));
+  loop.axes = parallel_axes(*view.type(0).shape);
+  const std::vector<Expr> all = axis_indices(view.rank(0));
+  const Expr value = load(loop, read(view, 0, all)), at = load(loop, read(view, 1, all));
+  Output out = whole(y.dtype, *y.shape, value);
+  out.index = unlinear_index(at, from);
+  out.within = logical_and(index_constant(0) <= at, at < size_expr(product(from)));
+  for (size_t k = 0; k < from.size(); ++k)
+    if (!from[k].known_equal((*y.shape)[k])) out.within = logical_and(out.within, out.index[k] < size_expr((*y.shape)[k]));
+  out.partial = true;
+  loop.outputs.push_back(std::move(out));
+  return chain({std::move(zeros), std::move(loop)});
+}
+
 }  // namespace
 
 OP(max_unpool) {
@@ -58,6 +87,7 @@ OP(max_unpool) {
     .inputs = {"X", "I", "output_shape?"},
     .attributes = {"kernel_shape: ints!", "pads: ints", "strides: ints"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 9; },
     .first = 9,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/reference_helpers.h"
+#include "ops/sampling_helpers.h"
 
 namespace tenon::ops {
 
@@ -87,6 +88,64 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// Coordinates of one sample along an axis (rows: 0): clamped into the picture; `valid`: it lies at most one pixel outside.
+struct SampleForm {
+  std::vector<Tap> taps;
+  Expr valid;
+};
+
+SampleForm sample_form(const NodeView& view, Loop& loop, int axis, int64_t ratio) {
+  const ir::Attributes& a = *view.attributes;
+  const bool half = a.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const Expr scale(a.number("spatial_scale", 1));
+  auto corner = [&](int k) {
+    const Expr c = widen(load(loop, read(view, 1, {Expr::axis(0), index_constant(k)}))) * scale;
+    return half ? c - 0.5 : c;
+  };
+  const Expr low = corner(1 - axis), high = corner(3 - axis), length = half ? high - low : max(high - low, 1);
+  auto number = [&](Expr e) { return cast(e, low.dtype()); };
+  const Dim size = view.type(0).dim(2 + axis);
+  const Expr bin = length / number(size_expr(view.outputs[0].dim(2 + axis)));
+  const Expr at = low + (number(Expr::axis(2 + axis)) + (number(Expr::axis(4 + axis)) + 0.5) / static_cast<double>(ratio)) * bin;
+  const Expr last = size_expr(size) - index_constant(1), x = max(min(at, number(last)), 0), base = unary(ExprOp::floor, x), r = x - base;
+  const Expr first = cast(base, DType::i64);
+  return {{{first, 1 - r, {}}, {min(first + index_constant(1), last), r, {}}}, logical_and(-1 <= at, at <= number(size_expr(size)))};
+}
+
+/// For a fixed number of samples a bin; without one it depends on the boxes, and no loop has such an extent.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const ir::Attributes& a = *view.attributes;
+  const int64_t ratio = a.integer("sampling_ratio", 0);
+  if (ratio <= 0) return refuse(view, Code::not_supported, "not supported yet: a loop form with sampling_ratio=0");
+  const bool average = a.text("mode", "avg") == "avg";
+  const Type& y = view.outputs[0];
+  const DType wide = compute_dtype(y.dtype);
+  Loop loop;
+  loop.axes = parallel_axes(*y.shape);
+  for (int k = 0; k < 2; ++k) loop.axes.push_back({Axis::Kind::reduced, ratio});
+  const Expr picture = wrapped_index(load(loop, read(view, 2, {Expr::axis(0)})), view.type(0).dim(0));
+  const SampleForm rows = sample_form(view, loop, 0, ratio), columns = sample_form(view, loop, 1, ratio);
+  Access source = read(view, 0, {picture, Expr::axis(1)});
+  source.within = logical_and(rows.valid, columns.valid);
+  Expr value;
+  for (const Tap& row : rows.taps)
+    for (const Tap& column : columns.taps) {
+      const std::vector<Tap> one[] = {{row}, {column}};
+      const Expr term = interpolated(loop, source, one, wide);
+      value = !value ? term : average ? value + term : max(value, term);
+    }
+  if (average) value = value / static_cast<double>(ratio * ratio);
+  loop.outputs.push_back(whole(wide, *y.shape, value));
+  loop.outputs.back().combine = average ? Combine::sum : Combine::max;
+  if (wide == y.dtype) return single(std::move(loop));
+  Loop last;
+  last.axes = parallel_axes(*y.shape);
+  const Expr result = load(last, read_earlier(0, 0, wide, axis_indices(4)));
+  last.outputs.push_back(whole(y.dtype, *y.shape, result));
+  return chain({std::move(loop), std::move(last)});
+}
+
 /// Before opset 16 there was no half pixel shift.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset < 16) default_attribute(graph, node, "coordinate_transformation_mode", std::string("output_half_pixel"));
@@ -103,6 +162,7 @@ OP(roi_align) {
     .attributes = {"coordinate_transformation_mode: string = half_pixel", "mode: string = avg", "output_height: int = 1",
                    "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0"},
     .infer = infer,
+    .form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 16; },
