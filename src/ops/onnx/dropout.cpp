@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <random>
+
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -6,21 +8,41 @@ namespace tenon::ops {
 
 namespace {
 
-/// Only inference is a function; training mode draws.
-Result<void> reference_of_dropout(Call& call) {
-  if (int_of(call, 2, 0) != 0 && number_of(call, 1, 0.5) != 0) {
-    return refuse(call.view, Code::not_supported, "not supported yet: dropping in training mode");
+/// Does the node drop nothing, whatever is fed?
+bool passes_all(const NodeView& view) { return !view.has(2) || known_number(view, 2) == 0.0 || known_number(view, 1) == 0.0; }
+
+/// Which elements stay: one uniform number an element, drawn as numpy's RandomState(seed) draws it, which the suite of ONNX expects.
+/// No seed is seed 0.
+std::vector<int64_t> kept(const NodeView& view, int64_t count, double ratio) {
+  std::mt19937 draw(static_cast<uint32_t>(view.attributes->integer("seed", 0)));
+  std::vector<int64_t> keep(static_cast<size_t>(count));
+  for (int64_t& k : keep) {
+    const double high = static_cast<double>(draw() >> 5), low = static_cast<double>(draw() >> 6);
+    k = (high * 0x1p26 + low) * 0x1p-53 >= ratio ? 1 : 0;
   }
-  call.out[0] = *call.in[0];
-  if (call.out.size() < 2) return {};
-  Tensor* mask = TRY(call.make(1, call.in[0]->shape()));
-  store_integers(*mask, std::vector<int64_t>(static_cast<size_t>(mask->count()), 1));
+  return keep;
+}
+
+Result<void> reference_of_dropout(Call& call) {
+  const Tensor& x = *call.in[0];
+  const double ratio = number_of(call, 1, 0.5);
+  const bool drops = int_of(call, 2, 0) != 0 && ratio != 0;
+  if (drops && !(ratio > 0 && ratio < 1))
+    return refuse(call.view, Code::bad_input, "ratio must lie in [0, 1)").found(std::to_string(ratio));
+  const std::vector<int64_t> keep = drops ? kept(call.view, x.count(), ratio) : std::vector<int64_t>(static_cast<size_t>(x.count()), 1);
+  if (drops) {
+    Tensor& y = *TRY(call.make(0, x.shape()));
+    for (int64_t i = 0; i < x.count(); ++i) y.set_number(i, keep[static_cast<size_t>(i)] ? x.number(i) / (1 - ratio) : 0);
+  } else {
+    call.out[0] = x;
+  }
+  if (call.out.size() > 1) store_integers(*TRY(call.make(1, x.shape())), keep);
   return {};
 }
 
 Result<LoopForm> form_of_dropout(const NodeView& view) {
   TRY(require_ranks(view));
-  if (view.has(2)) return refuse(view, Code::not_supported, "not supported yet: dropping in training mode");
+  if (!passes_all(view)) return refuse(view, Code::not_supported, "not supported yet: a loop form in training mode");
   Loop loop;
   loop.axes = parallel_axes(*view.outputs[0].shape);
   const Expr x = load(loop, read(view, 0, axis_indices(view.rank(0))));
@@ -56,7 +78,8 @@ OP(dropout) {
     .reference = reference_of_dropout,
     .upgrade = upgrade_dropout,
     .lowest_opset = [](const NodeView& view) { return view.has(1) || view.has(2) || view.attributes->has("seed") ? 12 : 10; },
-    .samples = {"f32[2,3]", "f32[4]; outputs=2", "f16[0], f32[] = 0.3", "f64[], f32[] = 0, bool[] = 1"},
+    .samples = {"f32[2,3]", "f32[4]; outputs=2", "f16[0], f32[] = 0.3", "f64[], f32[] = 0, bool[] = 1",
+                "f32[3,5], f32[] = 0.25, bool[] = 1; outputs=2, seed=7", "f16[4], _, bool[] = 0"},
 };
 
 }  // namespace tenon::ops
