@@ -26,7 +26,8 @@ def block_of(text: str, macro: str) -> str:
 
 def field(block: str, name: str) -> str:
     """The text of a top-level field of an op, up to the next one."""
-    found = re.search(rf"^    \.{name}\s*=\s*(.*?)(?=^    \.\w+\s*=|\Z)", block, re.MULTILINE | re.DOTALL)
+    indent = re.search(r"^ *(?=\.name\b)", block, re.MULTILINE)
+    found = indent and re.search(rf"^{indent[0]}\.{name}\s*=\s*(.*?)(?=^{indent[0]}\.\w+\s*=|\Z)", block, re.MULTILINE | re.DOTALL)
     return found.group(1).strip().rstrip(",") if found else ""
 
 
@@ -44,14 +45,25 @@ def operand_list(text: str, shared: dict[str, str]) -> list[str]:
     return strings(shared.get(text, text))
 
 
-def kind_of(block: str) -> str:
-    form, definition = field(block, "form"), field(block, "definition")
-    if form:
-        return "loop form"
-    return "fused: defined in plain ops" if definition else "opaque: runs its reference function"
+# What tells the class of a loop form; tests/ops/docs.cpp compares the page with the forms themselves.
+CONTRACT = re.compile(r"\b(end_contraction|conv_loop|matmul_loop)\b")
+ROW = re.compile(
+    r"\b(reduce_form|form_of_reduce|row_form|softmax_form|cumulative_form|arg_form|pool_loop|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
+)
+
+OTHERWISE = {"Col2Im": "row", "DeformConv": "contract"}  # where the words mislead
 
 
-def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str, str] | None:
+def runs_as(name: str, text: str, block: str) -> str:
+    """map, row or contract where the op has a loop form; else definition, control or reference."""
+    if field(block, "form"):
+        return OTHERWISE.get(name) or ("contract" if CONTRACT.search(text) else "row" if ROW.search(text) else "map")
+    if field(block, "definition"):
+        return "definition"
+    return "control" if name in ("If", "Loop", "Scan") else "reference"
+
+
+def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:
     text = path.read_text(encoding="utf-8")
     block = block_of(text, "OP")
     names = strings(field(block, "name"))
@@ -63,10 +75,10 @@ def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str, str] | None:
     operands = ", ".join(operand_list(field(block, "inputs"), shared))
     attributes = ", ".join(a.split(":")[0] for a in operand_list(field(block, "attributes"), shared))
     samples = len(operand_list(field(block, "samples"), shared))
-    kind = kind_of(block)
+    kind = runs_as(name, text, block)
     opsets = f"{first} to {max(int(first), int(since))}" if first.isdigit() and since.isdigit() else first
     link = f"[{name}](../{path.relative_to(ROOT)})"
-    return kind, name.lower(), f"| {link} | {opsets} | {operands} | {attributes} | {samples} |"
+    return name.lower(), f"| {link} | {kind} | {opsets} | {operands} | {attributes} | {samples} |"
 
 
 def ops_page() -> str:
@@ -76,17 +88,14 @@ def ops_page() -> str:
         "# Ops\n",
         WRITTEN,
         f"{len(rows)} ops, one file each in `src/ops/onnx/`. Opsets: from the first that has the op to the newest;",
-        "older ones are adapted. `?`: optional, `*`: variadic operand. How to add one: [add-an-op.md](add-an-op.md).",
+        "older ones are adapted. `?`: optional, `*`: variadic operand. How to add one: [add-an-op.md](add-an-op.md).\n",
+        "Runs as `map`, `row` or `contract`: generated code of that kernel family, from the loop form; `definition`: the plain ops that",
+        "it is defined by; `control`: its bodies, as control flow; `reference`: its reference function. Which ops with floating-point",
+        "results run by reference, and why: [opaque-ops.md](opaque-ops.md).\n",
+        "| op | runs as | opsets | operands | attributes | samples |",
+        "|---|---|---|---|---|---|",
     ]
-    for kind in ("loop form", "fused: defined in plain ops", "opaque: runs its reference function"):
-        group = sorted((row for row in rows if row[0] == kind), key=lambda row: row[1])
-        out += [
-            f"\n## {kind[0].upper()}{kind[1:]} ({len(group)})\n",
-            "| op | opsets | operands | attributes | samples |",
-            "|---|---|---|---|---|",
-        ]
-        out += [row[2] for row in group]
-    return "\n".join(out) + "\n"
+    return "\n".join(out + [row[1] for row in sorted(rows)]) + "\n"
 
 
 def rule_items(block: str) -> list[str]:
