@@ -2,6 +2,7 @@
 #include "import/onnx_import.h"
 
 #include "files/mapped_file.h"
+#include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
 #include "import/onnx_settle.h"
 #include "ops/op.h"
@@ -18,6 +19,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TRY(functions.fill(model));
   Imported out;
   out.warnings = TRY(check_support(model, functions, ops::table(), file));
+  TRY(check_expansion(model, functions, ops::table(), options.limits, file));
   out.graph = std::make_unique<ir::Graph>(ops::table());
   for (const OnnxOpset& o : model.opsets) out.opsets.emplace_back(std::string(o.domain), o.version);
   out.graph->opsets = out.opsets;
