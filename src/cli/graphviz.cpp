@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -22,9 +24,17 @@ namespace {
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 constexpr auto kTimeLimit = std::chrono::minutes(2);
 
-Error failed(std::string what) {
+Error failed(std::string what, std::string found) {
   return fail(Code::device_failed, "dot", std::move(what))
+      .expected("a picture from `dot -Tsvg`")
+      .found(std::move(found))
       .advice("install Graphviz (apt-get install graphviz), or leave --svg and --html out");
+}
+
+Error no_file(const char* step) {
+  return fail(Code::write_failed, P_tmpdir, std::string("cannot ") + step + " a temporary file")
+      .expected("a folder that may be written, with room for the file")
+      .found(std::strerror(errno));
 }
 
 /// Exit status of the child, or -1 when the time is up and it was killed.
@@ -54,7 +64,7 @@ Result<pid_t> start_dot(std::FILE* in, std::FILE* out) {
   pid_t child = 0;
   const int error = posix_spawnp(&child, "dot", &actions, nullptr, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return failed("Graphviz cannot be started");
+  if (error != 0) return failed("Graphviz cannot be started", std::strerror(error));
   return child;
 }
 
@@ -70,15 +80,15 @@ std::string read_all(std::FILE* file) {
 
 Result<std::string> render_svg(std::string_view dot) {
   const File in(std::tmpfile(), &std::fclose), out(std::tmpfile(), &std::fclose);
-  if (!in || !out) return failed("no temporary file can be made");
+  if (!in || !out) return no_file("make");
   const bool written = std::fwrite(dot.data(), 1, dot.size(), in.get()) == dot.size() && std::fflush(in.get()) == 0;
-  if (!written || lseek(fileno(in.get()), 0, SEEK_SET) != 0) return failed("the temporary file cannot be written");
+  if (!written || lseek(fileno(in.get()), 0, SEEK_SET) != 0) return no_file("write");
   const int status = wait_for(TRY(start_dot(in.get(), out.get())));
-  if (status == -1) return failed("Graphviz took more than two minutes");
-  if (status != 0) return failed(fmt::format("Graphviz failed with exit code {}", status));
+  if (status == -1) return failed("Graphviz did not end", "more than two minutes");
+  if (status != 0) return failed("Graphviz failed", fmt::format("exit code {}", status));
   std::string svg = read_all(out.get());
   const size_t start = svg.find("<svg");
-  if (start == std::string::npos) return failed("Graphviz gave no picture");
+  if (start == std::string::npos) return failed("Graphviz gave no picture", fmt::format("{} bytes", svg.size()));
   return svg.substr(start);
 }
 

@@ -14,7 +14,9 @@ namespace tenon::files {
 namespace {
 
 Error write_error(const std::filesystem::path& path, const char* step, int reason) {
-  return fail(Code::write_failed, path.string(), std::string("cannot ") + step + ": " + std::strerror(reason))
+  return fail(Code::write_failed, path.string(), std::string("cannot ") + step)
+      .expected("a folder that may be written, with room for the file")
+      .found(std::strerror(reason))
       .advice(reason == ENOSPC ? "free some space on the disk" : "check that the folder exists and may be written");
 }
 
@@ -29,6 +31,15 @@ void sync_folder(const std::filesystem::path& path) {
   ::close(folder);
 }
 
+constexpr int kAttempts = 100;
+
+std::string temporary_name(const std::filesystem::path& path) {
+  static std::atomic<unsigned> counter{0};
+  return path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+}
+
+std::string name_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
 }  // namespace
 
 Error AtomicFile::failed(const char* step) const { return write_error(path_, step, errno); }
@@ -36,11 +47,16 @@ Error AtomicFile::failed(const char* step) const { return write_error(path_, ste
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    return fail(Code::write_failed, path.string(), "there is something else than a file under this name");
+    return fail(Code::write_failed, path.string(), "there is something else than a file under this name")
+        .expected("a regular file, or nothing")
+        .found(S_ISDIR(info.st_mode) ? "a folder" : "a device, a pipe or a socket")
+        .advice("choose another name");
   }
-  static std::atomic<unsigned> counter{0};
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string temporary = path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+  const int nameless = ::open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (nameless >= 0 && ::access(name_in_proc(nameless).c_str(), F_OK) == 0) return AtomicFile(path, "", nameless);
+  if (nameless >= 0) ::close(nameless);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::string temporary = temporary_name(path);
     const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor >= 0) return AtomicFile(path, std::move(temporary), descriptor);
     if (errno != EEXIST) break;
@@ -51,7 +67,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
@@ -72,12 +88,27 @@ Result<void> AtomicFile::append(std::span<const std::byte> bytes) {
   return {};
 }
 
+/// Gives a file without a name one beside its final name. Where that name is free it is taken at once, and temporary_ stays empty.
+Result<void> AtomicFile::give_name() {
+  const std::string nameless = name_in_proc(descriptor_);
+  if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  for (int attempt = 0; attempt < kAttempts && errno == EEXIST; ++attempt) {
+    std::string temporary = temporary_name(path_);
+    if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) != 0) continue;
+    temporary_ = std::move(temporary);
+    return {};
+  }
+  return failed("give the file its name");
+}
+
 Result<void> AtomicFile::commit() {
   TENON_ASSERT(descriptor_ >= 0);
   if (::fsync(descriptor_) != 0) return failed("write the file to disk");
-  if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (temporary_.empty()) TRY(give_name());
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (!closed || (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     const Error error = failed("give the file its name");
-    ::unlink(temporary_.c_str());
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
     return std::unexpected(error);
   }
   sync_folder(path_);

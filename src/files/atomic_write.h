@@ -11,8 +11,10 @@
 
 namespace tenon::files {
 
-/// A file that appears whole or not at all: written beside its final name, synced and renamed by commit(). Without a commit,
-/// nothing is left behind. A file that was there before is replaced. All errors: write_failed, with the system's reason.
+/// A file that appears whole or not at all: it has no name until commit() syncs it and gives it one, so that nothing is left behind
+/// without a commit, not even by a process that is killed. Where the file system has no files without names (some network file
+/// systems), it is written beside its final name and renamed; then only a process that ends by itself leaves nothing. A file that was there
+/// before is replaced. All errors: write_failed, with the system's reason.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::filesystem::path& path);
@@ -35,9 +37,10 @@ class AtomicFile {
   AtomicFile(std::filesystem::path path, std::string temporary, int descriptor)
       : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
   Error failed(const char* step) const;
+  Result<void> give_name();
 
   std::filesystem::path path_;
-  std::string temporary_;
+  std::string temporary_;  ///< empty: the file has no name yet
   int descriptor_;
   uint64_t end_ = 0;
 };

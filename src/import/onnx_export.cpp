@@ -108,10 +108,11 @@ int64_t weight_bytes(const std::vector<Weight>& weights) {
 
 using ByteSink = std::function<Result<void>(std::string_view)>;
 
-Result<void> write_file(const std::filesystem::path& path, const std::function<Result<void>(const ByteSink&)>& fill) {
+/// Written, but not there yet: a model appears with its data or not at all.
+Result<files::AtomicFile> written(const std::filesystem::path& path, const std::function<Result<void>(const ByteSink&)>& fill) {
   auto file = TRY(files::AtomicFile::create(path));
   TRY(fill([&](std::string_view bytes) { return file.append(bytes); }));
-  return file.commit();
+  return file;
 }
 
 Result<void> stream(const ir::Constant& constant, const ByteSink& sink) {
@@ -180,8 +181,11 @@ Result<Exported> export_onnx(const ir::Graph& graph, const std::filesystem::path
   const bool external = options.external_data || weight_bytes(lowered.writer.weights) > options.inline_limit;
   const std::filesystem::path data = path.string() + ".data";
   const std::vector<Placed> placed = TRY(place(lowered.writer.weights, external, data.filename().string()));
-  if (external) TRY(write_file(data, [&](const ByteSink& sink) { return write_data(placed, sink); }));
-  TRY(write_file(path, [&](const ByteSink& sink) { return write_model(lowered, placed, sink); }));
+  std::optional<files::AtomicFile> data_file;
+  if (external) data_file.emplace(TRY(written(data, [&](const ByteSink& sink) { return write_data(placed, sink); })));
+  auto model_file = TRY(written(path, [&](const ByteSink& sink) { return write_model(lowered, placed, sink); }));
+  if (data_file) TRY(data_file->commit());
+  TRY(model_file.commit());
   int64_t end = 0;
   for (const Placed& p : placed)
     if (p.offset >= 0) end = std::max(end, p.offset + p.weight->constant->byte_size());
