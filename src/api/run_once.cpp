@@ -2,6 +2,7 @@
 #include "api/run_once.h"
 
 #include <cstdlib>
+#include <new>
 
 #include "base/checked.h"
 
@@ -30,7 +31,11 @@ class Lease {
     if (!context_) return;
     for (size_t k = 0; k < state_->outputs.size(); ++k) context_->bind_output(k, nullptr, 0);
     const std::lock_guard guard(state_->lock);
-    state_->idle.push_back(std::move(context_));
+    try {
+      state_->idle.push_back(std::move(context_));
+    } catch (const std::bad_alloc&) {
+      // No room in the list: this context ends here, and the next run makes another.
+    }
   }
   runtime::Context& operator*() const { return *context_; }
   runtime::Context* operator->() const { return context_.get(); }

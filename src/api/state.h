@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/escaped.h"
 #include "runtime/engine.h"
 
 // After the inner headers: both worlds have an Error, a Code and a DType. Inside namespace v1 the public ones are meant; the inner
@@ -34,9 +35,14 @@ template <class Call>
 auto guarded(Call&& call) noexcept -> decltype(call()) {
   try {
     return call();
-  } catch (const std::bad_alloc&) {
-    return std::unexpected(Error{Code::out_of_memory, "", "memory ran out", "", "", ""});
-  } catch (const std::exception& e) { return std::unexpected(Error{Code::internal, "", e.what(), "", "", ""}); }
+  } catch (...) {
+    try {
+      return std::unexpected(public_error(base::escaped_error("")));
+    } catch (...) {
+      // No memory for the error's texts either; this one is short enough to need none.
+      return std::unexpected(Error{Code::out_of_memory, "", "memory ran out", "", "", ""});
+    }
+  }
 }
 
 }  // namespace tenon::inline v1

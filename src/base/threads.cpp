@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -119,7 +120,11 @@ void Team::State::work(int thread) {
 
 void Team::State::start_workers() {
   workers.reserve(static_cast<size_t>(threads) - 1);
-  for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
+  try {
+    for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
+  } catch (const std::system_error&) {
+    // The system has no more threads: what is posted to those that are missing, finish() takes back.
+  }
 }
 
 /// Half of the chunks in equal shares, the rest from `next`.

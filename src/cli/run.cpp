@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "base/escaped.h"
 #include "cli/console.h"
 #include "cli/verb.h"
 
@@ -33,6 +40,12 @@ Result<void> check_verb(int argc, const char* const* argv) {
   return fail(Code::bad_usage, "command line", "there is no such verb").expected("one of: " + known).found(argv[1]);
 }
 
+std::string called(int argc, const char* const* argv) {
+  std::string out = "tenon";
+  for (int i = 1; i < argc; ++i) out += std::string(" ") + argv[i];
+  return out.substr(0, 500);
+}
+
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
   CLI::App* sub = app.add_subcommand(command_name(named.name), std::string(named.verb->summary));
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
@@ -41,30 +54,59 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
 }
 
-}  // namespace
+bool json_asked = false;  // for the handler below, which gets nothing
 
-int run(int argc, const char* const* argv) {
+/// What is said where there is no memory to say it with.
+int without_memory(bool json) {
+  static constexpr char kText[] = "error[TN150]: memory ran out\n  try:      give smaller inputs, use fewer threads, or free memory\n";
+  static constexpr char kJson[] =
+      "{\"error\": {\"code\": 150, \"name\": \"out_of_memory\", \"place\": \"tenon\", \"what\": \"memory ran out\", "
+      "\"expected\": \"more memory\", \"found\": \"an allocation that failed\", "
+      "\"advice\": \"give smaller inputs, use fewer threads, or free memory\"}}\n";
+  const ssize_t written = json ? ::write(STDOUT_FILENO, kJson, sizeof kJson - 1) : ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  return written < 0 ? exit_code_of(Code::write_failed) : exit_code_of(Code::out_of_memory);
+}
+
+/// The last resort: some libraries' destructors allocate (those of JSON values do), and no exception may leave a destructor.
+[[noreturn]] void end_without_memory() {
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) { _exit(without_memory(json_asked)); } catch (...) {
+  }
+  std::abort();
+}
+
+int run_verb(int argc, const char* const* argv, Console& console) {
   CLI::App app("Tenon compiles neural networks.", "tenon");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   app.footer("\n`tenon VERB --help` shows a verb's options, with examples.");
-  Console console;
   Action action;
   for (const NamedVerb& verb : all_verbs()) add_verb(app, verb, console, action);
-  console.json = asked_for_json(argc, argv);
   if (auto known = check_verb(argc, argv); !known) return console.finish(known);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) {
-    return console.finish(fail(Code::bad_usage, "command line", e.what()).advice("tenon --help, or tenon VERB --help"));
+    return console.finish(fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv)));
   }
+  return console.finish(action(console));
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  Console console;
+  console.json = json_asked = asked_for_json(argc, argv);
+  std::set_terminate(end_without_memory);
   try {
-    return console.finish(action(console));
-  } catch (const std::bad_alloc&) {
-    return console.finish(fail(Code::out_of_memory, "", "memory ran out"));
-  } catch (const std::exception& e) { return console.finish(fail(Code::internal, "", e.what())); }
+    return run_verb(argc, argv, console);
+  } catch (...) {
+    try {
+      return console.finish(escaped_error(argc > 1 ? argv[1] : "tenon"));
+    } catch (...) { return without_memory(console.json); }
+  }
 }
 
 }  // namespace tenon::cli

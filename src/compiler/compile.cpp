@@ -3,7 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
 
 #include "backends/cpu/cpu.h"
@@ -51,9 +53,7 @@ void fill_report(Compiled& c) {
   r.opaque.assign(counts.begin(), counts.end());
 }
 
-}  // namespace
-
-Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   Compiled out;
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();
@@ -75,11 +75,22 @@ Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions&
   return out;
 }
 
+}  // namespace
+
+Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  auto compiled = compile_graph(std::move(graph), options);
+  if (!compiled) return std::move(compiled).error().at(options.source);
+  return compiled;
+}
+
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
   runtime::EngineParts parts;
   const uint64_t bytes = compiled.built.program.weight_bytes + runtime::kSlack;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fail(Code::out_of_memory, "", "no memory for the weights").expected(std::to_string(bytes) + " bytes");
+  if (memory == MAP_FAILED)
+    return fail(Code::out_of_memory, "weights", "no memory for the weights")
+        .expected(std::to_string(bytes) + " bytes")
+        .found(std::strerror(errno));
   parts.keeper = std::shared_ptr<const void>(memory, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
   std::byte* base = static_cast<std::byte*>(memory);
   for (const program::PlacedConstant& w : compiled.built.weights)

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit.h"
 
+#include <execinfo.h>
+
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/InitializePasses.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/PassRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "base/checked.h"
+#include "base/escaped.h"
 #include "codegen/llvm/lower.h"
 #include "codegen/llvm/object.h"
 
@@ -42,6 +52,44 @@ llvm::TargetOptions options() {
   return o;
 }
 
+/// While one lives, what LLVM ends the process for by default (no memory, a fatal error of its own) is an exception instead.
+class Handlers {
+ public:
+  Handlers() {
+    const std::lock_guard guard(lock());
+    if (count()++ != 0) return;
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
+    llvm::install_fatal_error_handler([](void*, const char* reason, bool) { throw std::runtime_error(std::string("LLVM: ") + reason); });
+  }
+  ~Handlers() {
+    const std::lock_guard guard(lock());
+    if (--count() != 0) return;
+    llvm::remove_bad_alloc_error_handler();
+    llvm::remove_fatal_error_handler();
+  }
+  Handlers(const Handlers&) = delete;
+  Handlers& operator=(const Handlers&) = delete;
+
+ private:
+  static std::mutex& lock() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  static int& count() {
+    static int users = 0;
+    return users;
+  }
+};
+
+/// What LLVM compiles in one go. Members are destroyed from the last to the first.
+struct Unit {
+  llvm::LLVMContext context;
+  llvm::Module module{"tenon", context};
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream out{object};
+  llvm::legacy::PassManager passes;
+};
+
 /// What one thread needs to compile kernel after kernel.
 class Compiler {
  public:
@@ -55,9 +103,21 @@ class Compiler {
   }
 
   Result<Flat> compile(std::span<const TileKernel> kernels) {
+    auto unit = std::make_unique<Unit>();
+    try {
+      return compile(kernels, *unit);
+    } catch (...) {
+      // LLVM is built without exceptions: one that passes through leaves its objects half made, and they must not be touched again.
+      (void)unit.release();
+      (void)machine_.release();
+      throw;
+    }
+  }
+
+ private:
+  Result<Flat> compile(std::span<const TileKernel> kernels, Unit& unit) {
     if (!machine_) return fail(Code::internal, "emit", "LLVM has no X86 target");
-    llvm::LLVMContext context;
-    llvm::Module module("tenon", context);
+    llvm::Module& module = unit.module;
     module.setTargetTriple(llvm::Triple(kTriple));
     module.setDataLayout(machine_->createDataLayout());
     std::vector<std::string> symbols;
@@ -68,16 +128,12 @@ class Compiler {
       module.getFunction(symbols.back())->addFnAttr("tune-cpu", tuning_of(target_));
     }
     TRY(check(module));
-    llvm::SmallVector<char, 0> object;
-    llvm::raw_svector_ostream out(object);
-    llvm::legacy::PassManager passes;
-    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
+    if (machine_->addPassesToEmitFile(unit.passes, unit.out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
       return fail(Code::internal, "emit", "LLVM cannot emit objects");
-    passes.run(module);
-    return flatten({object.data(), object.size()}, symbols);
+    unit.passes.run(module);
+    return flatten({unit.object.data(), unit.object.size()}, symbols);
   }
 
- private:
   static Result<void> check(const llvm::Module& module) {
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -89,46 +145,94 @@ class Compiler {
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-void start_llvm() {
-  static const bool started = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    return true;
-  }();
-  (void)started;
+/// Registers the target and all passes. LLVM does that once and under locks, which an exception would leave closed for ever: where the
+/// memory ends here, this process generates no code any more; later it may end without harm.
+Result<void> start_llvm() {
+  static std::atomic<bool> failed = false;
+  if (failed)
+    return fail(Code::out_of_memory, "code generation", "memory had run out when LLVM was started")
+        .expected("a process with enough memory from the start")
+        .found("one without")
+        .advice("start the process again, with more memory");
+  try {
+    static const bool started = [] {
+      void* frame = nullptr;
+      (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
+      LLVMInitializeX86TargetInfo();
+      LLVMInitializeX86Target();
+      LLVMInitializeX86TargetMC();
+      LLVMInitializeX86AsmPrinter();
+      llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
+      return true;
+    }();
+    (void)started;
+  } catch (...) {
+    failed = true;
+    return escaped_error("code generation");
+  }
+  return {};
+}
+
+/// The first exception that left a thread.
+struct Failure {
+  std::atomic<bool> seen = false;
+  std::exception_ptr first;
+
+  void keep() {
+    if (!seen.exchange(true)) first = std::current_exception();
+  }
+  /// After all threads have ended.
+  Result<void> result() const {
+    if (!first) return {};
+    try {
+      std::rethrow_exception(first);
+    } catch (...) { return escaped_error("code generation"); }
+  }
+};
+
+/// Runs `work` on this thread and up to count - 1 others: fewer where the system has no more.
+template <class Work>
+void on_threads(int64_t count, Work work) {
+  std::vector<std::thread> team;
+  team.reserve(static_cast<size_t>(std::max<int64_t>(0, count - 1)));
+  try {
+    while (static_cast<int64_t>(team.size()) < count - 1) team.emplace_back(work);
+  } catch (const std::exception&) {
+    // What has begun goes on; the rest falls to those that run.
+  }
+  work();
+  for (std::thread& t : team) t.join();
 }
 
 }  // namespace
 }  // namespace machine
 
-Result<Target> Target::host() {
-  __builtin_cpu_init();
-  const bool v3 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
-  if (!v3) return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code").expected("AVX2, FMA, F16C and BMI2");
-  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
-  return Target{v4 ? Isa::avx512 : Isa::avx2};
+Result<Target> Target::of(const CpuFeatures& cpu) {
+  if (cpu.runs_avx512()) return Target{Isa::avx512};
+  if (cpu.runs_avx2()) return Target{Isa::avx2};
+  return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code")
+      .expected("AVX2, FMA, F16C and BMI2")
+      .found(cpu.text())
+      .advice("compile and run on a newer CPU (Intel since 2013, AMD since 2015); a virtual machine may hide what its CPU has");
 }
 
 Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads) {
-  machine::start_llvm();
   const size_t chunks = (kernels.size() + machine::kChunk - 1) / machine::kChunk;
   auto chunk = [&](size_t i) {
     return kernels.subspan(i * machine::kChunk, std::min(machine::kChunk, kernels.size() - i * machine::kChunk));
   };
   std::vector<std::optional<Result<machine::Flat>>> made(chunks);
   std::atomic<size_t> next = 0;
-  auto work = [&] {
-    machine::Compiler compiler(target);
-    for (size_t i = next++; i < chunks; i = next++) made[i] = compiler.compile(chunk(i));
-  };
-  std::vector<std::thread> team;
-  for (int64_t t = 1; t < std::min<int64_t>(threads, static_cast<int64_t>(chunks)); ++t) team.emplace_back(work);
-  work();
-  for (std::thread& t : team) t.join();
+  machine::Failure failure;
+  const machine::Handlers handlers;
+  TRY(machine::start_llvm());
+  machine::on_threads(std::min<int64_t>(threads, static_cast<int64_t>(chunks)), [&] {
+    try {
+      machine::Compiler compiler(target);
+      for (size_t i = next++; i < chunks && !failure.seen; i = next++) made[i] = compiler.compile(chunk(i));
+    } catch (...) { failure.keep(); }
+  });
+  TRY(failure.result());
   MachineCode code;
   for (size_t i = 0; i < chunks; ++i) {
     const machine::Flat flat = TRY(std::move(*made[i]));
