@@ -20,8 +20,12 @@ base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name
   const auto dtype = static_cast<base::DType>(array.dtype());
   const std::string place = "input '" + name + "'";
   const auto count = checked_count(array.shape());
-  if (dtype == base::DType::none) return base::fail(base::Code::bad_input, place, "the array has no element type");
-  if (!count || *count >= int64_t{1} << 56) return base::fail(base::Code::bad_input, place, "a size is negative or too large");
+  if (dtype == base::DType::none)
+    return base::fail(base::Code::bad_input, place, "the array has no element type").expected("a dtype").found("none");
+  if (!count || *count >= int64_t{1} << 56)
+    return base::fail(base::Code::bad_input, place, "a size is negative or too large")
+        .expected("sizes of 0 or more, fewer than 2^56 elements")
+        .found(base::type_text(dtype, array.shape()));
   const size_t bytes = bytes_of_array(dtype, *count);
   if (bytes != array.byte_size() || (bytes > 0 && array.data() == nullptr))
     return base::fail(base::Code::bad_input, place, "the array's memory does not fit its shape")

@@ -35,6 +35,7 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
     if (found == named.end())
       return base::fail(base::Code::bad_input, "input '" + p.name + "'", "the input is missing")
           .expected(names_of(ports))
+          .found("no array of this name")
           .advice("give every input a value");
     out.push_back(found->second);
   }
@@ -82,8 +83,9 @@ Result<Engine> Engine::load(const std::filesystem::path& path, const LoadOptions
 Result<void> Engine::save(const std::filesystem::path& path, bool portable) const {
   return guarded([&]() -> Result<void> {
     if (!state_->save)
-      return std::unexpected(
-          Error{Code::bad_usage, path.string(), "this engine came from a file", "", "", "copy that file, or compile the model again"});
+      return std::unexpected(Error{Code::bad_usage, path.string(), "this engine came from a file",
+                                   "an engine that was compiled by this process", "one that was loaded",
+                                   "copy that file, or compile the model again"});
     if (auto done = state_->save(path, portable); !done) return std::unexpected(public_error(done.error()));
     return {};
   });
@@ -143,7 +145,7 @@ Result<void> Context::bind_output(size_t index, void* memory, size_t bytes) {
   const size_t count = state_->engine->outputs.size();
   if (index >= count)
     return std::unexpected(Error{Code::index_out_of_range, "bind_output", "there is no such output", "below " + std::to_string(count),
-                                 std::to_string(index), ""});
+                                 std::to_string(index), "outputs are counted from 0"});
   state_->context->bind_output(index, memory, bytes);
   return {};
 }

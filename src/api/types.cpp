@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/advice.h"
+
 #include "api/state.h"
 
 namespace tenon::inline v1 {
@@ -14,7 +16,10 @@ std::string_view name_of(Code code) { return base::name_of(static_cast<base::Cod
 
 std::string Error::text() const { return base::Diagnostic{static_cast<base::Code>(code), place, what, expected, found, advice}.text(); }
 
-Error public_error(const base::Error& e) { return {static_cast<Code>(e->code), e->place, e->what, e->expected, e->found, e->advice}; }
+Error public_error(const base::Error& e) {
+  base::Diagnostic d = base::advised(*e);
+  return {static_cast<Code>(d.code), std::move(d.place), std::move(d.what), std::move(d.expected), std::move(d.found), std::move(d.advice)};
+}
 
 StopToken::StopToken() : state_(std::make_shared<runtime::StopToken>()) {}
 void StopToken::stop() { static_cast<runtime::StopToken*>(state_.get())->stop.store(true, std::memory_order_relaxed); }

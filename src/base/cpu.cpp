@@ -38,8 +38,10 @@ CpuFeatures detect() {
   f.avx2 = ymm && bit(seven.b, 5);
   f.fma = ymm && bit(one.c, 12);
   f.f16c = ymm && bit(one.c, 29);
+  f.bmi2 = bit(seven.b, 8);
   f.avx512f = zmm && bit(seven.b, 16);
   f.avx512dq = zmm && bit(seven.b, 17);
+  f.avx512cd = zmm && bit(seven.b, 28);
   f.avx512bw = zmm && bit(seven.b, 30);
   f.avx512vl = zmm && bit(seven.b, 31);
   f.avx512_vnni = zmm && bit(seven.c, 11);
@@ -48,6 +50,18 @@ CpuFeatures detect() {
 }
 
 }  // namespace
+
+std::string CpuFeatures::text() const {
+  struct Named {
+    bool there;
+    const char* name;
+  };
+  std::string out;
+  for (const Named& f : {Named{avx2, "AVX2"}, Named{fma, "FMA"}, Named{f16c, "F16C"}, Named{bmi2, "BMI2"}, Named{avx512f, "AVX-512 F"},
+                         Named{avx512bw, "BW"}, Named{avx512vl, "VL"}, Named{avx512dq, "DQ"}, Named{avx512cd, "CD"}})
+    if (f.there) out += (out.empty() ? "" : ", ") + std::string(f.name);
+  return out.empty() ? "neither AVX2 nor AVX-512" : out;
+}
 
 const CpuFeatures& cpu_features() {
   static const CpuFeatures features = detect();

@@ -27,7 +27,9 @@ std::shared_ptr<std::byte> zeroed_buffer(int64_t bytes) {
 Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
   const auto count = checked_count(shape);
   if (!count || *count >= int64_t{1} << 56) {
-    return fail(Code::size_overflow, {}, "a tensor's size does not fit").found(type_text(dtype, shape));
+    return fail(Code::size_overflow, {}, "a tensor's size does not fit")
+        .expected("fewer than 2^56 elements")
+        .found(type_text(dtype, shape));
   }
   const int64_t bytes = dtype == DType::string ? *count * static_cast<int64_t>(sizeof(std::string)) : bytes_of(dtype, *count);
   if (bytes > byte_limit) {
@@ -44,7 +46,10 @@ Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
     return t;
   }
   auto buffer = zeroed_buffer(bytes);
-  if (!buffer) return fail(Code::out_of_memory, {}, fmt::format("no memory for {} ({} bytes)", type_text(dtype, t.shape_), bytes));
+  if (!buffer)
+    return fail(Code::out_of_memory, {}, "no memory for a tensor")
+        .expected(fmt::format("{} bytes", bytes))
+        .found(type_text(dtype, t.shape_));
   t.data_ = buffer.get();
   t.keeper_ = std::move(buffer);
   return t;

@@ -4,18 +4,34 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "base/advice.h"
 
 namespace tenon::cli {
 namespace {
 
 void put(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
-nlohmann::ordered_json json_of(const Diagnostic& d) {
+/// Names come from files, and a file could make a terminal do what its writer wants: control characters are shown as \xNN.
+std::string harmless(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    if (control) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else out += c;
+  }
+  return out;
+}
+
+nlohmann::ordered_json json_of(const Diagnostic& found) {
+  const Diagnostic d = advised(found);
   return {{"code", static_cast<int>(d.code)}, {"name", name_of(d.code)}, {"place", d.place},  {"what", d.what},
           {"expected", d.expected},           {"found", d.found},        {"advice", d.advice}};
 }
@@ -36,7 +52,7 @@ bool wants_colour(int fd) {
 void Console::line(std::string_view text) {
   if (json || quiet) return;
   clear_progress();
-  put(stdout, fmt::format("{}\n", text));
+  put(stdout, harmless(text) + "\n");
 }
 
 void Console::table(const std::vector<std::vector<std::string>>& rows) {
@@ -77,21 +93,21 @@ void Console::warn(std::string_view text) {
   if (json || quiet) return;
   clear_progress();
   const bool colour = wants_colour(STDERR_FILENO);
-  put(stderr, fmt::format("{}warning:{} {}\n", colour ? "\033[33m" : "", colour ? "\033[0m" : "", text));
+  put(stderr, fmt::format("{}warning:{} {}\n", colour ? "\033[33m" : "", colour ? "\033[0m" : "", harmless(text)));
 }
 
 void Console::print_error(const Diagnostic& d) const {
   const bool colour = wants_colour(STDERR_FILENO);
   const std::string_view red = colour ? "\033[1;31m" : "", dim = colour ? "\033[2m" : "", off = colour ? "\033[0m" : "";
   std::string text = fmt::format("{}error[TN{}]{}", red, static_cast<int>(d.code), off);
-  if (!d.place.empty()) text += fmt::format(" at {}", d.place);
-  text += fmt::format(": {}\n", d.what);
+  if (!d.place.empty()) text += fmt::format(" at {}", harmless(d.place));
+  text += fmt::format(": {}\n", harmless(d.what));
   const auto part = [&](std::string_view label, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {}{:<9}{} {}\n", dim, label, off, value);
+    if (!value.empty()) text += fmt::format("  {}{:<9}{} {}\n", dim, label, off, harmless(value));
   };
   part("expected:", d.expected);
   part("found:", d.found);
-  part("try:", d.advice);
+  part("try:", advised(d).advice);
   put(stderr, text);
 }
 
@@ -109,8 +125,11 @@ int Console::finish(const Result<void>& result) {
   }
   // A full disk or a closed pipe shows only when the buffer is written.
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const char* reason = std::strerror(errno);
   if (!result) return exit_code_of(result.error().code());
-  return written ? 0 : exit_code_of(Code::write_failed);
+  if (written) return 0;
+  print_error(*fail(Code::write_failed, "standard output", "the output cannot be written").expected("a place with room").found(reason));
+  return exit_code_of(Code::write_failed);
 }
 
 }  // namespace tenon::cli

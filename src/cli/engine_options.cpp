@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <set>
 
 #include "cli/console.h"
 #include "compiler/load.h"
@@ -54,18 +55,28 @@ void InputOptions::add_to(CLI::App& app) {
 
 namespace {
 
+/// All arrays of an archive, or the one of that name.
+Result<void> take(files::NamedTensors archive, const std::string& wanted, const std::string& file, files::NamedTensors& given) {
+  std::string names;
+  for (auto& [name, tensor] : archive) {
+    names += (names.empty() ? "" : ", ") + name;
+    if (!wanted.empty() && name != wanted) continue;
+    given.emplace_back(name, std::move(tensor));
+    if (!wanted.empty()) return {};
+  }
+  if (wanted.empty()) return {};
+  return fail(Code::bad_input, file, "the archive has no array of this name").expected(wanted).found(names.empty() ? "no array" : names);
+}
+
 Result<void> read_given(const std::string& text, files::NamedTensors& given) {
   const size_t equals = text.find('=');
   const std::string file = equals == std::string::npos ? text : text.substr(equals + 1);
   const bool archive = file.ends_with(".npz");
   if (!archive && equals == std::string::npos)
-    return fail(Code::bad_usage, "--input " + text, "an .npy file needs the name of its input").expected("NAME=FILE.npy or FILE.npz");
-  if (archive) {
-    auto tensors = TRY(files::read_npz(file));
-    for (auto& [name, tensor] : tensors)
-      if (equals == std::string::npos || name == text.substr(0, equals)) given.emplace_back(name, std::move(tensor));
-    return {};
-  }
+    return fail(Code::bad_usage, "--input " + text, "an .npy file needs the name of its input")
+        .expected("NAME=FILE.npy or FILE.npz")
+        .found(text);
+  if (archive) { return take(TRY(files::read_npz(file)), equals == std::string::npos ? "" : text.substr(0, equals), file, given); }
   given.emplace_back(text.substr(0, equals), TRY(files::read_npy(file)));
   return {};
 }
@@ -106,6 +117,19 @@ Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, 
   return t;
 }
 
+Result<void> check_names(const files::NamedTensors& given, const runtime::Engine& engine) {
+  std::set<std::string_view> seen;
+  for (const auto& [name, tensor] : given) {
+    const std::string place = "input '" + name + "'";
+    if (!seen.insert(name).second) return fail(Code::bad_input, place, "the input is given twice").expected("one array").found("two");
+    if (std::ranges::any_of(engine.inputs(), [&](const runtime::PortInfo& p) { return p.name == name; })) continue;
+    std::string names;
+    for (const runtime::PortInfo& p : engine.inputs()) names += (names.empty() ? "" : ", ") + p.name;
+    return fail(Code::bad_input, place, "the model has no such input").expected(names.empty() ? "no input" : names).found(name);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
@@ -118,20 +142,18 @@ std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, con
 Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
   files::NamedTensors given;
   for (const std::string& f : files) TRY(read_given(f, given));
-  for (const auto& [name, tensor] : given) {
-    const bool known = std::ranges::any_of(engine.inputs(), [&](const runtime::PortInfo& p) { return p.name == name; });
-    if (known) continue;
-    std::string names;
-    for (const runtime::PortInfo& p : engine.inputs()) names += (names.empty() ? "" : ", ") + p.name;
-    return fail(Code::bad_input, "--input", fmt::format("the model has no input '{}'", name)).expected(names).found(name);
-  }
+  TRY(check_names(given, engine));
   std::mt19937_64 random(seed);
   const NamedSizes named = requested_sizes(engine.inputs(), shapes);
   std::vector<Tensor> out;
   for (const runtime::PortInfo& port : engine.inputs()) {
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
     if (found != given.end()) out.push_back(found->second);
-    else out.push_back(TRY(random_tensor(port, shape_of(port, named), random)));
+    else {
+      auto made = random_tensor(port, shape_of(port, named), random);
+      if (!made) return std::move(made).error().at("input '" + port.name + "'");
+      out.push_back(std::move(*made));
+    }
   }
   return out;
 }

@@ -9,8 +9,10 @@
 namespace tenon::cli {
 namespace {
 
-Error bad_shape(std::string_view text, std::string what) {
-  return fail(Code::bad_usage, "--shape " + std::string(text), std::move(what)).expected("NAME=1x128, NAME=*x128 or NAME=batch,128");
+Error bad_shape(std::string_view text, std::string what, std::string_view found) {
+  return fail(Code::bad_usage, "--shape " + std::string(text), std::move(what))
+      .expected("NAME=1x128, NAME=*x128 or NAME=batch,128")
+      .found(std::string(found));
 }
 
 Result<import::RequestedDim> parse_dim(std::string_view word, std::string_view text) {
@@ -20,7 +22,7 @@ Result<import::RequestedDim> parse_dim(std::string_view word, std::string_view t
   if (error == std::errc() && end == word.data() + word.size() && size >= 0) return import::RequestedDim{size, {}};
   const bool name = !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) &&
                     std::ranges::all_of(word, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-  if (!name) return bad_shape(text, "a size is neither a number, * nor a name").found(std::string(word));
+  if (!name) return bad_shape(text, "a size is neither a number, * nor a name", word);
   return import::RequestedDim{std::nullopt, std::string(word)};
 }
 
@@ -28,14 +30,14 @@ Result<import::RequestedDim> parse_dim(std::string_view word, std::string_view t
 
 Result<import::RequestedShape> parse_shape(std::string_view text) {
   const size_t equals = text.rfind('=');
-  if (equals == std::string_view::npos || equals == 0) return bad_shape(text, "a shape needs the name of its input");
+  if (equals == std::string_view::npos || equals == 0) return bad_shape(text, "a shape needs the name of its input", text);
   import::RequestedShape out{std::string(text.substr(0, equals)), {}};
   std::string_view sizes = text.substr(equals + 1);
   const char separator = sizes.find(',') == std::string_view::npos ? 'x' : ',';
   while (!sizes.empty()) {
     const size_t end = std::min(sizes.find(separator), sizes.size());
     out.dims.push_back(TRY(parse_dim(sizes.substr(0, end), text)));
-    if (end + 1 == sizes.size()) return bad_shape(text, "a size is missing at the end");
+    if (end + 1 == sizes.size()) return bad_shape(text, "a size is missing at the end", text);
     sizes.remove_prefix(std::min(end + 1, sizes.size()));
   }
   return out;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
 #include "base/result.h"
 #include "codegen/tile.h"
 
@@ -14,8 +15,10 @@ struct Target {
   enum class Isa : uint8_t { avx2 = 1, avx512 = 2 } isa = Isa::avx2;
   int lanes() const { return isa == Isa::avx512 ? 16 : 8; }  ///< f32 lanes of a register
   int registers() const { return isa == Isa::avx512 ? 32 : 16; }
-  /// The best that this CPU runs. Errors: wrong_target on a CPU without AVX2, FMA and F16C.
-  static Result<Target> host();
+  /// The best that a CPU of these features runs. Errors: wrong_target without AVX2, FMA, F16C and BMI2.
+  static Result<Target> of(const CpuFeatures& cpu);
+  /// The best that this CPU runs.
+  static Result<Target> host() { return of(cpu_features()); }
 };
 
 /// Where one kernel starts in the code blob.

@@ -98,7 +98,9 @@ Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, std:
   const auto weights = TRY(reader.require(SectionType::weights));
   const Json index = Json::parse(as_text(TRY(reader.require(SectionType::constants_index))), nullptr, false);
   if (!index.is_array() || index.size() > kMostConstants)
-    return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long");
+    return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long")
+        .expected("a list of at most " + std::to_string(kMostConstants))
+        .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
   auto graph = TRY(ir::parse(as_text(TRY(reader.require(SectionType::graph_text))), ops::table(), &big));

@@ -11,9 +11,14 @@ namespace {
 
 constexpr const char* kBuildAgain = "build the engine again, or copy it again from where it was built";
 
-Error damaged(const std::string& place, std::string what) {
-  return fail(Code::bad_file, place, "damaged engine: " + std::move(what)).advice(kBuildAgain);
+Error damaged(const std::string& place, std::string what, std::string expected, std::string found) {
+  return fail(Code::bad_file, place, "damaged engine: " + std::move(what))
+      .expected(std::move(expected))
+      .found(std::move(found))
+      .advice(kBuildAgain);
 }
+
+std::string count_of(uint64_t bytes) { return fmt::format("{} bytes", bytes); }
 
 bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -29,10 +34,15 @@ Result<void> check_magic(std::span<const std::byte> bytes, const std::string& pl
   const auto magic = bytes.first(std::min(bytes.size(), kMagic.size()));
   if (std::memcmp(magic.data(), kMagic.data(), magic.size()) != 0 || magic.empty()) {
     const bool as_text = magic.size() >= 4 && std::memcmp(magic.data() + 1, kMagic.data() + 1, 3) == 0;
-    if (as_text) return damaged(place, "its first bytes were changed, as a transfer in text mode does").found(hex_of(magic));
-    return fail(Code::bad_file, place, "this is no Tenon engine").expected(hex_of(std::as_bytes(std::span(kMagic)))).found(hex_of(magic));
+    if (as_text)
+      return damaged(place, "its first bytes were changed, as a transfer in text mode does", hex_of(std::as_bytes(std::span(kMagic))),
+                     hex_of(magic));
+    return fail(Code::bad_file, place, "this is no Tenon engine")
+        .expected(hex_of(std::as_bytes(std::span(kMagic))))
+        .found(magic.empty() ? "an empty file" : hex_of(magic))
+        .advice("make one with `tenon build MODEL.onnx`");
   }
-  if (bytes.size() < sizeof(Header)) return damaged(place, fmt::format("cut off inside the header, after {} bytes", bytes.size()));
+  if (bytes.size() < sizeof(Header)) return damaged(place, "cut off inside the header", count_of(sizeof(Header)), count_of(bytes.size()));
   return {};
 }
 
@@ -40,7 +50,8 @@ Result<Header> read_header(std::span<const std::byte> bytes, const std::string& 
   TRY(check_magic(bytes, place));
   Header h;
   std::memcpy(&h, bytes.data(), sizeof(h));
-  if (h.byte_order != kByteOrder) return damaged(place, "unknown byte order").found(fmt::format("{:#010x}", h.byte_order));
+  if (h.byte_order != kByteOrder)
+    return damaged(place, "unknown byte order", fmt::format("{:#010x}", kByteOrder), fmt::format("{:#010x}", h.byte_order));
   if (h.major != kMajor) {
     return fail(Code::wrong_target, place, "this engine has another version of the format")
         .expected(fmt::format("{}.x", kMajor))
@@ -48,13 +59,14 @@ Result<Header> read_header(std::span<const std::byte> bytes, const std::string& 
         .advice("build the engine again with this version of Tenon");
   }
   const uint64_t hash = hash128(bytes.first(offsetof(Header, header_hash))).low;
-  if (hash != h.header_hash) return damaged(place, "the header does not have its hash");
+  if (hash != h.header_hash)
+    return damaged(place, "the header does not have its hash", fmt::format("{:016x}", h.header_hash), fmt::format("{:016x}", hash));
   if (h.header_size != sizeof(Header) || h.entry_size != sizeof(TableEntry) || h.flags != 0)
-    return damaged(place, "a header of unknown form");
+    return damaged(place, "a header of unknown form", fmt::format("a header and entries of {} bytes, no flags", sizeof(Header)),
+                   fmt::format("{} and {} bytes, flags {}", h.header_size, h.entry_size, h.flags));
   if (h.file_size != bytes.size()) {
-    return damaged(place, bytes.size() < h.file_size ? "the file is cut off" : "there are bytes behind its end")
-        .expected(fmt::format("{} bytes", h.file_size))
-        .found(fmt::format("{} bytes", bytes.size()));
+    return damaged(place, bytes.size() < h.file_size ? "the file is cut off" : "there are bytes behind its end", count_of(h.file_size),
+                   count_of(bytes.size()));
   }
   if (h.sections > kMostSections) {
     return fail(Code::limit_exceeded, place, "too many sections")
@@ -66,9 +78,11 @@ Result<Header> read_header(std::span<const std::byte> bytes, const std::string& 
 
 Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, const Header& h, const std::string& place) {
   const size_t size = size_t{h.sections} * sizeof(TableEntry);
-  if (size > bytes.size() - sizeof(Header)) return damaged(place, "the section table is cut off");
+  if (size > bytes.size() - sizeof(Header))
+    return damaged(place, "the section table is cut off", count_of(size), count_of(bytes.size() - sizeof(Header)));
   const auto raw = bytes.subspan(sizeof(Header), size);
-  if (hash128(raw) != h.table_hash) return damaged(place, "the section table does not have its hash");
+  const Hash128 hash = hash128(raw);
+  if (hash != h.table_hash) return damaged(place, "the section table does not have its hash", h.table_hash.text(), hash.text());
   std::vector<TableEntry> table(h.sections);
   if (size != 0) std::memcpy(table.data(), raw.data(), size);
   return table;
@@ -93,8 +107,9 @@ Result<Section> section_of(const TableEntry& e, std::span<const std::byte> bytes
   const bool lies_right =
       e.offset % kPage == 0 && e.alignment == kPage && e.offset >= end && e.offset <= bytes.size() && e.length <= bytes.size() - e.offset;
   if (!lies_right || e.reserved[0] != 0 || e.reserved[1] != 0 || e.flags > kRequired) {
-    return damaged(place, fmt::format("the table entry of section type {} is not valid", e.type))
-        .found(fmt::format("offset {}, length {}, file of {} bytes", e.offset, e.length, bytes.size()));
+    return damaged(place, fmt::format("the table entry of section type {} is not valid", e.type),
+                   fmt::format("a range of whole pages between {} and {}", end, bytes.size()),
+                   fmt::format("offset {}, length {}, alignment {}, flags {}", e.offset, e.length, e.alignment, e.flags));
   }
   const Section section{type, e.flags == kRequired, is_known(type), e.tag, e.offset, bytes.subspan(e.offset, e.length), e.hash};
   if (section.required && !section.known) {
@@ -119,7 +134,7 @@ Result<Reader> Reader::open(std::span<const std::byte> bytes, std::shared_ptr<co
   uint64_t end = sizeof(Header) + table.size() * sizeof(TableEntry);
   for (const TableEntry& entry : table) {
     Section section = TRY(section_of(entry, bytes, end, header, r.place_));
-    if (section.known && r.find(section.type, section.tag)) return damaged(r.place_, "two sections of one kind: " + label(section));
+    if (section.known && r.find(section.type, section.tag)) return damaged(r.place_, "two sections of one kind", "one", label(section));
     if (checked_at_open(section.type)) TRY(r.verify(section));
     r.sections_.push_back(section);
   }
@@ -135,21 +150,23 @@ std::optional<std::span<const std::byte>> Reader::find(SectionType type, uint32_
 
 Result<std::span<const std::byte>> Reader::require(SectionType type, uint32_t tag) const {
   if (const auto found = find(type, tag)) return *found;
-  return fail(Code::bad_file, place_, fmt::format("this engine has no section \"{}\" (tag {})", name_of(type), tag)).advice(kBuildAgain);
+  return fail(Code::bad_file, place_, "this engine lacks a section")
+      .expected(fmt::format("\"{}\" (tag {})", name_of(type), tag))
+      .found(fmt::format("{} other sections", sections_.size()))
+      .advice(kBuildAgain);
 }
 
 Result<void> Reader::verify(const Section& section) const {
   const Hash128 found = hash128(section.bytes);
   if (found == section.hash) return {};
-  return damaged(place_, fmt::format("section \"{}\" does not have its hash", label(section)))
-      .expected(section.hash.text())
-      .found(found.text());
+  return damaged(place_, fmt::format("section \"{}\" does not have its hash", label(section)), section.hash.text(), found.text());
 }
 
 Result<void> Reader::verify_all() const {
   uint64_t end = sizeof(Header) + sections_.size() * sizeof(TableEntry);
   const auto check_padding = [&](uint64_t from, uint64_t to) -> Result<void> {
-    if (!all_zero(bytes_.subspan(from, to - from))) return damaged(place_, fmt::format("padding in [{}, {}) is not zero", from, to));
+    if (!all_zero(bytes_.subspan(from, to - from)))
+      return damaged(place_, "padding is not zero", "zeros", fmt::format("other bytes in [{}, {})", from, to));
     return {};
   };
   for (const Section& section : sections_) {

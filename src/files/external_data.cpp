@@ -58,13 +58,18 @@ int open_below(int folder, const std::vector<std::string>& parts) {
   return open_by_steps(folder, parts);
 }
 
-Error unsafe(const std::string& location, const char* what) {
-  return fail(Code::file_unsafe, location, what).advice("put the data beside the model, or name its folder with --external-data DIR");
+Error unsafe(const std::string& location, const char* what, const char* found) {
+  return fail(Code::file_unsafe, location, what)
+      .expected("a regular file below the folder, reached by a relative path without links")
+      .found(found)
+      .advice("put the data beside the model, or name its folder with --external-data DIR");
 }
 
 Error cannot_open(const std::string& location, int reason) {
-  if (reason == ELOOP || reason == EXDEV) return unsafe(location, "external data is reached through a link");
-  return fail(Code::file_missing, location, std::string("cannot open external data: ") + std::strerror(reason))
+  if (reason == ELOOP || reason == EXDEV) return unsafe(location, "external data is reached through a link", "a symbolic link");
+  return fail(Code::file_missing, location, "cannot open external data")
+      .expected("a file that can be read")
+      .found(std::strerror(reason))
       .advice("put the data beside the model, or name its folder with --external-data DIR");
 }
 
@@ -73,9 +78,12 @@ Error cannot_open(const std::string& location, int reason) {
 Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& location) {
   if (const auto found = open_.find(location); found != open_.end()) return found->second;
   const auto parts = parts_of(location);
-  if (!parts) return unsafe(location, "external data lies outside the model's folder");
+  if (!parts) return unsafe(location, "external data lies outside the model's folder", "an absolute path, or one with \"..\"");
   const int folder = ::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return fail(Code::file_missing, folder_.string(), std::string("cannot open the folder: ") + std::strerror(errno));
+  if (folder < 0)
+    return fail(Code::file_missing, folder_.string(), "cannot open the folder of the external data")
+        .expected("a folder that can be read")
+        .found(std::strerror(errno));
   const int descriptor = open_below(folder, *parts);
   const int reason = errno;
   close(folder);
@@ -84,7 +92,8 @@ Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& 
   const bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   if (!regular || (info.st_nlink > 1 && !chosen_)) {
     close(descriptor);
-    return unsafe(location, regular ? "external data has several hard links" : "external data is not a regular file");
+    return regular ? unsafe(location, "external data has several hard links", "a file with another name somewhere else")
+                   : unsafe(location, "external data is not a regular file", "a folder, a device or a pipe");
   }
   auto mapped = TRY(MappedFile::of_descriptor(descriptor, location));
   open_.emplace(location, mapped);

@@ -14,7 +14,8 @@ namespace tenon::files {
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a pipe must not wait for its other end.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return fail(Code::file_missing, path.string(), std::string("cannot open the file: ") + std::strerror(errno));
+  if (descriptor < 0)
+    return fail(Code::file_missing, path.string(), "cannot open the file").expected("a file that can be read").found(std::strerror(errno));
   return of_descriptor(descriptor, path.string());
 }
 
@@ -22,13 +23,19 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::of_descriptor(int descript
   struct stat info{};
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);
-    return fail(Code::bad_file, place, "not a regular file");
+    return fail(Code::bad_file, place, "not a regular file")
+        .expected("a file")
+        .found(S_ISDIR(info.st_mode) ? "a folder" : "a device, a pipe or a socket")
+        .advice("give the path of a file");
   }
   const auto size = static_cast<size_t>(info.st_size);
   void* memory = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   const int reason = errno;
   ::close(descriptor);
-  if (memory == MAP_FAILED) return fail(Code::out_of_memory, place, std::string("cannot map the file: ") + std::strerror(reason));
+  if (memory == MAP_FAILED)
+    return fail(Code::out_of_memory, place, "cannot map the file")
+        .expected(std::to_string(size) + " bytes of address space")
+        .found(std::strerror(reason));
   return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(memory), size));
 }
 

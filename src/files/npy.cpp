@@ -130,17 +130,24 @@ Result<Tensor> read_npy(std::span<const std::byte> bytes, std::shared_ptr<const 
   const auto count = checked_count(h.shape);
   const auto item = item_bytes(h);
   const auto need = count && item ? checked_mul(*count, *item) : std::nullopt;
-  if (!need) return fail(Code::size_overflow, place, "the npy array's size does not fit");
+  if (!need)
+    return fail(Code::size_overflow, place, "the npy array's size does not fit")
+        .expected("less than 2^63 bytes")
+        .found(fmt::format("shape [{}]", fmt::join(h.shape, ",")));
   const uint64_t have = bytes.size() - h.data_offset;
   if (have < static_cast<uint64_t>(*need)) {
     return fail(Code::bad_file, place, "the npy file is cut off")
         .expected(fmt::format("{} bytes of data", *need))
-        .found(fmt::format("{}", have));
+        .found(fmt::format("{} bytes", have));
   }
   const auto data = bytes.subspan(h.data_offset, static_cast<size_t>(*need));
   if (h.kind == 'U' || h.kind == 'S') return read_strings(h, data, static_cast<size_t>(*item), *count, place, limits);
   const auto dtype = dtype_of(h);
-  if (!dtype) return fail(Code::not_supported, place, fmt::format("not supported yet: npy arrays of dtype {}{}", h.kind, h.item));
+  if (!dtype)
+    return fail(Code::not_supported, place, fmt::format("not supported yet: npy arrays of dtype {}{}", h.kind, h.item))
+        .expected("bool, integers, f16, f32, f64, complex or strings")
+        .found(fmt::format("{}{}{}", h.order, h.kind, h.item))
+        .advice("convert it with array.astype before saving");
   auto tensor = read_numbers(h, *dtype, data, std::move(keeper), limits);
   if (!tensor) return std::unexpected(std::move(tensor).error().at(place));
   return tensor;

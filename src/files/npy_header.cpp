@@ -32,7 +32,9 @@ class DictParser {
 
  private:
   Error bad(std::string what) const {
-    return fail(Code::bad_file, place_, "the npy header does not parse: " + std::move(what)).found(std::string(text_.substr(0, 80)));
+    return fail(Code::bad_file, place_, "the npy header does not parse: " + std::move(what))
+        .expected("a Python dictionary of descr, fortran_order and shape")
+        .found(std::string(text_.substr(0, std::min<size_t>(80, text_.find('\n')))));
   }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
@@ -80,6 +82,7 @@ class DictParser {
   Error unsupported(const std::string& what) const {
     return fail(Code::not_supported, place_, "not supported yet: npy arrays of dtype " + what)
         .expected("bool, integers, f16, f32, f64, complex or strings")
+        .found(what)
         .advice("convert it with array.astype before saving");
   }
 
@@ -107,7 +110,9 @@ class DictParser {
       (void)take('L');  // Python 2 wrote it
       header_.shape.push_back(size);
       if (header_.shape.size() > static_cast<size_t>(limits_.rank)) {
-        return fail(Code::limit_exceeded, place_, "the npy array has too many axes").expected(fmt::format("at most {}", limits_.rank));
+        return fail(Code::limit_exceeded, place_, "the npy array has too many axes")
+            .expected(fmt::format("at most {}", limits_.rank))
+            .found("more");
       }
     }
     return {};
@@ -121,15 +126,25 @@ class DictParser {
   bool has_descr_ = false, has_order_ = false, has_shape_ = false;
 };
 
+Error cut_off(const std::string& place, size_t header, size_t found) {
+  return fail(Code::bad_file, place, "the npy file is cut off in its header")
+      .expected(fmt::format("at least {} bytes", header))
+      .found(fmt::format("{} bytes", found));
+}
+
 }  // namespace
 
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes, const std::string& place, const ArrayLimits& limits) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.size() < 10 || text.substr(0, kMagic.size()) != kMagic) return fail(Code::bad_file, place, "this is no npy file");
+  if (text.size() < 10 || text.substr(0, kMagic.size()) != kMagic)
+    return fail(Code::bad_file, place, "this is no npy file")
+        .expected("a file that starts with \\x93NUMPY")
+        .found(text.empty() ? "an empty file" : "other bytes")
+        .advice("write the array with numpy.save");
   const int major = static_cast<unsigned char>(text[6]);
   if (major < 1 || major > 3) return fail(Code::bad_file, place, "unknown npy version").expected("1, 2 or 3").found(std::to_string(major));
   const size_t prefix = major == 1 ? 10 : 12;
-  if (text.size() < prefix) return fail(Code::bad_file, place, "the npy file is cut off");
+  if (text.size() < prefix) return cut_off(place, prefix, text.size());
   size_t length = 0;
   std::memcpy(&length, text.data() + 8, prefix - 8);
   if (length > limits.header_bytes) {
@@ -137,7 +152,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes, const std::
         .expected(fmt::format("at most {} bytes", limits.header_bytes))
         .found(std::to_string(length));
   }
-  if (length > text.size() - prefix) return fail(Code::bad_file, place, "the npy file is cut off in its header");
+  if (length > text.size() - prefix) return cut_off(place, prefix + length, text.size());
   NpyHeader header = TRY(DictParser(text.substr(prefix, length), place, limits).whole());
   header.data_offset = prefix + length;
   return header;

@@ -27,7 +27,8 @@ Result<NamedTensors> read_npz(std::span<const std::byte> bytes, const std::strin
   for (const ZipEntry& entry : entries) {
     if (__builtin_add_overflow(total, entry.size, &total) || total > static_cast<uint64_t>(limits.tensor_bytes)) {
       return fail(Code::limit_exceeded, place, "the npz archive is too large unpacked")
-          .expected(fmt::format("at most {} bytes", limits.tensor_bytes));
+          .expected(fmt::format("at most {} bytes", limits.tensor_bytes))
+          .found(fmt::format("more than that up to '{}'", entry.name));
     }
   }
   NamedTensors out;
@@ -48,7 +49,10 @@ Result<void> write_npz(const std::filesystem::path& path, const NamedTensors& te
   AtomicFile file = TRY(AtomicFile::create(path));
   ZipWriter zip;
   for (const auto& [name, tensor] : tensors) {
-    if (name.size() > 60000) return fail(Code::bad_input, path.string(), "a tensor's name is too long for a zip archive");
+    if (name.size() > 60000)
+      return fail(Code::bad_input, path.string(), "a tensor's name is too long for a zip archive")
+          .expected("at most 65535 bytes")
+          .found(std::to_string(name.size()));
     const std::string bytes = npy_bytes(tensor);
     TRY(file.append(zip.begin(name + std::string(kSuffix), bytes.size(), zip_crc(std::as_bytes(std::span(bytes))))));
     TRY(file.append(bytes));

@@ -16,7 +16,10 @@ constexpr uint16_t kZip64Field = 1;
 constexpr uint32_t kIn64 = 0xffffffff;
 
 Error bad(const std::string& place, const char* what) {
-  return fail(Code::bad_file, place, std::string("not a sound zip archive: ") + what);
+  return fail(Code::bad_file, place, "not a sound zip archive")
+      .expected("an archive as numpy.savez writes it")
+      .found(what)
+      .advice("copy the file again, or write it again with numpy.savez");
 }
 
 /// Little-endian numbers in order, each read checked; after a read past the end, `ok` is false and everything is 0.
@@ -127,7 +130,10 @@ Result<ZipEntry> read_entry(std::span<const std::byte> bytes, Cursor& c, const s
   if (!c.ok || !read_extra64({extra_bytes}, size, packed, offset)) return bad(place, "the directory is cut off");
   e.name.assign(reinterpret_cast<const char*>(name_bytes.data()), name_bytes.size());
   if ((flags & 1) != 0 || (method != 0 && method != 8))
-    return fail(Code::not_supported, place, "not supported yet: encrypted zip entries, or packed otherwise than by deflate").found(e.name);
+    return fail(Code::not_supported, place, "not supported yet: encrypted zip entries, or packed otherwise than by deflate")
+        .expected("stored or deflated files")
+        .found(e.name)
+        .advice("write it again with numpy.savez or numpy.savez_compressed");
   e.deflated = method == 8;
   e.size = size;
   e.packed = TRY(packed_bytes(bytes, offset, packed, place));
@@ -181,7 +187,9 @@ void put_common(std::string& out, uint32_t crc, uint64_t size) {
 Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const std::string& place) {
   const Directory directory = TRY(find_directory(bytes, place));
   if (directory.entries > kMostEntries)
-    return fail(Code::limit_exceeded, place, "the zip archive has too many files").expected("at most 65536");
+    return fail(Code::limit_exceeded, place, "the zip archive has too many files")
+        .expected("at most 65536")
+        .found(std::to_string(directory.entries));
   Cursor c = cursor_at(bytes, directory.offset);
   std::vector<ZipEntry> entries;
   uint64_t packed = 0;

@@ -23,10 +23,14 @@ Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a,
   if (a.reference.empty()) return &a;
   if (!scope.env)
     return fail(Code::bad_attribute, where_of(scope, node),
-                fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name));
+                fmt::format("attribute '{}' refers to a function's attribute, but stands in no function", a.name))
+        .expected("a value, or a place inside a function")
+        .found(fmt::format("a reference to '{}'", a.reference));
   auto at = scope.env->find(a.reference);
   return at == scope.env->end() ? nullptr : at->second;
 }
+
+constexpr const char* kConstantForms = "one of value, value_float(s), value_int(s), value_string(s), sparse_value";
 
 Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, const OnnxAttribute& a, std::string_view where) {
   if (a.tensor) return tensors.read(*a.tensor);
@@ -37,9 +41,7 @@ Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, cons
   if (name == "value_ints") return Tensor::of_i64({static_cast<int64_t>(a.ints.size())}, a.ints);
   if (name == "value_string") return Tensor::of_strings({}, {std::string(a.string)});
   if (name == "value_strings") return Tensor::of_strings({static_cast<int64_t>(a.strings.size())}, {a.strings.begin(), a.strings.end()});
-  return fail(Code::bad_attribute, std::string(where), "a constant without a value")
-      .expected("value, value_float, value_ints, ...")
-      .found(std::string(name));
+  return fail(Code::bad_attribute, std::string(where), "a constant without a value").expected(kConstantForms).found(std::string(name));
 }
 
 }  // namespace
@@ -48,7 +50,8 @@ Result<void> GraphMaker::spend(size_t values, std::string_view where) {
   spent_ += static_cast<int64_t>(values) + 1;
   if (spent_ <= limits_.values) return {};
   return fail(Code::limit_exceeded, std::string(where), "the graph has too many values once its functions are expanded")
-      .expected(fmt::format("at most {}", limits_.values));
+      .expected(fmt::format("at most {}", limits_.values))
+      .found(fmt::format("{} so far", spent_));
 }
 
 std::string GraphMaker::fresh_name(const Scope& scope, std::string_view name) const {
@@ -80,13 +83,16 @@ Result<ir::ValueId> GraphMaker::find(Scope& scope, std::string_view name, std::s
   auto id = lookup(scope, name);
   if (!id)
     return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is not known", name))
-        .expected("an input, an initializer or the result of a node that can stand earlier");
+        .expected("an input, an initializer or the result of a node that can stand earlier")
+        .found("none of that name");
   return *id;
 }
 
 Result<void> GraphMaker::define(Scope& scope, std::string_view name, ir::ValueId value, std::string_view where) {
   if (!scope.names.emplace(name, value).second)
-    return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is made twice", name));
+    return fail(Code::bad_graph, std::string(where), fmt::format("value '{}' is made twice", name))
+        .expected("one input, initializer or node for each name")
+        .found("an earlier one of this name");
   return {};
 }
 
@@ -114,14 +120,21 @@ Result<ir::Attribute> GraphMaker::attribute(const OnnxAttribute& a, std::string_
       break;
     default:
       return fail(Code::not_supported, std::string(where),
-                  fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)));
+                  fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)))
+          .expected("a number, text, tensor or graph, or a list of numbers or texts")
+          .found(fmt::format("type {}", static_cast<int>(a.type)));
   }
-  return fail(Code::bad_attribute, std::string(where), fmt::format("attribute '{}' has no value of its type", a.name));
+  return fail(Code::bad_attribute, std::string(where), fmt::format("attribute '{}' has no value of its type", a.name))
+      .expected(fmt::format("a value of ONNX attribute type {}", static_cast<int>(a.type)))
+      .found("none");
 }
 
 Result<void> GraphMaker::constant(Scope& scope, const OnnxNode& node) {
   const std::string where = where_of(scope, node);
-  if (node.outputs.size() != 1 || !node.inputs.empty()) return fail(Code::bad_graph, where, "a constant has no operand and one result");
+  if (node.outputs.size() != 1 || !node.inputs.empty())
+    return fail(Code::bad_graph, where, "a constant has no operand and one result")
+        .expected("0 and 1")
+        .found(fmt::format("{} and {}", node.inputs.size(), node.outputs.size()));
   for (const OnnxAttribute& a : node.attributes) {
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
     if (!value) continue;
@@ -130,7 +143,7 @@ Result<void> GraphMaker::constant(Scope& scope, const OnnxNode& node) {
     const ir::ValueId id = scope.graph.add_constant(ir::constant_of(*std::move(tensor)), fresh_name(scope, node.outputs[0]));
     return define(scope, node.outputs[0], id, where);
   }
-  return fail(Code::bad_attribute, where, "a constant without a value");
+  return fail(Code::bad_attribute, where, "a constant without a value").expected(kConstantForms).found("no attribute");
 }
 
 Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
@@ -142,10 +155,12 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   for (const OnnxAttribute& a : node.attributes) {
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
     if (!value) continue;
-    if (value->graph && value != &a) return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute");
-    if (attributes.has(a.name)) return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name));
-    if (value->graph && std::ranges::find(bodies, a.name, &Bodies::value_type::first) != bodies.end())
-      return fail(Code::bad_attribute, where, fmt::format("body '{}' is given twice", a.name));
+    if (value->graph && value != &a)
+      return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute")
+          .expected("a body that stands at its node")
+          .found(fmt::format("attribute '{}'", a.name));
+    if (attributes.has(a.name) || std::ranges::find(bodies, a.name, &Bodies::value_type::first) != bodies.end())
+      return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name)).expected("one value").found("two");
     if (value->graph) bodies.emplace_back(a.name, value->graph.get());
     else attributes.set(std::string(a.name), TRY(attribute(*value, where)));
   }
@@ -172,11 +187,17 @@ Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodie
     if (spec.kind != ops::AttributeSpec::Kind::graph) continue;
     auto at = std::ranges::find(bodies, spec.name, &Bodies::value_type::first);
     if (at == bodies.end() && !spec.required) continue;
-    if (at == bodies.end()) return fail(Code::bad_attribute, std::string(where), fmt::format("body '{}' is missing", spec.name));
+    if (at == bodies.end())
+      return fail(Code::bad_attribute, std::string(where), fmt::format("body '{}' is missing", spec.name))
+          .expected(fmt::format("a graph as attribute '{}'", spec.name))
+          .found("none");
     TRY(body(scope, id, at->first, *at->second));
     ++known;
   }
-  if (known != bodies.size()) return fail(Code::bad_attribute, std::string(where), "a body that the op does not have");
+  if (known != bodies.size())
+    return fail(Code::bad_attribute, std::string(where), "a body that the op does not have")
+        .expected(fmt::format("{} bodies", known))
+        .found(fmt::format("{} bodies", bodies.size()));
   return {};
 }
 
@@ -185,7 +206,9 @@ Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
   if (node.domain.empty() && node.op == "Constant") return constant(scope, node);
   if (const ir::Op* op = scope.graph.ops().find(node.domain, node.op)) return insert(scope, node, *op);
   if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
-  return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op");
+  return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op")
+      .expected("an op that Tenon knows, or a function of the model")
+      .found(qualified(node.domain, node.op));
 }
 
 Result<void> GraphMaker::nodes(Scope& scope, const std::vector<OnnxNode>& list) {
@@ -215,7 +238,9 @@ Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFu
   Level level(functions_deep_);
   if (functions_deep_ > limits_.function_depth)
     return fail(Code::limit_exceeded, where, "functions call functions too deeply, or themselves")
-        .expected(fmt::format("at most {} levels", limits_.function_depth));
+        .expected(fmt::format("at most {} levels", limits_.function_depth))
+        .found("more")
+        .advice("look for a function that calls itself; ONNX forbids that");
   AttributeEnv env;
   for (const OnnxAttribute& a : function.defaults) env[a.name] = &a;
   for (const OnnxAttribute& a : node.attributes)
@@ -227,7 +252,10 @@ Result<void> GraphMaker::expand(Scope& scope, const OnnxNode& node, const OnnxFu
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     const ir::ValueId value = TRY(find(inner, function.outputs[i], where));
-    if (!value) return fail(Code::bad_graph, where, fmt::format("result '{}' of the function is a missing input", function.outputs[i]));
+    if (!value)
+      return fail(Code::bad_graph, where, fmt::format("result '{}' of the function is a missing input", function.outputs[i]))
+          .expected("a value")
+          .found("an optional input that the caller leaves out");
     TRY(define(scope, node.outputs[i], value, where));
     const std::string name = fresh_name(scope, node.outputs[i]);
     if (scope.graph.value(value).kind == ir::Value::Kind::result) scope.graph.set_name(value, name);

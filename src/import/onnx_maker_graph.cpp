@@ -26,7 +26,7 @@ Result<void> GraphMaker::inputs(Scope& scope, const OnnxGraph& source, bool root
   for (const OnnxTensor& t : source.initializers) given.insert(t.name);
   for (const OnnxValueInfo& input : source.inputs) {
     const std::string where = fmt::format("input '{}'", input.name);
-    if (input.name.empty()) return fail(Code::bad_graph, where, "an input has no name");
+    if (input.name.empty()) return fail(Code::bad_graph, where, "an input has no name").expected("a name").found("\"\"");
     if (given.contains(input.name)) {
       if (root && ir_version_ >= 4) warnings_.push_back(where + " has a default value and is taken as a constant");
       continue;
@@ -49,9 +49,10 @@ Result<void> GraphMaker::fill(Scope& scope, const OnnxGraph& source, bool root) 
   std::unordered_set<std::string_view> named;
   for (const OnnxValueInfo& output : source.outputs) {
     const std::string where = fmt::format("output '{}'", output.name);
-    if (root && !named.insert(output.name).second) return fail(Code::bad_graph, where, "two outputs have one name");
+    if (root && !named.insert(output.name).second)
+      return fail(Code::bad_graph, where, "two outputs have one name").expected("one name each").found(std::string(output.name));
     const ir::ValueId value = TRY(find(scope, output.name, where));
-    if (!value) return fail(Code::bad_graph, where, "an output has no value");
+    if (!value) return fail(Code::bad_graph, where, "an output has no value").expected("the name of a value").found("\"\"");
     scope.graph.add_output(value, std::string(output.name));
   }
   return {};
@@ -67,7 +68,8 @@ Result<void> GraphMaker::body(Scope& scope, ir::NodeId node, std::string_view na
   Level level(bodies_deep_);
   if (bodies_deep_ > limits_.graph_depth)
     return fail(Code::limit_exceeded, fmt::format("body '{}'", name), "bodies within bodies once functions are expanded")
-        .expected(fmt::format("at most {} levels", limits_.graph_depth));
+        .expected(fmt::format("at most {} levels", limits_.graph_depth))
+        .found("more");
   auto graph = ir::Graph::body_of(scope.graph);
   Scope inner{.graph = *graph, .outer = &scope, .opsets = scope.opsets, .env = scope.env, .prefix = {}, .names = {}, .captures = {}};
   TRY(fill(inner, source, false));

@@ -30,6 +30,7 @@ Result<Producers> producers_of(const std::vector<OnnxNode>& nodes) {
     for (std::string_view name : nodes[i].outputs)
       if (!name.empty() && !out.emplace(name, i).second)
         return fail(Code::bad_graph, place_of(nodes[i]), fmt::format("value '{}' is made twice", name))
+            .expected("one node for each name")
             .found("also by " + place_of(nodes[out[name]]));
   return out;
 }
@@ -61,7 +62,7 @@ Result<std::vector<uint32_t>> sort(const std::vector<OnnxNode>& nodes, const Pro
     if (waits[i] != 0)
       return fail(Code::bad_graph, place_of(nodes[i]), "the graph has a cycle")
           .expected("no node that depends on its own result")
-          .found(fmt::format("{} nodes on or behind a cycle", nodes.size() - order.size()));
+          .found(fmt::format("nodes on or behind a cycle: {}", nodes.size() - order.size()));
   return order;
 }
 

@@ -14,6 +14,7 @@ const OnnxAttribute* OnnxNode::find(std::string_view attribute) const {
 Error OnnxParser::over(std::string_view what, int64_t limit, const char* at) const {
   return fail(Code::limit_exceeded, place.text(at), fmt::format("the model has too many or too large {}", what))
       .expected(fmt::format("at most {}", limit))
+      .found("more")
       .advice("raise the limit in the import options if the model is trusted");
 }
 
@@ -34,8 +35,7 @@ Result<void> OnnxParser::append_dim(std::vector<int64_t>& dims, ProtoReader& rea
     if (static_cast<int>(dims.size()) < limits.rank) dims.push_back(size);
     else too_many = true;
   }));
-  if (too_many)
-    return fail(Code::limit_exceeded, reader.where(), "a tensor has too many dimensions").expected(fmt::format("at most {}", limits.rank));
+  if (too_many) return over("dimensions", limits.rank, reader.position());
   return {};
 }
 
@@ -142,7 +142,8 @@ Result<OnnxModel> parse_onnx(std::string_view bytes, std::string_view file, cons
   if (model.ir_version <= 0 || model.opsets.empty())
     return fail(Code::bad_file, std::string(file), "not an ONNX model")
         .expected("an IR version and at least one opset import")
-        .found(bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()));
+        .found(bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()))
+        .advice("give an .onnx file in ONNX's binary form; packed files, text and other formats are not read");
   return model;
 }
 

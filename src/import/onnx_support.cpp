@@ -48,7 +48,9 @@ std::string qualified(std::string_view domain, std::string_view name) {
 Result<void> FunctionTable::fill(const OnnxModel& model) {
   for (const OnnxFunction& f : model.functions)
     if (!functions_.emplace(std::tuple(f.domain, f.name, f.overload), &f).second)
-      return fail(Code::bad_graph, fmt::format("function '{}'", qualified(f.domain, f.name)), "two functions have one name");
+      return fail(Code::bad_graph, fmt::format("function '{}'", qualified(f.domain, f.name)), "two functions have one name")
+          .expected("one function for each domain, name and overload")
+          .found("an earlier one");
   return {};
 }
 
@@ -73,6 +75,7 @@ Result<std::vector<std::string>> check_support(const OnnxModel& model, const Fun
     if (version != 0 && version < schema::kOldestOpset)
       return fail(Code::not_supported, std::string(where), fmt::format("not supported yet: opset {}", version))
           .expected(fmt::format("opset {} to {}", schema::kOldestOpset, schema::kNewestOpset))
+          .found(fmt::format("opset {}", version))
           .advice("convert it with onnx.version_converter");
     if (version > schema::kNewestOpset)
       warnings.push_back(fmt::format("{}: opset {} is newer than the newest known ({}); ops are read by their newest known definition",

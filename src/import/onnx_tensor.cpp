@@ -40,8 +40,15 @@ Result<ExternalEntry> external_entry(const OnnxTensor& t, const std::string& whe
           .expected("location, offset, length or checksum")
           .found(std::string(key));
   }
-  if (out.location.empty()) return fail(Code::bad_file, where, "external data has no location");
+  if (out.location.empty())
+    return fail(Code::bad_file, where, "external data has no location").expected("the entry 'location'").found("no such entry");
   return out;
+}
+
+Error outside(const std::string& place, int64_t size, int64_t index) {
+  return fail(Code::index_out_of_range, place, "an index of the sparse tensor lies outside")
+      .expected(fmt::format("0 to {}", size - 1))
+      .found(std::to_string(index));
 }
 
 }  // namespace
@@ -53,13 +60,21 @@ std::string TensorReader::where(const OnnxTensor& t) const {
 Result<TensorReader::Header> TensorReader::header(const OnnxTensor& t) const {
   auto dtype = dtype_from_onnx(t.dtype);
   if (!dtype || *dtype == DType::none)
-    return fail(Code::not_supported, where(t), fmt::format("not supported yet: ONNX element type {}", t.dtype));
-  if (t.segmented) return fail(Code::not_supported, where(t), "not supported yet: a tensor in segments");
+    return fail(Code::not_supported, where(t), fmt::format("not supported yet: ONNX element type {}", t.dtype))
+        .expected("an element type of docs/element-types.md")
+        .found(std::to_string(t.dtype));
+  if (t.segmented)
+    return fail(Code::not_supported, where(t), "not supported yet: a tensor in segments").expected("a whole tensor").found("a segment");
   const auto count = checked_count(t.dims);
-  if (!count) return fail(Code::size_overflow, where(t), "the shape of the tensor is negative or too large");
+  if (!count)
+    return fail(Code::size_overflow, where(t), "the shape of the tensor is negative or too large")
+        .expected("sizes of 0 or more, fewer than 2^63 elements")
+        .found(type_text(*dtype, t.dims));
   // 16 bytes is the widest element: the product below cannot overflow.
   if (*count > limits_.tensor_bytes / 16 && (*count >= int64_t{1} << 57 || bytes_of(*dtype, *count) > limits_.tensor_bytes))
-    return fail(Code::limit_exceeded, where(t), "the tensor is too large").expected(fmt::format("at most {} bytes", limits_.tensor_bytes));
+    return fail(Code::limit_exceeded, where(t), "the tensor is too large")
+        .expected(fmt::format("at most {} bytes", limits_.tensor_bytes))
+        .found(type_text(*dtype, t.dims));
   return Header{*dtype, *count, bytes_of(*dtype, *count)};
 }
 
@@ -79,9 +94,11 @@ Result<Tensor> TensorReader::reference(const OnnxTensor& t, const Header& head, 
 
 Result<Tensor> TensorReader::external(const OnnxTensor& t, const Header& head) {
   const ExternalEntry entry = TRY(external_entry(t, where(t)));
-  if (head.dtype == DType::string) return fail(Code::bad_file, where(t), "strings cannot be external data");
+  if (head.dtype == DType::string)
+    return fail(Code::bad_file, where(t), "strings cannot be external data").expected("numbers").found("strings");
   if (!data_)
     return fail(Code::file_missing, where(t), "external data of a model that has no folder")
+        .expected("a model that was read from a file, or a named folder")
         .found(std::string(entry.location))
         .advice("say where it lies: --external-data DIR");
   if (entry.length.value_or(head.bytes) != head.bytes)
@@ -117,17 +134,20 @@ Result<Tensor> TensorReader::read(const OnnxSparse& s) {
         .expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank))
         .found(type_text(indices.dtype(), indices.shape()));
   if (bits_of(head.dtype) < 8 || is_complex(head.dtype))
-    return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type");
+
+    return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type")
+        .expected("elements of whole bytes that are not complex")
+        .found(std::string(name_of(head.dtype)));
   Tensor out = TRY(Tensor::make(head.dtype, s.dims, kDenseLimit));
   const auto width = static_cast<size_t>(bits_of(head.dtype) / 8);
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = linear ? indices.integer(i) : 0;
     for (int64_t k = 0; k < rank && !linear; ++k) {
       const int64_t index = indices.integer(i * rank + k);
-      if (index < 0 || index >= s.dims[k]) return fail(Code::index_out_of_range, place, "an index of the sparse tensor lies outside");
+      if (index < 0 || index >= s.dims[k]) return outside(place, s.dims[k], index);
       at = at * s.dims[k] + index;
     }
-    if (at < 0 || at >= head.count) return fail(Code::index_out_of_range, place, "an index of the sparse tensor lies outside");
+    if (at < 0 || at >= head.count) return outside(place, head.count, at);
     std::memcpy(out.mutable_data() + static_cast<size_t>(at) * width, values.data() + static_cast<size_t>(i) * width, width);
   }
   return out;

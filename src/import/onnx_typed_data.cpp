@@ -49,9 +49,10 @@ Result<void> read_entries(ProtoReader& m, uint32_t field, Sink& sink) {
   return m.integers([&](int64_t v) { sink.put(&v); });  // little-endian: the low bytes are the value
 }
 
-Error wrong_count(const SourcePlace& place, const OnnxTensor& t, int64_t count) {
-  return fail(Code::bad_file, place.text(t.message.data()), fmt::format("tensor '{}': the data does not fit the shape", t.name))
-      .expected(fmt::format("{} elements", count));
+Error wrong_count(const SourcePlace& place, const OnnxTensor& t, int64_t count, std::string found) {
+  return fail(Code::bad_file, fmt::format("tensor '{}' ({})", t.name, place.text(t.message.data())), "the data does not fit the shape")
+      .expected(fmt::format("{} elements", count))
+      .found(std::move(found));
 }
 
 Result<Tensor> read_strings(const SourcePlace& place, const OnnxTensor& t, int64_t count) {
@@ -61,7 +62,7 @@ Result<Tensor> read_strings(const SourcePlace& place, const OnnxTensor& t, int64
     if (m.field() == schema::tensor::kStringData) strings.emplace_back(TRY(m.bytes()));
     else TRY(m.skip());
   }
-  if (static_cast<int64_t>(strings.size()) != count) return wrong_count(place, t, count);
+  if (static_cast<int64_t>(strings.size()) != count) return wrong_count(place, t, count, fmt::format("{} elements", strings.size()));
   return Tensor::of_strings(t.dims, std::move(strings));
 }
 
@@ -72,7 +73,8 @@ Result<Tensor> read_typed_data(const SourcePlace& place, const OnnxTensor& t, DT
   const Storage storage = storage_of(dtype);
   const int64_t bytes = bytes_of(dtype, count);
   // Every entry takes a byte of the file at least, so a shape that the file cannot fill is refused before memory is asked for.
-  if (bytes / storage.entry_bytes > static_cast<int64_t>(t.message.size())) return wrong_count(place, t, count);
+  if (bytes / storage.entry_bytes > static_cast<int64_t>(t.message.size()))
+    return wrong_count(place, t, count, fmt::format("{} bytes in the file", t.message.size()));
   Tensor out = TRY(Tensor::make(dtype, t.dims));
   Sink sink{out.mutable_data(), bytes, storage.entry_bytes};
   ProtoReader m(place, t.message);
@@ -80,7 +82,8 @@ Result<Tensor> read_typed_data(const SourcePlace& place, const OnnxTensor& t, DT
     if (m.field() == storage.field) TRY(read_entries(m, storage.field, sink));
     else TRY(m.skip());
   }
-  if (sink.over || sink.left != 0) return wrong_count(place, t, count);
+  if (sink.over || sink.left != 0)
+    return wrong_count(place, t, count, sink.over ? "more" : fmt::format("{} elements", (bytes - sink.left) / storage.entry_bytes));
   return out;
 }
 

@@ -25,8 +25,10 @@ std::string as_identifier(std::string_view s) {
   return is_identifier(out) ? out : "d_" + out;
 }
 
-Error bad_shape(const OnnxValueInfo& input, std::string what) {
-  return fail(Code::bad_input, fmt::format("input '{}'", input.name), "the requested shape does not fit: " + std::move(what));
+Error bad_shape(const OnnxValueInfo& input, std::string what, std::string expected, std::string found) {
+  return fail(Code::bad_input, fmt::format("input '{}'", input.name), "the requested shape does not fit: " + std::move(what))
+      .expected(std::move(expected))
+      .found(std::move(found));
 }
 
 std::string names_of(const std::vector<OnnxValueInfo>& inputs) {
@@ -45,7 +47,7 @@ Result<void> TypeReader::learn(const std::vector<OnnxValueInfo>& inputs, const s
           .expected("one of: " + names_of(inputs))
           .found(shape.input);
     TRY(learn(*at, shape));
-    if (!requests_.emplace(shape.input, shape).second) return bad_shape(*at, "the input is named twice");
+    if (!requests_.emplace(shape.input, shape).second) return bad_shape(*at, "the input is named twice", "one shape", "two");
   }
   for (const OnnxValueInfo& input : inputs)
     for (const OnnxDim& d : input.type.shape.value_or(std::vector<OnnxDim>{}))
@@ -57,21 +59,18 @@ Result<void> TypeReader::learn(const OnnxValueInfo& input, const RequestedShape&
   if (!input.type.shape) return {};
   const auto& declared = *input.type.shape;
   if (declared.size() != shape.dims.size())
-    return bad_shape(input, "other rank").expected(fmt::format("{} sizes", declared.size())).found(fmt::format("{}", shape.dims.size()));
+    return bad_shape(input, "other rank", fmt::format("{} sizes", declared.size()), fmt::format("{}", shape.dims.size()));
   for (size_t i = 0; i < declared.size(); ++i) {
     if (!shape.dims[i].size) continue;
     const int64_t wanted = *shape.dims[i].size;
-    if (wanted < 0 || wanted > int64_t{1} << 40) return bad_shape(input, "a size is out of range").found(std::to_string(wanted));
+    if (wanted < 0 || wanted > int64_t{1} << 40) return bad_shape(input, "a size is out of range", "0 to 2^40", std::to_string(wanted));
     if (declared[i].value.value_or(-1) >= 0 && *declared[i].value != wanted)
-      return bad_shape(input, fmt::format("dimension {} is fixed in the model", i))
-          .expected(std::to_string(*declared[i].value))
-          .found(std::to_string(wanted));
+      return bad_shape(input, fmt::format("dimension {} is fixed in the model", i), std::to_string(*declared[i].value),
+                       std::to_string(wanted));
     if (declared[i].value || !is_identifier(declared[i].param)) continue;
     auto [at, fresh] = fixed_.emplace(declared[i].param, wanted);
     if (!fresh && at->second != wanted)
-      return bad_shape(input, fmt::format("'{}' is given two sizes", at->first))
-          .expected(std::to_string(at->second))
-          .found(std::to_string(wanted));
+      return bad_shape(input, fmt::format("'{}' is given two sizes", at->first), std::to_string(at->second), std::to_string(wanted));
   }
   return {};
 }
@@ -121,13 +120,19 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   const auto place = [&] { return fmt::format("value '{}'", name); };
   switch (t.kind) {
     case OnnxType::Kind::none: return out;
-    case OnnxType::Kind::other: return fail(Code::not_supported, place(), "not supported yet: sparse, map and nested sequence types");
+    case OnnxType::Kind::other:
+      return fail(Code::not_supported, place(), "not supported yet: sparse, map and nested sequence types")
+          .expected("a tensor, or a sequence or an optional of tensors")
+          .found("another type");
     case OnnxType::Kind::tensor: break;
     case OnnxType::Kind::sequence: out.kind = ir::Type::Kind::sequence; break;
     case OnnxType::Kind::optional: out.kind = ir::Type::Kind::optional; break;
   }
   const auto dtype = t.element == 0 ? std::optional(DType::none) : dtype_from_onnx(t.element);
-  if (!dtype) return fail(Code::not_supported, place(), fmt::format("not supported yet: ONNX element type {}", t.element));
+  if (!dtype)
+    return fail(Code::not_supported, place(), fmt::format("not supported yet: ONNX element type {}", t.element))
+        .expected("an element type of docs/element-types.md")
+        .found(std::to_string(t.element));
   out.dtype = *dtype;
   if (!t.shape) return out;
   out.shape.emplace();

@@ -42,11 +42,13 @@ class ProtoReader {
   template <class T, class Visit>
   Result<void> fixed(Visit visit);
 
+  const char* position() const { return at_; }
   std::string where() const { return place_->text(at_); }
   const SourcePlace& place() const { return *place_; }
 
  private:
-  Error bad(std::string what) const;
+  Error bad(std::string what, std::string expected, std::string found) const;
+  Error cut_off(size_t wanted) const;
   Result<uint64_t> varint();
   Result<void> expect(protozero::pbf_wire_type type);
 
@@ -76,7 +78,8 @@ Result<void> ProtoReader::fixed(Visit visit) {
     return {};
   }
   std::string_view packed = TRY(bytes());
-  if (packed.size() % sizeof(T) != 0) return bad("a packed list ends within an element");
+  if (packed.size() % sizeof(T) != 0)
+    return bad("a packed list ends within an element", "whole elements", std::to_string(packed.size()) + " bytes");
   for (size_t i = 0; i < packed.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, packed.data() + i, sizeof(T));

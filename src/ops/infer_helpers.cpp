@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer_helpers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::ops {
 
+namespace {
+/// "Transpose(f32[n,4], perm=[0,0])"
+std::string given(const NodeView& view) {
+  std::string out;
+  for (size_t k = 0; k < view.explicit_inputs && k < view.inputs.size(); ++k)
+    out += (k ? ", " : "") + (view.has(k) ? view.type(k).text() : std::string("none"));
+  if (view.attributes)
+    for (const auto& [name, value] : *view.attributes) out += (out.empty() ? "" : ", ") + name + "=" + ir::text_of(value);
+  constexpr size_t kMost = 300;
+  if (out.size() > kMost) out = out.substr(0, kMost) + "...";
+  return view.op->name + "(" + out + ")";
+}
+}  // namespace
+
 Error refuse(const NodeView& view, Code code, std::string what) {
-  return fail(code, view.where(), (view.op ? view.op->name + ": " : std::string()) + std::move(what));
+  if (!view.op) return fail(code, view.where(), std::move(what));
+  return fail(code, view.where(), view.op->name + ": " + std::move(what))
+      .expected(fmt::format("what the ONNX standard says of {}", view.op->name))
+      .found(given(view));
 }
 
 namespace {
@@ -154,7 +174,7 @@ std::optional<ShapeData> elements(const NodeView& view, size_t input) {
     for (int64_t i = 0; i < operand.constant->count(); ++i) {
       if (is_float(operand.constant->dtype())) {
         const double v = operand.constant->number(i);
-        if (v != static_cast<double>(static_cast<int64_t>(std::clamp(v, -1e15, 1e15)))) return std::nullopt;
+        if (!(std::abs(v) <= 1e15) || v != std::trunc(v)) return std::nullopt;  // a NaN is not <= anything
         out.push_back(clamped_dim(static_cast<int64_t>(v)));
       } else {
         out.push_back(clamped_dim(operand.constant->integer(i)));

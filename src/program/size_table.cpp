@@ -35,7 +35,8 @@ Result<int64_t> SizeTable::level_of(Dim dim) const {
     return fail(Code::not_supported, "", "not supported yet: the size '" + missing->name + "' is not the size of an input")
         .expected("an input with a dimension '" + missing->name + "'")
         .advice("fix it with --shape");
-  if (dim.is_overflow()) return fail(Code::size_overflow, "", "a size does not fit 62 bits");
+  if (dim.is_overflow())
+    return fail(Code::size_overflow, "size table", "a size does not fit 62 bits").expected("at most 2^62").found("a larger product");
   return level;
 }
 

@@ -23,7 +23,8 @@ Result<void> check_type(const PortInfo& port, const Tensor& t) {
   for (size_t d = 0; d < t.shape().size(); ++d)
     if (t.shape()[d] < port.lower[d] || t.shape()[d] > port.upper[d])
       return wrong(fmt::format("dimension {} is out of its range", d))
-          .expected(fmt::format("{} between {} and {}", port.dimensions[d], port.lower[d], port.upper[d]))
+          .expected(port.lower[d] == port.upper[d] ? std::to_string(port.lower[d])
+                                                   : fmt::format("{} between {} and {}", port.dimensions[d], port.lower[d], port.upper[d]))
           .found(shape_text(t.shape()));
   return {};
 }

@@ -22,10 +22,18 @@ constexpr int64_t kMostElements = int64_t{1} << 45;
 bool is_control(const Step& step) { return step.kind == Step::Kind::branch || step.kind == Step::Kind::loop; }
 
 Result<void> check_time(const RunOptions& options, const std::string& place) {
-  if (options.token && options.token->stop.load(std::memory_order_relaxed)) return fail(Code::cancelled, place, "the run was cancelled");
+  if (options.token && options.token->stop.load(std::memory_order_relaxed))
+    return fail(Code::cancelled, place, "the run was cancelled").expected("no call of stop()").found("one");
   if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline)
-    return fail(Code::deadline, place, "the deadline has passed");
+    return fail(Code::deadline, place, "the deadline has passed").expected("an end before the deadline").found("work that is left");
   return {};
+}
+
+Error too_large(std::string place, const Sizes& shape) {
+  return fail(Code::size_overflow, std::move(place), "a value is too large")
+      .expected("at most 2^45 elements")
+      .found(fmt::format("[{}]", fmt::join(shape, ",")))
+      .advice("give smaller inputs");
 }
 
 Error too_small(const PortInfo& port, size_t expected, size_t found) {
@@ -129,7 +137,7 @@ Result<void> Frame::place_result(size_t k) {
   const BufferInfo& info = program_.buffers[port.buffer];
   const Sizes shape = shape_of(port.buffer);
   const auto count = checked_count(shape);
-  if (!count) return fail(Code::size_overflow, port_place("output", port), "the result is too large");
+  if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
   const size_t bytes = static_cast<size_t>(bytes_of(info.dtype, *count));
   if (bound_[k].first != nullptr) {
     if (bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
@@ -148,8 +156,9 @@ Result<void> Frame::place_late(uint32_t from, uint32_t to) {
     const std::vector<Slot>& shape = program_.buffers[b].shape;
     const Slot last = *std::max_element(shape.begin(), shape.end());
     if (last < from || last >= to) continue;
-    const auto count = checked_count(shape_of(b));
-    if (!count || *count > kMostElements) return fail(Code::size_overflow, program_.buffers[b].name, "an intermediate value is too large");
+    const Sizes sizes = shape_of(b);
+    const auto count = checked_count(sizes);
+    if (!count || *count > kMostElements) return too_large(fmt::format("value '{}'", program_.buffers[b].name), sizes);
     const int64_t bytes = bytes_of(program_.buffers[b].dtype, *count) + static_cast<int64_t>(kSlack);
     if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
     pointers_[b] = memory.mutable_data();

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/result.h"
 
@@ -24,8 +26,10 @@ class Block {
     const uint64_t size = (bytes + 4095) / 4096 * 4096;
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      return fail(Code::out_of_memory, "", fmt::format("no memory for {} bytes of intermediate values", bytes))
-          .advice("give smaller inputs");
+      return fail(Code::out_of_memory, "run", "no memory for intermediate values")
+          .expected(fmt::format("{} bytes", bytes))
+          .found(std::strerror(errno))
+          .advice("give smaller inputs, or use fewer threads");
     data_ = static_cast<std::byte*>(memory);
     size_ = size;
     return data_;

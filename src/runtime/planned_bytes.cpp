@@ -31,7 +31,11 @@ Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& s
     Sizes shape;
     for (Slot s : port.shape) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);
-    if (!count) return fail(Code::size_overflow, port.name, "an intermediate value is too large");
+    if (!count || *count > (int64_t{1} << 45))
+      return fail(Code::size_overflow, "value '" + port.name + "'", "an intermediate value is too large")
+          .expected("at most 2^45 elements")
+          .found(count ? std::to_string(*count) : "2^63 or more")
+          .advice("give smaller inputs");
     bytes += 2 * static_cast<uint64_t>(bytes_of(port.dtype, *count));
   }
   return bytes;

@@ -241,11 +241,15 @@ Result<Program> decode(std::string_view bytes) {
   try {
     p = read_program(Reader(bytes.data(), bytes.size()), 0);
   } catch (const protozero::exception& e) {
-    return fail(Code::bad_file, "program section", "the program does not decode").found(e.what()).advice("build the engine again");
+    return fail(Code::bad_file, "program section", "the program does not decode")
+        .expected("numbered fields")
+        .found(e.what())
+        .advice("build the engine again");
   }
   if (!is_sound(p))
     return fail(Code::bad_file, "program section", "the program refers to what is not there")
         .expected("sound indices")
+        .found("one that is out of range")
         .advice("build the engine again");
   return p;
 }

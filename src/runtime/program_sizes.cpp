@@ -16,7 +16,9 @@ std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, c
     case Kind::input_dimension: return given.inputs[line.a][line.b];
     case Kind::add: return checked_add(v[line.a], v[line.b]);
     case Kind::multiply: return checked_mul(v[line.a], v[line.b]);
-    case Kind::floor_divide: return v[line.b] == 0 ? 0 : floor_div(v[line.a], v[line.b]);
+    case Kind::floor_divide:
+      if (v[line.b] == -1) return checked_sub(0, v[line.a]);
+      return v[line.b] == 0 ? 0 : floor_div(v[line.a], v[line.b]);
     case Kind::minimum: return std::min(v[line.a], v[line.b]);
     case Kind::maximum: return std::max(v[line.a], v[line.b]);
     case Kind::select: return v[line.a] != 0 ? v[line.b] : v[line.c];
@@ -28,6 +30,11 @@ std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, c
   return std::nullopt;
 }
 
+std::string overflow_text(const SizeLine& line, const std::vector<int64_t>& v) {
+  const char* sign = line.kind == SizeLine::Kind::add ? " + " : line.kind == SizeLine::Kind::multiply ? " * " : " / ";
+  return std::to_string(v[line.a]) + sign + std::to_string(v[line.b]);
+}
+
 }  // namespace
 
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values) {
@@ -35,7 +42,11 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
   for (uint32_t k = from; k < to; ++k) {
     if (program.sizes[k].kind == SizeLine::Kind::bound) continue;  // set by its step
     auto value = value_of(program.sizes[k], given, values);
-    if (!value) return fail(Code::size_overflow, "", "a size does not fit 63 bits").advice("give smaller inputs");
+    if (!value)
+      return fail(Code::size_overflow, "size table", "a size does not fit 63 bits")
+          .expected("at most 2^63-1")
+          .found(overflow_text(program.sizes[k], values))
+          .advice("give smaller inputs");
     values[k] = *value;
   }
   return {};
@@ -59,7 +70,11 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
     std::vector<int64_t> shape;
     for (Slot s : b.shape) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);
-    if (!count || *count > (int64_t{1} << 45)) return fail(Code::size_overflow, b.name, "an intermediate value is too large");
+    if (!count || *count > (int64_t{1} << 45))
+      return fail(Code::size_overflow, "value '" + b.name + "'", "an intermediate value is too large")
+          .expected("at most 2^45 elements")
+          .found(count ? std::to_string(*count) : "2^63 or more")
+          .advice("give smaller inputs");
     blocks.push_back({k, static_cast<uint64_t>(round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64)), 0});
   }
   // Largest first, each at the lowest place that is free during its life.

@@ -56,7 +56,8 @@ base::Result<Engine> compile_model(const std::filesystem::path& model, const Com
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return guarded([&]() -> Result<Engine> {
     if (options.opt < 0 || options.opt > 3)
-      return std::unexpected(Error{Code::bad_usage, "opt", "there is no such level", "0 to 3", std::to_string(options.opt), ""});
+      return std::unexpected(
+          Error{Code::bad_usage, "opt", "there is no such level", "0 to 3", std::to_string(options.opt), "3 does everything"});
     auto engine = compile_model(model, options);
     if (!engine) return std::unexpected(public_error(engine.error()));
     return std::move(*engine);

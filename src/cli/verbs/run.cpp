@@ -35,7 +35,7 @@ Result<void> write_results(const Options& o, const files::NamedTensors& results)
   if (o.output_dir.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(o.output_dir, error);
-  if (error) return fail(Code::write_failed, o.output_dir, "the folder cannot be made").found(error.message());
+  if (error) return fail(Code::write_failed, o.output_dir, "the folder cannot be made").expected("a folder").found(error.message());
   for (const auto& [name, tensor] : results)
     TRY(files::write_npy(std::filesystem::path(o.output_dir) / (file_name_of(name) + ".npy"), tensor));
   return {};
