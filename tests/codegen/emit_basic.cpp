@@ -30,6 +30,24 @@ TEST(Emit, MapWithMaskedTail) {
   }
 }
 
+TEST(Emit, TargetsAreChosenByWhatTheCpuHas) {
+  CpuFeatures cpu;
+  const auto none = Target::of(cpu);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code(), Code::wrong_target);
+  EXPECT_EQ(none.error()->expected, "AVX2, FMA, F16C and BMI2");
+  EXPECT_EQ(none.error()->found, "neither AVX2 nor AVX-512");
+  EXPECT_FALSE(none.error()->advice.empty());
+  cpu.avx2 = cpu.fma = cpu.f16c = true;
+  EXPECT_EQ(Target::of(cpu).error()->found, "AVX2, FMA, F16C") << "BMI2 is used too";
+  cpu.bmi2 = true;
+  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx2);
+  cpu.avx512f = cpu.avx512bw = cpu.avx512vl = cpu.avx512dq = true;
+  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx2) << "CD is used too";
+  cpu.avx512cd = true;
+  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx512);
+}
+
 TEST(Emit, BytesDoNotDependOnThreads) {
   std::vector<TileKernel> kernels;
   for (int lanes : {8, 16, 4, 8, 16, 32}) kernels.push_back(axpy(lanes));

@@ -108,6 +108,52 @@ TEST_F(LoadTest, RefusesAnEngineWithoutItsSections) {
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
 }
 
+constexpr CpuFeatures kAvx2{.avx2 = true, .fma = true, .f16c = true, .bmi2 = true};
+
+CpuFeatures without(CpuFeatures cpu, bool CpuFeatures::* feature) {
+  cpu.*feature = false;
+  return cpu;
+}
+
+TEST_F(LoadTest, SaysWhatTheCpuLacks) {
+  const auto path = file(engine_bytes({}));
+  for (const CpuFeatures& cpu : {CpuFeatures{}, without(kAvx2, &CpuFeatures::avx2), without(kAvx2, &CpuFeatures::fma),
+                                 without(kAvx2, &CpuFeatures::f16c), without(kAvx2, &CpuFeatures::bmi2)}) {
+    const auto loaded = load_engine(path, {.verify = false, .opaque = &test_device(), .cpu = cpu});
+    ASSERT_FALSE(loaded) << cpu.text();
+    EXPECT_EQ(loaded.error().code(), Code::wrong_target);
+    EXPECT_EQ(loaded.error()->place, path.string());
+    EXPECT_EQ(loaded.error()->expected, "AVX2, FMA, F16C, BMI2");
+    EXPECT_EQ(loaded.error()->found, cpu.text());
+    EXPECT_NE(loaded.error()->advice.find("--portable"), std::string::npos);
+  }
+}
+
+TEST_F(LoadTest, DoesNotRunAvx512CodeWithoutAllOfIt) {
+  Parts parts;
+  parts.target = static_cast<uint32_t>(CodeTarget::x86_avx512);
+  const auto path = file(engine_bytes(parts));
+  CpuFeatures all = kAvx2;
+  all.avx512f = all.avx512bw = all.avx512vl = all.avx512dq = all.avx512cd = true;
+  EXPECT_TRUE(load_engine(path, {.verify = false, .opaque = &test_device(), .cpu = all}));
+  for (const CpuFeatures& cpu : {kAvx2, without(all, &CpuFeatures::avx512vl), without(all, &CpuFeatures::avx512cd)}) {
+    const auto loaded = load_engine(path, {.verify = false, .opaque = &test_device(), .cpu = cpu});
+    ASSERT_FALSE(loaded) << cpu.text();
+    EXPECT_EQ(loaded.error().code(), Code::wrong_target);
+    EXPECT_NE(loaded.error()->expected.find("AVX-512"), std::string::npos);
+    EXPECT_EQ(loaded.error()->found, cpu.text());
+  }
+}
+
+TEST_F(LoadTest, RefusesANewerFormat) {
+  std::string bytes = engine_bytes({});
+  bytes[offsetof(engine::Header, major)] = static_cast<char>(engine::kMajor + 1);
+  const auto loaded = load_engine(file(bytes), {.verify = false, .opaque = &test_device()});
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code(), Code::wrong_target);
+  EXPECT_EQ(loaded.error()->found, "2.0");
+}
+
 TEST_F(LoadTest, SaysThatAnEngineWithoutCodeNeedsTheFullLibrary) {
   Parts parts;
   parts.target = 0;

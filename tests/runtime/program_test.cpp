@@ -160,6 +160,9 @@ TEST(ProgramSizes, ThatOverflowAreAnError) {
     EXPECT_EQ(done.error().code(), Code::size_overflow);
   }
   Program p;
+  p.sizes = {{Kind::constant, INT64_MIN, 0, 0, 0}, {Kind::constant, -1, 0, 0, 0}, {Kind::floor_divide, 0, 0, 1, 0}};
+  std::vector<int64_t> quotient;
+  EXPECT_FALSE(evaluate_sizes(p, 0, 3, {}, quotient));
   p.sizes = {{Kind::constant, int64_t{1} << 40, 0, 0, 0}};
   p.door_lines = 1;
   p.buffers = {buffer(BufferInfo::Kind::arena, DType::f32, {0, 0}, 0, "huge")};
