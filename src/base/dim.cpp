@@ -17,6 +17,20 @@ Dim from(std::optional<Poly> poly, Dim a, Dim b) {
   return DimAlgebra::dim_of(DimAlgebra::symbols_of(a, b), *std::move(poly));
 }
 
+/// What `compute` gives for the operation, remembered. At least one of the operands is symbolic.
+template <class Compute>
+Dim remembered(char operation, Dim a, Dim b, Compute compute) {
+  constexpr size_t kMemos = 256;
+  std::vector<DimMemo>& memo = DimAlgebra::state_of(DimAlgebra::symbols_of(a, b)).memo;
+  if (memo.empty()) memo.resize(kMemos);
+  const uint64_t mixed = (a.hash() * 31 + b.hash() + static_cast<uint64_t>(operation)) * 0x9e3779b97f4a7c15u;
+  DimMemo& m = memo[mixed >> 56];
+  if (m.operation == operation && m.a == a && m.b == b) return m.result;
+  const Dim result = compute();
+  m = {a, b, result, operation};
+  return result;
+}
+
 Dim from_number(std::optional<int64_t> value) {
   return value && *value > -kUnbounded && *value < kUnbounded ? Dim(*value) : DimAlgebra::overflow();
 }
@@ -30,19 +44,19 @@ int64_t Dim::upper() const { return is_number() ? value() : node()->upper; }
 Dim operator+(Dim a, Dim b) {
   if (a.is_number() && b.is_number()) return from_number(checked_add(a.value(), b.value()));
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
-  return from(add(poly_of(a), poly_of(b)), a, b);
+  return remembered('+', a, b, [&] { return from(add(poly_of(a), poly_of(b)), a, b); });
 }
 
 Dim operator-(Dim a, Dim b) {
   if (a.is_number() && b.is_number()) return from_number(checked_sub(a.value(), b.value()));
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
-  return from(add(poly_of(a), poly_of(b), -1), a, b);
+  return remembered('-', a, b, [&] { return from(add(poly_of(a), poly_of(b), -1), a, b); });
 }
 
 Dim operator*(Dim a, Dim b) {
   if (a.is_number() && b.is_number()) return from_number(checked_mul(a.value(), b.value()));
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
-  return from(multiply(poly_of(a), poly_of(b)), a, b);
+  return remembered('*', a, b, [&] { return from(multiply(poly_of(a), poly_of(b)), a, b); });
 }
 
 Dim product(const DimList& dims) {

@@ -23,8 +23,16 @@ struct DimNodeEqual {
   bool operator()(const DimNode* a, const DimNode* b) const;
 };
 
+/// One sum, difference or product that was computed lately.
+struct DimMemo {
+  Dim a, b, result;
+  char operation = 0;
+};
+
 struct Symbols::State {
   std::deque<DimNode> nodes;
+  /// By hash, the newest wins: inference asks for the same few element counts again and again. Empty until first used.
+  std::vector<DimMemo> memo;
   std::unordered_set<const DimNode*, DimNodeHash, DimNodeEqual> interned;
   std::unordered_map<std::string, Dim> by_name;
   std::vector<Dim> all;

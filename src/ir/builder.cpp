@@ -18,6 +18,11 @@ std::vector<ValueId> Builder::many(std::string_view op, std::vector<ValueId> inp
   return node ? results_of(node) : std::vector<ValueId>(std::max<size_t>(outputs, 1));
 }
 
+std::vector<ValueId> Builder::many(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes) {
+  const NodeId node = insert(op, std::move(inputs), outputs, std::move(attributes));
+  return node ? results_of(node) : std::vector<ValueId>(std::max<size_t>(outputs, 1));
+}
+
 std::vector<ValueId> Builder::with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
                                         std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes) {
   const NodeId node = insert(op, std::move(inputs), outputs, std::move(attributes));
@@ -34,15 +39,20 @@ NodeId Builder::insert(std::string_view op_name, std::vector<ValueId> inputs, si
     status_ = fail(Code::not_supported, std::string(op_name), "no op of this name").advice("check the name and the domain (domain::Name)");
     return {};
   }
-  for (ValueId input : inputs) {
-    if (!input || (graph_.alive(input) && graph_.stands_before(input, before_))) continue;
-    status_ = fail(Code::bad_graph, std::string(op_name), "an operand stands behind the place where the node is inserted, or is gone");
-    return {};
-  }
   Attributes set;
   for (auto& [key, value] : attributes) set.set(std::move(key), std::move(value));
-  NodeId node = graph_.insert(*op, std::move(inputs), outputs, std::move(set), before_);
-  if (!provenance_.rule.empty() || !provenance_.sources.empty()) graph_.set_provenance(node, provenance_);
+  return insert(*op, std::move(inputs), outputs, std::move(set));
+}
+
+NodeId Builder::insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes) {
+  if (!status_) return {};
+  for (ValueId input : inputs) {
+    if (!input || (graph_.alive(input) && graph_.stands_before(input, before_))) continue;
+    status_ = fail(Code::bad_graph, op.name, "an operand stands behind the place where the node is inserted, or is gone");
+    return {};
+  }
+  NodeId node = graph_.insert(op, std::move(inputs), outputs, std::move(attributes), before_);
+  if (provenance_) graph_.set_provenance(node, provenance_);
   return node;
 }
 

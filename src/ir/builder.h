@@ -16,12 +16,13 @@ class Builder {
   explicit Builder(Graph& graph, NodeId before = {}) : graph_(graph), before_(before) {}
 
   Graph& graph() { return graph_; }
-  void set_provenance(Provenance provenance) { provenance_ = std::move(provenance); }
+  void set_provenance(Provenance provenance) { provenance_ = std::make_shared<const Provenance>(std::move(provenance)); }
   /// One result. Op by name ("Add"; "com.microsoft::Gelu" for another domain).
   ValueId operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, Attribute>> attributes = {});
   /// Several results.
   std::vector<ValueId> many(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                             std::vector<std::pair<std::string, Attribute>> attributes = {});
+  std::vector<ValueId> many(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {});
   /// Several results of a node with a body: the body's last `captures.size()` inputs stand for the captured values.
   std::vector<ValueId> with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
                                  std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes = {});
@@ -35,11 +36,12 @@ class Builder {
   /// The node, not inferred; none where `status_` says why.
   NodeId insert(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                 std::vector<std::pair<std::string, Attribute>> attributes);
+  NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes);
   std::vector<ValueId> results_of(NodeId node);
 
   Graph& graph_;
   NodeId before_;
-  Provenance provenance_;
+  std::shared_ptr<const Provenance> provenance_;
   Result<void> status_;
 };
 

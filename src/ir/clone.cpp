@@ -47,7 +47,7 @@ void Graph::copy_slots_to(Graph& copy) const {
     to = values_[i];
     if (!to.live) continue;
     carry.apply(to.value);
-    if (!to.value.name.empty()) copy.names_.emplace(to.value.name, ValueId(static_cast<uint32_t>(i), to.generation));
+    if (!to.value.name.empty()) copy.names_.add(to.value.name, ValueId(static_cast<uint32_t>(i), to.generation));
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const NodeSlot& from = nodes_[i];

@@ -5,9 +5,16 @@
 
 namespace tenon::ir {
 
+void Bodies::push_back(Body body) {
+  if (!list_) list_ = std::make_unique<std::vector<Body>>();
+  list_->push_back(std::move(body));
+}
+
 Graph::Graph(const OpTable& ops) : Graph(ops, std::make_shared<Symbols>(), false) {}
 Graph::Graph(const OpTable& ops, std::shared_ptr<Symbols> symbols, bool is_body)
-    : ops_(&ops), symbols_(std::move(symbols)), is_body_(is_body) {}
+    : ops_(&ops), symbols_(std::move(symbols)), is_body_(is_body) {
+  static_assert(sizeof(NodeSlot) == 3 * kCacheLine && sizeof(ValueSlot) == 3 * kCacheLine);
+}
 Graph::~Graph() = default;
 
 std::unique_ptr<Graph> Graph::body_of(const Graph& outer) { return std::unique_ptr<Graph>(new Graph(*outer.ops_, outer.symbols_, true)); }
@@ -28,8 +35,28 @@ bool Graph::alive(ValueId id) const {
 
 const Node& Graph::node(NodeId id) const { return slot(id).node; }
 const Value& Graph::value(ValueId id) const { return slot(id).value; }
-NodeId Graph::next(NodeId id) const { return slot(id).next; }
+NodeId Graph::next(NodeId id) const {
+  const NodeId after = slot(id).next;
+  prefetch_node(after);
+  return after;
+}
 NodeId Graph::previous(NodeId id) const { return slot(id).previous; }
+void Graph::prefetch_node(NodeId id) const {
+  if (!id || id.slot() >= nodes_.size()) return;
+  const auto* lines = reinterpret_cast<const std::byte*>(&nodes_[id.slot()]);
+  __builtin_prefetch(lines);
+  __builtin_prefetch(lines + kCacheLine);
+}
+
+void Graph::prefetch_values(NodeId id) const {
+  if (!alive(id)) return;
+  const Node& n = nodes_[id.slot()].node;
+  for (ValueId v : n.inputs)
+    if (v) __builtin_prefetch(&values_[v.slot()]);
+  for (ValueId v : n.outputs)
+    if (v) __builtin_prefetch(&values_[v.slot()]);
+}
+
 bool Graph::is_before(NodeId a, NodeId b) const { return slot(a).key < slot(b).key; }
 
 bool Graph::stands_before(ValueId value, NodeId node) const {
@@ -37,10 +64,11 @@ bool Graph::stands_before(ValueId value, NodeId node) const {
   return !producer || !node || is_before(producer, node);
 }
 
-ValueId Graph::find_value(std::string_view value_name) const {
-  auto at = names_.find(value_name);
-  return at == names_.end() ? ValueId{} : at->second;
+auto Graph::name_of() const {
+  return [this](ValueId id) -> std::string_view { return values_[id.slot()].value.name; };
 }
+
+ValueId Graph::find_value(std::string_view value_name) const { return names_.find(value_name, name_of()); }
 
 NodeId Graph::only_user(ValueId id) const {
   const Value& v = value(id);
@@ -73,11 +101,11 @@ std::vector<ValueId> Graph::values() const {
 
 std::string Graph::unique_name(std::string_view stem) const {
   std::string base(stem.empty() ? "v" : stem);
-  if (!names_.contains(base)) return base;
+  if (!find_value(base)) return base;
   uint32_t& count = next_suffix_[base];
   while (true) {
     std::string candidate = base + "_" + std::to_string(++count);
-    if (!names_.contains(candidate)) return candidate;
+    if (!find_value(candidate)) return candidate;
   }
 }
 
@@ -103,7 +131,7 @@ ValueId Graph::new_value(Value::Kind kind) {
 void Graph::release(ValueId id) {
   ValueSlot& s = slot(id);
   TENON_ASSERT(s.value.uses.empty());
-  if (!s.value.name.empty()) names_.erase(s.value.name);
+  if (!s.value.name.empty()) names_.erase(s.value.name, id);
   s.value = Value{};
   s.live = false;
   --live_values_;
@@ -114,9 +142,11 @@ void Graph::release(ValueId id) {
 
 void Graph::take_name(ValueId id, std::string new_name) {
   Value& v = slot(id).value;
-  if (!v.name.empty()) names_.erase(v.name);
-  v.name = new_name.empty() ? std::string() : unique_name(new_name);
-  if (!v.name.empty()) names_.emplace(v.name, id);
+  if (!v.name.empty()) names_.erase(v.name, id);
+  v.name.clear();
+  if (new_name.empty()) return;
+  v.name = find_value(new_name) ? unique_name(new_name) : std::move(new_name);
+  names_.add(v.name, id);
 }
 
 ValueId Graph::add_input(std::string input_name, Type type) {
@@ -159,6 +189,18 @@ void Graph::set_name(ValueId id, std::string new_name) {
   if (listener_) listener_->value_renamed(id, before);
 }
 
+void Graph::hand_over_name(ValueId from, ValueId to) {
+  std::string& old = slot(from).value.name;
+  std::string& fresh = slot(to).value.name;
+  TENON_ASSERT(fresh.empty());
+  if (old.empty()) return;
+  names_.hand_over(old, from, to);
+  fresh.swap(old);
+  if (!listener_) return;
+  listener_->value_renamed(from, fresh);
+  listener_->value_renamed(to, old);
+}
+
 void Graph::set_type(ValueId id, Type type) {
   Value& v = slot(id).value;
   if (v.type == type) return;
@@ -171,7 +213,7 @@ void Graph::set_data(ValueId id, std::optional<ShapeData> data) { slot(id).value
 // --- what a node carries -------------------------------------------------------------------------------------
 
 void Graph::set_name(NodeId id, std::string new_name) { slot(id).node.name = std::move(new_name); }
-void Graph::set_provenance(NodeId id, Provenance provenance) { slot(id).node.provenance = std::move(provenance); }
+void Graph::set_provenance(NodeId id, std::shared_ptr<const Provenance> provenance) { slot(id).node.provenance = std::move(provenance); }
 Graph& Graph::body(NodeId id, size_t index) { return *slot(id).node.bodies[index].graph; }
 
 void Graph::set_attribute(NodeId id, std::string attribute, Attribute value) {

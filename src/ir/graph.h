@@ -14,7 +14,9 @@
 #include "ir/attribute.h"
 #include "ir/constant.h"
 #include "ir/ids.h"
+#include "ir/name_table.h"
 #include "ir/op.h"
+#include "ir/small_list.h"
 #include "ir/type.h"
 
 namespace tenon::ir {
@@ -27,15 +29,16 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
+/// What every walk asks stands first.
 struct Value {
   enum class Kind : uint8_t { input, constant, result } kind = Kind::result;
-  std::string name;  ///< unique in its graph; empty names are given when printed
+  uint32_t index = 0;      ///< result: which of its outputs; input: which input
+  NodeId producer;         ///< result: the node
+  SmallList<Use, 2> uses;  ///< complete; order has no meaning
   Type type;
-  NodeId producer;       ///< result: the node
-  uint32_t index = 0;    ///< result: which of its outputs; input: which input
   ConstantRef constant;  ///< constant
   std::optional<ShapeData> data;
-  std::vector<Use> uses;  ///< complete; order has no meaning
+  std::string name;  ///< unique in its graph; empty names are given when printed
   bool is_constant() const { return kind == Kind::constant; }
 };
 
@@ -52,15 +55,31 @@ struct Body {
   uint32_t captures = 0;
 };
 
+/// The bodies of one node. Most have none: then this is one null pointer.
+class Bodies {
+ public:
+  bool empty() const { return !list_ || list_->empty(); }
+  size_t size() const { return list_ ? list_->size() : 0; }
+  Body& operator[](size_t i) { return (*list_)[i]; }
+  const Body& operator[](size_t i) const { return (*list_)[i]; }
+  const Body* begin() const { return list_ ? list_->data() : nullptr; }
+  const Body* end() const { return begin() + size(); }
+  void push_back(Body body);
+
+ private:
+  std::unique_ptr<std::vector<Body>> list_;
+};
+
+/// What every walk asks stands first.
 struct Node {
   const Op* op = nullptr;
-  std::string name;
+  uint32_t explicit_inputs = 0;   ///< operands beyond these are captures by bodies
+  SmallList<ValueId, 4> inputs;   ///< none id: a missing optional operand
+  SmallList<ValueId, 4> outputs;  ///< none id: an optional output that nobody asked for
   Attributes attributes;
-  std::vector<ValueId> outputs;  ///< none id: an optional output that nobody asked for
-  std::vector<Body> bodies;
-  Provenance provenance;
-  uint32_t explicit_inputs = 0;  ///< operands beyond these are captures by bodies
-  std::vector<ValueId> inputs;   ///< none id: a missing optional operand
+  Bodies bodies;
+  std::shared_ptr<const Provenance> provenance;  ///< null: imported
+  std::string name;
 
   bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
   bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
@@ -118,6 +137,10 @@ class Graph {
   NodeId first() const { return head_; }
   NodeId last() const { return tail_; }
   NodeId next(NodeId id) const;
+  /// Starts to load what a visit of the node will look at, without waiting. For walks that know who comes some steps later: first the
+  /// node itself, then (a step or two later) its operands and results. Stale ids do no harm.
+  void prefetch_node(NodeId id) const;
+  void prefetch_values(NodeId id) const;
   NodeId previous(NodeId id) const;
   bool is_before(NodeId a, NodeId b) const;
   /// May `node` (none: the end of the graph) use the value where it stands now?
@@ -179,11 +202,13 @@ class Graph {
   void move_before(NodeId node, NodeId before);
   void set_name(NodeId node, std::string name);
   void set_name(ValueId value, std::string name);
+  /// `to`, which has no name, takes that of `from`, which loses it.
+  void hand_over_name(ValueId from, ValueId to);
   void set_type(ValueId value, Type type);
   void set_data(ValueId value, std::optional<ShapeData> data);
   void set_attribute(NodeId node, std::string name, Attribute value);
   void erase_attribute(NodeId node, std::string_view name);
-  void set_provenance(NodeId node, Provenance provenance);
+  void set_provenance(NodeId node, std::shared_ptr<const Provenance> provenance);
   /// A name that no value has yet, made from `stem`.
   std::string unique_name(std::string_view stem) const;
 
@@ -210,6 +235,7 @@ class Graph {
   void insert_operand(NodeId node, uint32_t slot, ValueId value);
   void remove_operand(NodeId node, uint32_t slot);
   void take_name(ValueId id, std::string name);
+  auto name_of() const;
   bool collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const;
   void move_behind(NodeId anchor, std::vector<NodeId>& movers);
   void copy_slots_to(Graph& copy) const;
@@ -227,9 +253,8 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<uint32_t> output_positions_;  ///< where output k stands in its value's use-list
   std::vector<std::string> output_names_;
-  std::unordered_map<std::string_view, ValueId> names_;            ///< keys are the values' own strings, which never move
+  NameTable names_;
   mutable std::unordered_map<std::string, uint32_t> next_suffix_;  ///< unique_name: where to go on counting, a stem
-  mutable uint32_t mark_ = 0;
   Listener* listener_ = nullptr;
 };
 

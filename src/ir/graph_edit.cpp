@@ -27,7 +27,6 @@ void Graph::drop_use(ValueId value, Use use) {
     position_of(uses[at]) = at;
   }
   uses.pop_back();
-  if (uses.empty()) uses.shrink_to_fit();
 }
 
 void Graph::repoint(Use use, ValueId to) {
@@ -64,14 +63,14 @@ NodeId Graph::insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, 
   s.node.op = &op;
   s.node.attributes = std::move(attributes);
   s.node.explicit_inputs = static_cast<uint32_t>(inputs.size());
-  s.node.inputs = std::move(inputs);
+  s.node.inputs = inputs;
   s.positions.assign(s.node.inputs.size(), 0);
   for (uint32_t k = 0; k < s.node.inputs.size(); ++k) {
     ValueId input = s.node.inputs[k];
     TENON_ASSERT(!input || stands_before(input, id));
     add_use(input, {id, k});
   }
-  s.node.outputs.reserve(outputs);
+  s.node.outputs.reserve(static_cast<uint32_t>(outputs));
   for (uint32_t k = 0; k < outputs; ++k) {
     ValueId result = new_value(Value::Kind::result);
     slot(result).value.producer = id;

@@ -11,9 +11,9 @@ std::string range_text(int low, int high) {
   return low == high ? fmt::format("{}", low) : fmt::format("{} to {}", low, high);
 }
 
-Result<void> check_count(const NodeView& view, const char* what, size_t count, int low, int high) {
+Result<void> check_count(const Graph& graph, NodeId id, const char* what, size_t count, int low, int high) {
   if (count >= static_cast<size_t>(low) && (high < 0 || count <= static_cast<size_t>(high))) return {};
-  return fail(Code::bad_graph, view.where(), fmt::format("wrong number of {}", what))
+  return fail(Code::bad_graph, graph.view(id).where(), fmt::format("wrong number of {}", what))
       .expected(range_text(low, high))
       .found(fmt::format("{}", count));
 }
@@ -122,12 +122,9 @@ void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
 }  // namespace
 
 Result<void> infer(Graph& graph, NodeId id) {
-  {
-    const Node& node = graph.node(id);
-    NodeView view = graph.view(id);
-    TRY(check_count(view, "operands", node.explicit_inputs, node.op->min_inputs, node.op->max_inputs));
-    TRY(check_count(view, "results", node.outputs.size(), node.op->min_outputs, node.op->max_outputs));
-  }
+  const Op& op = *graph.node(id).op;
+  TRY(check_count(graph, id, "operands", graph.node(id).explicit_inputs, op.min_inputs, op.max_inputs));
+  TRY(check_count(graph, id, "results", graph.node(id).outputs.size(), op.min_outputs, op.max_outputs));
   for (size_t b = 0; b < graph.node(id).bodies.size(); ++b) TRY(infer_body(graph, id, b));
   NodeView view = graph.view(id);
   size_t results = view.outputs.size();

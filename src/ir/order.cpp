@@ -3,6 +3,7 @@
 // numbered anew (Bender, Cole, Demaine, Farach-Colton, Zito: "Two simplified algorithms for maintaining order in a list", 2002),
 // which makes an insertion O(log n) amortised at worst and O(1) in practice.
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/slots.h"
 
@@ -84,15 +85,12 @@ void Graph::move_before(NodeId id, NodeId before) {
 
 /// The users of `from` that stand before `anchor`, and what depends on them up to there. False where `anchor` itself does.
 bool Graph::collect_movers(ValueId from, NodeId anchor, NodeId except, std::vector<NodeId>& movers) const {
-  ++mark_;
+  std::unordered_set<NodeId> seen;
   auto visit = [&](ValueId value, NodeId skip) {
     for (const Use& use : slot(value).value.uses) {
       if (use.is_output() || use.node == skip) continue;
       if (use.node == anchor) return false;
-      NodeSlot& user = slot(use.node);
-      if (user.mark == mark_ || user.key > slot(anchor).key) continue;
-      user.mark = mark_;
-      movers.push_back(use.node);
+      if (slot(use.node).key < slot(anchor).key && seen.insert(use.node).second) movers.push_back(use.node);
     }
     return true;
   };

@@ -5,20 +5,23 @@
 
 namespace tenon::ir {
 
-struct Graph::NodeSlot {
-  Node node;
-  std::vector<uint32_t> positions;  ///< where operand k stands in its value's use-list
-  uint64_t key = 0;                 ///< order key: grows along the list
+/// Walks of a large graph wait for memory and for little else: each cell is three cache lines, the first of which holds what nearly
+/// every visit asks (order, op, operands; kind, users, dtype).
+inline constexpr size_t kCacheLine = 64;
+
+struct alignas(kCacheLine) Graph::NodeSlot {
+  uint64_t key = 0;  ///< order key: grows along the list
   NodeId previous, next;
-  uint32_t mark = 0;  ///< equal to Graph::mark_: visited in the walk that runs now
   uint8_t generation = 0;
   bool live = false;
+  Node node;
+  SmallList<uint32_t, 4> positions;  ///< where operand k stands in its value's use-list
 };
 
-struct Graph::ValueSlot {
-  Value value;
+struct alignas(kCacheLine) Graph::ValueSlot {
   uint8_t generation = 0;
   bool live = false;
+  Value value;
 };
 
 /// A slot is given out 255 times and then retired, so that a generation tag never comes back.

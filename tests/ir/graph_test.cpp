@@ -187,6 +187,44 @@ TEST_F(GraphTest, MakesNamesUnique) {
   sound();
 }
 
+TEST_F(GraphTest, HandsNamesOver) {
+  ValueId a = relu(x), b = relu(a);
+  g.set_name(a, "layer");
+  g.hand_over_name(a, b);
+  EXPECT_EQ(g.find_value("layer"), b);
+  EXPECT_EQ(g.value(a).name, "");
+  EXPECT_EQ(g.value(b).name, "layer");
+  g.hand_over_name(a, b = relu(b));
+  EXPECT_EQ(g.value(b).name, "") << "a value without a name has none to give";
+  sound();
+}
+
+TEST_F(GraphTest, FindsNamesAmongThousandsThatComeAndGo) {
+  std::vector<ValueId> made;
+  for (int i = 0; i < 5000; ++i) {
+    made.push_back(relu(x));
+    g.set_name(made.back(), "value " + std::to_string(i));
+  }
+  for (int i = 0; i < 5000; i += 3) g.erase(maker(made[static_cast<size_t>(i)]));
+  for (int i = 0; i < 5000; ++i)
+    EXPECT_EQ(g.find_value("value " + std::to_string(i)), i % 3 ? made[static_cast<size_t>(i)] : ValueId{}) << i;
+  sound();
+}
+
+TEST_F(GraphTest, HoldsNodesOfManyOperandsAndValuesOfManyUses) {
+  std::vector<ValueId> operands(9, x);
+  operands[4] = relu(x);
+  NodeId n = g.insert(ops["Sum"], operands, 1);
+  EXPECT_EQ(g.value(x).uses.size(), 9u);
+  EXPECT_EQ(g.node(n).inputs, operands);
+  g.set_operand(n, 4, x);
+  EXPECT_EQ(g.value(x).uses.size(), 10u);
+  sound();
+  g.erase(n);
+  EXPECT_EQ(g.value(x).uses.size(), 1u);
+  sound();
+}
+
 TEST_F(GraphTest, AppendsAndTrimsOperands) {
   NodeId n = g.insert(ops["Clip"], {x}, 1);
   g.set_operand(n, 1, {});
