@@ -10,7 +10,7 @@
 namespace tenon::rewrite {
 namespace {
 
-bool holds(const std::vector<NodeId>& nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
+bool holds(std::span<const NodeId> nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
 /// New nodes go before the latest root: all operands of the match stand before it.
 NodeId anchor_of(const Match& match) {
@@ -20,18 +20,19 @@ NodeId anchor_of(const Match& match) {
   return at;
 }
 
-ir::Provenance provenance_of(const Match& match, const Rule& rule) {
+/// Of the nodes that a rewrite has made: all share it.
+std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Rule& rule) {
   ir::Provenance p{std::string(rule.name), {}};
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
-    if (node.provenance.sources.empty()) {
+    if (!node.provenance || node.provenance->sources.empty()) {
       p.sources.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
       continue;
     }
-    for (const std::string& source : node.provenance.sources)
+    for (const std::string& source : node.provenance->sources)
       if (p.sources.size() < 64 && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
   }
-  return p;
+  return std::make_shared<const ir::Provenance>(std::move(p));
 }
 
 /// Empty where `to` may stand for `from`.
@@ -104,18 +105,6 @@ bool knows_more_elements(const Value& from, const Value& to) {
   return to.is_constant() ? !all_numbers(from) : to.data && !from.data;
 }
 
-void rename(ir::Graph& graph, ValueId value, std::string name, Journal& journal) {
-  journal.renamed(value, graph.value(value).name);
-  graph.set_name(value, std::move(name));
-}
-
-/// The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
-void hand_over_name(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
-  std::string name = graph.value(from).name;
-  rename(graph, from, {}, journal);
-  rename(graph, to, std::move(name), journal);
-}
-
 }  // namespace
 
 bool is_dead(const ir::Graph& graph, NodeId id) {
@@ -142,15 +131,24 @@ std::string_view guard(const Match& match, const Rule& rule) {
 std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
   if (from == to) return "the replacement is the value itself";
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
-  const ir::Type before = graph.value(from).type;
-  const ir::Type known = merged(before, graph.value(to).type);
-  journal.refining(to);
-  const bool learns = !(known == before) || knows_more_elements(graph.value(from), graph.value(to));
-  if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
   const Value& value = graph.value(to);
-  if (value.name.empty()) hand_over_name(graph, from, to, journal);
-  if (value.kind == Value::Kind::result && !(value.type == known)) graph.set_type(to, known);
-  if (!value.data && graph.value(from).data) graph.set_data(to, graph.value(from).data);
+  const bool same_type = graph.value(from).type == value.type;
+  bool learns = knows_more_elements(graph.value(from), value);
+  std::optional<ir::Type> known;
+  if (!same_type) {
+    known = merged(graph.value(from).type, value.type);
+    learns |= !(*known == graph.value(from).type);
+  }
+  const bool tells_data = !value.data && graph.value(from).data;
+  if (tells_data || (known && !(value.type == *known))) journal.refining(to);
+  if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
+  // The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
+  if (value.name.empty()) {
+    graph.hand_over_name(from, to);
+    journal.name_handed_over(from, to);
+  }
+  if (known && value.kind == Value::Kind::result && !(value.type == *known)) graph.set_type(to, std::move(*known));
+  if (tells_data) graph.set_data(to, graph.value(from).data);
   if (learns) reinfer_users(graph, to, journal);
   return {};
 }
@@ -165,13 +163,16 @@ std::string apply(ir::Graph& graph, const CompiledRule& compiled, const Match& m
   const Rule& rule = *compiled.rule;
   journal.begin();
   Rewriter rewriter(graph, anchor_of(match));
-  rewriter.set_provenance(provenance_of(match, rule));
   std::string refused;
   try {
     const bool done = compiled.equation ? compiled.equation->rewrite(match, rewriter) : rule.rewrite(match, rewriter);
     if (!rewriter.status()) refused = rewriter.status().error()->what;
     else if (!done || rewriter.replacements().empty()) refused = "the rule refused while building";
   } catch (const std::exception& e) { refused = std::string("the rule threw: ") + e.what(); }
+  if (refused.empty() && !journal.nodes().empty()) {
+    const auto provenance = provenance_of(match, rule);
+    for (NodeId made : journal.nodes()) graph.set_provenance(made, provenance);
+  }
   for (const auto& [from, to] : rewriter.replacements()) {
     if (!refused.empty()) break;
     refused = !to ? "the rule gave no value" : replace(graph, from, to, journal);

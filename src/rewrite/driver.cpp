@@ -119,7 +119,7 @@ class Run {
       return false;
     }
     ++stats_.rules.back().matches;
-    settle(stats_.rules.back(), {node});
+    settle(stats_.rules.back(), std::span(&node, 1));
     return true;
   }
 
@@ -130,18 +130,16 @@ class Run {
   }
 
   /// After a rewrite: books, limits, who is looked at again, who died.
-  void settle(RuleStatistics& stats, const std::vector<NodeId>& matched) {
+  void settle(RuleStatistics& stats, std::span<const NodeId> matched) {
     --budget_;
     ++stats.applied;
     stats.added += static_cast<int64_t>(journal_.nodes().size());
     stats_.changed = true;
     limit(stats, matched);
-    const auto added = journal_.nodes();
-    const auto edits = journal_.edits();
-    for (NodeId node : added) push_with_users(node);
+    for (NodeId node : journal_.nodes()) push_with_users(node);
     for (ValueId value : journal_.retyped())
       if (graph_.alive(value)) push_users(value);
-    for (const Journal::Edit& e : edits) {
+    for (const Journal::Edit& e : journal_.edits()) {
       if (e.node) push_with_users(e.node);
       if (!graph_.alive(e.before)) continue;
       push_users(e.before);
@@ -153,7 +151,7 @@ class Run {
       if (graph_.alive(node)) push_with_users(node);
   }
 
-  void limit(RuleStatistics& stats, const std::vector<NodeId>& matched) {
+  void limit(RuleStatistics& stats, std::span<const NodeId> matched) {
     int deepest = 0;
     for (NodeId node : matched)
       if (node.slot() < depth_.size()) deepest = std::max(deepest, depth_[node.slot()]);
@@ -168,7 +166,7 @@ class Run {
     stats_.reports.push_back(fmt::format(
         "rule {} does not settle: {} at node '{}' ({}){}; it was left out for the rest of the run", stats.name,
         grown ? fmt::format("the graph grew past {} nodes", node_limit_) : fmt::format("{} rewrites one upon the other", deepest),
-        root.name, root.op->name, root.provenance.rule.empty() ? "" : fmt::format(", after rule {}", root.provenance.rule)));
+        root.name, root.op->name, root.provenance ? fmt::format(", after rule {}", root.provenance->rule) : ""));
   }
 
   void push_users(ValueId value) {
@@ -183,26 +181,26 @@ class Run {
 
   /// Erases a dead node and what dies with it; who only lost a user is looked at again. Returns how many nodes died.
   int64_t bury(NodeId node) {
-    std::vector<NodeId> dead{node};
+    dead_.push_back(node);
     int64_t buried = 0;
-    while (!dead.empty()) {
-      const NodeId id = dead.back();
-      dead.pop_back();
+    while (!dead_.empty()) {
+      const NodeId id = dead_.back();
+      dead_.pop_back();
       if (!graph_.alive(id) || !is_dead(graph_, id)) continue;
-      const std::vector<ValueId> operands = graph_.node(id).inputs;
+      const auto operands = graph_.node(id).inputs;
       graph_.erase(id);
       ++buried;
-      for (ValueId operand : operands) lost_user(operand, dead);
+      for (ValueId operand : operands) lost_user(operand);
     }
     return buried;
   }
 
-  void lost_user(ValueId value, std::vector<NodeId>& dead) {
+  void lost_user(ValueId value) {
     if (!value || !graph_.alive(value)) return;
     const Value& v = graph_.value(value);
     if (v.kind == Value::Kind::constant && v.uses.empty()) return graph_.erase_value(value);
     if (v.kind != Value::Kind::result) return;
-    if (v.uses.empty()) return dead.push_back(v.producer);
+    if (v.uses.empty()) return dead_.push_back(v.producer);
     work_.push(v.producer);
     if (v.uses.size() <= 2) push_users(value);
   }
@@ -219,7 +217,8 @@ class Run {
   Worklist work_;
   Statistics stats_;
   std::vector<uint32_t> candidates_;
-  std::vector<int> depth_;  ///< by slot: rewrites one upon the other
+  std::vector<NodeId> dead_;  ///< bury: who is still to be looked at
+  std::vector<int> depth_;    ///< by slot: rewrites one upon the other
   int64_t node_limit_ = 0;
 };
 

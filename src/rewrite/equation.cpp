@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "ops/op.h"
+#include "ops/schema.h"
 #include "rewrite/functions.h"
 
 namespace tenon::rewrite {
@@ -224,19 +225,17 @@ class Parser {
     return {};
   }
 
-  /// Reads the default out of the op's schema line, "axis: int = -1".
+  /// The default in the op's schema.
   static void default_of(const ir::Op& op, Term::Given& given) {
-    for (std::string_view line : ops::def_of(op).attributes) {
-      const size_t colon = line.find(':'), equals = line.find('=');
-      if (line.substr(0, colon) != given.name || equals == line.npos) continue;
-      std::string_view type = line.substr(colon + 1, equals - colon - 1), value = line.substr(equals + 1);
-      while (value.starts_with(' ')) value.remove_prefix(1);
+    using Kind = ops::AttributeSpec::Kind;
+    for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op))) {
+      if (spec.name != given.name || spec.otherwise.empty()) continue;
       given.has_default = true;
       double number = 0;
-      std::from_chars(value.data(), value.data() + value.size(), number);
-      if (type.find("string") != type.npos) given.otherwise = std::string(value);
-      else if (type.find("float") != type.npos) given.otherwise = static_cast<float>(number);
-      else if (type.find("ints") == type.npos) given.otherwise = static_cast<int64_t>(number);
+      std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
+      if (spec.kind == Kind::text) given.otherwise = std::string(spec.otherwise);
+      else if (spec.kind == Kind::number) given.otherwise = static_cast<float>(number);
+      else if (spec.kind == Kind::integer) given.otherwise = static_cast<int64_t>(number);
       else given.has_default = false;
     }
   }

@@ -66,15 +66,15 @@ struct Condition {
   std::string text;           ///< for refusals
 };
 
-/// What the names of an equation stand for in one match.
+/// What the names of an equation stand for in one match. Attributes belong to the matched nodes, or are defaults of the equation.
 struct Bindings {
   struct Slot {
     enum class Kind : uint8_t { free, value, attribute } kind = Kind::free;
     ValueId value;  ///< none: the optional operand is missing
-    ir::Attribute attribute = int64_t{0};
+    const ir::Attribute* attribute = nullptr;
   };
-  std::vector<Slot> slots;
-  std::vector<ValueId> roots;  ///< what the left roots stand for, in their order
+  ir::SmallList<Slot, 8> slots;
+  ir::SmallList<ValueId, 2> roots;  ///< what the left roots stand for, in their order
 };
 
 /// The value of an expression under bindings; nullopt where a function has no answer.

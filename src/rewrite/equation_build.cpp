@@ -39,7 +39,7 @@ class Maker {
       if (e_.terms[t.operands[i]].kind == Term::Kind::number)
         inputs[i] = w_.scalar(dtype == DType::none ? root_ : dtype, e_.terms[t.operands[i]].number);
     while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-    std::vector<std::pair<std::string, ir::Attribute>> attributes;
+    ir::Attributes attributes;
     for (const Term::Given& given : t.attributes) {
       auto value = evaluate(e_, given.expression, b_, m_);
       if (!value) {
@@ -48,11 +48,10 @@ class Maker {
       }
       if (given.has_default && std::holds_alternative<float>(given.otherwise) && std::holds_alternative<int64_t>(*value))
         value = static_cast<float>(std::get<int64_t>(*value));
-      attributes.emplace_back(given.name, std::move(*value));
+      attributes.set(given.name, std::move(*value));
     }
-    const std::string name = t.op->domain.empty() ? t.op->name : t.op->domain + "::" + t.op->name;
     const auto results =
-        w_.many(name, std::move(inputs), std::max<size_t>(t.result + 1u, static_cast<size_t>(t.op->min_outputs)), std::move(attributes));
+        w_.many(*t.op, std::move(inputs), std::max<size_t>(t.result + 1u, static_cast<size_t>(t.op->min_outputs)), std::move(attributes));
     return t.result < results.size() ? results[t.result] : ValueId{};
   }
 

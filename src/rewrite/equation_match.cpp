@@ -17,7 +17,7 @@ bool agree(const ir::Attribute& a, const ir::Attribute& b) {
 /// Backtracking search: goals (this term stands for that value) form a list on the stack, choices are tried in order.
 class Search {
  public:
-  Search(const Equation& equation, Match& match) : e_(equation), m_(match) { b_.slots.resize(e_.variables.size()); }
+  Search(const Equation& equation, Match& match) : e_(equation), m_(match) { b_.slots.assign(e_.variables.size(), {}); }
 
   bool run() {
     m_.nodes.clear();
@@ -91,7 +91,7 @@ class Search {
     const Value& value = m_.value(goal->value);
     if (value.kind != Value::Kind::result || value.index != t.result || m_.node(value.producer).op != t.op) return false;
     const NodeId node = value.producer;
-    const std::vector<Bindings::Slot> before = t.attributes.empty() ? std::vector<Bindings::Slot>() : b_.slots;
+    const auto before = t.attributes.empty() ? decltype(b_.slots)() : b_.slots;
     m_.nodes.push_back(node);
     if (attributes(t, node)) {
       if (operands(t, node, goal, false)) return true;
@@ -107,7 +107,8 @@ class Search {
     for (size_t i = t.operands.size(); i < n.explicit_inputs; ++i)
       if (n.inputs[i]) return false;
     if (t.operands.empty()) return solve(goal->next);
-    std::vector<Goal> chain(t.operands.size());
+    ir::SmallList<Goal, 4> chain;
+    chain.assign(t.operands.size(), {});
     for (size_t i = 0; i < chain.size(); ++i) {
       const size_t slot = swapped && i < 2 ? 1 - i : i;
       chain[i] = {t.operands[i], m_.operand(node, slot), i + 1 < chain.size() ? &chain[i + 1] : goal->next};
@@ -123,7 +124,7 @@ class Search {
       const Expression& wanted = e_.expressions[given.expression];
       if (wanted.kind == Expression::Kind::variable && b_.slots[wanted.variable].kind == Bindings::Slot::Kind::free) {
         b_.slots[wanted.variable].kind = Bindings::Slot::Kind::attribute;
-        b_.slots[wanted.variable].attribute = *found;
+        b_.slots[wanted.variable].attribute = found;
         continue;
       }
       const auto value = evaluate(e_, given.expression, b_, m_);
@@ -203,9 +204,11 @@ std::optional<ir::Attribute> evaluate(const Equation& equation, int expression, 
   if (e.kind == Expression::Kind::literal) return e.literal;
   if (e.kind == Expression::Kind::variable) {
     const auto& slot = bindings.slots[e.variable];
-    return slot.kind == Bindings::Slot::Kind::attribute ? std::optional(slot.attribute) : std::nullopt;
+    return slot.kind == Bindings::Slot::Kind::attribute ? std::optional(*slot.attribute) : std::nullopt;
   }
   std::vector<Argument> arguments;
+  std::vector<ir::Attribute> computed;
+  computed.reserve(e.arguments.size());  // arguments point into it
   for (int a : e.arguments) {
     const Expression& inner = equation.expressions[a];
     if (inner.kind == Expression::Kind::variable) {
@@ -214,7 +217,8 @@ std::optional<ir::Attribute> evaluate(const Equation& equation, int expression, 
     }
     auto value = evaluate(equation, a, bindings, match);
     if (!value) return std::nullopt;
-    arguments.push_back({Bindings::Slot::Kind::attribute, {}, std::move(*value)});
+    computed.push_back(std::move(*value));
+    arguments.push_back({Bindings::Slot::Kind::attribute, {}, &computed.back()});
   }
   return call(e.function, match, arguments);
 }

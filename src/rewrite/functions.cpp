@@ -24,15 +24,15 @@ Answer of_two(Arguments a, F f) {
 template <class F>
 Answer of_numbers(Arguments a, F f) {
   if (a.size() != 2 || a[0].kind != Argument::Kind::attribute || a[1].kind != Argument::Kind::attribute) return std::nullopt;
-  const auto x = as_number(a[0].attribute), y = as_number(a[1].attribute);
+  const auto x = as_number(*a[0].attribute), y = as_number(*a[1].attribute);
   if (!x || !y) return std::nullopt;
-  const bool whole = std::holds_alternative<int64_t>(a[0].attribute) && std::holds_alternative<int64_t>(a[1].attribute);
+  const bool whole = std::holds_alternative<int64_t>(*a[0].attribute) && std::holds_alternative<int64_t>(*a[1].attribute);
   const double value = f(*x, *y);
   return whole ? ir::Attribute(static_cast<int64_t>(value)) : ir::Attribute(static_cast<float>(value));
 }
 std::optional<ir::Ints> list(const Argument& a) {
-  if (a.kind != Argument::Kind::attribute || !std::holds_alternative<ir::Ints>(a.attribute)) return std::nullopt;
-  return std::get<ir::Ints>(a.attribute);
+  if (a.kind != Argument::Kind::attribute || !std::holds_alternative<ir::Ints>(*a.attribute)) return std::nullopt;
+  return std::get<ir::Ints>(*a.attribute);
 }
 
 Answer compose(const Match&, Arguments a) {
@@ -79,7 +79,7 @@ Answer suffix(const Match& m, Arguments a) {
 Answer dim(const Match& m, Arguments a) {
   if (a.size() != 2 || !is_value(a[0]) || a[1].kind != Argument::Kind::attribute) return std::nullopt;
   const DimList* shape = m.shape(a[0].value);
-  const auto axis = as_number(a[1].attribute);
+  const auto axis = as_number(*a[1].attribute);
   if (!shape || !axis) return std::nullopt;
   const int64_t rank = static_cast<int64_t>(shape->size());
   const int64_t at = static_cast<int64_t>(*axis) + (*axis < 0 ? rank : 0);

@@ -27,14 +27,10 @@ void Journal::undo() {
     if (e.node) graph_.set_operand(e.node, e.slot, e.before);
     else graph_.set_output(e.slot, e.before);
   }
+  for (auto [from, to] : names_ | std::views::reverse) graph_.hand_over_name(to, from);
   for (ir::NodeId node : nodes | std::views::reverse) graph_.erase(node);
   for (ir::ValueId constant : constants_)
     if (graph_.alive(constant) && graph_.value(constant).uses.empty()) graph_.erase_value(constant);
-  // Two passes: an old name may still be held by another value of the list.
-  for (auto& [value, name] : names_)
-    if (graph_.alive(value)) graph_.set_name(value, std::string());
-  for (auto& [value, name] : names_ | std::views::reverse)
-    if (graph_.alive(value)) graph_.set_name(value, name);
   begin();
 }
 

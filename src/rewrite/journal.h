@@ -20,7 +20,8 @@ class Journal : public ir::Listener {
   void begin();
   /// Constants do not pass the listener: the rewriter hands over what it made.
   void constants_made(std::vector<ir::ValueId> constants) { constants_ = std::move(constants); }
-  void renamed(ir::ValueId value, std::string before) { names_.push_back({value, std::move(before)}); }
+  /// `to` has got the name of `from`.
+  void name_handed_over(ir::ValueId from, ir::ValueId to) { names_.push_back({from, to}); }
   /// To be called before type or data of a value that was there already are refined.
   void refining(ir::ValueId value) { types_.push_back({value, graph_.value(value).type, graph_.value(value).data}); }
   /// More is known of the value than before; its users are worth another look.
@@ -50,7 +51,7 @@ class Journal : public ir::Listener {
     std::optional<ir::ShapeData> data;
   };
   std::vector<Known> types_;
-  std::vector<std::pair<ir::ValueId, std::string>> names_;
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> names_;  ///< from, to
 };
 
 }  // namespace tenon::rewrite

@@ -91,8 +91,8 @@ class Match : public Look {
     return *std::any_cast<T>(&state_);
   }
 
-  std::vector<NodeId> nodes;        ///< the root first, then what was taken
-  std::vector<NodeId> other_roots;  ///< nodes whose results are replaced too; they may be used by anyone
+  ir::SmallList<NodeId, 8> nodes;        ///< the root first, then what was taken
+  ir::SmallList<NodeId, 2> other_roots;  ///< nodes whose results are replaced too; they may be used by anyone
 
  private:
   NodeId root_;

@@ -25,13 +25,15 @@ class Rewriter {
                             std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
     return build_.many(op, std::move(inputs), outputs, std::move(attributes));
   }
+  std::vector<ValueId> many(const ir::Op& op, std::vector<ValueId> inputs, size_t outputs, ir::Attributes attributes = {}) {
+    return build_.many(op, std::move(inputs), outputs, std::move(attributes));
+  }
   /// The same op with the same attributes on other operands; one id a result of `like`.
   std::vector<ValueId> again(NodeId like, std::vector<ValueId> inputs);
   ValueId constant(Tensor tensor) { return added(build_.constant(std::move(tensor))); }
   ValueId constant(ir::ConstantRef constant) { return added(build_.constant(std::move(constant))); }
   ValueId ints(std::vector<int64_t> values) { return added(build_.ints(std::move(values))); }
   ValueId scalar(DType dtype, double value) { return added(build_.scalar(dtype, value)); }
-  void set_provenance(ir::Provenance provenance) { build_.set_provenance(std::move(provenance)); }
 
   /// Every use of `from` shall become one of `to`. `to` must mean the same: same dtype, no contradicting shape.
   void replace(ValueId from, ValueId to) { replacements_.push_back({from, to}); }

@@ -22,6 +22,10 @@ class Worklist {
     while (!queue_.empty()) {
       const ir::NodeId node = queue_.front();
       queue_.pop_front();
+      if (queue_.size() > kAhead) {
+        graph.prefetch_node(queue_[kAhead]);
+        graph.prefetch_values(queue_[kAhead / 2]);
+      }
       if (waiting_[node.slot()] != node.bits) continue;
       waiting_[node.slot()] = 0;
       if (graph.alive(node)) return node;
@@ -30,6 +34,7 @@ class Worklist {
   }
 
  private:
+  static constexpr size_t kAhead = 8;  ///< steps: a visit takes about 200 ns, memory about 100
   std::deque<ir::NodeId> queue_;
   std::vector<uint32_t> waiting_;  ///< by slot: the bits of the id that waits
 };

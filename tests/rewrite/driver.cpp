@@ -157,7 +157,7 @@ TEST(Driver, ARuleThatThrowsWhileMatchingDoesNotMatch) {
 TEST(Driver, NewNodesSayWhereTheyCameFrom) {
   auto g = graph_of(kRelu);
   run(*g, {&kReluToAbs});
-  const ir::Provenance& p = g->node(g->first()).provenance;
+  const ir::Provenance& p = *g->node(g->first()).provenance;
   EXPECT_EQ(p.rule, "relu_to_abs");
   EXPECT_EQ(p.sources.size(), 1u);
 }
