@@ -60,6 +60,7 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   const codegen::Target target = TRY(codegen::Target::host());
   clock.begin("rewrite");
   passes::Options rewriting;
+  rewriting.verify = options.verify;
   rewriting.level = options.opt;
   TRY(passes::optimise(*graph, rewriting));
   TRY(backends::cpu::prepare(*graph));

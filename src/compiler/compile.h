@@ -17,6 +17,7 @@ struct CompileOptions {
   int opt = 3;            ///< 0: no rewriting, one kernel a node ... 3: everything
   int threads = 0;        ///< 0: as many as this process may use
   bool portable = false;  ///< leave native code out of the engine file
+  bool verify = false;    ///< check every invariant of the graph after each pass
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
   std::string source;  ///< digest or path of the model, for provenance

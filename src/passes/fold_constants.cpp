@@ -13,9 +13,9 @@ constexpr int64_t kOperandBytes = 4 << 20;  ///< what the slow reference is aske
 
 /// All operands are constants, and the op may be run now.
 bool foldable(const Graph& graph, const ir::Node& node) {
-  if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) return false;
   for (ir::ValueId input : node.inputs)
     if (input && !graph.value(input).is_constant()) return false;
+  if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) return false;
   for (ir::ValueId out : node.outputs)
     if (out && graph.value(out).type.kind != ir::Type::Kind::tensor) return false;
   return true;

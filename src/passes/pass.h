@@ -21,11 +21,7 @@ struct Options {
   std::set<std::string, std::less<>> off;                    ///< names of passes, rule files or rules that do not run
   int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules, over all passes
   bool timing = false;                                       ///< measure each rule too
-#ifdef NDEBUG
-  bool verify = false;  ///< check every invariant of the graph after each pass
-#else
-  bool verify = true;
-#endif
+  bool verify = false;                                       ///< check every invariant of the graph after each pass
   /// Called before each pass with its name and place in the order. May be null.
   std::function<void(std::string_view pass, int index, int count)> progress;
   /// Called after each pass that changed something. May be null.
@@ -61,6 +57,7 @@ struct Pass {
   std::string_view docs;
   int level;  ///< runs from this level on
   Result<bool> (*run)(Graph& graph, Context& context);
+  bool again = false;  ///< a pass of this name ran before; left out where no pass has changed anything since
 };
 
 /// The one door: on/off switch, progress, time, change, dump, verification, cancellation.

@@ -14,11 +14,11 @@ constexpr Pass kPipeline[] = {
     {"shape_arithmetic", "integers that follow from shapes become constants", 1, shape_arithmetic},
     {"common_subexpressions", "equal nodes and constants are made one", 1, common_subexpressions},
     {"clean", "dead code and no-ops removed, constants folded, one spelling for each thing (rules of stage clean)", 1, clean},
-    {"shape_arithmetic", "again: cleaning uncovers shapes", 1, shape_arithmetic},
-    {"common_subexpressions", "again: cleaning makes more nodes equal", 1, common_subexpressions},
+    {"shape_arithmetic", "again: cleaning uncovers shapes", 1, shape_arithmetic, true},
+    {"common_subexpressions", "again: cleaning makes more nodes equal", 1, common_subexpressions, true},
     {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
     {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
-    {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions},
+    {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},
     {"dead_code", "what the passes before have left behind", 1, dead_code},
 };
 

@@ -8,7 +8,7 @@ namespace {
 /// The value as a constant where all of its elements are known numbers.
 std::optional<Tensor> known_elements(const ir::Value& value) {
   const ir::Type& type = value.type;
-  if (!value.data || !(is_integer(type.dtype) || type.dtype == DType::boolean) || type.kind != ir::Type::Kind::tensor || !type.is_static())
+  if (!(is_integer(type.dtype) || type.dtype == DType::boolean) || !value.data || type.kind != ir::Type::Kind::tensor || !type.is_static())
     return std::nullopt;
   Sizes shape;
   for (Dim d : *type.shape) shape.push_back(d.value());

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/op.h"
@@ -182,6 +184,17 @@ TEST(Pipeline, ASecondRunChangesNothing) {
   ASSERT_TRUE(report);
   for (const auto& pass : report->passes) EXPECT_FALSE(pass.changed) << pass.name;
   EXPECT_EQ(ir::print(*g), once);
+}
+
+TEST(Pipeline, APassIsNotRepeatedWhereNothingChanged) {
+  auto g = graph_of("graph main(x: f32[4]) {\n  y = Sin(x)\n  return y\n}\n");
+  auto report = passes::optimise(*g);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(std::ranges::count(report->passes, "common_subexpressions", &passes::PassReport::name), 1);
+  auto changing = graph_of(kLayer);
+  report = passes::optimise(*changing);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(std::ranges::count(report->passes, "common_subexpressions", &passes::PassReport::name), 3);
 }
 
 TEST(Pipeline, IsCancelled) {
