@@ -4,6 +4,7 @@
 
 #include "import/export_writer.h"
 #include "ops/op.h"
+#include "ops/schema.h"
 
 namespace tenon::import {
 
@@ -11,13 +12,27 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (!node.op->domain.empty()) return 0;
   const ops::OpDef& def = ops::def_of(*node.op);
-  return def.lowest_opset ? std::max(def.lowest_opset(graph.view(id)), def.first) : def.first;
+  int lowest = def.lowest_opset ? std::max(def.lowest_opset(graph.view(id)), def.first) : def.first;
+  for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {
+    const ir::Attribute* value = spec.since > lowest ? node.attributes.find(spec.name) : nullptr;
+    if (value && !ops::says_default(spec, *value)) lowest = spec.since;
+  }
+  return lowest;
 }
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
   const ir::Node& node = graph.node(id);
   if (!ops::def_of(*node.op).definition) return false;
-  return !node.op->domain.empty() || (target.fixed && lowest_opset(graph, id) > target.version);
+  return !node.op->domain.empty() || lowest_opset(graph, id) > target.version;
+}
+
+std::string node_beyond(const ir::Graph& graph, TargetOpset target) {
+  for (ir::NodeId id : graph.nodes()) {
+    if (!is_called(graph, id, target) && lowest_opset(graph, id) > target.version) return graph.view(id).where();
+    for (const ir::Body& body : graph.node(id).bodies)
+      if (std::string inside = node_beyond(*body.graph, target); !inside.empty()) return inside;
+  }
+  return {};
 }
 
 namespace {
@@ -47,8 +62,11 @@ struct Lowering {
     const int64_t lowest = lowest_opset(g, id);
     needed = std::max(needed, lowest);
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
-    if (lowest > target.version || target.version >= def.since || !def.downgrade) return {};
-    return def.downgrade(g, id, static_cast<int>(target.version));
+    if (lowest > target.version || target.version >= def.since) return {};
+    // What stays of the attributes that are newer than the opset says the default.
+    for (const ops::AttributeSpec& spec : ops::attribute_specs(def))
+      if (spec.since > target.version) g.erase_attribute(id, spec.name);
+    return def.downgrade ? def.downgrade(g, id, static_cast<int>(target.version)) : Result<void>();
   }
 };
 

@@ -28,7 +28,7 @@ struct Weight {
   ir::ConstantRef constant;
 };
 
-/// The opset to write. fixed: asked for, so that a fused op which it cannot say is called as a function; else a higher one is chosen.
+/// The opset to write. fixed: asked for; else a higher one is chosen where a node needs it that no function can say.
 struct TargetOpset {
   int64_t version;
   bool fixed;
@@ -76,6 +76,8 @@ class ExportWriter {
 
 /// Whether a node is written as a call of a function: a fused op that ONNX cannot say at this opset.
 bool is_called(const ir::Graph& graph, ir::NodeId node, TargetOpset target);
+/// "node 'name' (Op)": the first one, in bodies too, that the target cannot say; empty where there is none.
+std::string node_beyond(const ir::Graph& graph, TargetOpset target);
 /// The lowest opset that says the node as it is (0 for other domains).
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
 /// Rewrites every node, in bodies too, as `opset` wants it. Returns the lowest opset that is needed: where it is above the

@@ -62,7 +62,7 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
     }
     if (needed <= opset) return out;
     if (target.fixed)
-      return fail(Code::not_supported, "export", "the opset cannot say every node of the graph")
+      return fail(Code::not_supported, node_beyond(graph, target), "the opset cannot say every node of the graph")
           .expected(fmt::format("opset {} or newer", needed))
           .found(std::to_string(opset))
           .advice("leave --opset out: the lowest one that works is chosen");

@@ -10,7 +10,7 @@
 namespace tenon::import {
 
 struct ExportOptions {
-  /// Exactly this opset; none: the lowest that says every node, not below the source's.
+  /// Exactly this opset; none: the lowest that says every node (fused ops through functions), not below the source's.
   std::optional<int64_t> opset;
   /// Weights of 1 KiB and more go to a file beside the model (NAME.data); also where the model would pass `inline_limit` bytes.
   bool external_data = false;

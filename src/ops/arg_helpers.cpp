@@ -64,9 +64,4 @@ Result<void> arg_reference(Call& call, bool (*better)(double, double), bool (*be
   return {};
 }
 
-Result<void> arg_downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
-  if (opset < 12) graph.erase_attribute(node, "select_last_index");
-  return {};
-}
-
 }  // namespace tenon::ops

@@ -10,6 +10,5 @@ Result<void> infer_arg(NodeView& view);
 Result<LoopForm> arg_form(const NodeView& view, Combine extreme);
 /// better(best so far, candidate). Errors: index_out_of_range for an empty axis.
 Result<void> arg_reference(Call& call, bool (*better)(double, double), bool (*better_integer)(int64_t, int64_t));
-Result<void> arg_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
 
 }  // namespace tenon::ops

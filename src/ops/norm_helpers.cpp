@@ -64,4 +64,25 @@ Result<void> require_vector(const NodeView& view, size_t input, Dim size, std::s
   return {};
 }
 
+ir::ValueId define_root_mean_square(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon) {
+  const ir::ValueId squares = build("ReduceMean", {build("Mul", {x, x}), build.ints(axes)});
+  return build("Reciprocal", {build("Sqrt", {build("Add", {squares, build.scalar(dtype, epsilon)})})});
+}
+
+DefinedRows define_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon) {
+  DefinedRows rows;
+  rows.mean = build("ReduceMean", {x, build.ints(axes)});
+  rows.centred = build("Sub", {x, rows.mean});
+  rows.scale = define_root_mean_square(build, rows.centred, dtype, axes, epsilon);
+  return rows;
+}
+
+std::optional<Ints> defined_axes(const NodeView& view) {
+  const int64_t axis = view.attributes->integer("axis", -1);
+  if (axis >= 0 && !view.type(0).has_rank()) return std::nullopt;
+  Ints axes;
+  for (int64_t k = axis < 0 ? axis : axis - view.rank(0); k < 0; ++k) axes.push_back(k);
+  return axes;
+}
+
 }  // namespace tenon::ops

@@ -26,6 +26,16 @@ struct RowMoments {
 };
 RowMoments moments_of(std::span<const double> x, const RowOffsets& rows);
 
+/// Mean over `axes` (kept) of x, x less its mean, and 1 / sqrt(variance + epsilon), in plain ops.
+struct DefinedRows {
+  ir::ValueId mean, centred, scale;
+};
+DefinedRows define_rows(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
+/// 1 / sqrt(mean(x * x) + epsilon) over `axes` (kept), in plain ops.
+ir::ValueId define_root_mean_square(ir::Builder& build, ir::ValueId x, DType dtype, const Ints& axes, double epsilon);
+/// The axes from attribute `axis` (default: the last) to the last one, counted from the end where the rank is not known.
+std::optional<Ints> defined_axes(const NodeView& view);
+
 /// Operand `input` has rank 1 with `size` elements. Errors: rank_mismatch, shape_mismatch.
 Result<void> require_vector(const NodeView& view, size_t input, Dim size, std::string_view what);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduction_helpers.h"
 
+#include "ops/version_helpers.h"
+
 #include <algorithm>
 
 namespace tenon::ops {
@@ -208,8 +210,20 @@ RowOffsets row_offsets(const Sizes& shape, std::span<const int> row) {
 }
 
 Result<void> axes_to_operand(ir::Graph& graph, ir::NodeId node, int) { return attribute_to_operand(graph, node, "axes", 1); }
+/// Before opset 20 bool had no order.
+static Result<void> reduce_as_integers(ir::Graph& graph, ir::NodeId node) {
+  const ir::Attributes attributes = graph.node(node).attributes;
+  return write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+    std::vector<ir::ValueId> operands(in.begin(), in.end());
+    operands[0] = as_dtype(build, in[0], DType::boolean, DType::i32);
+    return std::vector{as_dtype(build, build.many(*view.op, std::move(operands), 1, attributes)[0], DType::i32, DType::boolean)};
+  });
+}
+
 Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset) {
-  if (opset >= 18) return {};  // ReduceMax and ReduceMin have a newer form that differs in dtypes alone
+  // ReduceMax and ReduceMin have a newer form that differs in dtypes alone.
+  if (opset < 20 && graph.value(graph.node(node).inputs[0]).type.dtype == DType::boolean) return reduce_as_integers(graph, node);
+  if (opset >= 18) return {};
   graph.erase_attribute(node, "noop_with_empty_axes");
   return operand_to_attribute(graph, node, 1, "axes");
 }
@@ -220,9 +234,20 @@ Result<int> axis_attribute(const NodeView& view, int64_t otherwise) {
 }
 
 Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int) {
-  const int axis = TRY(axis_attribute(graph.view(node)));
-  graph.set_attribute(node, "axis", int64_t{axis});
-  return {};
+  const NodeView view = graph.view(node);
+  const int axis = TRY(axis_attribute(view)), last = view.rank(0) - 1;
+  if (axis == last) {
+    graph.set_attribute(node, "axis", int64_t{last});
+    return {};
+  }
+  return write_as(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+    Ints swap;
+    for (int k = 0; k <= last; ++k) swap.push_back(k == axis ? last : k == last ? axis : k);
+    ir::Attributes attributes;
+    attributes.set("axis", int64_t{last});
+    const ir::ValueId turned = build("Transpose", {in[0]}, {{"perm", swap}});
+    return std::vector{build("Transpose", build.many(*view.op, {turned}, 1, std::move(attributes)), {{"perm", swap}})};
+  });
 }
 
 Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset) {

@@ -50,16 +50,21 @@ class TableOp final : public ir::Op {
 class Table final : public ir::OpTable {
  public:
   Table() {
-    for (const OpDef* def : all_ops()) ops_.emplace(key(def->domain, def->name), std::make_unique<TableOp>(*def));
+    for (const OpDef* def : all_ops()) ops_.emplace(Key(def->domain, def->name), std::make_unique<TableOp>(*def));
   }
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
-    auto at = ops_.find(key(domain == "ai.onnx" ? std::string_view() : domain, name));
+    auto at = ops_.find(Key(domain == "ai.onnx" ? std::string_view() : domain, name));
     return at == ops_.end() ? nullptr : at->second.get();
   }
 
  private:
-  static std::string key(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
-  std::unordered_map<std::string, std::unique_ptr<TableOp>> ops_;
+  using Key = std::pair<std::string_view, std::string_view>;
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      return std::hash<std::string_view>{}(key.first) * 31 + std::hash<std::string_view>{}(key.second);
+    }
+  };
+  std::unordered_map<Key, std::unique_ptr<TableOp>, Hash> ops_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "ops/schema.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "ops/infer_helpers.h"
 
@@ -40,6 +41,12 @@ AttributeSpec parse_attribute_spec(std::string_view line) {
   TENON_ASSERT(colon != line.npos);
   spec.name = trimmed(line.substr(0, colon));
   std::string_view rest = line.substr(colon + 1);
+  constexpr std::string_view kSince = " since ";
+  if (const size_t since = rest.find(kSince); since != rest.npos) {
+    const std::string_view number = rest.substr(since + kSince.size());
+    std::from_chars(number.data(), number.data() + number.size(), spec.since);
+    rest = rest.substr(0, since);
+  }
   if (const size_t equals = rest.find('='); equals != rest.npos) {
     spec.otherwise = trimmed(rest.substr(equals + 1));
     rest = rest.substr(0, equals);
@@ -53,6 +60,16 @@ AttributeSpec parse_attribute_spec(std::string_view line) {
   TENON_ASSERT(at != std::end(kKindNames));
   spec.kind = static_cast<AttributeSpec::Kind>(at - std::begin(kKindNames));
   return spec;
+}
+
+bool says_default(const AttributeSpec& spec, const ir::Attribute& value) {
+  if (spec.otherwise.empty()) return false;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text == spec.otherwise;
+  double number = 0;
+  std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
+  if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer) == number;
+  const auto* real = std::get_if<float>(&value);
+  return real && *real == static_cast<float>(number);
 }
 
 std::vector<AttributeSpec> attribute_specs(const OpDef& def) {

@@ -8,16 +8,19 @@
 
 namespace tenon::ops {
 
-/// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph".
+/// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph", "saturate: int = 1 since 19".
 struct AttributeSpec {
   enum class Kind : uint8_t { integer, number, text, ints, floats, strings, tensor, graph } kind = Kind::integer;
   std::string_view name;
   std::string_view otherwise;  ///< default as written; empty: none
   bool required = false;
+  int since = 0;  ///< first opset that has the attribute, where the op is older; before it, only the default can be said
 };
 AttributeSpec parse_attribute_spec(std::string_view line);
 std::vector<AttributeSpec> attribute_specs(const OpDef& def);
 std::string_view name_of(AttributeSpec::Kind kind);
+/// Leaving the attribute out says the same.
+bool says_default(const AttributeSpec& spec, const ir::Attribute& value);
 
 /// How many operands (or results) names like "x", "axes?", "inputs*" allow; most -1: any number.
 struct Arity {

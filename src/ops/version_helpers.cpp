@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/infer_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -52,6 +52,10 @@ Result<void> operand_to_attribute(Graph& graph, NodeId node, uint32_t slot, std:
   graph.set_attribute(node, std::string(name), scalar ? Attribute(values[0]) : Attribute(std::move(values)));
   graph.set_operand(node, slot, {});
   return {};
+}
+
+Result<void> axes_downgrade(Graph& graph, NodeId node, int opset) {
+  return opset < 13 ? operand_to_attribute(graph, node, 1, "axes") : Result<void>();
 }
 
 void default_attribute(Graph& graph, NodeId node, std::string_view name, Attribute value) {

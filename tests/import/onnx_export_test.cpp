@@ -42,12 +42,15 @@ TEST(OnnxExport, WhatIsWrittenIsReadBack) {
 }
 
 TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
-  auto g = graph_of("graph main(x: f32[2,3]) {\n  y = Gelu(x)\n  return y\n}");
+  auto g = graph_of("graph main(x: i32[2,3]) {\n  y = BitwiseNot(x)\n  return y\n}");
   ASSERT_TRUE(g);
   g->opsets = {{"", 13}};
   auto m = again(*g);
   ASSERT_TRUE(m) << m.error().text();
-  EXPECT_EQ(m->opsets[0].second, 20);
+  EXPECT_EQ(m->opsets[0].second, 18);
+  auto fused = graph_of("graph main(x: f32[2,3]) {\n  y = Gelu(x)\n  return y\n}");
+  fused->opsets = {{"", 13}};
+  EXPECT_EQ(again(*fused)->opsets[0].second, 13) << "a function says what the opset lacks";
   auto plain = graph_of("graph main(x: f32[2,3]) {\n  y = Relu(x)\n  return y\n}");
   plain->opsets = {{"", 13}};
   EXPECT_EQ(again(*plain)->opsets[0].second, 13);
@@ -61,6 +64,28 @@ TEST(OnnxExport, OperandsBecomeAttributesWhereTheOpsetWantsThem) {
   EXPECT_EQ(m->opsets[0].second, 13);
   EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "f32[1,3]");
   EXPECT_EQ(again(*g, {.opset = 3}).error().code(), Code::bad_usage);
+}
+
+TEST(OnnxExport, ARefusalNamesTheNode) {
+  auto g = graph_of("graph main(x: i32[2]) {\n  y = Relu(x) @\"gate\"\n  return y\n}");
+  ASSERT_TRUE(g);
+  auto m = again(*g, {.opset = 13});
+  ASSERT_FALSE(m);
+  EXPECT_EQ(m.error().code(), Code::not_supported);
+  EXPECT_EQ(m.error()->place, "node 'gate' (Relu)");
+}
+
+TEST(OnnxExport, OpsThatTheOpsetLacksBecomeFunctions) {
+  auto g = graph_of("graph main(x: f32[2,3], w: f32[3]) {\n  n = RMSNormalization(x, w)\n  y = Swish(n)\n  return y\n}");
+  ASSERT_TRUE(g);
+  const auto bytes = export_onnx_bytes(*g, {.opset = 13});
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  auto m = import_bytes(*bytes);
+  ASSERT_TRUE(m) << m.error().text();
+  EXPECT_EQ(m->opsets[0].second, 13);
+  int sigmoids = 0;
+  for (ir::NodeId n : m->graph->nodes()) sigmoids += m->graph->node(n).is("Sigmoid");
+  EXPECT_EQ(sigmoids, 1) << "functions are written out again when they are read";
 }
 
 TEST(OnnxExport, OutputsKeepTheirNamesWhateverStandsBehindThem) {

@@ -7,7 +7,7 @@ OP(cast) {
     .name = "Cast",
     .since = 28,
     .inputs = {"input"},
-    .attributes = {"to: int!", "saturate: int = 1", "round_mode: string = up"},
+    .attributes = {"to: int!", "saturate: int = 1 since 19", "round_mode: string = up since 24"},
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },
     .form = form_of_cast,
     .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },

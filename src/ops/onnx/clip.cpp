@@ -66,7 +66,7 @@ OP(clip) {
     .form = form_of_clip,
     .reference = reference_of_clip,
     .upgrade = upgrade_clip,
-    .lowest_opset = [](const NodeView&) { return 11; },
+    .lowest_opset = [](const NodeView& view) { return is_integer(dtype_of(view, 0)) ? 12 : 11; },
     .samples = {"f32[2,3], f32[] = -1, f32[] = 1", "f32[2,3], _, f32[] = 1", "f16[4], f16[] = 0", "f64[0]", "i64[5], i64[] = -2, i64[] = 3",
                 "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1"},
 };

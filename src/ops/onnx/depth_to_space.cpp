@@ -56,11 +56,10 @@ OP(depth_to_space) {
     .name = "DepthToSpace",
     .since = 28,
     .inputs = {"input"},
-    .attributes = {"blocksize: int!", "mode: string = DCR"},
+    .attributes = {"blocksize: int!", "mode: string = DCR since 11"},
     .infer = infer_depth_to_space,
     .form = form_of_depth_to_space,
     .reference = reference_of_depth_to_space,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("mode") ? 11 : 7; },
     .samples = {"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3",
                 "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };

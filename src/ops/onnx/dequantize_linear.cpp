@@ -41,7 +41,7 @@ OP(dequantize_linear) {
     .since = 28,
     .inputs = {"x", "x_scale", "x_zero_point?"},
     .outputs = {"y"},
-    .attributes = {"axis: int = 1", "block_size: int = 0", "output_dtype: int = 0"},
+    .attributes = {"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 23"},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_float, "a float dtype"));
       Type type(TRY(quantised_dtype(view, 1, DType::f32)));
@@ -51,8 +51,7 @@ OP(dequantize_linear) {
     },
     .form = form_of_dequantize,
     .reference = reference_of_dequantize,
-    .lowest_opset =
-        [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
+    .lowest_opset = [](const NodeView&) { return 13; },
     .first = 10,
     .samples = {"u8[2,3], f32[] = 0.1, u8[] = 128", "i8[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "i32[4], f32[] = 0.5",
                 "i8[2,4], f32[2,2], i8[2,2]; axis=1, block_size=2", "u8[3], f16[] = 0.25", "i8[0,2], f32[] = 1",

@@ -80,7 +80,7 @@ OP(gather_nd) {
     .name = "GatherND",
     .since = 13,
     .inputs = {"data", "indices"},
-    .attributes = {"batch_dims: int = 0"},
+    .attributes = {"batch_dims: int = 0 since 12"},
     .infer = infer_gather_nd,
     .form = form_of_gather_nd,
     .reference = reference_of_gather_nd,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -25,6 +26,19 @@ OP(gelu) {
           return each(call, [=](double x) {
             return fast ? 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)))
                         : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+          });
+        },
+    .definition =
+        [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+          return define_float_map(build, view, in, [&](ir::ValueId x, DType dtype) {
+            const auto number = [&](double value) { return build.scalar(dtype, value); };
+            if (view.attributes->text("approximate", "none") != "tanh") {
+              const ir::ValueId gate = build("Add", {build("Erf", {build("Mul", {x, number(0.7071067811865476)})}), number(1)});
+              return build("Mul", {build("Mul", {x, number(0.5)}), gate});
+            }
+            const ir::ValueId cube = build("Mul", {build("Mul", {x, x}), build("Mul", {x, number(0.044715)})});
+            const ir::ValueId inner = build("Mul", {build("Add", {x, cube}), number(0.7978845608028654)});
+            return build("Mul", {build("Mul", {x, number(0.5)}), build("Add", {build("Tanh", {inner}), number(1)})});
           });
         },
     .first = 20,

@@ -3,6 +3,7 @@
 
 #include "ops/norm_helpers.h"
 #include "ops/spatial_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -96,6 +97,18 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!view.type(0).has_rank()) return {};
+  const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
+  const ir::ValueId groups = build("Reshape", {in[0], build.ints({0, view.attributes->integer("num_groups", 1), -1})});
+  const DefinedRows rows = define_rows(build, as_dtype(build, groups, dtype, wide), wide, {-1}, view.attributes->number("epsilon", 1e-5f));
+  const ir::ValueId normal = build("Reshape", {build("Mul", {rows.centred, rows.scale}), build("Shape", {in[0]})});
+  Ints column(static_cast<size_t>(view.rank(0)) - 1, 1);  // [C, 1, 1 ...]
+  column[0] = -1;
+  const auto parameter = [&](size_t k) { return as_dtype(build, build("Reshape", {in[k], build.ints(column)}), dtype, wide); };
+  return {as_dtype(build, build("Add", {build("Mul", {normal, parameter(1)}), parameter(2)}), wide, dtype)};
+}
+
 }  // namespace
 
 OP(group_normalization) {
@@ -103,10 +116,11 @@ OP(group_normalization) {
     .since = 21,
     .inputs = {"X", "scale", "bias"},
     .outputs = {"Y"},
-    .attributes = {"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1"},
+    .attributes = {"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1 since 21"},
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 21; },
     .first = 18,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -11,6 +12,12 @@ OP(hard_swish) {
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
     .reference = unary_reference<[](double x) { return x * std::max(0.0, std::min(1.0, x / 6.0 + 0.5)); }>,
+    .definition =
+        [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+          return define_float_map(build, view, in, [&](ir::ValueId x, DType) {
+            return build("Mul", {x, build("HardSigmoid", {x}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})});
+          });
+        },
     .first = 14,
     .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]"},
 };

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/norm_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -92,6 +93,19 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const auto axes = defined_axes(view);
+  if (!axes) return {};
+  const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype), kept = stash_dtype(view);
+  const DefinedRows rows = define_rows(build, as_dtype(build, in[0], dtype, wide), wide, *axes, view.attributes->number("epsilon", 1e-5f));
+  ir::ValueId y = build("Mul", {build("Mul", {rows.centred, rows.scale}), as_dtype(build, in[1], dtype, wide)});
+  if (view.has(2)) y = build("Add", {y, as_dtype(build, in[2], dtype, wide)});
+  std::vector<ir::ValueId> out{as_dtype(build, y, wide, dtype)};
+  if (view.outputs.size() > 1) out.push_back(as_dtype(build, rows.mean, wide, kept));
+  if (view.outputs.size() > 2) out.push_back(as_dtype(build, rows.scale, wide, kept));
+  return out;
+}
+
 }  // namespace
 
 OP(layer_normalization) {
@@ -103,6 +117,7 @@ OP(layer_normalization) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .definition = define,
     .first = 17,
     .samples = {"f32[2,3,8], f32[8], f32[8]", "f32[2,3,4], f32[3,4], f32[3,4]; axis=1, outputs=3", "f32[5,7], f32[7]; epsilon=0.1",
                 "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -20,6 +21,11 @@ OP(less_or_equal) {
                       IntBinary([](int64_t a, int64_t b) -> int64_t { return a <= b; }),
                       UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a <= b; }));
         },
+    .definition =
+        [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+          return std::vector{build("Or", {build("Less", {in[0], in[1]}), build("Equal", {in[0], in[1]})})};
+        },
+    .lowest_opset = bf16_from<16>,
     .first = 12,
     .samples = {"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",

@@ -26,7 +26,7 @@ OP(log_softmax) {
     .form = [](const NodeView& view) { return softmax_form(view, [](Expr x, Expr sum) { return x - log(sum); }); },
     .reference = [](Call& call) { return softmax_reference(call, row); },
     .upgrade = upgrade_flattened_axis,
-    .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() && axis_attribute(view) == view.rank(0) - 1 ? 7 : 13; },
+    .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() ? 7 : 13; },
     .downgrade = axis_downgrade,
     .samples = kSoftmaxSamples,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -27,6 +28,7 @@ OP(min) {
                       IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return std::min(a, b); }));
         },
+    .lowest_opset = integers_from<12>,
     .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]",
                 "u8[2], u8[2]", "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]",
                 "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -11,6 +12,11 @@ OP(mish) {
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * tanh(max(x, Expr(0)) + log1p(exp(-abs(x)))); }>,
     .reference = unary_reference<[](double x) { return x * std::tanh(std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0)); }>,
+    .definition =
+        [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+          return define_float_map(build, view, in,
+                                  [&](ir::ValueId x, DType) { return build("Mul", {x, build("Tanh", {build("Softplus", {x})})}); });
+        },
     .first = 18,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };

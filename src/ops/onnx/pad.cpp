@@ -145,6 +145,30 @@ Result<void> upgrade_pad(ir::Graph& graph, ir::NodeId node, int opset) {
   return attribute_to_operand(graph, node, "value", 2, known == DType::none ? DType::f32 : known);
 }
 
+int lowest_opset_of_pad(const NodeView& view) {
+  if (view.attributes->text("mode", "constant") == "wrap") return 19;
+  if (view.has(3) && !(view.type(0).has_rank() && known_ints(view, 1) && known_ints(view, 3))) return 18;
+  return dtype_of(view, 0) == DType::boolean ? 13 : 11;
+}
+
+/// Before opset 18 every axis was padded.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  const NodeView view = graph.view(node);
+  if (opset >= 18 || !view.has(3)) return {};
+  const Ints pads = *known_ints(view, 1);
+  const std::vector<int> axes = TRY(normal_axes(view, *known_ints(view, 3), view.rank(0), false));
+  const size_t rank = static_cast<size_t>(view.rank(0));
+  Ints all(2 * rank, 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    all[static_cast<size_t>(axes[i])] = pads[i];
+    all[rank + static_cast<size_t>(axes[i])] = pads[axes.size() + i];
+  }
+  const auto count = static_cast<int64_t>(all.size());
+  graph.set_operand(node, 1, graph.add_constant(ir::constant_of(Tensor::of_i64({count}, all))));
+  graph.set_operand(node, 3, {});
+  return {};
+}
+
 }  // namespace
 
 OP(pad) {
@@ -156,9 +180,8 @@ OP(pad) {
     .form = form_of_pad,
     .reference = reference_of_pad,
     .upgrade = upgrade_pad,
-    .lowest_opset = [](const NodeView& view) { return view.has(3)                                   ? 18
-                                                      : view.attributes->text("mode", "") == "wrap" ? 19
-                                                                                                    : 11; },
+    .lowest_opset = lowest_opset_of_pad,
+    .downgrade = downgrade,
     .samples = {"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
                 "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
                 "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",

@@ -65,7 +65,8 @@ OP(quantize_linear) {
     .since = 28,
     .inputs = {"x", "y_scale", "y_zero_point?"},
     .outputs = {"y"},
-    .attributes = {"axis: int = 1", "block_size: int = 0", "output_dtype: int = 0", "precision: int = 0", "saturate: int = 1"},
+    .attributes = {"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 21",
+                   "precision: int = 0 since 23", "saturate: int = 1 since 19"},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_number, "a float dtype or i32"));
       TRY(require_dtype(view, 1, is_number, "a float dtype or i32"));
@@ -76,8 +77,7 @@ OP(quantize_linear) {
     },
     .form = form_of_quantize,
     .reference = reference_of_quantize,
-    .lowest_opset =
-        [](const NodeView& view) { return view.attributes->has("block_size") || view.attributes->has("output_dtype") ? 21 : 13; },
+    .lowest_opset = [](const NodeView&) { return 13; },
     .first = 10,
     .samples = {"f32[2,3], f32[] = 0.1, u8[] = 128", "f32[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "f32[4], f32[] = 0.5",
                 "f32[2,4], f32[2,2] in 0.1..1, i8[2,2]; axis=1, block_size=2", "f16[3], f16[] = 0.25, u16[] = 7", "f32[0,2], f32[] = 1",

@@ -70,7 +70,7 @@ OP(range) {
     .name = "Range",
     .since = 27,
     .inputs = {"start", "limit", "delta"},
-    .attributes = {"stash_type: int = 1"},
+    .attributes = {"stash_type: int = 1 since 27"},
     .infer = infer_range,
     .form = form_of_range,
     .reference = reference_of_range,

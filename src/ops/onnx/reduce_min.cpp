@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include "ops/reduction_helpers.h"
+#include "ops/version_helpers.h"
 
 #include <cmath>
 
@@ -45,7 +47,8 @@ OP(reduce_min) {
         },
     .reference = evaluate,
     .upgrade = axes_to_operand,
-    .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::boolean ? 20 : lowest_opset_of_reduce<18>(view); },
+    .lowest_opset =
+        [](const NodeView& view) { return std::max(is_short_integer(dtype_of(view, 0)) ? 12 : 7, lowest_opset_of_reduce<18>(view)); },
     .downgrade = axes_to_attribute,
     .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
                 "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]",

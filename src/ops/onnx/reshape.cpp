@@ -102,6 +102,46 @@ Result<void> reference_of_reshape(Call& call) {
   return {};
 }
 
+/// Elements of the target that may be 0 at the run where the operand's size there need not be: before opset 14 such a 0 would copy that
+/// size. nullopt where the elements are not known.
+std::optional<std::vector<size_t>> ambiguous_zeros(const NodeView& view) {
+  std::vector<size_t> out;
+  if (view.attributes->integer("allowzero", 0) == 0) return out;
+  const auto wanted = elements(view, 1);
+  if (!wanted || !view.type(0).has_rank()) return std::nullopt;
+  for (size_t i = 0; i < wanted->size(); ++i) {
+    const Dim d = (*wanted)[i];
+    if (d == Dim(-1) || d.lower() > 0) continue;
+    const bool copies_zero = static_cast<int>(i) < view.rank(0) && exact_quotient(view.type(0).dim(static_cast<int>(i)), d);
+    if (!copies_zero) out.push_back(i);
+  }
+  return out;
+}
+
+int lowest_opset_of_reshape(const NodeView& view) {
+  const auto zeros = ambiguous_zeros(view);
+  const auto wanted = elements(view, 1);
+  const bool open = wanted && std::find(wanted->begin(), wanted->end(), Dim(-1)) != wanted->end();
+  if (!zeros || zeros->size() > 1 || (open && !zeros->empty())) return 14;
+  return zeros->empty() ? 7 : 9;
+}
+
+/// One size that may be 0 is left to be inferred.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 14) return {};
+  const NodeView view = graph.view(node);
+  const auto zeros = ambiguous_zeros(view);
+  graph.erase_attribute(node, "allowzero");
+  if (!zeros || zeros->empty()) return {};
+  Tensor mask = TRY(Tensor::make(DType::boolean, {view.outputs[0].rank()}));
+  mask.set_integer(static_cast<int64_t>(zeros->front()), 1);
+  ir::Builder build(graph, node);
+  const ir::ValueId shape = build("Where", {build.constant(std::move(mask)), build.ints({-1}), graph.node(node).inputs[1]});
+  TRY(build.status());
+  graph.set_operand(node, 1, shape);
+  return {};
+}
+
 }  // namespace
 
 OP(reshape) {
@@ -114,6 +154,8 @@ OP(reshape) {
     .infer = infer_reshape,
     .form = form_of_reshape,
     .reference = reference_of_reshape,
+    .lowest_opset = lowest_opset_of_reshape,
+    .downgrade = downgrade,
     .samples = {"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
                 "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
                 "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"},

@@ -19,7 +19,18 @@ Result<void> upgrade_resize(ir::Graph& graph, ir::NodeId node, int opset) {
 int lowest_opset_of_resize(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
   if (a.text("coordinate_transformation_mode", "") == "half_pixel_symmetric") return 19;
-  return a.has("axes") || a.has("antialias") || a.has("keep_aspect_ratio_policy") ? 18 : 13;
+  return 11;
+}
+
+/// Before opset 13 region and scales could be empty, but not be left out.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 13) return {};
+  for (uint32_t slot : {1u, 2u}) {
+    const ir::Node& n = graph.node(node);
+    if (slot < n.inputs.size() && n.inputs[slot]) continue;
+    put_operand(graph, node, slot, graph.add_constant(ir::constant_of(Tensor::of_f32({0}, {}))));
+  }
+  return {};
 }
 
 }  // namespace
@@ -28,9 +39,10 @@ OP(resize) {
     .name = "Resize",
     .since = 19,
     .inputs = {"x", "roi?", "scales?", "sizes?"},
-    .attributes = {"antialias: int = 0", "axes: ints", "coordinate_transformation_mode: string = half_pixel",
+    .attributes = {"antialias: int = 0 since 18", "axes: ints since 18", "coordinate_transformation_mode: string = half_pixel",
                    "cubic_coeff_a: float = -0.75", "exclude_outside: int = 0", "extrapolation_value: float = 0.0",
-                   "keep_aspect_ratio_policy: string = stretch", "mode: string = nearest", "nearest_mode: string = round_prefer_floor"},
+                   "keep_aspect_ratio_policy: string = stretch since 18", "mode: string = nearest",
+                   "nearest_mode: string = round_prefer_floor"},
     .infer = [](NodeView& view) { return infer_resized(view, 2, 3); },
     .form = form_of_resize,
     .reference = reference_of_resize,
@@ -38,6 +50,7 @@ OP(resize) {
     .upgrade = upgrade_resize,
     .lowest_opset = lowest_opset_of_resize,
     .first = 10,
+    .downgrade = downgrade,
     .samples = {"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
                 "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",
                 "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/norm_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -55,6 +56,16 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const auto axes = defined_axes(view);
+  if (!axes) return {};
+  const DType dtype = view.type(0).dtype, scale = view.type(1).dtype, wide = definition_dtype(dtype);
+  const ir::ValueId x = as_dtype(build, in[0], dtype, wide);
+  const ir::ValueId root = define_root_mean_square(build, x, wide, *axes, view.attributes->number("epsilon", 1e-5f));
+  const ir::ValueId y = build("Mul", {build("Mul", {x, root}), as_dtype(build, in[1], scale, wide)});
+  return {as_dtype(build, y, wide, scale)};
+}
+
 }  // namespace
 
 OP(rms_normalization) {
@@ -66,6 +77,7 @@ OP(rms_normalization) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .definition = define,
     .first = 23,
     .samples = {"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5",
                 "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2"},

@@ -159,7 +159,7 @@ OP(roi_align) {
     .since = 22,
     .inputs = {"X", "rois", "batch_indices"},
     .outputs = {"Y"},
-    .attributes = {"coordinate_transformation_mode: string = half_pixel", "mode: string = avg", "output_height: int = 1",
+    .attributes = {"coordinate_transformation_mode: string = half_pixel since 16", "mode: string = avg", "output_height: int = 1",
                    "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0"},
     .infer = infer,
     .form = form,

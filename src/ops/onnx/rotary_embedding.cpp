@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -123,6 +124,40 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+/// Elements begin, begin + step, ... of the last axis, before `end`.
+ir::ValueId cut(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end, int64_t step = 1) {
+  return build("Slice", {x, build.ints({begin}), build.ints({end}), build.ints({-1}), build.ints({step})});
+}
+
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!ranks_known(view, {0, 1, 2})) return {};
+  const auto sizes = sizes_of(view);
+  if (!sizes || !sizes->half.is_number() || !sizes->heads.is_number()) return {};
+  const int64_t half = sizes->half.value(), turned = 2 * half;
+  const bool interleaved = view.attributes->integer("interleaved", 0) != 0;
+  const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
+  ir::ValueId x = as_dtype(build, in[0], dtype, wide);
+  if (sizes->split) x = build("Reshape", {x, build.ints({0, 0, sizes->heads.value(), -1})});
+  const auto angle = [&](size_t k) {
+    const ir::ValueId rows = view.has(3) ? build("Gather", {in[k], in[3]}) : in[k];
+    return as_dtype(build, build("Unsqueeze", {rows, build.ints({sizes->split ? 2 : 1})}), dtype, wide);
+  };
+  const ir::ValueId cosine = angle(1), sine = angle(2);
+  const ir::ValueId a = interleaved ? cut(build, x, 0, turned, 2) : cut(build, x, 0, half);
+  const ir::ValueId b = interleaved ? cut(build, x, 1, turned, 2) : cut(build, x, half, turned);
+  ir::ValueId first = build("Sub", {build("Mul", {cosine, a}), build("Mul", {sine, b})});
+  ir::ValueId second = build("Add", {build("Mul", {sine, a}), build("Mul", {cosine, b})});
+  if (interleaved) {
+    first = build("Unsqueeze", {first, build.ints({-1})});
+    second = build("Unsqueeze", {second, build.ints({-1})});
+  }
+  ir::ValueId y = build("Concat", {first, second}, {{"axis", int64_t{-1}}});
+  if (interleaved) y = build("Reshape", {y, build.ints({0, 0, 0, turned})});
+  if (!sizes->size.known_equal(turned)) y = build("Concat", {y, cut(build, x, turned, INT64_MAX)}, {{"axis", int64_t{-1}}});
+  if (sizes->split) y = build("Reshape", {y, build.ints({0, 0, -1})});
+  return {as_dtype(build, y, wide, dtype)};
+}
+
 }  // namespace
 
 OP(rotary_embedding) {
@@ -134,6 +169,7 @@ OP(rotary_embedding) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .definition = define,
     .first = 23,
     .samples = {"f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49", "f32[2,3,32], f32[2,3,4], f32[2,3,4]; num_heads=4",
                 "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1",

@@ -65,7 +65,7 @@ OP(scatter_elements) {
     .name = "ScatterElements",
     .since = 18,
     .inputs = {"data", "indices", "updates"},
-    .attributes = {"axis: int = 0", "reduction: string = none"},
+    .attributes = {"axis: int = 0", "reduction: string = none since 16"},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       TRY(require_same_dtype(view, 0, 2));
@@ -74,7 +74,11 @@ OP(scatter_elements) {
     },
     .form = form_of_scatter_elements,
     .reference = reference_of_scatter_elements,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("reduction") ? 18 : 11; },
+    .lowest_opset =
+        [](const NodeView& view) {
+          const std::string reduction = view.attributes->text("reduction", "none");
+          return reduction == "none" ? 11 : reduction == "add" || reduction == "mul" ? 16 : 18;
+        },
     .first = 11,
     .samples = {"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1",
                 "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",

@@ -69,7 +69,7 @@ OP(scatter_nd) {
     .name = "ScatterND",
     .since = 18,
     .inputs = {"data", "indices", "updates"},
-    .attributes = {"reduction: string = none"},
+    .attributes = {"reduction: string = none since 16"},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i64"));
       TRY(require_rank(view, 1, 1, -1));
@@ -78,7 +78,11 @@ OP(scatter_nd) {
     },
     .form = form_of_scatter_nd,
     .reference = reference_of_scatter_nd,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("reduction") ? 18 : 11; },
+    .lowest_opset =
+        [](const NodeView& view) {
+          const std::string reduction = view.attributes->text("reduction", "none");
+          return reduction == "none" ? 11 : reduction == "add" || reduction == "mul" ? 16 : 18;
+        },
     .first = 11,
     .samples = {"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]",
                 "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]",

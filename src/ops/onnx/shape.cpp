@@ -3,6 +3,7 @@
 
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -51,6 +52,15 @@ Result<void> reference_of_shape(Call& call) {
   return {};
 }
 
+/// Before opset 15 the whole shape was given: what is wanted is cut out.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 15 || graph.node(node).attributes.empty()) return {};
+  return write_as(graph, node, [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+    const int64_t begin = view.attributes->integer("start", 0), end = view.attributes->integer("end", INT64_MAX);
+    return std::vector{build("Slice", {build("Shape", {in[0]}), build.ints({begin}), build.ints({end})})};
+  });
+}
+
 }  // namespace
 
 OP(shape) {
@@ -62,7 +72,8 @@ OP(shape) {
     .infer = infer_shape,
     .form = form_of_shape,
     .reference = reference_of_shape,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->empty() ? 7 : 15; },
+    .lowest_opset = [](const NodeView& view) { return view.attributes->empty() ? 7 : 10; },
+    .downgrade = downgrade,
     .samples = {"f32[2,3,4]", "f32[2,3,4]; start=1", "f16[2,3,4]; start=-2, end=-1", "i64[]", "f64[0,3]; end=10",
                 "bool[2,3]; start=2, end=1"},
 };

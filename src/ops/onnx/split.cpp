@@ -103,7 +103,39 @@ Result<void> reference_of_split(Call& call) {
 }
 
 Result<void> upgrade_split(ir::Graph& graph, ir::NodeId node, int opset) {
-  return opset < 13 ? attribute_to_operand(graph, node, "split", 1) : Result<void>();
+  if (opset < 13) TRY(attribute_to_operand(graph, node, "split", 1));
+  // Since opset 18 one of both must say it.
+  const bool says = graph.node(node).inputs.size() > 1 && graph.node(node).inputs[1];
+  if (opset < 18 && !says) graph.set_attribute(node, "num_outputs", static_cast<int64_t>(graph.node(node).outputs.size()));
+  return {};
+}
+
+/// The number of parts says all: they are equal.
+bool parts_are_equal(const NodeView& view) {
+  if (view.has(1) || !view.type(0).has_rank()) return false;
+  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  const Dim size = axis ? view.type(0).dim(*axis) : Dim(1);
+  const auto count = static_cast<int64_t>(view.outputs.size());
+  return axis && (floor_div(size, count) * count).known_equal(size);
+}
+
+int lowest_opset_of_split(const NodeView& view) {
+  if (view.has(1)) return view.inputs[1].constant ? 7 : 13;
+  return parts_are_equal(view) ? 7 : view.type(0).has_rank() && view.outputs[0].is_static() ? 7 : 18;
+}
+
+/// Before opset 18 parts that differ were listed, before 13 in an attribute.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  const NodeView view = graph.view(node);
+  graph.erase_attribute(node, "num_outputs");
+  if (!view.has(1) && !parts_are_equal(view)) {
+    const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+    Ints sizes;
+    for (const Type& part : view.outputs) sizes.push_back(part.dim(axis).value());
+    const auto count = static_cast<int64_t>(sizes.size());
+    put_operand(graph, node, 1, graph.add_constant(ir::constant_of(Tensor::of_i64({count}, sizes))));
+  }
+  return opset < 13 ? operand_to_attribute(graph, node, 1, "split") : Result<void>();
 }
 
 }  // namespace
@@ -118,7 +150,8 @@ OP(split) {
     .form = form_of_split,
     .reference = reference_of_split,
     .upgrade = upgrade_split,
-    .lowest_opset = [](const NodeView& view) { return view.attributes->has("num_outputs") ? 18 : 13; },
+    .lowest_opset = lowest_opset_of_split,
+    .downgrade = downgrade,
     .samples = {"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
                 "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
                 "bool[3]; num_outputs=1"},

@@ -3,6 +3,7 @@
 
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -76,7 +77,8 @@ OP(squeeze) {
     .reference = reference_of_squeeze,
     .upgrade = [](ir::Graph& graph, ir::NodeId node,
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
-    .lowest_opset = [](const NodeView&) { return 13; },
+    .lowest_opset = [](const NodeView& view) { return !view.has(1) || view.inputs[1].constant ? 7 : 13; },
+    .downgrade = axes_downgrade,
     .samples = {"f32[2,1,3], i64[1] = [1]", "f32[1,2,1], i64[2] = [0, -1]", "f16[1,3,1]", "i64[1,0], i64[1] = [0]", "bool[1]",
                 "f64[1,1], i64[1] = [-2]"},
 };

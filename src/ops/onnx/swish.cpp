@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -22,6 +23,14 @@ OP(swish) {
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 1.0f);
           return each(call, [=](double x) { return x / (1 + std::exp(-alpha * x)); });
+        },
+    .definition =
+        [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+          return define_float_map(build, view, in, [&](ir::ValueId x, DType dtype) {
+            const double alpha = view.attributes->number("alpha", 1.0f);
+            const ir::ValueId scaled = alpha == 1 ? x : build("Mul", {x, build.scalar(dtype, alpha)});
+            return build("Mul", {x, build("Sigmoid", {scaled})});
+          });
         },
     .first = 24,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},

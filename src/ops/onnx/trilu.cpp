@@ -4,6 +4,25 @@
 
 namespace tenon::ops {
 
+namespace {
+
+/// Column less row, compared with k, decides.
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  if (!view.type(0).has_rank()) return {};
+  const int64_t rank = view.rank(0);
+  const auto places = [&](int64_t axis) {
+    const ir::ValueId size = build("Squeeze", {build("Shape", {in[0]}, {{"start", axis}, {"end", axis + 1}}), build.ints({0})});
+    return build("Range", {build.scalar(DType::i64, 0), size, build.scalar(DType::i64, 1)});
+  };
+  const ir::ValueId distance = build("Sub", {places(rank - 1), build("Unsqueeze", {places(rank - 2), build.ints({1})})});
+  const ir::ValueId k = view.has(1) ? build("Reshape", {in[1], build.ints({1})}) : build.ints({0});
+  const bool upper = view.attributes->integer("upper", 1) != 0;
+  const ir::ValueId kept = build(upper ? "GreaterOrEqual" : "LessOrEqual", {distance, k});
+  return {build("Where", {kept, in[0], build.scalar(view.type(0).dtype, 0)})};
+}
+
+}  // namespace
+
 OP(trilu) {
     .name = "Trilu",
     .since = 14,
@@ -38,6 +57,7 @@ OP(trilu) {
         return (upper ? distance >= k : distance <= k) ? offset_of(at, strides) : -1;
       });
     },
+    .definition = define,
     .first = 14,
     .samples = {"f32[3,4]", "f32[3,4]; upper=0", "f16[2,3,3], i64[] = 1", "i64[3,3], i64[] = -1; upper=0", "bool[2,2]", "f64[0,3]",
                 "f32[3,2], i64[] = 7"},

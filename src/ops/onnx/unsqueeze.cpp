@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -49,7 +50,8 @@ OP(unsqueeze) {
     .reference = reference_of_unsqueeze,
     .upgrade = [](ir::Graph& graph, ir::NodeId node,
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
-    .lowest_opset = [](const NodeView&) { return 13; },
+    .lowest_opset = [](const NodeView& view) { return view.inputs[1].constant ? 7 : 13; },
+    .downgrade = axes_downgrade,
     .samples = {"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
                 "bool[2], i64[0] = []"},
 };
