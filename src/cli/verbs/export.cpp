@@ -10,6 +10,7 @@
 #include "cli/model_options.h"
 #include "cli/verb.h"
 #include "import/onnx_export.h"
+#include "passes/pipeline.h"
 
 namespace tenon::cli {
 namespace {
@@ -18,12 +19,18 @@ struct Options {
   ModelOptions model;
   std::string output;
   int64_t opset = 0;
+  int opt = 0;
   bool external = false, bare = false;
 };
 
 Result<void> write(const Options& o, Console& console) {
   const import::Imported m = TRY(o.model.import());
   for (const std::string& w : m.warnings) console.warn(w);
+  if (o.opt > 0) {
+    passes::Options rewriting;
+    rewriting.level = o.opt;
+    TRY(passes::optimise(*m.graph, rewriting));
+  }
   import::ExportOptions options;
   if (o.opset != 0) options.opset = o.opset;
   options.external_data = o.external;
@@ -43,12 +50,16 @@ VERB(export) {
     .examples =
         "  tenon export model.onnx -o fixed.onnx --shape ids=1x128\n"
         "  tenon export model.onnx -o newer.onnx --opset 20\n"
+        "  tenon export model.onnx -o fused.onnx --opt 3 --opset 13\n"
         "  tenon export model.onnx -o split.onnx --external-weights\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->model.add_to(app);
       app.add_option("-o,--output", o->output, "the file to write")->required()->type_name("OUT");
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+      app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 not at all ... 3 all there is")
+          ->type_name("0..3")
+          ->check(CLI::Range(0, 3));
       app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
       app.add_flag("--no-value-info", o->bare, "leave out the types of intermediate values");
       return [o](Console& console) { return write(*o, console); };
