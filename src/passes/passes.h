@@ -11,6 +11,9 @@ Result<bool> dead_code(Graph& graph, Context& context);
 /// expression where one of slice, permute, reshape, concat, cast or scale says them, else they stay. No weight is read or copied.
 Result<bool> fold_constants(Graph& graph, Context& context);
 
+/// A body holds the constants that it uses itself instead of capturing them: rules see them there, and a kernel can pack them.
+Result<bool> sink_constants(Graph& graph, Context& context);
+
 /// Results whose elements are all known numbers (Shape of a static axis, and what follows) become constants.
 Result<bool> shape_arithmetic(Graph& graph, Context& context);
 

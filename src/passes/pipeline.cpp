@@ -11,11 +11,13 @@ namespace tenon::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
+    {"sink_constants", "bodies hold the constants that they use", 1, sink_constants},
     {"shape_arithmetic", "integers that follow from shapes become constants", 1, shape_arithmetic},
     {"common_subexpressions", "equal nodes and constants are made one", 1, common_subexpressions},
     {"clean", "dead code and no-ops removed, constants folded, one spelling for each thing (rules of stage clean)", 1, clean},
     {"shape_arithmetic", "again: cleaning uncovers shapes", 1, shape_arithmetic, true},
     {"common_subexpressions", "again: cleaning makes more nodes equal", 1, common_subexpressions, true},
+    {"sink_constants", "again: cleaning makes constants", 1, sink_constants, true},
     {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
     {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
     {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},

@@ -50,6 +50,21 @@ TEST(DeadCode, ErasesChainsAndConstants) {
   EXPECT_FALSE(run(passes::dead_code, *g));
 }
 
+TEST(SinkConstants, MovesThemIntoTheBodiesThatUseThem) {
+  auto g = graph_of(R"(graph main(n: i64[], x: f32[2]) {
+    const w: f32[2] = [3, 4]
+    y = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[2], m: f32[2], k: f32[2]) {
+      a = Mul(v, m) b = Add(a, k) return c, b } } captures=[w, x]
+    return y })");
+  EXPECT_TRUE(run(passes::sink_constants, *g));
+  const ir::Node& loop = g->node(g->first());
+  ASSERT_EQ(loop.bodies[0].captures, 1u);
+  const ir::Graph& body = *loop.bodies[0].graph;
+  EXPECT_EQ(body.inputs().size(), 4u);
+  EXPECT_TRUE(body.value(body.node(body.first()).inputs[1]).is_constant());
+  EXPECT_FALSE(run(passes::sink_constants, *g));
+}
+
 TEST(FoldConstants, ComputesSmallNodes) {
   auto g = graph_of(
       "graph main(x: f32[2]) {\n const a: f32[2] = [1, 2]\n const b: f32[2] = [3, 4]\n c = Add(a, b)\n d = Neg(c)\n y ="
