@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -44,6 +45,14 @@ std::string called(int argc, const char* const* argv) {
   std::string out = "tenon";
   for (int i = 1; i < argc; ++i) out += std::string(" ") + argv[i];
   return out.substr(0, 500);
+}
+
+/// CLI11 asks for what is missing before it names what it does not know: who mistypes an option is told of the model.
+Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const char* const* argv) {
+  const auto unknown = app.remaining(true);
+  const auto option = std::ranges::find_if(unknown, [](const std::string& word) { return word.starts_with('-'); });
+  if (option == unknown.end()) return fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv));
+  return fail(Code::bad_usage, "command line", "there is no such option").expected("an option that --help lists").found(*option);
 }
 
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
@@ -89,7 +98,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) {
-    return console.finish(fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv)));
+    return console.finish(usage_error(app, e, argc, argv));
   }
   return console.finish(action(console));
 }
@@ -100,6 +109,7 @@ int run(int argc, const char* const* argv) {
   Console console;
   console.json = json_asked = asked_for_json(argc, argv);
   std::set_terminate(end_without_memory);
+  std::signal(SIGABRT, [](int) { _exit(exit_code_of(Code::internal)); });  // an assertion of ours
   try {
     return run_verb(argc, argv, console);
   } catch (...) {
