@@ -41,7 +41,7 @@ Distance compare_strings(const Tensor& a, const Tensor& b) {
   for (int64_t i = 0; i < a.count(); ++i) {
     if (a.strings()[i] == b.strings()[i]) continue;
     if (d.at < 0)
-      d = {kInfinity, i, kInfinity, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
+      d = {kInfinity, i, kInfinity, 0, 0, fmt::format("{} is {}, reference {}", place_text(a.shape(), i), a.strings()[i], b.strings()[i])};
     ++d.beyond;
   }
   return d;
@@ -72,6 +72,7 @@ Distance compare_floats(const Tensor& a, const Tensor& b) {
   const Tolerance t = tolerance_of(a.dtype());
   const double scale = scale_of(b);
   Distance d;
+  d.bound = t.absolute * scale;
   for (int64_t i = 0; i < a.count(); ++i) {
     const double value = a.number(i), wide = b.number(i), reference = std::isfinite(held(a.dtype(), wide)) ? wide : held(a.dtype(), wide);
     const double difference = difference_of(value, reference);
@@ -112,12 +113,19 @@ Tolerance tolerance_of(DType dtype) {
 Distance distance(const Tensor& tensor, const Tensor& reference) {
   const bool kind = tensor.dtype() == reference.dtype() || (is_float(tensor.dtype()) && reference.dtype() == DType::f64);
   if (!kind || tensor.shape() != reference.shape())
-    return {kInfinity, 0, kInfinity, reference.count(),
-            type_text(tensor.dtype(), tensor.shape()) + ", reference " + type_text(reference.dtype(), reference.shape())};
+    return {
+        kInfinity,         0,
+        kInfinity,         0,
+        reference.count(), type_text(tensor.dtype(), tensor.shape()) + ", reference " + type_text(reference.dtype(), reference.shape())};
   if (tensor.dtype() == DType::string) return compare_strings(tensor, reference);
   if (is_complex(tensor.dtype())) return compare_floats(parts_of(tensor), parts_of(reference));
   if (is_float(tensor.dtype())) return compare_floats(tensor, reference);
   return compare_integers(tensor, reference);
+}
+
+bool is_good(const Distance& ours, const std::optional<Distance>& other) {
+  const bool as_good = other && std::isfinite(other->largest) && ours.largest <= 2 * other->largest;
+  return as_good || ours.of_bound <= 1;
 }
 
 bool is_bad(const Distance& d, double rounding) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 
 #include "base/tensor.h"
@@ -20,11 +21,15 @@ struct Distance {
   double largest = 0;   ///< absolute difference; infinity where NaN or infinity stand at different places, or the shapes differ
   int64_t at = -1;      ///< row-major place of the element that is furthest beyond its tolerance; -1 where all are equal
   double of_bound = 0;  ///< its difference over its tolerance
+  double bound = 0;     ///< the tolerance of an element whose reference is 0; floats only
   int64_t beyond = 0;   ///< elements beyond their tolerance
   std::string found;    ///< "[0,3] is 1.25, reference 1", or the types that differ
 };
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
 Distance distance(const Tensor& tensor, const Tensor& reference);
+
+/// Whether a result may stand: within the bound, or no further off than twice what another engine's result is from the same reference.
+bool is_good(const Distance& ours, const std::optional<Distance>& other = {});
 
 /// Beyond the bound, and further off than `rounding` explains: what rounding each node's result alone does to this value, times 32 for the
 /// sums inside the nodes, which are rounded too.

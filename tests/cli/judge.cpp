@@ -41,6 +41,11 @@ TEST(Distance, GrowsItsBoundWithTheTensorsLargestElement) {
   EXPECT_LT(distance(single({static_cast<float>(off), 100}), wide({0, 100})).of_bound, 1);
 }
 
+TEST(Distance, TellsTheBoundOfAnElementThatShouldBeZero) {
+  EXPECT_DOUBLE_EQ(distance(single({0, 0.5f}), wide({0, 0.5})).bound, 1e-5);
+  EXPECT_DOUBLE_EQ(distance(single({0, 100}), wide({0, 100})).bound, 1e-3);
+}
+
 TEST(Distance, IsNotLooseBesideTheFillOfAMask) {
   EXPECT_GT(distance(single({0.1f, -3.4e38f}), wide({0, -3.4e38f})).of_bound, 1);
   EXPECT_GT(distance(single({0.01f, -1e4f}), wide({0, -1e4})).of_bound, 1);
@@ -69,6 +74,19 @@ TEST(Distance, OfOtherShapesIsInfinite) {
   const Distance d = distance(single({1, 2}), wide({1, 2, 3}));
   EXPECT_TRUE(std::isinf(d.of_bound));
   EXPECT_EQ(d.found, "f32[2], reference f64[3]");
+}
+
+TEST(IsGood, WantsTheBoundOrTwiceTheOthersError) {
+  const Tensor reference = wide({0, 1});
+  const Distance near = distance(single({1e-6f, 1}), reference), far = distance(single({3e-3f, 1}), reference);
+  const Distance other = distance(single({2e-3f, 1}), reference), better = distance(single({1e-3f, 1}), reference);
+  EXPECT_TRUE(is_good(near));
+  EXPECT_FALSE(is_good(far));
+  EXPECT_TRUE(is_good(far, other));
+  EXPECT_FALSE(is_good(far, better));
+  EXPECT_TRUE(is_good(near, better));
+  const Distance lost = distance(single({kNan, 1}), reference);
+  EXPECT_FALSE(is_good(lost, lost)) << "what is not a number is not excused by another engine's";
 }
 
 TEST(IsBad, TellsAmplifiedRoundingFromABug) {
