@@ -34,6 +34,7 @@ class FmaPeak {
 struct Sample {
   std::vector<double> ours_ms, other_ms;  ///< one a run; other_ms is empty where nothing else is measured
   std::vector<double> peaks;
+  std::vector<double> dram;  ///< GB/s that memory gave before it
 };
 /// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
 bool is_quiet(const Sample& sample, double best_peak);

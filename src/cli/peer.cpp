@@ -21,6 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kScript = "tools/peer_bench.py";
+constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
+constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
+constexpr const char* kInstallTorch = ".venv-peers/bin/pip install -r tools/requirements-torch.txt";
 constexpr int kAnswerMs = 600'000;
 
 /// The project folder: the first one above the program, or above the current folder, that has the script.
@@ -34,12 +37,12 @@ fs::path project_folder() {
 
 Result<fs::path> python_of(const fs::path& project) {
   std::error_code error;
+  if (const char* set = std::getenv("TENON_PEERS_PYTHON"); set && *set) return fs::path(set);
   const fs::path own = project / ".venv-peers/bin/python";
   if (!project.empty() && fs::exists(own, error)) return own;
-  if (const char* set = std::getenv("TENON_PEERS_PYTHON"); set && *set) return fs::path(set);
   return fail(Code::file_missing, "--vs", "there is no Python with the other engine's package")
       .expected(".venv-peers/bin/python in the project folder, or TENON_PEERS_PYTHON")
-      .advice("python3 -m venv .venv-peers && .venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt");
+      .advice(fmt::format("python3 -m venv .venv-peers && {}", kInstall));
 }
 
 Result<fs::path> temporary_folder() {
@@ -59,8 +62,6 @@ std::vector<double> numbers_in(const std::string& text) {
 }  // namespace
 
 Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const files::NamedTensors& inputs) {
-  if (options.name != "onnxruntime")
-    return fail(Code::not_supported, "--vs " + options.name, "not supported yet: " + options.name).expected("onnxruntime");
   const fs::path project = project_folder();
   if (project.empty())
     return fail(Code::file_missing, kScript, "the script that runs the other engine is not there")
@@ -71,12 +72,15 @@ Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const file
   peer->folder_ = TRY(temporary_folder());
   const fs::path file = peer->folder_ / "inputs.npz";
   TRY(files::write_npz(file, inputs));
-  std::vector<std::string> command{python, project / kScript, options.name, options.model, file, std::to_string(options.threads)};
-  if (!options.external_data.empty()) command.push_back(fs::absolute(options.external_data));
+  std::vector<std::string> command{
+      python, project / kScript, options.name, options.model, file, "--threads", std::to_string(options.threads)};
+  if (!options.external_data.empty()) command.insert(command.end(), {"--external-data", fs::absolute(options.external_data)});
+  if (options.fixed_shapes) command.push_back("--fixed-shapes");
   TRY(peer->launch(command));
   std::istringstream ready(TRY(peer->read_line()));
   std::string word;
-  ready >> word >> peer->load_ms >> peer->first_ms >> peer->version;
+  ready >> word >> peer->load_ms >> peer->first_ms;
+  std::getline(ready >> std::ws, peer->version);
   if (word != "ready") return peer->died("it did not say that it is ready");
   kill(peer->process_, SIGSTOP);
   return peer;
@@ -117,6 +121,23 @@ Peer::~Peer() {
   if (!folder_.empty()) fs::remove_all(folder_, error);
 }
 
+/// A package that is not installed is the user's to mend; a model that the peer cannot take is nobody's here.
+Error Peer::told(const std::string& why) const {
+  if (why.starts_with("missing "))
+    return fail(Code::file_missing, name, "the Python for other engines lacks a package")
+        .expected("what tools/requirements-peers.txt lists, and the other engine's own requirements")
+        .found("no module " + why.substr(8))
+        .advice(std::string(kInstall) + (name == "torch"      ? std::string(" && ") + kInstallTorch
+                                         : name == "openvino" ? std::string(" && ") + kInstallOpenVino
+                                                              : ""));
+  if (why.starts_with("unfit "))
+    return fail(Code::device_failed, name, "the other engine cannot take this model")
+        .expected("a model that " + name + " loads and runs")
+        .found(why.substr(6))
+        .advice("compare with --vs onnxruntime, or export the model by the other exporter or at another opset");
+  return died(why);
+}
+
 Error Peer::died(std::string why) const { return fail(Code::device_failed, name, "the other engine failed").found(std::move(why)); }
 
 Result<std::string> Peer::read_line() {
@@ -124,7 +145,7 @@ Result<std::string> Peer::read_line() {
     if (const size_t end = read_.find('\n'); end != std::string::npos) {
       std::string line = read_.substr(0, end);
       read_.erase(0, end + 1);
-      if (line.starts_with("error ")) return died(line.substr(6));
+      if (line.starts_with("error ")) return told(line.substr(6));
       return line;
     }
     pollfd ready{from_, POLLIN, 0};
@@ -147,8 +168,8 @@ Result<std::string> Peer::ask(const std::string& command) {
   return answer;
 }
 
-Result<std::vector<double>> Peer::run(int count) {
-  const std::string answer = TRY(ask(fmt::format("run {}", count)));
+Result<std::vector<double>> Peer::run(int count, bool cold) {
+  const std::string answer = TRY(ask(fmt::format("{} {}", cold ? "cold" : "run", count)));
   std::vector<double> times;
   if (answer.starts_with("times ")) times = numbers_in(answer.substr(6));
   if (times.size() != static_cast<size_t>(count)) return died("an answer that is not understood: " + answer);

@@ -14,23 +14,24 @@
 namespace tenon::cli {
 
 struct PeerOptions {
-  std::string name;                     ///< "onnxruntime"
+  std::string name;                     ///< "onnxruntime", "openvino" or "torch"
   std::filesystem::path model;          ///< an ONNX file
   std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
+  bool fixed_shapes = false;  ///< prepare for the inputs' shapes alone
 };
 
 /// Another engine, in a process of its own (tools/peer_bench.py), stopped but while it is asked something, so that its threads take
 /// nothing from what is measured here. It dies with this process.
 class Peer {
  public:
-  /// Starts it, loads the model, runs once. Errors: not_supported (a peer that is not there yet), file_missing (no Python with the
-  /// peer's package, with advice), device_failed (what the peer said).
+  /// Starts it, loads the model, runs once. Errors: file_missing (no Python, or one without the peer's package, with advice),
+  /// device_failed (what the peer said).
   static Result<std::unique_ptr<Peer>> start(const PeerOptions& options, const files::NamedTensors& inputs);
   ~Peer();
 
-  /// Milliseconds of `count` runs back to back, after one that does not count.
-  Result<std::vector<double>> run(int count);
+  /// Milliseconds of `count` runs: back to back after one that does not count, or (cold) each after the caches were evicted.
+  Result<std::vector<double>> run(int count, bool cold = false);
   /// Results in the model's order.
   Result<std::vector<Tensor>> outputs();
   /// 0 where the system does not say.
@@ -45,6 +46,7 @@ class Peer {
   Result<std::string> read_line();
   Result<std::string> ask(const std::string& command);
   Error died(std::string why) const;
+  Error told(const std::string& why) const;
 
   std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
   pid_t process_ = -1;

@@ -16,6 +16,14 @@ std::string label_of(const runtime::Step& step) {
   return step.kind == runtime::Step::Kind::sizes ? "sizes" : "unnamed";
 }
 
+Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std::span<const Tensor> inputs) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Tensor& t : inputs) shapes.push_back(t.shape());
+  std::vector<int64_t> sizes;
+  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
+  return sizes;
+}
+
 double rate(double flops, double ms) { return ms > 0 ? flops / ms / 1e6 : 0; }
 
 }  // namespace
@@ -34,13 +42,27 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
 }
 
 Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std::span<const Tensor> inputs) {
-  std::vector<std::vector<int64_t>> shapes;
-  for (const Tensor& t : inputs) shapes.push_back(t.shape());
-  std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
+  const auto sizes = TRY(sizes_at_door(program, inputs));
   std::vector<double> flops;
   for (const runtime::Step& s : program.steps) flops.push_back(s.flops < program.door_lines ? static_cast<double>(sizes[s.flops]) : 0);
   return flops;
+}
+
+Result<double> weight_bytes_read(const runtime::Program& program, std::span<const Tensor> inputs, std::span<const double> flops) {
+  const auto sizes = TRY(sizes_at_door(program, inputs));
+  std::unordered_map<uint32_t, double> read;
+  for (size_t s = 0; s < program.steps.size(); ++s)
+    for (uint32_t b : program.steps[s].buffers) {
+      while (b != runtime::kMissing && program.buffers[b].kind == runtime::BufferInfo::Kind::alias) b = program.buffers[b].index;
+      if (b == runtime::kMissing || program.buffers[b].kind != runtime::BufferInfo::Kind::weight) continue;
+      double elements = 1;
+      for (const runtime::Slot slot : program.buffers[b].shape) elements *= slot < sizes.size() ? static_cast<double>(sizes[slot]) : 1;
+      const double bytes = std::min(elements, flops[s]) * bits_of(program.buffers[b].dtype) / 8;
+      read[b] = std::max(read[b], bytes);
+    }
+  double total = 0;
+  for (const auto& [b, bytes] : read) total += bytes;
+  return total;
 }
 
 std::vector<KernelTime> kernel_times(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "cli/memory_stream.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -60,7 +62,7 @@ TEST(MedianInterval, CoversTheTrueMedian) {
   EXPECT_GE(outside, 1);
 }
 
-Sample with_peaks(std::vector<double> peaks) { return {{1}, {}, std::move(peaks)}; }
+Sample with_peaks(std::vector<double> peaks) { return {{1}, {}, std::move(peaks), {}}; }
 
 TEST(IsQuiet, WantsPeaksThatAgreeAndAreHigh) {
   EXPECT_TRUE(is_quiet(with_peaks({100, 96, 98}), 100));
@@ -89,6 +91,12 @@ TEST(FmaPeak, IsAPlausibleRate) {
   const double peak = FmaPeak(1).measure(1);
   EXPECT_GT(peak, 0.5);
   EXPECT_LT(peak, 2000);
+}
+
+TEST(MemoryStream, IsAPlausibleRate) {
+  const MemoryStream memory(1);
+  EXPECT_GT(memory.read(), 0.1);
+  EXPECT_LT(memory.read(), 2000);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/engine_options.h"
 #include "cli/measure.h"
+#include "cli/memory_stream.h"
 #include "cli/peer.h"
 #include "cli/trace.h"
 #include "cli/verb.h"
@@ -26,9 +27,10 @@ struct Options {
   std::string peer, trace;
   int runs = 30;
   double seconds = 30;
+  bool cold = false;
 };
 
-/// A sample is at least this long, so that the peaks beside it see the same weather.
+/// A sample is at least this long, so that the peaks beside it see the same weather; cold, with the evictions in it.
 constexpr double kSampleMs = 20;
 constexpr size_t kTriesPerSample = 3, kEnough = 5;
 constexpr uint32_t kProfiledRuns = 20;
@@ -44,18 +46,34 @@ struct Bench {
   runtime::RunOptions options;
   std::unique_ptr<Peer> peer;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
+  uint64_t rss = 0;  ///< before anything was allocated to measure with
 
   Result<double> timed_run() {
     const auto start = Clock::now();
     TRY(context->run(inputs, options));
     return ms_since(start);
   }
-  /// One run that does not count, then `count` that do.
-  Result<std::vector<double>> runs(int count) {
-    TRY(timed_run());
+  /// One run that does not count, then `count` that do; with a stream, through which the caches are evicted before each, all count.
+  Result<std::vector<double>> runs(int count, const MemoryStream* evict) {
+    if (!evict) TRY(timed_run());
     std::vector<double> out;
-    for (int k = 0; k < count; ++k) out.push_back(TRY(timed_run()));
+    for (int k = 0; k < count; ++k) {
+      if (evict) evict->read();
+      out.push_back(TRY(timed_run()));
+    }
     return out;
+  }
+};
+
+/// What the machine can do at this moment.
+struct Limits {
+  FmaPeak peak;
+  MemoryStream memory;
+  double stream_ms = 0;  ///< how long a pass through memory takes
+  explicit Limits(int threads) : peak(threads), memory(threads) {
+    const auto start = Clock::now();
+    memory.read();
+    stream_ms = ms_since(start);
   }
 };
 
@@ -65,7 +83,8 @@ Result<void> start_peer(const Options& o, Bench& b) {
     return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
   files::NamedTensors named;
   for (size_t k = 0; k < b.inputs.size(); ++k) named.emplace_back(b.engine->inputs()[k].name, b.inputs[k]);
-  b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads}, named));
+  const bool fixed = !o.engine.model.shapes.empty();
+  b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads, fixed}, named));
   return {};
 }
 
@@ -87,32 +106,35 @@ Result<Bench> prepare(const Options& o, Console& console) {
   for (const auto warm = Clock::now(); times.size() < 3 || (ms_since(warm) < 300 && times.size() < 1000);)
     times.push_back(TRY(b.timed_run()));
   b.warm_ms = median(times);
+  b.rss = peak_rss_bytes_of(0);
   return b;
 }
 
 int runs_in_sample(double run_ms) { return static_cast<int>(std::clamp(std::ceil(kSampleMs / std::max(run_ms, 1e-4)), 1.0, 1e5)); }
 
-/// Ours, then the other's, a peak before, between and after.
-Result<Sample> take_sample(Bench& b, const FmaPeak& peak, int ours, int others) {
+/// What memory gives, then ours, then the other's, a peak before, between and after.
+Result<Sample> take_sample(Bench& b, const Limits& limits, bool cold, int ours, int others) {
   Sample s;
-  s.peaks.push_back(peak.measure());
-  s.ours_ms = TRY(b.runs(ours));
-  s.peaks.push_back(peak.measure());
+  s.dram.push_back(limits.memory.read());
+  s.peaks.push_back(limits.peak.measure());
+  s.ours_ms = TRY(b.runs(ours, cold ? &limits.memory : nullptr));
+  s.peaks.push_back(limits.peak.measure());
   if (!b.peer) return s;
-  s.other_ms = TRY(b.peer->run(others));
-  s.peaks.push_back(peak.measure());
+  s.other_ms = TRY(b.peer->run(others, cold));
+  s.peaks.push_back(limits.peak.measure());
   return s;
 }
 
-Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const FmaPeak& peak, Console& console) {
-  const int ours = runs_in_sample(b.warm_ms);
-  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3)))) : 0;
+Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const Limits& limits, Console& console) {
+  const double beside = o.cold ? limits.stream_ms : 0;
+  const int ours = runs_in_sample(b.warm_ms + beside);
+  const int others = b.peer ? runs_in_sample(median(TRY(b.peer->run(3))) + beside) : 0;
   const size_t wanted = static_cast<size_t>(o.runs);
   std::vector<Sample> samples;
   const auto start = Clock::now();
   size_t quiet = 0;
   while (quiet < wanted && samples.size() < wanted * kTriesPerSample && (samples.size() < kEnough || ms_since(start) < o.seconds * 1e3)) {
-    samples.push_back(TRY(take_sample(b, peak, ours, others)));
+    samples.push_back(TRY(take_sample(b, limits, o.cold, ours, others)));
     quiet = keep_quiet(samples, 0).quiet;
     console.progress(fmt::format("sample {} of {}, {} tried", quiet, wanted, samples.size()));
   }
@@ -120,23 +142,29 @@ Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const FmaPe
 }
 
 struct Figures {
-  std::vector<double> times, other_times, ratios, peaks;
+  std::vector<double> times, other_times, ratios, peaks, dram;
   Kept kept;
   double median_ms = 0, gflops = 0, peak = 0;
+  double weight_gbps = 0, memory = 0;  ///< GB/s: weights read once a run, what memory gave beside
+  double roofline_share = 0;           ///< of the time that the flops at the peak, or the weights at memory's rate, take at least
 };
 
-Figures figures_of(std::span<const Sample> samples, double flops, Console& console) {
+Figures figures_of(std::span<const Sample> samples, double flops, double weight_bytes, Console& console) {
   Figures f;
   f.kept = keep_quiet(samples, std::min(kEnough, samples.size()));
   for (const Sample* s : f.kept.samples) {
     f.times.insert(f.times.end(), s->ours_ms.begin(), s->ours_ms.end());
     f.other_times.insert(f.other_times.end(), s->other_ms.begin(), s->other_ms.end());
     f.peaks.insert(f.peaks.end(), s->peaks.begin(), s->peaks.end());
+    f.dram.insert(f.dram.end(), s->dram.begin(), s->dram.end());
     if (!s->other_ms.empty()) f.ratios.push_back(median(s->other_ms) / median(s->ours_ms));
   }
   f.median_ms = median(f.times);
   f.gflops = flops / f.median_ms / 1e6;
   f.peak = median(f.peaks);
+  f.weight_gbps = weight_bytes / f.median_ms / 1e6;
+  f.memory = median(f.dram);
+  f.roofline_share = std::max(f.gflops / f.peak, f.weight_gbps / f.memory);
   if (f.kept.samples.size() > f.kept.quiet)
     console.warn(
         fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
@@ -192,12 +220,14 @@ Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
               {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
 }
 
-void report_own(const Bench& b, const Figures& f, uint64_t rss, Console& console) {
+void report_own(const Bench& b, const Figures& f, Console& console) {
   console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
                            quantile(f.times, 0.05), quantile(f.times, 0.95), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({:.4g})", f.gflops, 100 * f.gflops / f.peak, f.peak));
+  console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of what memory gave beside it ({:.4g})", f.weight_gbps,
+                           100 * f.weight_gbps / f.memory, f.memory));
   console.line(
-      fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(rss) / 1e6));
+      fmt::format("load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", b.load_ms, b.first_ms, static_cast<double>(b.rss) / 1e6));
   console.line();
 }
 
@@ -216,18 +246,18 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
 
 Result<void> bench_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
-  const FmaPeak peak(b.options.threads);
-  const auto samples = TRY(take_samples(o, b, peak, console));
-  const uint64_t rss = peak_rss_bytes_of(0);
+  const Limits limits(b.options.threads);
+  const auto samples = TRY(take_samples(o, b, limits, console));
   const auto flops = TRY(flops_of_steps(b.engine->program(), b.inputs));
   double total = 0;
   for (const double f : flops) total += f;
-  const Figures f = figures_of(samples, total, console);
+  const double weight_bytes = TRY(weight_bytes_read(b.engine->program(), b.inputs, flops));
+  const Figures f = figures_of(samples, total, weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
   const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
   if (!o.trace.empty()) TRY(files::write_file(o.trace, chrome_trace(b.engine->program(), seen, flops)));
-  report_own(b, f, rss, console);
+  report_own(b, f, console);
   const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
   const Json vs = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object({{"median_ms", f.median_ms},
@@ -237,7 +267,14 @@ Result<void> bench_model(const Options& o, Console& console) {
                   {"peak_share", f.gflops / f.peak},
                   {"load_ms", b.load_ms},
                   {"first_ms", b.first_ms},
-                  {"peak_rss_bytes", rss},
+                  {"peak_rss_bytes", b.rss},
+                  {"regime", o.cold ? "cold" : "hot"},
+                  {"weight_bytes_read", std::llround(weight_bytes)},
+                  {"memory_gbps", f.memory},
+                  {"memory_share", f.weight_gbps / f.memory},
+                  {"roofline_share", f.roofline_share},
+                  {"samples_kept", f.kept.samples.size()},
+                  {"samples_tried", f.kept.tried},
                   {"kernels", kernels},
                   {"vs", vs}});
   return {};
@@ -251,15 +288,21 @@ VERB(bench) {
         "  tenon bench model.onnx\n"
         "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
         "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
+        "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
-        "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns.\n",
+        "disturbed are dropped and taken again, three times as many as wanted at most. With --vs a sample is a pair, taken in turns;\n"
+        "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"
+        "torch is PyTorch on the model as onnx2pytorch converts it, under torch.compile where that works; what it needs is in\n"
+        "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"
+        "in the caches.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
       o->inputs.add_to(app);
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
+      app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
       app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();

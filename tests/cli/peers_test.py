@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other engines beside Tenon: `bench --vs` and `compare --with`, on a small model."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+MODEL = ROOT / "examples/mlp.onnx"
+PYTHON = ROOT / ".venv-peers/bin/python"
+BRIEF = ("--runs", 2, "--seconds", 5, "--json")
+
+
+def tenon(*arguments: object, **environment: object) -> subprocess.CompletedProcess:
+    given = os.environ | {key: str(value) for key, value in environment.items()}
+    return subprocess.run([str(TENON), *map(str, arguments)], capture_output=True, text=True, timeout=300, env=given)
+
+
+def has(package: str) -> bool:
+    return PYTHON.exists() and subprocess.run([PYTHON, "-c", f"import {package}"], capture_output=True).returncode == 0
+
+
+class Peers(unittest.TestCase):
+    def bench(self, peer: str, *options: object) -> dict:
+        if not has(peer):
+            self.skipTest(f"needs the package {peer} in .venv-peers")
+        done = tenon("bench", MODEL, "--vs", peer, *options, *BRIEF)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def expect_agreement(self, told: dict, peer: str):
+        vs = told["vs"]
+        self.assertEqual(vs["name"], peer)
+        self.assertTrue(vs["version"])
+        self.assertLess(vs["largest_difference"], 1e-4)
+        self.assertGreater(vs["median_ms"], 0)
+        self.assertLessEqual(vs["ratio_low"], vs["ratio"])
+        self.assertLessEqual(vs["ratio"], vs["ratio_high"])
+
+    def test_each_is_measured_at_the_shapes_asked_for(self):
+        for peer in ("onnxruntime", "openvino", "torch"):
+            for options in ([], ["--shape", "x=7x16"], ["--cold"]):
+                with self.subTest(peer=peer, options=options):
+                    self.expect_agreement(self.bench(peer, *options), peer)
+
+    def test_cold_is_told_in_the_result(self):
+        self.assertEqual([self.bench("onnxruntime", *o)["regime"] for o in ([], ["--cold"])], ["hot", "cold"])
+
+    def test_shares_of_the_machine_are_told(self):
+        told = self.bench("onnxruntime")
+        self.assertGreater(told["memory_gbps"], 0.1)
+        self.assertAlmostEqual(told["roofline_share"], max(told["peak_share"], told["memory_share"]))
+
+    def test_compare_shows_the_other_engines_error(self):
+        for peer in ("onnxruntime", "openvino"):
+            if not has(peer):
+                self.skipTest(f"needs the package {peer} in .venv-peers")
+            told = json.loads(tenon("compare", MODEL, "--with", peer, "--json").stdout)
+            self.assertEqual((told["verdict"], told["with"]), ("good", peer))
+            self.assertIsNotNone(told["outputs"][0]["other_error"])
+
+    def test_a_missing_package_is_named_with_what_installs_it(self):
+        if not PYTHON.exists():
+            self.skipTest("needs .venv-peers")
+        with tempfile.TemporaryDirectory() as folder:
+            bare = Path(folder) / "python"
+            # OpenVINO hidden from a Python that has it, as where it is not installed.
+            bare.write_text(f'#!/bin/sh\nexec {PYTHON} -c \'import runpy, sys; sys.modules["openvino"] = None; sys.argv = sys.argv[1:]; '
+                            'runpy.run_path(sys.argv[0], run_name="__main__")\' "$@"\n')  # fmt: skip
+            bare.chmod(0o755)
+            done = tenon("bench", MODEL, "--vs", "openvino", *BRIEF, TENON_PEERS_PYTHON=bare)
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual((done.returncode, error["name"]), (1, "file_missing"), error)
+        self.assertIn("requirements-openvino.txt", error["advice"])
+
+    def test_an_engine_is_not_for_others_to_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            engine = Path(folder) / "mlp.tenon"
+            tenon("build", MODEL, "-o", engine)
+            self.assertEqual(tenon("bench", engine, "--vs", "onnxruntime").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
