@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Tenon beside ONNX Runtime: real network shapes with random weights, in separate processes, in turns.
+"""Measures Tenon beside other engines: real network shapes with random weights, in separate processes, in turns.
 
 The models are exported once into build/models by tools/make_models.py, which needs PyTorch: it goes into .venv-models.
-Every figure is a median; ratios come with their 95 % interval. Run it on a quiet machine.
+Every figure is a median; ratios come with their 95 % interval. Run it on a quiet machine, with nothing beside it.
+
+All of it takes about 5 minutes, 40 s a row at most; the first time exporting adds about 2 minutes, and installing PyTorch
+what its download takes: from PyPI on Linux on x86 that is the build with CUDA, about 3 GB; where pip knows PyTorch's index
+of CPU wheels (PIP_EXTRA_INDEX_URL), 200 MB. --vs torch compiles for a minute a row.
 """
 
 import argparse
@@ -12,16 +16,19 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TENON = ROOT / "build" / "bin" / "tenon"
 MODELS = ROOT / "build" / "models"
 REQUIREMENTS = ROOT / "tools" / "requirements-models.txt"
+PEERS = ("onnxruntime", "openvino", "torch")
 
 # Work: family, then the shape of each input.
 WORK = {
     "minilm-14": ("minilm", {"input_ids": "1x14"}),
+    "minilm-8x32": ("minilm", {"input_ids": "8x32"}),
     "minilm-128": ("minilm", {"input_ids": "1x128"}),
     "bert-14": ("bert", {"input_ids": "1x14"}),
     "bert-128": ("bert", {"input_ids": "1x128"}),
@@ -64,11 +71,20 @@ def model_of(family: str) -> Path:
     return path
 
 
-def measure(name: str, threads: int) -> dict:
-    """One work item against ONNX Runtime."""
+def install_torch() -> None:
+    """What --vs torch needs beside the other engines; once."""
+    python = ROOT / ".venv-peers" / "bin" / "python"
+    if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode != 0:
+        print("installing PyTorch into .venv-peers", flush=True)
+        run([python, "-m", "pip", "install", "--quiet", "-r", ROOT / "tools" / "requirements-torch.txt"])
+
+
+def measure(name: str, threads: int, peer: str, cold: bool) -> dict:
+    """One work item against another engine."""
     family, shapes = WORK[name]
     options = [word for key, value in shapes.items() for word in ("--shape", f"{key}={value}")]
-    command = [TENON, "bench", model_of(family), *options, "--threads", str(threads), "--vs", "onnxruntime", "--json"]
+    command = [TENON, "bench", model_of(family), *options, "--threads", str(threads), "--vs", peer, "--json"]
+    command += ["--cold"] if cold else []
     return json.loads(run(command).stdout)
 
 
@@ -112,7 +128,19 @@ def describe(name: str, result: dict) -> str:
         return f"{name:12} {result['median_ms']:9.1f} ms"
     vs = result["vs"]
     ratio = f"{vs['ratio']:.2f} ({vs['ratio_low']:.2f} to {vs['ratio_high']:.2f})"
-    return f"{name:12} {result['median_ms']:9.2f} ms {vs['median_ms']:9.2f} ms   {ratio}"
+    share = f"{100 * result['roofline_share']:.0f} %"
+    return f"{name:12} {result['median_ms']:9.2f} ms {vs['median_ms']:9.2f} ms   {ratio:22} {share:>6}   {vs['name']} {vs['version']}"
+
+
+def measurements(asked: argparse.Namespace) -> Iterator[tuple[str, dict]]:
+    """Each measurement under the name that it has in the JSON."""
+    for name in asked.work or [*WORK, *EXTRA]:
+        if name in EXTRA:
+            yield name, {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite}[name]()
+            continue
+        for peer in asked.vs or PEERS[:1]:
+            key = name if peer == PEERS[0] else f"{name} vs {peer}"
+            yield key, measure(name, asked.threads, peer, asked.cold)
 
 
 def main() -> None:
@@ -120,19 +148,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", nargs="*", metavar="WORK", help=f"any of {', '.join([*WORK, *EXTRA])} (default: all)")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--vs", action="append", choices=PEERS, help=f"may be given several times (default: {PEERS[0]})")
+    parser.add_argument("--cold", action="store_true", help="evict the caches before each run")
     parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")
     asked = parser.parse_args()
     unknown = [w for w in asked.work if w not in WORK and w not in EXTRA]
     if unknown:
         parser.error(f"no such work: {', '.join(unknown)}; there are {', '.join([*WORK, *EXTRA])}")
+    if "torch" in (asked.vs or []):
+        install_torch()
     results = {}
     if not asked.json:
-        print(f"{platform.processor() or platform.machine()}, {asked.threads} threads; Tenon, ONNX Runtime, how many times as fast")
-    for name in asked.work or [*WORK, *EXTRA]:
-        own = {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite}
-        results[name] = own[name]() if name in own else measure(name, asked.threads)
+        print(f"{platform.processor() or platform.machine()}, {asked.threads} threads, caches {'cold' if asked.cold else 'warm'}")
+        print("work: Tenon, the other engine, how many times as fast, Tenon's share of the machine's limit, the other engine's name")
+    for key, result in measurements(asked):
+        results[key] = result
         if not asked.json:
-            print(describe(name, results[name]), flush=True)
+            print(describe(key.partition(" ")[0], result), flush=True)
     if asked.json:
         print(json.dumps(results, indent=1))
 
