@@ -42,17 +42,17 @@ void visit(const Expr& e, std::unordered_set<const ExprNode*>& seen, const std::
   for (const Expr& a : e.args()) visit(a, seen, f);
 }
 
-bool mentions_input(const Expr& e) {
-  bool found = false;
-  std::unordered_set<const ExprNode*> seen;
-  visit(e, seen, [&](const ExprNode& n) { found |= n.op == ExprOp::input; });
-  return found;
-}
-
 bool is_input(const Expr& e, int index) { return e && e.op() == ExprOp::input && e->index == index; }
 bool is_axis(const Expr& e, int index) { return e && e.op() == ExprOp::axis && e->index == index; }
 
 }  // namespace
+
+bool mentions(const Expr& e, ExprOp leaf, int index) {
+  bool found = false;
+  std::unordered_set<const ExprNode*> seen;
+  visit(e, seen, [&](const ExprNode& n) { found |= n.op == leaf && (index < 0 || n.index == index); });
+  return found;
+}
 
 BodyCost cost_of(const Nest& nest) {
   BodyCost cost;
@@ -65,8 +65,8 @@ BodyCost cost_of(const Nest& nest) {
   }
   cost.loads = static_cast<int>(nest.accesses.size());
   for (const NestAccess& a : nest.accesses) {
-    for (const Expr& e : a.index) cost.indirect |= mentions_input(e);
-    cost.indirect |= mentions_input(a.flat);
+    for (const Expr& e : a.index) cost.indirect |= mentions(e, ExprOp::input);
+    cost.indirect |= mentions(a.flat, ExprOp::input);
   }
   return cost;
 }
@@ -181,6 +181,8 @@ Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const P
   rewrite(consumer, [&](const ExprNode& n) -> Expr {
     return n.op == ExprOp::input && n.index > static_cast<int>(access) ? Expr::input(n.index - 1, n.dtype) : Expr();
   });
+  if (mentions(made.value, ExprOp::axis))
+    for (NestOutput& o : consumer.outputs) o.value = simplify(o.value);  // positions are compared in sight of each other now
   consumer.nodes.insert(consumer.nodes.end(), producer.nodes.begin(), producer.nodes.end());
   return Inlined::appended;
 }

@@ -15,6 +15,9 @@ struct BodyCost {
 };
 BodyCost cost_of(const Nest& nest);
 
+/// Whether a leaf of that operator, and of that number where it is not negative, stands in the expression (which may be null).
+bool mentions(const Expr& e, ExprOp leaf, int index = -1);
+
 /// All axes parallel, one output, written once at its own place: the loop can be evaluated wherever it is read.
 bool is_map(const Nest& nest);
 /// A map that only reads one element elsewhere, unchanged.

@@ -10,12 +10,6 @@ namespace tenon::codegen {
 
 namespace {
 
-bool mentions(const Expr& e, ExprOp op, int index) {
-  if (!e) return false;
-  if (e.op() == op && (index < 0 || e->index == index)) return true;
-  return std::any_of(e.args().begin(), e.args().end(), [&](const Expr& a) { return mentions(a, op, index); });
-}
-
 /// A hostile index operand must not reach outside the array.
 Expr held_inside(const Expr& index, Dim extent) {
   if (!mentions(index, ExprOp::input, -1)) return index;
