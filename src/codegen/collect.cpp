@@ -9,6 +9,7 @@
 #include "codegen/attention.h"
 #include "codegen/control.h"
 #include "codegen/index_checks.h"
+#include "codegen/numbers.h"
 #include "ops/op.h"
 
 namespace tenon::codegen {
@@ -232,6 +233,7 @@ class Collector {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
       check_indices(nest, n);
+      write_in_numbers(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
     }
@@ -242,15 +244,18 @@ class Collector {
   /// step of its own.
   void check_indices(const Nest& nest, NodeId n) {
     for (const LoadedIndex& i : loaded_indices(nest, plan_)) {
-      if (plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
-      if (std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end()) {
+      if (i.whole && std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end()) {
         plan_.limits.push_back(limit);
         continue;
       }
-      if (!checked_.emplace(i.array, i.extent.text() + (i.from_end ? "-" : "")).second) continue;
-      Nest range = range_of(i.array, plan_);
+      std::string what = i.extent.text() + (i.from_end ? " from the end" : "");
+      for (const Expr& e : i.from.index) what += i.whole ? "" : " " + e.text();
+      if (!checked_.emplace(i.array, std::move(what)).second) continue;
+      Nest range = range_of(i, plan_);
       range.nodes = {n};
+      resolve_reshapes(range.accesses[0], range, plan_);
       const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
       push(GroupKind::nests, n).nests.push_back(std::move(range));
       Group& check = push(GroupKind::check, n);

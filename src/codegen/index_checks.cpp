@@ -25,11 +25,20 @@ ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
   return a;
 }
 
+/// One component of each row (GatherND) says nothing of the others, which point into other dimensions.
+bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
+  return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
+}
+
 void note(const std::vector<Expr>& index, ArrayId table, const Nest& nest, const Plan& plan, std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {
     const int k = loaded_from(index[d]);
     if (k < 0 || !is_integer(nest.accesses[k].dtype)) continue;
-    out.push_back({behind_reshapes(nest.accesses[k].array, plan), plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
+    const NestAccess& from = nest.accesses[k];
+    bool whole = true;
+    for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);
+    out.push_back(
+        {from, behind_reshapes(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
   }
 }
 
@@ -44,12 +53,13 @@ std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan) {
   return out;
 }
 
-Nest range_of(ArrayId index, Plan& plan) {
+Nest range_of(const LoadedIndex& index, Plan& plan) {
   Nest nest;
-  NestAccess access{index, plan.arrays[index].dtype, {}, {}, {}, {}};
-  for (Dim extent : plan.arrays[index].shape) {
-    access.index.push_back(Expr::axis(static_cast<int>(nest.axes.size())));
-    nest.axes.push_back({ops::Axis::Kind::reduced, extent});
+  NestAccess access = index.from;
+  for (size_t d = 0; d < access.index.size(); ++d) {
+    if (is_component(index.from, d, plan)) continue;
+    access.index[d] = Expr::axis(static_cast<int>(nest.axes.size()));
+    nest.axes.push_back({ops::Axis::Kind::reduced, plan.arrays[access.array].shape[d]});
   }
   nest.accesses.push_back(std::move(access));
   const Expr element = Expr::input(0, nest.accesses[0].dtype);

@@ -8,7 +8,9 @@ namespace tenon::codegen {
 
 /// An array whose elements are places in a dimension of that extent, and how the nest reads it.
 struct LoadedIndex {
+  NestAccess from;     ///< the load of the index; where it is one component of a row (GatherND), that dimension is a number
   ArrayId array = -1;  ///< behind all reshapes
+  bool whole = true;   ///< every element of the array is such a place
   Dim extent;
   bool from_end = false;  ///< negative ones count from the end
 };
@@ -17,7 +19,7 @@ struct LoadedIndex {
 /// bounds, are not among them.
 std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan);
 
-/// A nest that gives the smallest and the largest element of an integer array; both become new arrays of the plan, i64[].
-Nest range_of(ArrayId index, Plan& plan);
+/// A nest that gives the smallest and the largest of these indices; both become new arrays of the plan, i64[].
+Nest range_of(const LoadedIndex& index, Plan& plan);
 
 }  // namespace tenon::codegen

@@ -57,6 +57,19 @@ TEST(IndexChecks, OfPlacesThatAreWritten) {
   check(kText, {kTable, rows({0, 1}), u}, {kTable, rows({1, 2}), u}, "4");
 }
 
+TEST(IndexChecks, OfEachComponentOfAPlace) {
+  constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[n,2]) { k = Mul(i, i) y = GatherND(t, k) return y }";
+  const auto places = [](std::vector<int64_t> v) { return Tensor::of_i64({2, 2}, v); };
+  check(kText, {kTable, places({1, 1, 0, -1})}, {kTable, places({1, 1, 2, 0})}, "4");
+  check(kText, {kTable, places({1, 0, 0, 0})}, {kTable, places({1, 2, 0, 0})}, "4");
+}
+
+TEST(IndexChecks, OfEachComponentOfAnInput) {
+  constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[n,2]) { y = GatherND(t, i) return y }";
+  const auto place = [](std::vector<int64_t> v) { return Tensor::of_i64({1, 2}, v); };
+  check(kText, {kTable, place({3, 1})}, {kTable, place({1, 3})}, "3");
+}
+
 TEST(IndexChecks, LetAnEmptyListOfIndicesPass) {
   constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[n]) { k = Mul(i, i) y = Gather(t, k) return y }";
   for (int opt : {0, 3}) EXPECT_EQ(outcome(kText, {kTable, Tensor::of_i64({0}, std::vector<int64_t>{})}, opt), "");
