@@ -16,6 +16,10 @@ void absorb_epilogues(Plan& plan);
 /// Cost: linear in the accesses, for a bounded number of readers a value.
 void inline_maps(Plan& plan);
 
+/// Evaluates in attention what would take a number a pair of query and key otherwise, as long as that costs no more than the products.
+/// Not before `store_diagonals`: what it stores is cheaper to read than to compute.
+void inline_masks(Plan& plan);
+
 /// Joins loops over the same outer axes (the passes of a softmax or a norm) into one kernel a row.
 void group_rows(Plan& plan);
 

@@ -26,7 +26,7 @@ class AttentionLowering {
         nest_(nest),
         scale_(scale),
         rows_(target.isa == Target::Isa::avx512 ? 8 : 4) {
-    for (const NestAccess& a : nest.accesses) places_.push_back(*affine_of(flat_of(a, plan), kAttentionAxes));
+    for (const NestAccess& a : nest.accesses) places_.push_back(affine_of(flat_of(a, plan), kAttentionAxes));
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     query_ = emit_.buffer(nest.accesses[0].array, false);
     keys_ = emit_.buffer(keys, false);
@@ -116,8 +116,8 @@ class AttentionLowering {
 
   void prepare(const Head& head) {
     build().loop(number(0), number(rows_), number(1), [&](Reg r) {
-      const Reg from = offset_of(places_[0], head, query_row(head, r), kNone);
-      const Dim step = places_[0].coefficients[kHeadSize];
+      const Reg from = offset_of(*places_[0], head, query_row(head, r), kNone);
+      const Dim step = places_[0]->coefficients[kHeadSize];
       for (int64_t d = 0; d < head_; d += lanes()) {
         Memory how;
         if (head_ - d < lanes()) how.mask = build().first_mask(number(head_ - d), lanes());
@@ -181,27 +181,66 @@ class AttentionLowering {
     return status;
   }
 
+  /// A vector of scores: one query, the keys from `key` on.
+  struct Scores {
+    const Head& head;
+    Reg query, key, product;
+    Reg inside;                               ///< mask of the lanes that hold a key
+    std::unordered_map<int, Reg> loads = {};  ///< accesses of the mask that were loaded already
+  };
+
   Result<Reg> score(const Head& head, Reg query, Reg key, Reg place, Reg left) {
-    const Reg inside = build().first_mask(left, lanes());
-    const Reg product = build().load(scores_, place, lanes());
+    Scores s{head, query, key, build().load(scores_, place, lanes()), build().first_mask(left, lanes())};
+    Emitter::Place p = place_of(s);
+    const Reg value = build().splat(TRY(emit_.evaluate(nest_.outputs[0].value, p)), lanes());
+    return build().expr(ExprOp::select, {s.inside, value, build().splat(real(-std::numeric_limits<double>::infinity()), lanes())});
+  }
+
+  Emitter::Place place_of(Scores& s) {
     Emitter::Place p;
     p.axes.assign(kAttentionAxes, kNone);
-    for (int a : {kBatch, kKeyHead, kSharing}) p.axes[a] = head.axes[a];
-    p.axes[kQuery] = query;
-    p.axes[kKey] = build().add(build().splat(key, lanes()), emit_.iota());
-    p.load = [&](int k) -> Result<Reg> {
-      if (k == 0) return product;
-      const Affine& mask = places_[k];
-      const Dim along = mask.coefficients[kKey];
-      const Reg offset = offset_of(mask, head, query, key);
-      if (along == Dim(0)) return build().load(masks_[k - 3], offset, 1);
-      Memory how;
-      how.mask = inside;
-      if (!(along == Dim(1))) how.stride = emit_.dim(along);
-      return build().load(masks_[k - 3], offset, lanes(), how);
+    for (int a : {kBatch, kKeyHead, kSharing}) p.axes[a] = s.head.axes[a];
+    p.axes[kQuery] = s.query;
+    p.axes[kKey] = build().add(build().splat(s.key, lanes()), emit_.iota());
+    p.load = [this, &s](int k) -> Result<Reg> {
+      if (k == 0) return s.product;
+      if (auto found = s.loads.find(k); found != s.loads.end()) return found->second;
+      return s.loads[k] = TRY(load_mask(k, s));
     };
-    const Reg value = build().splat(TRY(emit_.evaluate(nest_.outputs[0].value, p)), lanes());
-    return build().expr(ExprOp::select, {inside, value, build().splat(real(-std::numeric_limits<double>::infinity()), lanes())});
+    return p;
+  }
+
+  /// What the mask reads for these scores: one number, or one a lane.
+  Result<Reg> load_mask(int k, Scores& s) {
+    const NestAccess& a = nest_.accesses[k];
+    Emitter::Place p = place_of(s);
+    const Reg within = a.within ? TRY(emit_.evaluate(a.within, p)) : kNone;
+    const bool varies = within != kNone && build().type(within).lanes > 1;
+    Memory how;
+    Reg offset = number(0);
+    if (!places_[k]) {
+      const Reg at = TRY(emit_.evaluate(flat_of(a, emit_.plan()), p));
+      (build().type(at).lanes > 1 ? how.offsets : offset) = at;
+    } else {
+      const Dim along = places_[k]->coefficients[kKey];
+      offset = offset_of(*places_[k], s.head, s.query, s.key);
+      if (along == Dim(0)) how.offsets = varies ? build().splat(number(0), lanes()) : kNone;
+      else how.stride = emit_.dim(along);
+    }
+    if (within == kNone) return load_lanes(k, offset, how, s.inside);
+    const Reg fill = TRY(emit_.evaluate(a.fill, p));
+    const Reg safe = varies ? offset : build().expr(ExprOp::select, {within, offset, number(0)});
+    const Reg mask = varies ? build().expr(ExprOp::logical_and, {s.inside, within}) : s.inside;
+    return build().expr(ExprOp::select, {within, load_lanes(k, safe, how, mask), fill});
+  }
+
+  /// One number where neither a stride nor offsets are given.
+  Reg load_lanes(int k, Reg offset, Memory how, Reg mask) {
+    const int32_t buffer = masks_[k - 3];
+    if (how.stride == kNone && how.offsets == kNone) return build().load(buffer, offset, 1);
+    if (how.stride == number(1)) how.stride = kNone;
+    how.mask = mask;
+    return build().load(buffer, offset, lanes(), how);
   }
 
   void rescale(Reg r, Reg line, Reg count, Reg old, Reg maximum) {
@@ -227,7 +266,7 @@ class AttentionLowering {
 
   /// sums[rows][values] += weights times values.
   void multiply_values(const Head& head, Reg key, Reg count) {
-    const Reg base = offset_of(places_[2], head, kNone, key);
+    const Reg base = offset_of(*places_[2], head, kNone, key);
     for (int64_t v = 0; v < value_; v += panel()) {
       Contract c;
       c.rows = rows_;
@@ -239,7 +278,7 @@ class AttentionLowering {
       c.a_row = number(kKeyBlock);
       c.a_k = kNone;
       c.b_offset = build().add(base, number(v));
-      c.b_k = emit_.dim(places_[2].coefficients[kKey]);
+      c.b_k = emit_.dim(places_[2]->coefficients[kKey]);
       c.depth = count;
       const int vectors = c.vectors;
       for (int r = 0; r < rows_; ++r)
@@ -275,7 +314,7 @@ class AttentionLowering {
   const Nest& nest_;
   const double scale_;
   const int rows_;
-  std::vector<Affine> places_;
+  std::vector<std::optional<Affine>> places_;  ///< of query, key and value they are known
   Affine result_;
   int32_t query_ = -1, keys_ = -1, values_ = -1, out_ = -1;
   std::vector<int32_t> masks_;
@@ -318,6 +357,14 @@ ArrayId copy_operand(Nest& nest, int operand, std::vector<int> axes, int64_t lan
   return made;
 }
 
+/// Query, key and value are walked in steps; a mask may be read anywhere.
+Result<void> places_known(const Nest& nest, const Plan& plan) {
+  for (size_t k = 0; k < 3; ++k)
+    if (nest.accesses[k].within || !affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes))
+      return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, const Target& target) {
@@ -335,9 +382,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
     copy_operand(nest, 2, {kBatch, kKeyHead, kKey, kValueSize}, target.lanes(), plan, before);
-  for (const NestAccess& a : nest.accesses)
-    if (a.within || !affine_of(flat_of(a, plan), kAttentionAxes))
-      return fail(Code::not_supported, "", "not supported yet: attention over operands whose places are not affine");
+  TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   Kernel kernel;
   AttentionLowering lowering(kernel, plan, target, nest, group.scale, packed);

@@ -113,6 +113,63 @@ TEST(Plan, RunsAttentionAsOneGroup) {
             "attention: Attention\n");
 }
 
+/// Whether some array that a group writes grows with the product of the two sizes.
+bool grows_with_both(const Planned& p, std::string_view a, std::string_view b) {
+  const auto names = [](const Array& array, std::string_view name) {
+    return std::any_of(array.shape.begin(), array.shape.end(), [&](Dim d) { return d.text() == name; });
+  };
+  bool found = false;
+  for (const Group& g : p.plan.groups)
+    for (const Nest& n : g.nests)
+      for (const NestOutput& o : n.outputs) found |= names(p.plan.arrays[o.array], a) && names(p.plan.arrays[o.array], b);
+  return found;
+}
+
+/// %: what stands between the distance of key and query and the mask.
+Planned masked(std::string_view middle) {
+  std::string text = R"(graph main(q: f32[b,4,s,16], k: f32[b,4,t,16], v: f32[b,4,t,16], x: f32[32], keep: bool[b,1,1,t], any: i64[s,t]) {
+    const zero: i64[] = [0]
+    const one: i64[] = [1]
+    const first: i64[1] = [0]
+    const second: i64[1] = [1]
+    const none: f32[] = [0]
+    const low: f32[] = [-3.4e38]
+    qs = Shape(q, start=2, end=3)
+    ks = Shape(k, start=2, end=3)
+    queries = Squeeze(qs)
+    keys = Squeeze(ks)
+    i = Range(zero, queries, one)
+    j = Range(zero, keys, one)
+    row = Unsqueeze(i, second)
+    column = Unsqueeze(j, first)
+    %
+    y = Attention(q, k, v, mask)
+    return y
+  })";
+  return planned(text.replace(text.find('%'), 1, middle));
+}
+
+TEST(Plan, ComputesAMaskOfPositionsAndKeysInsideAttention) {
+  const Planned p = masked("past = LessOrEqual(column, row) seen = And(past, keep) mask = Where(seen, none, low)");
+  EXPECT_FALSE(grows_with_both(p, "s", "t")) << text_of(p.plan);
+}
+
+TEST(Plan, StoresABiasByDistanceAsOneElementADiagonal) {
+  const Planned p = masked("d = Sub(column, row) f = Cast(d, to=1) g = Abs(f) l = Sqrt(g) mask = Tanh(l)");
+  EXPECT_FALSE(grows_with_both(p, "s", "t")) << text_of(p.plan);
+  EXPECT_NE(text_of(p.plan).find("[s + t]"), std::string::npos) << text_of(p.plan);
+}
+
+TEST(Plan, StoresWhatIsNotTheSameAlongDiagonals) {
+  const Planned p = masked("d = Add(column, row) f = Cast(d, to=1) g = Abs(f) l = Sqrt(g) mask = Tanh(l)");
+  EXPECT_EQ(text_of(p.plan).find("[s + t]"), std::string::npos) << text_of(p.plan);
+}
+
+TEST(Plan, LooksABiasUpInsideAttentionWhereItWouldBeAsLargeAsTheScores) {
+  const Planned p = masked("mask = Gather(x, any)");
+  EXPECT_FALSE(grows_with_both(p, "s", "t")) << text_of(p.plan);
+}
+
 TEST(Plan, LeavesOutWhatNobodyReads) { EXPECT_EQ(groups("graph main(x: f32[n]) { a = Exp(x) b = Neg(x) return b }"), "nests: Neg\n"); }
 
 constexpr std::string_view kConvs = R"(graph main(x: f32[n,3,32,32], w: f32[16,3,3,3], b: f32[16], v: f32[8,16,3,3]) {

@@ -46,5 +46,113 @@ TEST(Attention, MaskedOverBlocksOfKeys) {
       {drawn({2, 2, 9, 16}, 7, 2), drawn({2, 2, 300, 16}, 8, 2), drawn({2, 2, 300, 16}, 9, 1), drawn({2, 1, 9, 300}, 10, 4)});
 }
 
+TEST(Attention, CapsScoresBelowTheMask) {
+  expect_like_reference(
+      "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[b,1,1,t]) {\n y = Attention(q, k, v, m, softcap=1.5)\n return "
+      "y\n}\n",
+      {drawn({2, 2, 9, 16}, 7, 2), drawn({2, 2, 30, 16}, 8, 2), drawn({2, 2, 30, 16}, 9, 1), drawn({2, 1, 1, 30}, 10, 4)});
+}
+
+TEST(Attention, LooksNoFurtherThanItsWindow) {
+  for (const char* window :
+       {"left_window_size=3", "right_window_size=2", "left_window_size=2, right_window_size=0", "left_window_size=1, is_causal=1"})
+    expect_like_reference("graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16]) {\n y = Attention(q, k, v, " +
+                              std::string(window) + ")\n return y\n}\n",
+                          {drawn({2, 2, 19, 16}, 7, 2), drawn({2, 2, 30, 16}, 8, 2), drawn({2, 2, 30, 16}, 9, 1)});
+}
+
+TEST(Attention, TakesHeadsSideBySide) {
+  expect_like_reference(
+      "graph main(q: f32[b,s,32], k: f32[b,t,16], v: f32[b,t,24]) {\n y = Attention(q, k, v, q_num_heads=4, kv_num_heads=2)\n return y\n}\n",
+      {drawn({2, 19, 32}, 7, 2), drawn({2, 30, 16}, 8, 2), drawn({2, 30, 24}, 9, 1)});
+}
+
+/// A bias by the bucket of the distance between key and query, as T5 has it, beside a mask of keys.
+constexpr std::string_view kRelative =
+    R"(graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], table: f32[16,2], keep: bool[b,1,1,t]) {
+  const first: i64[1] = [0]
+  const second: i64[1] = [1]
+  const zero: i64[] = [0]
+  const one: i64[] = [1]
+  const near: i64[] = [8]
+  const last: i64[] = [15]
+  const eighth: f32[] = [0.125]
+  const steep: f32[] = [2.885]
+  const none: f32[] = [0]
+  const low: f32[] = [-3.4e38]
+  qs = Shape(q, start=2, end=3)
+  ks = Shape(k, start=2, end=3)
+  queries = Squeeze(qs)
+  keys = Squeeze(ks)
+  i = Range(zero, queries, one)
+  j = Range(zero, keys, one)
+  row = Unsqueeze(i, second)
+  column = Unsqueeze(j, first)
+  apart = Sub(column, row)
+  distance = Abs(apart)
+  real = Cast(distance, to=1)
+  part = Mul(real, eighth)
+  grown = Log(part)
+  scaled = Mul(grown, steep)
+  whole = Cast(scaled, to=7)
+  beyond = Add(whole, near)
+  far = Min(beyond, last)
+  is_near = Less(distance, near)
+  bucket = Where(is_near, distance, far)
+  bias = Gather(table, bucket)
+  turned = Transpose(bias, perm=[2, 0, 1])
+  shaped = Unsqueeze(turned, first)
+  hidden = Where(keep, none, low)
+  mask = Add(shaped, hidden)
+  y = Attention(q, k, v, mask)
+  return y
+})";
+
+Tensor kept(Sizes shape) {
+  Tensor t = *Tensor::make(DType::boolean, std::move(shape));
+  for (int64_t i = 0; i < t.count(); ++i) t.set_integer(i, i % 3 != 1);
+  return t;
+}
+
+TEST(Attention, AddsABiasByTheDistanceOfKeyAndQuery) {
+  for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{37, 37}, {1, 300}, {270, 1}, {19, 40}})
+    expect_like_reference(kRelative, {drawn({2, 2, queries, 16}, 7, 2), drawn({2, 2, keys, 16}, 8, 2), drawn({2, 2, keys, 16}, 9, 1),
+                                      drawn({16, 2}, 10, 3), kept({2, 1, 1, keys})});
+}
+
+// The place of a bias is computed from data, so that no two scores need share one.
+TEST(Attention, LooksABiasUpForEachScore) {
+  Tensor places = *Tensor::make(DType::i64, {2, 19});
+  for (int64_t i = 0; i < places.count(); ++i) places.set_integer(i, i * 7 % 11);
+  expect_like_reference(
+      R"(graph main(q: f32[b,2,s,16], k: f32[b,2,s,16], v: f32[b,2,s,16], table: f32[21], place: i64[b,s]) {
+    const axis: i64[1] = [2]
+    const heads: i64[1] = [1]
+    const ten: i64[] = [10]
+    row = Unsqueeze(place, axis)
+    column = Unsqueeze(place, heads)
+    apart = Sub(row, column)
+    index = Add(apart, ten)
+    bias = Gather(table, index)
+    mask = Unsqueeze(bias, heads)
+    y = Attention(q, k, v, mask)
+    return y
+  })",
+      {drawn({2, 2, 19, 16}, 7, 2), drawn({2, 2, 19, 16}, 8, 2), drawn({2, 2, 19, 16}, 9, 1), drawn({21}, 10, 3), places});
+}
+
+// Behind its end the mask is a number.
+TEST(Attention, TakesAPaddedMask) {
+  expect_like_reference(
+      R"(graph main(q: f32[b,2,s,16], k: f32[b,2,30,16], v: f32[b,2,30,16], m: f32[b,1,s,25]) {
+    const pads: i64[8] = [0, 0, 0, 3, 0, 0, 0, 2]
+    const low: f32[] = [-5]
+    mask = Pad(m, pads, low)
+    y = Attention(q, k, v, mask)
+    return y
+  })",
+      {drawn({2, 2, 9, 16}, 7, 2), drawn({2, 2, 30, 16}, 8, 2), drawn({2, 2, 30, 16}, 9, 1), drawn({2, 1, 9, 25}, 10, 4)});
+}
+
 }  // namespace
 }  // namespace tenon::compiler::testing
