@@ -2,17 +2,15 @@
 // What follows a convolution channel by channel goes into its weights and bias: convolution is linear in both. New weights are lazy
 // (scale along an axis), new biases are computed in fp64 and rounded once. Zero padding before it goes into its pads.
 #include <algorithm>
-#include <cmath>
 
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/channels.h"
 
 namespace tenon::rules {
 using namespace rewrite;
 namespace {
-
-using Numbers = std::vector<double>;
 
 /// y = conv(x, w * factor[c]) + bias[c], with `factor` along the weights' axis of output channels.
 struct Folded {
@@ -46,14 +44,6 @@ bool conv_before(Match& m, size_t slot, Folded& found) {
   return true;
 }
 
-/// One number a channel out of a constant vector.
-std::optional<Numbers> vector_of(const Match& m, ValueId value, int64_t channels) {
-  if (!m.is_constant(value)) return std::nullopt;
-  const Tensor* t = m.graph().tensor_of(value, 1 << 24);
-  if (!t || t->count() != channels) return std::nullopt;
-  return numbers_of(*t);
-}
-
 /// One number a channel out of a constant that broadcasts along axis 1 (or all axes) of a value of that rank.
 std::optional<Numbers> per_channel(const Match& m, ValueId value, int64_t channels, int rank) {
   const DimList* shape = m.shape(value);
@@ -68,17 +58,11 @@ std::optional<Numbers> per_channel(const Match& m, ValueId value, int64_t channe
 
 bool batch_norm(Match& m) {
   Folded found;
-  const Node& node = m.node(m.root());
-  if (node.attributes.integer("training_mode", 0) != 0 || !conv_before(m, 0, found)) return false;
-  const auto scale = vector_of(m, m.operand(m.root(), 1), found.channels), bias = vector_of(m, m.operand(m.root(), 2), found.channels);
-  const auto mean = vector_of(m, m.operand(m.root(), 3), found.channels), variance = vector_of(m, m.operand(m.root(), 4), found.channels);
-  if (!scale || !bias || !mean || !variance) return false;
-  const double epsilon = node.attributes.number("epsilon", 1e-5f);
-  for (int64_t c = 0; c < found.channels; ++c) {
-    found.factor[c] = (*scale)[c] / std::sqrt((*variance)[c] + epsilon);
-    found.bias[c] = (found.bias[c] - (*mean)[c]) * found.factor[c] + (*bias)[c];
-    if (!std::isfinite(found.factor[c]) || !std::isfinite(found.bias[c])) return m.refuse("the statistics are not finite");
-  }
+  if (!conv_before(m, 0, found)) return false;
+  const auto map = batch_norm_map(m, m.root(), found.channels);
+  if (!map) return m.refuse("the statistics are not constant, or not finite");
+  found.factor = map->factor;
+  for (int64_t c = 0; c < found.channels; ++c) found.bias[c] = found.bias[c] * map->factor[c] + map->bias[c];
   m.keep(std::move(found));
   return true;
 }
@@ -102,22 +86,9 @@ bool channel_factor(Match& m) {
   return true;
 }
 
-ValueId vector_constant(Rewriter& w, const Numbers& numbers) {
-  auto t = Tensor::make(DType::f32, {static_cast<int64_t>(numbers.size())});
-  if (!t) return {};
-  store_numbers(*t, numbers);
-  return w.constant(std::move(*t));
-}
-
 bool fold_in(const Match& m, Rewriter& w) {
   const Folded& found = m.kept<Folded>();
-  ValueId weight = m.operand(found.conv, 1);
-  if (std::ranges::any_of(found.factor, [](double f) { return f != 1; })) {
-    auto factors = Tensor::make(DType::f32, {found.channels});
-    if (!factors) return false;
-    store_numbers(*factors, found.factor);
-    weight = w.constant(ir::scale(m.value(weight).constant, ir::constant_of(std::move(*factors)), found.axis));
-  }
+  const ValueId weight = scaled_weight(m, w, m.operand(found.conv, 1), found.factor, found.axis);
   w.replace(m.result(m.root()), w.again(found.conv, {m.operand(found.conv, 0), weight, vector_constant(w, found.bias)})[0]);
   return true;
 }
