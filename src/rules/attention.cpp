@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax(scale * q k^T + mask) v, as exporters write it, to the op Attention on [batch, heads, sequence, head size].
+// softmax(scale * q k^T + mask) v, as exporters write it, to the op Attention on [batch, heads, sequence, head size]. Operands without
+// a head axis get one of size 1.
 // Proof: the definition of Attention (ONNX 23 and later). Two points need care:
 // - Attention gives 0 for a row that is masked with -inf everywhere. The plain form gives NaN there, unless it carries the guard
 //   Where(IsNaN(p), 0, p). So a mask that may hold -inf is taken with the guard only, or where it is constant and leaves a key to each row.
@@ -20,11 +21,12 @@ struct Attention {
   std::vector<ValueId> masks;                        ///< added to the scores, outermost first
   std::vector<std::pair<ValueId, ValueId>> choices;  ///< (condition, fill) of Where(condition, scores, fill)
   double scale = 1;
+  double softcap = 0;  ///< cap * tanh(scores / cap) below the masks; 0: none
   bool guarded = false;
 };
 
-/// The other operand of a product with one number; the number goes into `scale`.
-ValueId strip_scale(const Match& m, ValueId value, double& scale) {
+/// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
+ValueId strip_scale(const Look& m, ValueId value, double& scale, Match* taker = nullptr) {
   for (int depth = 0; depth < 4; ++depth) {
     const NodeId mul = m.made_by(value, "Mul"), div = mul ? NodeId{} : m.made_by(value, "Div");
     const NodeId node = mul ? mul : div;
@@ -39,6 +41,7 @@ ValueId strip_scale(const Match& m, ValueId value, double& scale) {
       next = data;
     }
     if (!next) return value;
+    if (taker) taker->take(node);
     value = next;
   }
   return value;
@@ -58,13 +61,26 @@ ValueId strip_guard(Match& m, ValueId value, bool& guarded) {
 }
 
 bool leads_to_scores(const Match& m, ValueId value, int depth) {
-  if (m.made_by(value, "MatMul")) return m.rank(value) == 4;
+  if (m.made_by(value, "MatMul")) return m.rank(value) == 3 || m.rank(value) == 4;
   const NodeId node = m.producer(value);
   if (!node || depth == 0) return false;
   const Node& n = m.node(node);
   if (n.is("Where")) return leads_to_scores(m, m.operand(node, 1), depth - 1);
+  if (n.is("Tanh")) return leads_to_scores(m, m.operand(node, 0), depth - 1);
   if (!n.is("Add") && !n.is("Mul") && !n.is("Div")) return false;
   return leads_to_scores(m, m.operand(node, 0), depth - 1) || leads_to_scores(m, m.operand(node, 1), depth - 1);
+}
+
+/// What a number's products are taken of: cap * tanh(x) gives x and notes the cap.
+ValueId strip_factor(Match& m, ValueId scores, Attention& found) {
+  double factor = 1;
+  const ValueId inside = strip_scale(m, scores, factor, &m);
+  if (const NodeId tanh = found.softcap == 0 && factor > 0 ? m.take(inside, "Tanh") : NodeId{}) {
+    found.softcap = factor;
+    return m.operand(tanh, 0);
+  }
+  found.scale *= factor;
+  return inside;
 }
 
 /// Takes masks off the scores from the outside in, down to the product. False where something else stands there.
@@ -76,17 +92,17 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
       return true;
     }
     ValueId next;
-    if (const NodeId add = m.take(scores, "Add")) {
+    const bool capped = found.softcap != 0;  // no mask may stand below the cap
+    if (const NodeId add = capped ? NodeId{} : m.take(scores, "Add")) {
       const size_t core = leads_to_scores(m, m.operand(add, 0), 4) ? 0 : 1;
       next = m.operand(add, core);
       found.masks.push_back(m.operand(add, 1 - core));
-    } else if (const NodeId where = m.take(scores, "Where")) {
+    } else if (const NodeId where = capped ? NodeId{} : m.take(scores, "Where")) {
       next = m.operand(where, 1);
       found.choices.push_back({m.operand(where, 0), m.operand(where, 2)});
-    } else if (const NodeId scaled = m.producer(scores)) {
-      m.take(scaled);
-      next = strip_scale(m, scores, found.scale);
-      if (next == scores || !m.made_by(next, "MatMul")) return false;
+    } else if (m.producer(scores)) {
+      next = strip_factor(m, scores, found);
+      if (next == scores || (found.softcap == 0 && !m.made_by(next, "MatMul"))) return false;
     }
     if (!next || !m.same_type(next, scores)) return m.refuse("a mask may widen the scores");
     scores = next;
@@ -126,18 +142,22 @@ bool may_mask_a_row(const Match& m, ValueId value, int depth = 10, bool top = tr
 
 bool shapes_fit(Match& m, const Attention& found) {
   const DimList *q = m.shape(found.q), *kt = m.shape(found.kt), *v = m.shape(found.v);
-  if (!q || !kt || !v || q->size() != 4 || kt->size() != 4 || v->size() != 4) return m.refuse("not of rank 4");
+  const size_t rank = v ? v->size() : 0;
+  if (!q || !kt || (rank != 3 && rank != 4) || q->size() != rank || kt->size() != rank) return m.refuse("not of rank 3 or 4");
   if (!(*q)[0].known_equal((*kt)[0]) || !(*q)[0].known_equal((*v)[0])) return m.refuse("batch sizes are not known to agree");
-  if (!(*kt)[1].known_equal((*v)[1])) return m.refuse("head counts are not known to agree");
-  if (!(*q)[1].known_equal((*kt)[1]) && !(*kt)[1].known_equal(1)) return m.refuse("head counts are not known to agree");
-  if (!(*kt)[3].known_equal((*v)[2])) return m.refuse("key lengths are not known to agree");
+  if (!kt->back().known_equal((*v)[rank - 2])) return m.refuse("key lengths are not known to agree");
+  if (rank == 4) {
+    if (!(*kt)[1].known_equal((*v)[1])) return m.refuse("head counts are not known to agree");
+    if (!(*q)[1].known_equal((*kt)[1]) && !(*kt)[1].known_equal(1)) return m.refuse("head counts are not known to agree");
+  }
   return m.dtype(found.q) == m.dtype(found.kt) && m.dtype(found.q) == m.dtype(found.v);
 }
 
 bool mask_fits(Match& m, const Attention& found, ValueId mask) {
   const DimList* shape = m.shape(mask);
-  if (!shape || shape->size() > 4) return m.refuse("the mask has no known rank up to 4");
-  const Dim keys = (*m.shape(found.kt))[3];
+  const DimList& kt = *m.shape(found.kt);
+  if (!shape || shape->size() > kt.size()) return m.refuse("the mask's rank is not known, or too high");
+  const Dim keys = kt.back();
   if (!shape->empty() && shape->back().known_equal(keys)) return true;
   return keys.is_number() ? true : m.refuse("the mask is not as long as the keys");
 }
@@ -145,10 +165,11 @@ bool mask_fits(Match& m, const Attention& found, ValueId mask) {
 bool match_attention(Match& m) {
   Attention found;
   found.v = m.operand(m.root(), 1);
-  if (m.rank(found.v) != 4) return false;
+  const auto rank = m.rank(found.v);
+  if (rank != 3 && rank != 4) return false;
   const ValueId p = strip_guard(m, m.operand(m.root(), 0), found.guarded);
   const NodeId softmax = m.take(p, "Softmax");
-  if (!softmax || m.axis(softmax, "axis", -1, p) != 3) return false;
+  if (!softmax || m.axis(softmax, "axis", -1, p) != *rank - 1) return false;
   if (!strip_masks(m, m.operand(softmax, 0), found) || found.scale <= 0) return false;
   if (!shapes_fit(m, found)) return false;
   for (ValueId mask : found.masks) {
@@ -193,13 +214,57 @@ ValueId full_mask(const Match& m, Rewriter& w, ValueId mask, Dim keys) {
   return w("Expand", {mask, w.ints({1, keys.is_number() ? keys.value() : 1})});
 }
 
+/// A head axis of size 1 where there is none.
+ValueId with_heads(const Match& m, Rewriter& w, ValueId value, size_t rank) {
+  if (rank == 4 || !value || m.graph().value(value).type.rank() != 3) return value;
+  return w("Unsqueeze", {value, w.ints({1})});
+}
+
 bool to_attention(const Match& m, Rewriter& w) {
   const Attention& found = m.kept<Attention>();
-  const ValueId k = w("Transpose", {found.kt}, {{"perm", ir::Ints{0, 1, 3, 2}}});
-  const ValueId mask = full_mask(m, w, one_mask(m, w, found), (*m.shape(found.kt))[3]);
-  std::vector<ValueId> inputs{found.q, k, found.v};
+  const DimList& kt = *m.shape(found.kt);
+  const size_t rank = kt.size();
+  const ir::Ints swap = rank == 4 ? ir::Ints{0, 1, 3, 2} : ir::Ints{0, 2, 1};
+  const ValueId mask = full_mask(m, w, one_mask(m, w, found), kt.back());
+  std::vector<ValueId> inputs{found.q, w("Transpose", {found.kt}, {{"perm", swap}}), found.v};
   if (mask) inputs.push_back(mask);
-  w.replace(m.result(m.root()), w("Attention", inputs, {{"scale", static_cast<float>(found.scale)}}));
+  for (ValueId& v : inputs) v = with_heads(m, w, v, rank);
+  std::vector<std::pair<std::string, ir::Attribute>> how;
+  how.emplace_back("scale", static_cast<float>(found.softcap > 0 ? found.scale * found.softcap : found.scale));
+  if (found.softcap > 0) how.emplace_back("softcap", static_cast<float>(found.softcap));
+  ValueId y = w("Attention", inputs, std::move(how));
+  if (rank == 3) y = w("Squeeze", {y, w.ints({1})});
+  w.replace(m.result(m.root()), y);
+  return true;
+}
+
+/// Operands of rank 3 with the heads side by side in the last axis.
+bool joined_heads(Match& m) {
+  const auto& a = m.node(m.root()).attributes;
+  for (size_t k : {0, 1, 2}) {
+    const DimList* shape = m.shape(m.operand(m.root(), k));
+    if (!shape || shape->size() != 3 || !shape->back().is_number()) return false;
+  }
+  return a.integer("q_num_heads", 0) > 0 && a.integer("kv_num_heads", 0) > 0;
+}
+
+bool split_heads(const Match& m, Rewriter& w) {
+  const Node& node = m.node(m.root());
+  std::vector<ValueId> inputs = node.inputs;
+  for (size_t k : {0, 1, 2}) {
+    const int64_t heads = node.attributes.integer(k == 0 ? "q_num_heads" : "kv_num_heads", 1);
+    const ValueId parts = w("Reshape", {inputs[k], w.ints({0, 0, heads, m.shape(inputs[k])->back().value() / heads})});
+    inputs[k] = w("Transpose", {parts}, {{"perm", ir::Ints{0, 2, 1, 3}}});
+  }
+  std::vector<std::pair<std::string, ir::Attribute>> how;
+  for (const auto& [name, value] : node.attributes)
+    if (name != "q_num_heads" && name != "kv_num_heads") how.emplace_back(name, value);
+  auto results = w.many("Attention", inputs, node.outputs.size(), std::move(how));
+  if (results.empty() || !results[0]) return false;
+  const int64_t width = node.attributes.integer("q_num_heads", 1) * m.graph().value(results[0]).type.dim(3).value();
+  results[0] = w("Reshape", {w("Transpose", {results[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}), w.ints({0, 0, width})});
+  for (size_t i = 0; i < results.size(); ++i)
+    if (m.result(m.root(), i)) w.replace(m.result(m.root(), i), results[i]);
   return true;
 }
 
@@ -248,6 +313,13 @@ RULES(attention) {
              .rewrite = to_attention,
              .numerics = Numerics::reassociating,
              .benefit = 9},
+            {.name = "attention_heads",
+             .docs = "Attention on heads side by side: split and turned in plain sight, where views fold into the products before",
+             .roots = "Attention",
+             .match = joined_heads,
+             .rewrite = split_heads,
+             .benefit = 6,
+             .shared = true},
             {.name = "attention_grouped",
              .docs = "keys and values whose heads are repeated: Attention repeats them itself (grouped queries)",
              .roots = "Attention",
