@@ -51,7 +51,8 @@ std::string called(int argc, const char* const* argv) {
 Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const char* const* argv) {
   const auto unknown = app.remaining(true);
   const auto option = std::ranges::find_if(unknown, [](const std::string& word) { return word.starts_with('-'); });
-  if (option == unknown.end()) return fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv));
+  if (option == unknown.end())
+    return fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv));
   return fail(Code::bad_usage, "command line", "there is no such option").expected("an option that --help lists").found(*option);
 }
 
@@ -97,9 +98,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
-  } catch (const CLI::ParseError& e) {
-    return console.finish(usage_error(app, e, argc, argv));
-  }
+  } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
   return console.finish(action(console));
 }
 

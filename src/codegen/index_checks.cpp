@@ -37,8 +37,7 @@ void note(const std::vector<Expr>& index, ArrayId table, const Nest& nest, const
     const NestAccess& from = nest.accesses[k];
     bool whole = true;
     for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);
-    out.push_back(
-        {from, behind_reshapes(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
+    out.push_back({from, behind_reshapes(from.array, plan), whole, plan.arrays[table].shape[d], index[d].op() == ExprOp::select});
   }
 }
 
