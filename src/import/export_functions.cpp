@@ -31,6 +31,10 @@ Result<std::unique_ptr<ir::Graph>> definition_graph(const ir::Graph& graph, ir::
   const ir::NodeView view = graph.view(id);
   const std::vector<ir::ValueId> results = def.definition(build, view, inputs);
   if (!build.status()) return std::unexpected(build.status().error());
+  if (results.empty())
+    return fail(Code::not_supported, view.where(), "not supported yet: this case of the op at an opset that lacks it")
+        .expected("an opset that has the op in this form")
+        .advice("ask for a newer opset, or leave --opset away");
   for (ir::ValueId r : results) {
     if (!r) return fail(Code::internal, view.where(), "the definition of the op leaves a result out");
     inner->add_output(r);

@@ -244,7 +244,14 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
   return json;
 }
 
+/// The file of the trace, before minutes of measuring that it could not keep.
+Result<std::optional<files::AtomicFile>> trace_file(const Options& o) {
+  if (o.trace.empty()) return std::nullopt;
+  return TRY(files::AtomicFile::create(o.trace));
+}
+
 Result<void> bench_model(const Options& o, Console& console) {
+  auto trace = TRY(trace_file(o));
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads);
   const auto samples = TRY(take_samples(o, b, limits, console));
@@ -256,7 +263,10 @@ Result<void> bench_model(const Options& o, Console& console) {
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
   const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
-  if (!o.trace.empty()) TRY(files::write_file(o.trace, chrome_trace(b.engine->program(), seen, flops)));
+  if (trace) {
+    TRY(trace->append(chrome_trace(b.engine->program(), seen, flops)));
+    TRY(trace->commit());
+  }
   report_own(b, f, console);
   const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
   const Json vs = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
