@@ -91,7 +91,7 @@ def wait(child: subprocess.Popen, command: list[str]):
     return usage
 
 
-def complaint(result: Outcome, parts: tuple[str, ...] = ("place", "what", "advice")) -> str:
+def complaint(result: Outcome, parts: tuple[str, ...] = ("place", "what", "advice"), most_megabytes: int = MOST_MEGABYTES) -> str:
     """What is wrong with this refusal: '' where it is as it should be."""
     if result.exit not in EXIT_CODES:
         return "no refusal"
@@ -102,7 +102,7 @@ def complaint(result: Outcome, parts: tuple[str, ...] = ("place", "what", "advic
         return f"the error lacks {', '.join(missing)}"
     if result.stderr:
         return "something is on stderr"
-    return f"it took {result.megabytes:.0f} MB" if result.megabytes > MOST_MEGABYTES else ""
+    return f"it took {result.megabytes:.0f} MB" if result.megabytes > most_megabytes else ""
 
 
 @dataclass
