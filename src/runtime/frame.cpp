@@ -61,8 +61,10 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       results_(program.outputs.size()),
       bound_(program.outputs.size()),
       result_blocks_(program.outputs.size()) {
-  for (uint32_t b = 0; b < program.buffers.size(); ++b)
+  for (uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (program.buffers[b].kind == BufferInfo::Kind::input) input_buffers_.push_back(b);
     if (program.buffers[b].kind == BufferInfo::Kind::arena && sized_late(program, program.buffers[b])) late_.emplace_back(b, Tensor());
+  }
   size_t arguments = 0, sizes = 0;
   for (const Step& step : program.steps) {
     arguments = std::max(arguments, step.buffers.size());
@@ -91,22 +93,27 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
     TRY(evaluate_sizes(program_, 0, program_.door_lines, {shapes_, outer_}, sizes_));
     TRY(check_shapes(program_, inputs, sizes_));
     layout_ = TRY(lay_out(program_, sizes_));
+    point_into(TRY(arena_.reserve(layout_.bytes)));
     planned_ = true;
   }
   TRY(check_elements(program_, inputs, sizes_));
-  std::byte* base = TRY(arena_.reserve(layout_.bytes));
   TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));
-  point(inputs, base);
+  take_inputs(inputs);
   return {};
 }
 
-void Frame::point(std::span<const Tensor> inputs, std::byte* arena) {
+/// What stays where it is until the sizes change.
+void Frame::point_into(std::byte* arena) {
   for (uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const BufferInfo& info = program_.buffers[b];
     if (info.kind == BufferInfo::Kind::arena && !sized_late(program_, info)) pointers_[b] = arena + layout_.offsets[b];
     if (info.kind == BufferInfo::Kind::weight) pointers_[b] = const_cast<std::byte*>(engine_.weights()) + info.offset;
-    if (info.kind != BufferInfo::Kind::input) continue;
-    const Tensor& t = inputs[info.index];
+  }
+}
+
+void Frame::take_inputs(std::span<const Tensor> inputs) {
+  for (uint32_t b : input_buffers_) {
+    const Tensor& t = inputs[program_.buffers[b].index];
     pointers_[b] = t.count() > 0 && t.dtype() != DType::string ? const_cast<std::byte*>(t.data()) : nothing_;
     dynamic_[b] = t;
   }

@@ -31,7 +31,8 @@ class Frame {
  private:
   Result<void> prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads);
   bool same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
-  void point(std::span<const Tensor> inputs, std::byte* arena);
+  void point_into(std::byte* arena);
+  void take_inputs(std::span<const Tensor> inputs);
   Result<void> place_results();
   Result<void> place_result(size_t index);
   Result<void> place_late(uint32_t from, uint32_t to);
@@ -59,7 +60,8 @@ class Frame {
   bool planned_ = false;
   Block arena_, scratch_;
   uint64_t scratch_stride_ = 0;
-  std::vector<void*> pointers_;                     // one a buffer
+  std::vector<void*> pointers_;  // one a buffer
+  std::vector<uint32_t> input_buffers_;
   std::vector<Tensor> dynamic_;                     // inputs and results of opaque steps, by buffer
   std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
   std::vector<std::unique_ptr<OpaqueOp>> opaque_;   // by text
