@@ -49,6 +49,11 @@ uint32_t weight_of(const DimNode& node) {
   return static_cast<uint32_t>(std::min<uint64_t>(weight, kMostParts + 1));
 }
 
+/// A node of nothing but its kind.
+DimNode bare_node(DimNode::Kind kind, Symbols* symbols, int64_t lower, int64_t upper) {
+  return {.kind = kind, .symbols = symbols, .id = 0, .lower = lower, .upper = upper, .weight = 1, .name = {}, .terms = {}, .operands = {}};
+}
+
 }  // namespace
 
 bool before(const DimNode::Term& a, const DimNode::Term& b) {
@@ -119,15 +124,7 @@ bool DimNodeEqual::operator()(const DimNode* a, const DimNode* b) const {
 }
 
 Dim DimAlgebra::overflow() {
-  static const DimNode node{.kind = DimNode::Kind::overflow,
-                            .symbols = nullptr,
-                            .id = 0,
-                            .lower = -kUnbounded,
-                            .upper = kUnbounded,
-                            .weight = 1,
-                            .name = {},
-                            .terms = {},
-                            .operands = {}};
+  static const DimNode node = bare_node(DimNode::Kind::overflow, nullptr, -kUnbounded, kUnbounded);
   return Dim(&node);
 }
 
@@ -162,28 +159,14 @@ Dim DimAlgebra::dim_of(Symbols* symbols, Poly poly) {
   if (poly.empty()) return 0;
   if (poly.size() == 1 && poly[0].factors.empty()) return Dim(poly[0].coefficient);
   if (poly.size() == 1 && poly[0].coefficient == 1 && poly[0].factors.size() == 1) return Dim(poly[0].factors[0]);
-  DimNode candidate{.kind = DimNode::Kind::polynomial,
-                    .symbols = symbols,
-                    .id = 0,
-                    .lower = 0,
-                    .upper = 0,
-                    .weight = 1,
-                    .name = {},
-                    .terms = std::move(poly),
-                    .operands = {}};
+  DimNode candidate = bare_node(DimNode::Kind::polynomial, symbols, 0, 0);
+  candidate.terms = std::move(poly);
   return Dim(intern(symbols, std::move(candidate)));
 }
 
 Dim DimAlgebra::atom(Symbols* symbols, DimNode::Kind kind, std::vector<Dim> operands) {
-  DimNode candidate{.kind = kind,
-                    .symbols = symbols,
-                    .id = 0,
-                    .lower = 0,
-                    .upper = 0,
-                    .weight = 1,
-                    .name = {},
-                    .terms = {},
-                    .operands = std::move(operands)};
+  DimNode candidate = bare_node(kind, symbols, 0, 0);
+  candidate.operands = std::move(operands);
   return Dim(intern(symbols, std::move(candidate)));
 }
 
