@@ -51,6 +51,13 @@ TEST(Control, LoopWhoseCarriedValueGrowsUntilItsConditionEnds) {
         {Tensor::of_f32({1}, std::vector<float>{0.5F}), Tensor::of_f32({}, std::vector<float>{40})});
 }
 
+TEST(Control, ATurnReadsWhatTheLastOneMadeWhileItWrites) {
+  constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[5,5]) {
+    last = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[5,5]) { t = Transpose(v, perm=[1,0]) s = Exp(t) u = Sin(s) return c, u } }
+    return last })";
+  for (int64_t n : {1, 4, 5}) check(kText, {number(n), random(DType::f32, {5, 5}, 9)});
+}
+
 TEST(Control, BranchesWithALoopInside) {
   constexpr std::string_view kText = R"(graph main(go: bool[], x: f32[batch,seq]) {
     a, b = If(go) then_branch={ graph(t: f32[batch,seq]) {

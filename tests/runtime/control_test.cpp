@@ -100,6 +100,19 @@ TEST(Branch, RunsTheBodyThatTheConditionNames) {
   }
 }
 
+TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
+  Program p = branch_program();
+  p.bodies[0].opaque = {"positives"};
+  auto context = context_of(p);
+  const auto inputs = [](std::vector<float> x) {
+    return std::vector<Tensor>{Tensor::scalar(DType::boolean, 1), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};
+  };
+  EXPECT_TRUE(context->run(inputs({1, 7})));
+  const auto refused = context->run(inputs({1, -7}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::bad_input);
+}
+
 TEST(Branch, HasItsMemoryInThePlan) {
   Program p = branch_program();
   const auto without = planned_bytes(p, std::vector<Sizes>{{}, {100}});
