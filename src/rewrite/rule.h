@@ -16,8 +16,9 @@ enum class Numerics : uint8_t { exact, reassociating, approximate };
 std::string_view name_of(Numerics numerics);
 
 /// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many.
-/// combine: joins fused ops and moves data layout; wants everything recognised before.
-enum class Stage : uint8_t { clean, fuse, combine };
+/// combine: joins fused ops and moves data layout; wants everything recognised before. target: says the finished graph in the ops of the
+/// runtime that will run it; these rules run alone, last.
+enum class Stage : uint8_t { clean, fuse, combine, target };
 
 /// One rewrite: an equation, or a pair of functions. Constant-initialised; lives for ever.
 struct Rule {
@@ -35,11 +36,17 @@ struct Rule {
   int benefit = 1;  ///< higher goes first; ties go by set order, then by order in the file
   /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.
   bool shared = false;
+  /// Names of sets, separated by blanks. Empty: those of its file.
+  std::string_view sets = {};
+  /// Rewrites of yobx's catalogue that it covers, separated by blanks, without the suffix Pattern ("NotNot TransposeTranspose").
+  std::string_view seeds = {};
 };
 
 /// What one file src/rules/NAME.cpp defines.
 struct RuleList {
   Stage stage = Stage::clean;
+  /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues; canonical: one spelling for each thing.
+  std::string_view sets = "tenon";
   std::initializer_list<Rule> rules;
 };
 

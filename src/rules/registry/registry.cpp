@@ -17,12 +17,15 @@ const RuleFile kFiles[] = {
 
 std::span<const RuleFile> all_files() { return kFiles; }
 
-std::vector<const rewrite::Rule*> rules_of(rewrite::Stage stage) {
-  std::vector<const rewrite::Rule*> out;
-  for (const RuleFile& file : kFiles)
-    if (file.list->stage == stage)
-      for (const rewrite::Rule& rule : file.list->rules) out.push_back(&rule);
-  return out;
+std::span<const Entry> all_rules() {
+  static const std::vector<Entry> rules = [] {
+    std::vector<Entry> out;
+    for (const RuleFile& file : kFiles)
+      for (const rewrite::Rule& rule : file.list->rules)
+        out.push_back({&rule, file.list->stage, rule.sets.empty() ? file.list->sets : rule.sets, file.name});
+    return out;
+  }();
+  return rules;
 }
 
 std::vector<const rewrite::Rule*> rules_named(std::string_view name) {

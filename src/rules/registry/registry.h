@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 #include "rewrite/rule.h"
 
@@ -17,8 +18,18 @@ struct RuleFile {
 
 /// All files, sorted by name. The folder listing is the registration.
 std::span<const RuleFile> all_files();
-/// Rules of one stage in registration order (file name, then order in the file).
-std::vector<const rewrite::Rule*> rules_of(rewrite::Stage stage);
+/// A rule and what its file says about it.
+struct Entry {
+  const rewrite::Rule* rule;
+  rewrite::Stage stage;
+  std::string_view sets;  ///< separated by blanks
+  std::string_view file;
+};
+/// Every rule in registration order (file name, then order in the file).
+std::span<const Entry> all_rules();
+/// Rules by an expression: names of sets, files, rules or seeds joined with `+` or `,`; `-` takes away: "default+onnxruntime-fuse_pad".
+/// In registration order, each once. Errors: bad_usage with the nearest name for one that nobody has.
+Result<std::vector<Entry>> select(std::string_view expression);
 /// Rules of the file of that name, or the one rule of that name; empty where neither is known.
 std::vector<const rewrite::Rule*> rules_named(std::string_view name);
 

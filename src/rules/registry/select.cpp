@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "rules/registry/registry.h"
+
+namespace tenon::rules {
+namespace {
+
+/// Is `word` one of the blank-separated words of `list`?
+bool has_word(std::string_view list, std::string_view word) {
+  for (size_t at = list.find(word); at != list.npos; at = list.find(word, at + 1)) {
+    const bool starts = at == 0 || list[at - 1] == ' ';
+    const bool ends = at + word.size() == list.size() || list[at + word.size()] == ' ';
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+/// "NotNotPattern" is yobx's class for the rewrite "NotNot".
+bool has_seed(std::string_view seeds, std::string_view name) {
+  if (name.ends_with("Pattern")) name.remove_suffix(7);
+  return has_word(seeds, name);
+}
+
+bool named(const Entry& e, std::string_view name) {
+  return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
+}
+
+/// Edit distance (Levenshtein 1966).
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t corner = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j)
+      corner = std::exchange(row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, corner + (a[i] == b[j] ? 0 : 1)}));
+  }
+  return row.back();
+}
+
+Error unknown(std::string_view name) {
+  std::vector<std::string_view> known{"tenon", "default", "onnxruntime", "canonical"};
+  for (const Entry& e : all_rules()) known.insert(known.end(), {e.rule->name, e.file});
+  const auto nearest = std::ranges::min_element(known, {}, [&](std::string_view k) { return distance(k, name); });
+  return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
+      .expected("tenon, default, onnxruntime, canonical, or a name from `tenon rules list`")
+      .advice(fmt::format("did you mean '{}'?", *nearest));
+}
+
+}  // namespace
+
+Result<std::vector<Entry>> select(std::string_view expression) {
+  const std::span<const Entry> all = all_rules();
+  std::vector<bool> chosen(all.size());
+  bool keep = true;
+  for (size_t at = 0; at < expression.size();) {
+    const size_t end = std::min(expression.find_first_of("+,-", at), expression.size());
+    const std::string_view name = expression.substr(at, end - at);
+    bool found = name.empty();
+    for (size_t i = 0; i < all.size() && !name.empty(); ++i) {
+      if (!named(all[i], name)) continue;
+      chosen[i] = keep;
+      found = true;
+    }
+    if (!found) return unknown(name);
+    if (end < expression.size()) keep = expression[end] != '-';
+    at = end + 1;
+  }
+  std::vector<Entry> out;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (chosen[i]) out.push_back(all[i]);
+  return out;
+}
+
+}  // namespace tenon::rules
