@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "passes/passes.h"
-#include "rewrite/apply.h"
+#include "rewrite/replace.h"
 
 namespace tenon::passes {
 namespace {

@@ -2,7 +2,7 @@
 #include "ops/evaluate.h"
 #include "passes/fold_lazy.h"
 #include "passes/passes.h"
-#include "rewrite/apply.h"
+#include "rewrite/driver.h"
 
 namespace tenon::passes {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/passes.h"
-#include "rewrite/apply.h"
+#include "rewrite/driver.h"
+#include "rewrite/replace.h"
 
 namespace tenon::passes {
 namespace {
@@ -29,8 +30,7 @@ bool settle(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
     auto tensor = known_elements(graph.value(out));
     if (!tensor) continue;
     journal.begin();
-    journal.constants_made({graph.add_constant(ir::constant_of(std::move(*tensor)))});
-    const ir::ValueId constant = journal.constants().front();
+    const ir::ValueId constant = graph.add_constant(ir::constant_of(std::move(*tensor)));
     if (rewrite::replace(graph, out, constant, journal).empty()) changed = true;
     else journal.undo();
   }

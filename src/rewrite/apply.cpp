@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <exception>
-#include <set>
+#include <ranges>
 
+#include "rewrite/replace.h"
 #include "rewrite/rewriter.h"
 
 namespace tenon::rewrite {
 namespace {
+
+using Kind = Outcome::Kind;
 
 bool holds(std::span<const NodeId> nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
@@ -21,8 +24,8 @@ NodeId anchor_of(const Match& match) {
 }
 
 /// Of the nodes that a rewrite has made: all share it.
-std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Rule& rule) {
-  ir::Provenance p{std::string(rule.name), {}};
+std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const CompiledRule& rule) {
+  ir::Provenance p{rule.name, {}};
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
     if (!node.provenance || node.provenance->sources.empty()) {
@@ -35,74 +38,15 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Ru
   return std::make_shared<const ir::Provenance>(std::move(p));
 }
 
-/// Empty where `to` may stand for `from`.
-std::string_view type_conflict(const ir::Type& from, const ir::Type& to) {
-  if (from.kind != to.kind) return "the replacement has another kind of type";
-  if (from.dtype != DType::none && to.dtype != DType::none && from.dtype != to.dtype) return "the replacement has another dtype";
-  if (!from.shape || !to.shape) return {};
-  if (from.shape->size() != to.shape->size()) return "the replacement has another rank";
-  for (size_t i = 0; i < from.shape->size(); ++i)
-    if ((*from.shape)[i].equals((*to.shape)[i]) == false) return "the replacement has another shape";
+/// A replacement that no rule may ask for, whatever the graph.
+std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
+  if (!from || !graph.alive(from)) return "the rule replaces a value that the graph does not have";
+  if (!to) return "the rule gave no value";
+  if (!graph.alive(to)) return "the rule gave a value that the graph does not have";
+  const ir::Type &old = graph.value(from).type, &fresh = graph.value(to).type;
+  if (old.kind != fresh.kind || (old.dtype != fresh.dtype && old.dtype != DType::none && fresh.dtype != DType::none))
+    return "the replacement has another element type";
   return {};
-}
-
-/// What is known when both types are true of one value. Numbers win; else the dims of `old`, which its users have seen already.
-ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
-  if (old.dtype == DType::none || !old.shape) return fresh.dtype == DType::none ? old : fresh;
-  ir::Type out = old;
-  if (!fresh.shape) return out;
-  for (size_t i = 0; i < out.shape->size(); ++i)
-    if ((*fresh.shape)[i].is_number()) (*out.shape)[i] = (*fresh.shape)[i];
-  return out;
-}
-
-/// Infers again; returns whether more (or something else) is known of a result than before.
-bool infer_again(ir::Graph& graph, NodeId node, Journal& journal) {
-  const std::vector<ValueId> outputs = graph.node(node).outputs;
-  std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
-  for (ValueId out : outputs) {
-    before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
-    if (out) journal.refining(out);
-  }
-  // The typed verifier says what is wrong with an illegal node; knowing more of its operands cannot make it illegal.
-  if (!infer(graph, node)) return false;
-  bool changed = false;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i]) continue;
-    const Value& value = graph.value(outputs[i]);
-    if (value.type == before[i].first && value.data == before[i].second) continue;
-    journal.retyped(outputs[i]);
-    changed = true;
-  }
-  return changed;
-}
-
-/// Inference again for all that follows from a value of which more is known than before: its type, or its elements. In
-/// topological order, so that each node is asked once.
-void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
-  const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
-  std::set<NodeId, decltype(before)> waiting(before);
-  const auto add_users = [&](ValueId v) {
-    for (const ir::Use& use : graph.value(v).uses)
-      if (use.node) waiting.insert(use.node);
-  };
-  journal.retyped(value);
-  add_users(value);
-  while (!waiting.empty()) {
-    const NodeId node = *waiting.begin();
-    waiting.erase(waiting.begin());
-    if (!infer_again(graph, node, journal)) continue;
-    for (ValueId out : graph.node(node).outputs)
-      if (out) add_users(out);
-  }
-}
-
-/// Do the users of `from` learn elements from `to` that they did not know? Only small integers and bools matter to inference.
-bool knows_more_elements(const Value& from, const Value& to) {
-  if (is_float(to.type.dtype) || to.type.dtype == DType::string) return false;
-  if (to.is_constant() && to.constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return false;
-  const auto all_numbers = [](const Value& v) { return v.data && std::ranges::all_of(*v.data, [](Dim d) { return d.is_number(); }); };
-  return to.is_constant() ? !all_numbers(from) : to.data && !from.data;
 }
 
 }  // namespace
@@ -113,7 +57,7 @@ bool is_dead(const ir::Graph& graph, NodeId id) {
   return std::ranges::all_of(node.outputs, [&](ValueId v) { return !v || graph.value(v).uses.empty(); });
 }
 
-std::string_view guard(const Match& match, const Rule& rule) {
+std::string_view guard(const Match& match, const CompiledRule& rule) {
   if (rule.shared) return {};
   for (NodeId node : match.nodes) {
     if (node == match.root() || holds(match.other_roots, node)) continue;
@@ -121,65 +65,90 @@ std::string_view guard(const Match& match, const Rule& rule) {
       if (!result) continue;
       for (const ir::Use& use : match.value(result).uses) {
         if (use.is_output()) return "a value inside the match is a graph output";
-        if (!holds(match.nodes, use.node)) return "a value inside the match has users outside";
+        if (holds(match.nodes, use.node)) continue;
+        const Node& user = match.node(use.node);
+        return use.slot >= user.explicit_inputs ? "a value inside the match is captured by a body"
+                                                : "a value inside the match has users outside";
       }
     }
   }
   return {};
 }
 
-std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
-  if (from == to) return "the replacement is the value itself";
-  if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);
-  const Value& value = graph.value(to);
-  const bool same_type = graph.value(from).type == value.type;
-  bool learns = knows_more_elements(graph.value(from), value);
-  std::optional<ir::Type> known;
-  if (!same_type) {
-    known = merged(graph.value(from).type, value.type);
-    learns |= !(*known == graph.value(from).type);
+Outcome Attempt::decide(const CompiledRule& rule, Match& match) {
+  journal_.begin();
+  bool matched = false;
+  std::string broken;
+  try {
+    matched = rule.equation ? rule.equation->match(match) : !rule.match || rule.match(match);
+  } catch (const std::exception& e) { broken = std::string("it threw while matching: ") + e.what(); }
+  if (!journal_.empty()) {
+    journal_.undo();
+    broken = "it changed the graph while matching";
   }
-  const bool tells_data = !value.data && graph.value(from).data;
-  if (tells_data || (known && !(value.type == *known))) journal.refining(to);
-  if (!graph.replace_all_uses(from, to)) return "the replacement would make a cycle";
-  // The new value gets the name of the one it stands for, so that values can be compared across a rewrite.
-  if (value.name.empty()) {
-    graph.hand_over_name(from, to);
-    journal.name_handed_over(from, to);
-  }
-  if (known && value.kind == Value::Kind::result && !(value.type == *known)) graph.set_type(to, std::move(*known));
-  if (tells_data) graph.set_data(to, graph.value(from).data);
-  if (learns) reinfer_users(graph, to, journal);
-  return {};
+  if (!broken.empty()) return {Kind::broken, broken};
+  if (!matched) return {Kind::no_match, std::string(match.reason())};
+  if (const auto reason = guard(match, rule); !reason.empty()) return {Kind::refused, std::string(reason)};
+  return {Kind::applied, {}};
 }
 
-bool matches(const CompiledRule& compiled, Match& match) {
-  try {
-    return compiled.equation ? compiled.equation->match(match) : compiled.rule->match(match);
-  } catch (const std::exception&) { return match.refuse("the rule threw while matching"); }
+Outcome Attempt::carry_out(const CompiledRule& rule, Match& match) {
+  journal_.begin();
+  Rewriter rewriter(graph_, anchor_of(match));
+  Outcome outcome = build(rule, match, rewriter);
+  if (outcome.kind == Kind::applied) outcome = check(rule, match, rewriter);
+  if (outcome.kind == Kind::applied) outcome = replace_all(rewriter);
+  if (outcome.kind != Kind::applied) journal_.undo();
+  return outcome;
 }
 
-std::string apply(ir::Graph& graph, const CompiledRule& compiled, const Match& match, Journal& journal) {
-  const Rule& rule = *compiled.rule;
-  journal.begin();
-  Rewriter rewriter(graph, anchor_of(match));
-  std::string refused;
+Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewriter) {
+  bool done = false;
   try {
-    const bool done = compiled.equation ? compiled.equation->rewrite(match, rewriter) : rule.rewrite(match, rewriter);
-    if (!rewriter.status()) refused = rewriter.status().error()->what;
-    else if (!done || rewriter.replacements().empty()) refused = "the rule refused while building";
-  } catch (const std::exception& e) { refused = std::string("the rule threw: ") + e.what(); }
-  if (refused.empty() && !journal.nodes().empty()) {
-    const auto provenance = provenance_of(match, rule);
-    for (NodeId made : journal.nodes()) graph.set_provenance(made, provenance);
+    if (rule.equation) done = rule.equation->rewrite(match, rewriter);
+    else done = rule.rewrite ? rule.rewrite(match, rewriter) : rule.match_and_rewrite(match, rewriter);
+  } catch (const std::exception& e) { return {Kind::broken, std::string("it threw while rewriting: ") + e.what()}; }
+  if (!rewriter.status()) return {Kind::refused, rewriter.status().error()->what};
+  if (!done && rule.match_and_rewrite) return {Kind::no_match, std::string(match.reason())};
+  if (!done) return {Kind::refused, "the rule refused while building"};
+  if (rewriter.replacements().empty() && journal_.empty()) return {Kind::broken, "it said that it had rewritten, and nothing has changed"};
+  if (rewriter.replacements().empty() && journal_.edits().empty() && journal_.nodes_with_new_attributes().empty())
+    return {Kind::refused, "the rule refused while building"};
+  if (rule.match_and_rewrite)
+    if (const auto reason = guard(match, rule); !reason.empty()) return {Kind::refused, std::string(reason)};
+  if (journal_.nodes().empty()) return {Kind::applied, {}};
+  const auto provenance = provenance_of(match, rule);
+  for (NodeId made : journal_.nodes()) graph_.set_provenance(made, provenance);
+  return {Kind::applied, {}};
+}
+
+Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewriter& rewriter) {
+  for (const auto& [from, to] : rewriter.replacements())
+    if (const auto reason = foreign(graph_, from, to); !reason.empty()) return {Kind::broken, std::string(reason)};
+  for (const Journal::Edit& e : journal_.edits()) {
+    const ValueId now = e.node ? graph_.node(e.node).inputs[e.slot] : graph_.outputs()[e.slot];
+    if (!now || !e.before) continue;
+    const auto reason = type_conflict(graph_.value(e.before).type, graph_.value(now).type);
+    if (!reason.empty()) return {Kind::broken, std::string(reason)};
   }
-  for (const auto& [from, to] : rewriter.replacements()) {
-    if (!refused.empty()) break;
-    refused = !to ? "the rule gave no value" : replace(graph, from, to, journal);
-  }
-  journal.constants_made(rewriter.constants());
-  if (!refused.empty()) journal.undo();
-  return refused;
+  if (rule.measure && rule.measure(graph_, journal_.nodes()) >= rule.measure(graph_, match.nodes))
+    return {Kind::refused, "its measure does not go down"};
+  if (!check_) return {Kind::applied, {}};
+  std::vector<NodeId> made = journal_.nodes();
+  std::ranges::sort(made, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
+  auto verdict = check_({graph_, rule, match, made, rewriter.replacements()});
+  return verdict ? Outcome{Kind::applied, {}} : Outcome{Kind::broken, verdict.error().text()};
+}
+
+Outcome Attempt::replace_all(const Rewriter& rewriter) {
+  const size_t edits = journal_.edits().size();
+  for (const auto& [from, to] : rewriter.replacements())
+    if (std::string reason = replace(graph_, from, to, journal_); !reason.empty()) return {Kind::refused, std::move(reason)};
+  std::vector<NodeId> changed = journal_.nodes_with_new_attributes();
+  for (const Journal::Edit& e : journal_.edits() | std::views::take(edits))
+    if (e.node) changed.push_back(e.node);
+  if (!changed.empty()) reinfer(graph_, changed, journal_);
+  return {Kind::applied, {}};
 }
 
 }  // namespace tenon::rewrite

@@ -1,27 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "ir/graph.h"
+#include "rewrite/apply.h"
 #include "rewrite/rule_set.h"
 #include "rewrite/statistics.h"
 
 namespace tenon::rewrite {
 
+/// In which order rewrites happen. worklist: a node's best match at once, then its neighbours again. sweep: the matches of the whole
+/// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out.
+enum class Order : uint8_t { worklist, sweep };
+
+/// What has just been rewritten, for whoever watches.
+struct Applied {
+  const ir::Graph& graph;
+  const CompiledRule& rule;
+  const Match& match;            ///< its nodes are still alive
+  std::span<const NodeId> made;  ///< new nodes
+  int64_t index;                 ///< of this rewrite in the run, from 0
+};
+
 struct Options {
-  Numerics allowed = Numerics::reassociating;                ///< highest class of rules that may run
-  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites; for bisecting
+  Numerics allowed = Numerics::reassociating;  ///< highest class of rules that may run
+  Order order = Order::worklist;
+  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules (folding constants is none); for bisecting
   /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
-  int repeats = 1000;  ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
-  int64_t growth = 4;  ///< nodes at most this many times those at the start, plus 10,000
-  int sweeps = 32;
+  int repeats = 1000;   ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
+  int64_t growth = 4;   ///< nodes at most this many times those at the start, plus 10,000
+  int sweeps = 32;      ///< in order `sweep`: at most so many with a rewrite, times 32
   bool timing = false;  ///< measure each rule (two clock reads a try)
   bool bodies = true;   ///< also inside If, Loop and Scan bodies
+  /// Names of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
+  std::set<std::string, std::less<>> keep;
+  /// Given to every match (Match::args). May be null.
+  const std::any* args = nullptr;
+  /// Asked before each rewrite is carried out. May be null.
+  Check check;
+  /// Told after each rewrite. May be null.
+  std::function<void(const Applied&)> applied;
   /// Asked now and then; true stops early with the graph valid. May be null.
   std::function<bool()> cancelled;
   /// Tried at every node before the rules: may answer with one constant a result, which then replace them. May be null.
@@ -31,8 +57,9 @@ struct Options {
 /// Applies the rules until nothing matches any more.
 /// Worklist in topological order; after a rewrite only new nodes, users of what was replaced (two levels) and producers that lost
 /// a user are looked at again; a last look over all nodes confirms the end. A match is refused, with a reason, where a value
-/// inside it has users outside (unless the rule says `shared`), where the replacement changes types, or where it would make a
-/// cycle. A rule that fails is undone in place.
+/// inside it has users outside (unless the rule says `shared`), where the replacement changes the shape, where it would make a
+/// cycle, or where a node is protected. A rule that throws, changes the graph while matching, gives a value of another graph or another
+/// element type, fails the check or does not settle is undone in place, named in the report and left out; the others go on.
 /// Errors: cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@
 namespace tenon::rewrite {
 
 /// Records what happens to a graph, told by the graph itself, so that it can be taken back in place and so that "changed" is
-/// measured and never claimed. Between `begin` and `commit` no node may be erased; the driver erases after the commit.
+/// measured and never claimed. Between `begin` and the end of the transaction no node may be erased; the driver erases afterwards.
 class Journal : public ir::Listener {
  public:
   explicit Journal(ir::Graph& graph) : graph_(graph) {}
@@ -16,10 +17,10 @@ class Journal : public ir::Listener {
   void inserted(ir::NodeId node) override { inserted_.push_back(node); }
   void operand_changed(ir::NodeId node, uint32_t slot, ir::ValueId before) override { edits_.push_back({node, slot, before}); }
   void output_changed(uint32_t slot, ir::ValueId before) override { edits_.push_back({{}, slot, before}); }
+  void attribute_changed(ir::NodeId node, std::string_view name, const ir::Attribute* before) override;
+  void value_added(ir::ValueId value) override { constants_.push_back(value); }
 
   void begin();
-  /// Constants do not pass the listener: the rewriter hands over what it made.
-  void constants_made(std::vector<ir::ValueId> constants) { constants_ = std::move(constants); }
   /// `to` has got the name of `from`.
   void name_handed_over(ir::ValueId from, ir::ValueId to) { names_.push_back({from, to}); }
   /// To be called before type or data of a value that was there already are refined.
@@ -29,6 +30,8 @@ class Journal : public ir::Listener {
   /// Takes back everything since `begin`, newest first. Nodes that were moved stay where they are: any legal order is as good.
   void undo();
 
+  /// True where nothing has happened since `begin`.
+  bool empty() const { return inserted_.empty() && edits_.empty() && attributes_.empty() && constants_.empty(); }
   const std::vector<ir::NodeId>& nodes() const { return inserted_; }
   struct Edit {
     ir::NodeId node;  ///< none: a graph output
@@ -37,7 +40,8 @@ class Journal : public ir::Listener {
   };
   const std::vector<Edit>& edits() const { return edits_; }
   const std::vector<ir::ValueId>& retyped() const { return retyped_; }
-  const std::vector<ir::ValueId>& constants() const { return constants_; }
+  /// Nodes whose attributes were set or erased, once a change.
+  std::vector<ir::NodeId> nodes_with_new_attributes() const;
 
  private:
   ir::Graph& graph_;
@@ -52,6 +56,12 @@ class Journal : public ir::Listener {
   };
   std::vector<Known> types_;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> names_;  ///< from, to
+  struct AttributeEdit {
+    ir::NodeId node;
+    std::string name;
+    std::optional<ir::Attribute> before;
+  };
+  std::vector<AttributeEdit> attributes_;
 };
 
 }  // namespace tenon::rewrite

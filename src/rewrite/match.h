@@ -62,8 +62,13 @@ class Look {
 /// One attempt of one rule at one node, and what it found.
 class Match : public Look {
  public:
-  Match(const Graph& graph, NodeId root) : Look(graph), root_(root) { nodes.push_back(root); }
+  Match(const Graph& graph, NodeId root, const std::any* args = nullptr) : Look(graph), root_(root), args_(args) { nodes.push_back(root); }
   NodeId root() const { return root_; }
+  /// What the caller of the driver gave to the rules (Options::args); nullptr where it gave none, or another type.
+  template <class T>
+  const T* args() const {
+    return args_ ? std::any_cast<T>(args_) : nullptr;
+  }
 
   /// "does not match", with a reason for statistics and traces; the text must live for ever (a literal).
   bool refuse(std::string_view reason) {
@@ -96,6 +101,7 @@ class Match : public Look {
 
  private:
   NodeId root_;
+  const std::any* args_;
   std::string_view reason_;
   std::any state_;
 };

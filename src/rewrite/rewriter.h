@@ -15,7 +15,7 @@ namespace tenon::rewrite {
 /// The first error is kept; later calls return none ids.
 class Rewriter {
  public:
-  Rewriter(Graph& graph, NodeId before) : graph_(graph), build_(graph, before) {}
+  Rewriter(Graph& graph, NodeId before) : graph_(graph), place_(before), build_(graph, before) {}
 
   const Graph& graph() const { return graph_; }
   ValueId operator()(std::string_view op, std::vector<ValueId> inputs, std::vector<std::pair<std::string, ir::Attribute>> attributes = {}) {
@@ -30,27 +30,28 @@ class Rewriter {
   }
   /// The same op with the same attributes on other operands; one id a result of `like`.
   std::vector<ValueId> again(NodeId like, std::vector<ValueId> inputs);
-  ValueId constant(Tensor tensor) { return added(build_.constant(std::move(tensor))); }
-  ValueId constant(ir::ConstantRef constant) { return added(build_.constant(std::move(constant))); }
-  ValueId ints(std::vector<int64_t> values) { return added(build_.ints(std::move(values))); }
-  ValueId scalar(DType dtype, double value) { return added(build_.scalar(dtype, value)); }
+  ValueId constant(Tensor tensor) { return build_.constant(std::move(tensor)); }
+  ValueId constant(ir::ConstantRef constant) { return build_.constant(std::move(constant)); }
+  ValueId ints(std::vector<int64_t> values) { return build_.ints(std::move(values)); }
+  ValueId scalar(DType dtype, double value) { return build_.scalar(dtype, value); }
 
   /// Every use of `from` shall become one of `to`. `to` must mean the same: same dtype, no contradicting shape.
   void replace(ValueId from, ValueId to) { replacements_.push_back({from, to}); }
 
+  /// For rules that edit in place: every edit is logged and taken back where the rewrite is refused. Nothing may be erased; what nobody
+  /// uses afterwards the driver removes. The values that users are pointed at must have the types of those they stand for.
+  Graph& edit() { return graph_; }
+  /// New nodes go before this one; none: to the end.
+  NodeId place() const { return place_; }
+
   const Result<void>& status() const { return build_.status(); }
   const std::vector<std::pair<ValueId, ValueId>>& replacements() const { return replacements_; }
-  const std::vector<ValueId>& constants() const { return constants_; }
 
  private:
-  ValueId added(ValueId constant) {
-    if (constant) constants_.push_back(constant);
-    return constant;
-  }
   Graph& graph_;
+  NodeId place_;
   ir::Builder build_;
   std::vector<std::pair<ValueId, ValueId>> replacements_;
-  std::vector<ValueId> constants_;
 };
 
 }  // namespace tenon::rewrite

@@ -2,10 +2,19 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
+
+#include "ir/ids.h"
+
+namespace tenon::ir {
+class Graph;
+}
 
 namespace tenon::rewrite {
 
+using ir::Graph;
+using ir::NodeId;
 class Match;
 class Rewriter;
 
@@ -32,6 +41,10 @@ struct Rule {
   bool (*match)(Match& match) = nullptr;
   /// Builds the replacement. false: refused after all, and whatever was built is taken back.
   bool (*rewrite)(const Match& match, Rewriter& rewriter) = nullptr;
+  /// Instead of the two: decides and builds in one go.
+  bool (*match_and_rewrite)(Match& match, Rewriter& rewriter) = nullptr;
+  /// What each rewrite lowers, summed over nodes: the driver refuses one that does not. null: limits alone make it end.
+  int64_t (*measure)(const Graph& graph, std::span<const NodeId> nodes) = nullptr;
   Numerics numerics = Numerics::exact;
   int benefit = 1;  ///< higher goes first; ties go by set order, then by order in the file
   /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.

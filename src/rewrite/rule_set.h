@@ -1,52 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
-#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
-#include "rewrite/equation.h"
-#include "rewrite/rule.h"
+#include "rewrite/automaton.h"
+#include "rewrite/compiled_rule.h"
 
 namespace tenon::rewrite {
 
-/// A rule made ready for one table of ops.
-struct CompiledRule {
-  const Rule* rule = nullptr;
-  std::unique_ptr<Equation> equation;  ///< null for code rules
-};
-
-/// Rules in the order in which they are tried, and one automaton over all of them: a trie over the op of the node, of one of
-/// its operands, and of one of that one's operands. What it costs to find the candidates of a node depends on the node's
-/// operands, not on the number of rules.
+/// Rules in the order in which they are tried (benefit, then as given), and one automaton over all of them.
 class RuleSet {
  public:
+  explicit RuleSet(std::vector<RulePtr> rules, const ir::OpTable& ops);
   /// Errors: bad_rule where an equation does not parse. A rule that names an op that the table lacks is left out (see inactive()).
   static Result<RuleSet> make(std::span<const Rule* const> rules, const ir::OpTable& ops);
 
   size_t size() const { return rules_.size(); }
-  const CompiledRule& operator[](size_t index) const { return rules_[index]; }
-  /// Rules that may match at the node, best first. Cost: operands of the node and of its producers.
+  const CompiledRule& operator[](size_t index) const { return *rules_[index]; }
+  /// Rules that may match at the node, best first. Cost: the tests that the node passes, not the number of rules.
   void candidates(const ir::Graph& graph, ir::NodeId node, std::vector<uint32_t>& out) const;
   /// "rule: op that is missing"
   const std::vector<std::string>& inactive() const { return inactive_; }
 
  private:
-  struct Branch {
-    std::vector<uint32_t> rules;
-    std::unordered_map<const ir::Op*, Branch> next;
-  };
-  Result<void> add(const Rule& rule, const ir::OpTable& ops);
-  void hang(const Equation& equation, uint32_t index);
-  void hang_below(const Equation& equation, int term, int depth, Branch& branch, uint32_t index);
+  void hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops);
 
-  std::deque<CompiledRule> rules_;
+  std::vector<RulePtr> rules_;
   std::vector<uint32_t> any_;  ///< rules without a declared root
-  Branch root_;
+  Automaton automaton_;
   std::vector<std::string> inactive_;
 };
 

@@ -22,13 +22,14 @@ void Statistics::add(const Statistics& other) {
     RuleStatistics& mine = rules[i];
     const RuleStatistics& theirs = other.rules[i];
     mine.name = theirs.name;
+    mine.sets = theirs.sets;
     mine.tried += theirs.tried;
     mine.matches += theirs.matches;
     mine.applied += theirs.applied;
     mine.added += theirs.added;
     mine.removed += theirs.removed;
     mine.ms += theirs.ms;
-    mine.unsettled |= theirs.unsettled;
+    mine.left_out |= theirs.left_out;
     for (const auto& [reason, count] : theirs.refused) mine.refused[reason] += count;
   }
   nodes_before += other.nodes_before;

@@ -10,7 +10,8 @@ namespace tenon::rewrite {
 
 /// What one rule did in one run (summed over bodies).
 struct RuleStatistics {
-  std::string_view name;
+  std::string name;
+  std::string sets;   ///< separated by blanks
   int64_t tried = 0;  ///< nodes at which the rule was asked
   int64_t matches = 0;
   int64_t applied = 0;
@@ -18,7 +19,7 @@ struct RuleStatistics {
   int64_t removed = 0;                                  ///< nodes that died in consequence
   std::map<std::string, int64_t, std::less<>> refused;  ///< reason to count; a match that was not applied
   double ms = 0;                                        ///< measured only where Options::timing is set
-  bool unsettled = false;                               ///< stopped by a limit
+  bool left_out = false;                                ///< by a limit, or because it broke a promise that every rule gives
 };
 
 struct Statistics {
@@ -28,7 +29,7 @@ struct Statistics {
   int sweeps = 0;
   double ms = 0;
   bool changed = false;  ///< measured by the journal
-  /// One sentence for each rule that did not settle, naming it, the limit and the node.
+  /// One sentence for each rule that was left out, naming it, the reason and the node.
   std::vector<std::string> reports;
   void add(const Statistics& other);
 };

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "rewrite/equation.h"
+#include "rewrite/rule.h"
+
+namespace tenon::rewrite {
+
+/// A rule as the driver runs it, with a life of its own: made from a Rule of the library, from a line of a file, or from callables
+/// of another language. Immutable once it is in a set; may be in several.
+struct CompiledRule {
+  std::string name, docs;
+  std::string sets, seeds;  ///< separated by blanks
+  Numerics numerics = Numerics::exact;
+  int benefit = 1;
+  bool shared = false;
+  std::optional<Equation> equation;
+  /// Code rules: what they start from ("Transpose", "com.microsoft::Gelu", "*"). Empty: everywhere.
+  std::vector<std::string> roots;
+  std::function<bool(Match&)> match;
+  std::function<bool(const Match&, Rewriter&)> rewrite;
+  std::function<bool(Match&, Rewriter&)> match_and_rewrite;  ///< instead of the two
+  std::function<void(const Match&)> analyse;                 ///< instead of a rewrite: looks at what matched (see analyse.h)
+  std::function<int64_t(const Graph&, std::span<const NodeId>)> measure;
+};
+using RulePtr = std::shared_ptr<const CompiledRule>;
+
+/// Errors: bad_rule where the equation does not parse or there is none and no function either; not_supported where an op of the
+/// equation is not in the table.
+Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops);
+
+}  // namespace tenon::rewrite

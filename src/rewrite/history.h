@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/ids.h"
+
+namespace tenon::rewrite {
+
+/// Which rewrite made which node out of nodes of which rewrite: how many stand one upon the other, and by which rules.
+class History {
+ public:
+  /// `rule` has made `made` out of `matched`. Returns how many rewrites now stand one upon the other. Cost: the nodes.
+  int record(uint32_t rule, std::span<const ir::NodeId> matched, std::span<const ir::NodeId> made);
+  /// The rules that led to the last rewrite, shortest period first found: {a, b} where a and b take turns, {a} where a follows itself, and
+  /// the last few rules where nothing repeats. Oldest first.
+  std::vector<uint32_t> cycle() const;
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  struct Step {
+    uint32_t rule;
+    uint32_t before;  ///< step; kNone: an imported node
+    int depth;
+  };
+  std::vector<Step> steps_;
+  std::vector<uint32_t> step_of_;  ///< by slot of the node
+};
+
+}  // namespace tenon::rewrite
