@@ -160,7 +160,7 @@ struct Work {
 passes::Report optimise(ir::Graph& graph, bool timing) {
   passes::Options options;
   options.level = 3;
-  options.timing = timing;
+  options.rewriting.timing = timing;
   auto report = passes::optimise(graph, options);
   if (report) return std::move(*report);
   fmt::print(stderr, "{}\n", report.error().text());

@@ -80,7 +80,7 @@ Result<bool> fold_constants(Graph& graph, Context& context) {
   const auto none = TRY(rewrite::RuleSet::make({}, graph.ops()));
   rewrite::Options options;
   options.fold = fold_node;
-  options.cancelled = context.options.cancelled;
+  options.cancelled = context.options.rewriting.cancelled;
   return TRY(rewrite::rewrite(graph, none, options)).changed;
 }
 

@@ -24,7 +24,8 @@ Result<bool> run_pass(const Pass& pass, Graph& graph, Context& context, int inde
   const Options& options = context.options;
   if (pass.level > options.level || options.off.contains(pass.name)) return false;
   if (pass.again && is_settled(pass, context.report)) return false;
-  if (options.cancelled && options.cancelled()) return fail(Code::cancelled, std::string(pass.name), "the build was cancelled");
+  if (const auto& cancelled = options.rewriting.cancelled; cancelled && cancelled())
+    return fail(Code::cancelled, std::string(pass.name), "the build was cancelled");
   if (options.progress) options.progress(pass.name, index, count);
   const auto start = std::chrono::steady_clock::now();
   PassReport report{pass.name, 0, static_cast<int64_t>(graph.node_count()), 0, false};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,17 +15,18 @@ namespace tenon::passes {
 using ir::Graph;
 
 struct Options {
-  int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine
-  rewrite::Numerics allowed = rewrite::Numerics::reassociating;
-  std::set<std::string, std::less<>> off;                    ///< names of passes, rule files or rules that do not run
-  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules, over all passes
-  bool timing = false;                                       ///< measure each rule too
-  bool verify = false;                                       ///< check every invariant of the graph after each pass
+  int level = 2;  ///< 0: nothing but what compiling needs; 1: clean; 2: and fuse; 3: and combine, and the target's ops
+  /// Which rules run, see rules::select; empty: none but `own`.
+  std::string rules = "tenon";
+  std::vector<rewrite::RulePtr> own;       ///< rules from elsewhere: files, callables
+  std::set<std::string, std::less<>> off;  ///< names of passes, rule files or rules that do not run
+  bool verify = false;                     ///< check every invariant of the graph after each pass
+  /// How rules run: numerics, limits, order, checks, cancellation. `stop_after` counts over all passes; `fold` is set by the passes.
+  rewrite::Options rewriting;
   /// Called before each pass with its name and place in the order. May be null.
   std::function<void(std::string_view pass, int index, int count)> progress;
   /// Called after each pass that changed something. May be null.
   std::function<void(std::string_view pass, const Graph& graph)> dump;
-  std::function<bool()> cancelled;
 };
 
 /// What one pass did.
@@ -48,7 +48,8 @@ struct Report {
 struct Context {
   const Options& options;
   Report& report;
-  int64_t budget;  ///< rewrites left (Options::stop_after)
+  int64_t budget;                       ///< rewrites left (rewrite::Options::stop_after)
+  std::vector<rewrite::RulePtr> rules;  ///< all that Options::rules and Options::own name, in registration order
 };
 
 /// A whole-graph step. Returns whether it changed the graph.

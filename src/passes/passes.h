@@ -24,6 +24,8 @@ Result<bool> common_subexpressions(Graph& graph, Context& context);
 Result<bool> clean(Graph& graph, Context& context);
 Result<bool> fuse(Graph& graph, Context& context);
 Result<bool> combine(Graph& graph, Context& context);
+/// The rules of stage target, alone and without folding: the finished graph in the ops of the runtime that will run it.
+Result<bool> target(Graph& graph, Context& context);
 
 /// One constant a result where the node folds; nullopt where it does not (the fold hook of the rewriting driver).
 std::optional<std::vector<ir::ConstantRef>> fold_node(const Graph& graph, ir::NodeId node);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "passes/passes.h"
+#include "passes/rules_of.h"
 
 namespace tenon::passes {
 namespace {
@@ -21,6 +22,7 @@ constexpr Pass kPipeline[] = {
     {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
     {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
     {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},
+    {"target", "the graph in the ops of another runtime, where such rules were asked for", 2, target},
     {"dead_code", "what the passes before have left behind", 1, dead_code},
 };
 
@@ -30,7 +32,7 @@ std::span<const Pass> pipeline() { return kPipeline; }
 
 Result<Report> optimise(Graph& graph, const Options& options) {
   Report report;
-  Context context{options, report, options.stop_after};
+  Context context{options, report, options.rewriting.stop_after, TRY(rules_of(options, graph.ops()))};
   const auto start = std::chrono::steady_clock::now();
   report.nodes_before = static_cast<int64_t>(graph.node_count());
   const int count = static_cast<int>(std::size(kPipeline));

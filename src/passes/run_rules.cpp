@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "passes/passes.h"
-#include "rules/registry/registry.h"
 
 namespace tenon::passes {
 namespace {
@@ -21,27 +20,29 @@ void book(rewrite::Statistics& total, const rewrite::Statistics& run) {
       aligned.rules[static_cast<size_t>(it - total.rules.begin())] = rule;
     }
   }
-  for (size_t i = 0; i < aligned.rules.size(); ++i) aligned.rules[i].name = total.rules[i].name;
+  for (size_t i = 0; i < aligned.rules.size(); ++i) {
+    aligned.rules[i].name = total.rules[i].name;
+    aligned.rules[i].sets = total.rules[i].sets;
+  }
   total.add(aligned);
 }
 
-Result<bool> run_stages(Graph& graph, Context& context, rewrite::Stage last) {
-  std::vector<const rewrite::Rule*> chosen;
-  for (const rules::RuleFile& file : rules::all_files()) {
-    if (file.list->stage > last || context.options.off.contains(file.name)) continue;
-    for (const rewrite::Rule& rule : file.list->rules)
-      if (!context.options.off.contains(rule.name)) chosen.push_back(&rule);
-  }
-  const auto set = TRY(rewrite::RuleSet::make(chosen, graph.ops()));
-  rewrite::Options options;
-  options.allowed = context.options.allowed;
+bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
+  return stage == rewrite::Stage::target ? rule.stage == stage : rule.stage <= stage;
+}
+
+Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
+  std::vector<rewrite::RulePtr> chosen;
+  for (const rewrite::RulePtr& rule : context.rules)
+    if (runs_in(*rule, stage)) chosen.push_back(rule);
+  if (chosen.empty() && stage == rewrite::Stage::target) return false;
+  const rewrite::RuleSet set(std::move(chosen), graph.ops());
+  rewrite::Options options = context.options.rewriting;
   options.stop_after = context.budget;
-  options.timing = context.options.timing;
   // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
-  const bool last_pass = last == rewrite::Stage::combine || context.options.level < 2;
+  const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
   if (!last_pass) options.sweeps = 1;
-  options.cancelled = context.options.cancelled;
-  if (!context.options.off.contains("fold_constants")) options.fold = fold_node;
+  if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants")) options.fold = fold_node;
   const auto statistics = TRY(rewrite::rewrite(graph, set, options));
   for (const auto& rule : statistics.rules)
     if (rule.name != "fold_constants") context.budget -= rule.applied;
@@ -51,8 +52,9 @@ Result<bool> run_stages(Graph& graph, Context& context, rewrite::Stage last) {
 
 }  // namespace
 
-Result<bool> clean(Graph& graph, Context& context) { return run_stages(graph, context, rewrite::Stage::clean); }
-Result<bool> fuse(Graph& graph, Context& context) { return run_stages(graph, context, rewrite::Stage::fuse); }
-Result<bool> combine(Graph& graph, Context& context) { return run_stages(graph, context, rewrite::Stage::combine); }
+Result<bool> clean(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::clean); }
+Result<bool> fuse(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::fuse); }
+Result<bool> combine(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::combine); }
+Result<bool> target(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::target); }
 
 }  // namespace tenon::passes

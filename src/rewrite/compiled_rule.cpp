@@ -18,11 +18,12 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops) {
+Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops, Stage stage, std::string_view sets) {
   auto out = std::make_shared<CompiledRule>();
   out->name = rule.name;
   out->docs = rule.docs;
-  out->sets = rule.sets;
+  out->sets = rule.sets.empty() ? sets : rule.sets;
+  out->stage = stage;
   out->seeds = rule.seeds;
   out->numerics = rule.numerics;
   out->benefit = rule.benefit;

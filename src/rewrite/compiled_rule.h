@@ -18,6 +18,7 @@ namespace tenon::rewrite {
 struct CompiledRule {
   std::string name, docs;
   std::string sets, seeds;  ///< separated by blanks
+  Stage stage = Stage::clean;
   Numerics numerics = Numerics::exact;
   int benefit = 1;
   bool shared = false;
@@ -32,8 +33,8 @@ struct CompiledRule {
 };
 using RulePtr = std::shared_ptr<const CompiledRule>;
 
-/// Errors: bad_rule where the equation does not parse or there is none and no function either; not_supported where an op of the
-/// equation is not in the table.
-Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops);
+/// `stage` and `sets` are what the rule's file says. Errors: bad_rule where the equation does not parse or there is none and no function
+/// either; not_supported where an op of the equation is not in the table.
+Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops, Stage stage = Stage::clean, std::string_view sets = {});
 
 }  // namespace tenon::rewrite

@@ -22,6 +22,11 @@ int History::record(uint32_t rule, std::span<const ir::NodeId> matched, std::spa
   return depth;
 }
 
+void History::forget(std::span<const ir::NodeId> nodes) {
+  for (ir::NodeId node : nodes)
+    if (node.slot() < step_of_.size()) step_of_[node.slot()] = kNone;
+}
+
 std::vector<uint32_t> History::cycle() const {
   std::vector<uint32_t> rules;  // newest first
   for (uint32_t step = steps_.empty() ? kNone : static_cast<uint32_t>(steps_.size()) - 1; step != kNone && rules.size() < 64;

@@ -42,6 +42,7 @@ void Run::limit(uint32_t index, std::span<const NodeId> matched) {
   if (depth <= options_.repeats && !grown) return;
   std::string cycle;
   for (uint32_t rule : history_.cycle()) cycle += (cycle.empty() ? "" : " -> ") + stats_.rules[rule].name;
+  history_.forget(journal_.nodes());  // the rules that go on are not to blame
   const Node& root = graph_.node(matched[0]);
   leave_out(
       index,

@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "ops/op.h"
 #include "passes/pipeline.h"
+#include "passes/rules_of.h"
 
 namespace tenon::tests {
 namespace {
@@ -32,7 +33,7 @@ std::string ops_of(const ir::Graph& graph) {
 bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph) {
   Options options;
   passes::Report report;
-  Context context{options, report, options.stop_after};
+  Context context{options, report, options.rewriting.stop_after, *passes::rules_of(options, graph.ops())};
   auto changed = pass(graph, context);
   if (!changed) ADD_FAILURE() << changed.error().text();
   auto ok = ir::verify(graph);
@@ -215,7 +216,7 @@ TEST(Pipeline, APassIsNotRepeatedWhereNothingChanged) {
 TEST(Pipeline, IsCancelled) {
   auto g = graph_of(kLayer);
   Options options;
-  options.cancelled = [] { return true; };
+  options.rewriting.cancelled = [] { return true; };
   auto report = passes::optimise(*g, options);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code(), Code::cancelled);

@@ -28,6 +28,10 @@ std::span<const Entry> all_rules() {
   return rules;
 }
 
+Result<rewrite::RulePtr> compile(const Entry& entry, const ir::OpTable& ops) {
+  return rewrite::compile(*entry.rule, ops, entry.stage, entry.sets);
+}
+
 std::vector<const rewrite::Rule*> rules_named(std::string_view name) {
   std::vector<const rewrite::Rule*> out;
   for (const RuleFile& file : kFiles)

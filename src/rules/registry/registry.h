@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 
+#include "rewrite/compiled_rule.h"
 #include "rewrite/rule.h"
 
 namespace tenon::rules {
@@ -30,6 +31,8 @@ std::span<const Entry> all_rules();
 /// Rules by an expression: names of sets, files, rules or seeds joined with `+` or `,`; `-` takes away: "default+onnxruntime-fuse_pad".
 /// In registration order, each once. Errors: bad_usage with the nearest name for one that nobody has.
 Result<std::vector<Entry>> select(std::string_view expression);
+/// The rule made ready. Errors: bad_rule.
+Result<rewrite::RulePtr> compile(const Entry& entry, const ir::OpTable& ops);
 /// Rules of the file of that name, or the one rule of that name; empty where neither is known.
 std::vector<const rewrite::Rule*> rules_named(std::string_view name);
 
