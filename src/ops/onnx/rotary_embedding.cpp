@@ -132,7 +132,7 @@ ir::ValueId cut(ir::Builder& build, ir::ValueId x, int64_t begin, int64_t end, i
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   if (!ranks_known(view, {0, 1, 2})) return {};
   const auto sizes = sizes_of(view);
-  if (!sizes || !sizes->half.is_number() || !sizes->heads.is_number()) return {};
+  if (!sizes || !sizes->half.is_number() || (sizes->split && !sizes->heads.is_number())) return {};
   const int64_t half = sizes->half.value(), turned = 2 * half;
   const bool interleaved = view.attributes->integer("interleaved", 0) != 0;
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
