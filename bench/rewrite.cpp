@@ -123,7 +123,8 @@ int print_scaling(int runs, bool json) {
     const double ratio = median(row.ms) / median(rows[0].ms);
     out.push_back({{"rules", row.rules}, {"nodes", row.nodes}, {"tried", row.tried}, {"median_ms", median(row.ms)}, {"ratio", ratio}});
     if (!json)
-      fmt::print("{:5} rules {:7} nodes {:9} tries {:8.2f} ms {:6.2f} times the first\n", row.rules, row.nodes, row.tried, median(row.ms), ratio);
+      fmt::print("{:5} rules {:7} nodes {:9} tries {:8.2f} ms {:6.2f} times the first\n", row.rules, row.nodes, row.tried, median(row.ms),
+                 ratio);
   }
   if (json) fmt::print("{}\n", out.dump(1));
   return 0;

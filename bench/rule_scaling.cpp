@@ -20,8 +20,9 @@ namespace {
 using namespace rewrite;
 
 /// Ops of one operand that model M does not have.
-constexpr std::string_view kElsewhere[] = {"Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Ceil",
-                                           "Floor", "Round", "Sign", "Softplus", "Softsign", "Elu", "Selu", "Celu", "HardSigmoid", "Mish"};
+constexpr std::string_view kElsewhere[] = {"Sin",      "Cos",   "Tan",   "Asin", "Acos",        "Atan",  "Sinh", "Cosh",
+                                           "Asinh",    "Acosh", "Atanh", "Ceil", "Floor",       "Round", "Sign", "Softplus",
+                                           "Softsign", "Elu",   "Selu",  "Celu", "HardSigmoid", "Mish"};
 
 /// Writes the surroundings of a node as the left side of an equation.
 class NearMiss {
@@ -54,7 +55,8 @@ class NearMiss {
     const NodeId producer = look_.producer(value);
     if (may_change) {
       changed_ = true;
-      return fmt::format("{}({}(?v{}))", kElsewhere[random_() % std::size(kElsewhere)], kElsewhere[random_() % std::size(kElsewhere)], variables_++);
+      return fmt::format("{}({}(?v{}))", kElsewhere[random_() % std::size(kElsewhere)], kElsewhere[random_() % std::size(kElsewhere)],
+                         variables_++);
     }
     if (!producer || depth == 3) return fmt::format("?v{}", variables_++);
     return term(producer, depth + 1);

@@ -34,7 +34,8 @@ WORK = {
     "bert-128": ("bert", {"input_ids": "1x128"}),
     "resnet50": ("resnet", {"pixel_values": "1x3x224x224"}),
 }
-EXTRA = ("build", "start", "rewrite")
+EXTRA = ("build", "start", "rewrite", "llama7b")
+ALL_SETS = "tenon+default+onnxruntime+canonical"
 
 
 def run(command: list[str], **options) -> subprocess.CompletedProcess:
@@ -112,18 +113,50 @@ def measure_start(times: int = 9) -> dict:
     return {"median_ms": sorted(taken[1:])[times // 2], "all_ms": taken[1:]}
 
 
+def peers_python() -> Path:
+    """Where ONNX Runtime is: what `./dev demo` has installed."""
+    python = ROOT / ".venv-peers" / "bin" / "python"
+    if not python.exists():
+        sys.exit("bench rewrite shows ONNX Runtime's optimiser beside Tenon's: run ./dev demo first, which installs it")
+    return python
+
+
 def measure_rewrite() -> dict:
-    """All rewriting passes on made-up graphs of 10,000 to 100,000 nodes (bench/rewrite.cpp); the median: model M of 16,001."""
+    """All rewriting passes on made-up graphs of 10,000 to 100,000 nodes (bench/rewrite.cpp) with every rule set; the median: model M of
+    16,001. Beside it ONNX Runtime's optimiser on the same model, and what 1,000 rules cost that nearly match, against 100."""
+    program = ROOT / "build" / "bin" / "bench_rewrite"
     run(["ninja", "-C", ROOT / "build", "bench_rewrite"])
-    sizes = json.loads(run([ROOT / "build" / "bin" / "bench_rewrite", "--json"]).stdout)
-    return {"median_ms": next(s["median_ms"] for s in sizes if (s["model"], s["nodes"]) == ("M", 16001)), "sizes": sizes}
+    sizes = json.loads(run([program, "--json", "--rules", ALL_SETS]).stdout)
+    scaling = json.loads(run([program, "--json", "--scaling"]).stdout)
+    model = MODELS / "model_m.onnx"
+    MODELS.mkdir(parents=True, exist_ok=True)
+    run([program, "--write", model, "--nodes", "16001"])
+    other = json.loads(run([peers_python(), ROOT / "tools" / "ort_optimiser.py", model]).stdout)
+    median = next(s["median_ms"] for s in sizes if (s["model"], s["nodes"]) == ("M", 16001))
+    return {"median_ms": median, "sizes": sizes, "scaling": scaling, "onnxruntime": other}
+
+
+def measure_llama() -> dict:
+    """A graph in the shape of LLaMA-7B, weights by reference: from the file to the rewritten graph."""
+    folder = MODELS / "llama7b"
+    if not (folder / "llama7b.onnx").exists():
+        run([models_python(), ROOT / "tools" / "make_large_model.py", folder])
+    taken = [json.loads(run([TENON, "rewrite", folder / "llama7b.onnx", "--rules", "tenon", "--json"]).stdout) for _ in range(5)]
+    return {"median_ms": sorted(t["import_ms"] + t["passes_ms"] for t in taken)[2], "runs": taken}
 
 
 def describe(name: str, result: dict) -> str:
     """One line of the table, or one a size."""
     if "sizes" in result:
         row = "{:12} {model} {nodes:7} nodes {median_ms:9.1f} ms {us_per_node:7.2f} us each"
-        return "\n".join(row.format(name, **size) for size in result["sizes"])
+        lines = [row.format(name, **size) for size in result["sizes"]]
+        lines += [
+            "{:12} {rules:5} rules that nearly match {median_ms:6.2f} ms {ratio:5.2f} times".format(name, **s) for s in result["scaling"]
+        ]
+        other = result["onnxruntime"]
+        return "\n".join(
+            [*lines, f"{name:12} ONNX Runtime {other['version']}'s optimiser on M, 16001 nodes: {other['optimiser_ms']:.0f} ms"]
+        )
     if "vs" not in result:
         return f"{name:12} {result['median_ms']:9.1f} ms"
     vs = result["vs"]
@@ -136,7 +169,7 @@ def measurements(asked: argparse.Namespace) -> Iterator[tuple[str, dict]]:
     """Each measurement under the name that it has in the JSON."""
     for name in asked.work or [*WORK, *EXTRA]:
         if name in EXTRA:
-            yield name, {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite}[name]()
+            yield name, {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite, "llama7b": measure_llama}[name]()
             continue
         for peer in asked.vs or PEERS[:1]:
             key = name if peer == PEERS[0] else f"{name} vs {peer}"

@@ -125,9 +125,9 @@ def value_of(item: str, name: str) -> str:
     return "".join(strings(text)) if text.startswith('"') else text.strip()
 
 
-def rule_lines(item: str) -> list[str]:
+def rule_lines(item: str, sets: str) -> list[str]:
     numerics = value_of(item, "numerics").split("::")[-1] or "exact"
-    lines = [f"- **{value_of(item, 'name')}** ({numerics}): {value_of(item, 'docs')}"]
+    lines = [f"- **{value_of(item, 'name')}** ({numerics}; {', '.join(sets.split())}): {value_of(item, 'docs')}"]
     equation = " ".join(value_of(item, "equation").replace('\\"', '"').split())
     if equation and len(equation) <= 130:
         lines.append(f"  <br>`{equation}`")
@@ -136,8 +136,38 @@ def rule_lines(item: str) -> list[str]:
     return lines
 
 
+def sets_of(item: str, block: str) -> str:
+    """The sets that a rule is in: its own, else its file's, else `tenon`."""
+    before = block[: block.find(".rules")]
+    return value_of(item, "sets") or value_of(before, "sets") or "tenon"
+
+
+def covered_otherwise() -> dict[str, str]:
+    """Rewrites of the catalogues that need no rule here, and what does them instead."""
+    path = RULES / "registry" / "covered.h"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return dict(re.findall(r'\{\s*"(\w+)",\s*"([^"]+)"\s*\}', text))
+
+
+def catalogue_table(title: str, array: str, covers: dict[str, list[str]]) -> list[str]:
+    """One row a rewrite of a catalogue: its name there, what it does, and what does it here."""
+    text = (RULES / "registry" / "catalogues.cpp").read_text(encoding="utf-8")
+    entries = re.findall(r'\{"(\w+)", "([^"]+)"\}', block_between(text, f"{array}[] = {{", "};"))
+    instead = covered_otherwise()
+    rows = [
+        f"| {name} | {meaning} | {', '.join(covers.get(name, [])) or instead.get(name, 'not supported yet')} |" for name, meaning in entries
+    ]
+    return [f"\n### {title}\n", "| there | what it does | here |", "|---|---|---|", *rows]
+
+
+def block_between(text: str, first: str, last: str) -> str:
+    begin = text.index(first)
+    return text[begin : text.index(last, begin)]
+
+
 def rules_page() -> str:
     sections, count = [], 0
+    covers: dict[str, list[str]] = {}
     for path in sorted(RULES.glob("*.cpp")):
         block = block_of(path.read_text(encoding="utf-8"), "RULES")
         items = rule_items(block)
@@ -146,14 +176,25 @@ def rules_page() -> str:
         count += len(items)
         stage = re.search(r"\.stage\s*=\s*Stage::(\w+)", block)
         sections.append(f"\n## {path.stem}\n\nStage `{stage.group(1) if stage else 'clean'}`, [source](../{path.relative_to(ROOT)}).\n")
-        sections += [line for item in items for line in rule_lines(item)]
+        for item in items:
+            sections += rule_lines(item, sets_of(item, block))
+            for seed in value_of(item, "seeds").split():
+                covers.setdefault(seed, []).append(f"[{value_of(item, 'name')}](#{path.stem})")
     head = [
         "# Rules\n",
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
-        "`approximate`: never on by default. How to add one: [add-a-rule.md](add-a-rule.md).",
+        "`approximate`: never on by default. Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's sets",
+        "of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing.",
+        "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
-    return "\n".join(head + sections) + "\n"
+    tail = [
+        "\n## Catalogues\n",
+        "Rewrites of [yobx](https://github.com/xadupre/yet-another-onnx-builder) by their names there; `--rules` takes these names too.",
+        *catalogue_table("default", "kDefault", covers),
+        *catalogue_table("onnxruntime", "kOnnxRuntime", covers),
+    ]
+    return "\n".join(head + sections + tail) + "\n"
 
 
 def holds(line: str, text: str) -> bool:
