@@ -184,8 +184,8 @@ def rules_page() -> str:
         "# Rules\n",
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
-        "`approximate`: never on by default. Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's sets",
-        "of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing.",
+        "`approximate`: never on by default. Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's",
+        "sets of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 
 #include "rewrite/replace.h"
 #include "rewrite/run.h"
@@ -71,9 +72,20 @@ Result<void> Run::asked_to_stop() const {
   return {};
 }
 
+void Run::push_all() {
+  if (options_.shuffle_seed == 0) {
+    for (NodeId node : graph_.nodes()) work_.push(node);
+    return;
+  }
+  std::vector<NodeId> nodes;
+  for (NodeId node : graph_.nodes()) nodes.push_back(node);
+  std::ranges::shuffle(nodes, std::mt19937_64(options_.shuffle_seed));
+  for (NodeId node : nodes) work_.push(node);
+}
+
 Result<bool> Run::work_through() {
   bool changed = false;
-  for (NodeId node : graph_.nodes()) work_.push(node);
+  push_all();
   while (NodeId node = work_.pop(graph_)) {
     if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
     changed |= visit(node);

@@ -35,11 +35,12 @@ struct Options {
   Order order = Order::worklist;
   int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules (folding constants is none); for bisecting
   /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
-  int repeats = 1000;   ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
-  int64_t growth = 4;   ///< nodes at most this many times those at the start, plus 10,000
-  int sweeps = 32;      ///< in order `sweep`: at most so many with a rewrite, times 32
-  bool timing = false;  ///< measure each rule (two clock reads a try)
-  bool bodies = true;   ///< also inside If, Loop and Scan bodies
+  int repeats = 1000;         ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
+  int64_t growth = 4;         ///< nodes at most this many times those at the start, plus 10,000
+  int sweeps = 32;            ///< in order `sweep`: at most so many with a rewrite, times 32
+  uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
+  bool timing = false;        ///< measure each rule (two clock reads a try)
+  bool bodies = true;         ///< also inside If, Loop and Scan bodies
   /// Names of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
   std::set<std::string, std::less<>> keep;
   /// Given to every match (Match::args). May be null.

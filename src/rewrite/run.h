@@ -32,6 +32,7 @@ class Run {
   Result<void> bodies();
   Result<bool> work_through();  ///< one pass of the worklist; true where the graph changed
   Result<bool> sweep();         ///< one sweep; the same
+  void push_all();
   bool visit(NodeId node);
   bool attempt(uint32_t index, NodeId node);
   bool fold(NodeId node);

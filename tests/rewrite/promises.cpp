@@ -169,5 +169,24 @@ TEST(Promises, WhoeverWatchesIsToldOfEachRewriteInOrder) {
   EXPECT_EQ(seen, "relu_to_abs 0;relu_to_abs 1;");
 }
 
+TEST(Promises, ARuleInABodyMayBindAValueFromOutside) {
+  static constexpr Rule not_not{.name = "not_not", .docs = "", .equation = "Not(Not(?x)) => ?x"};
+  auto g = graph_of(
+      "graph main(c: bool[], x: bool[4]) {\n"
+      " y = If(c) then_branch={ graph(h: bool[4]) { d = Not(h)\n e = Not(d)\n f = And(e, e)\n return f } } captures=[x]"
+      " else_branch={ graph(h: bool[4]) { d = Not(h)\n return d } } captures=[x]\n return y\n}\n");
+  EXPECT_EQ(run(*g, {&not_not}).rules[0].applied, 1);
+  const ir::Graph& then_branch = *g->node(g->first()).bodies[0].graph;
+  EXPECT_EQ(ops_of(then_branch), "And");
+  EXPECT_EQ(then_branch.node(then_branch.first()).inputs[0], then_branch.inputs()[0]);
+}
+
+TEST(Promises, AShuffledWorklistVisitsEveryNode) {
+  auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n c = Relu(a)\n d = Relu(c)\n return d\n}\n");
+  Options options;
+  options.shuffle_seed = 5;
+  EXPECT_EQ(run(*g, {&kReluToAbs}, options).rules[0].applied, 3);
+}
+
 }  // namespace
 }  // namespace tenon::tests
