@@ -26,6 +26,22 @@ bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
   return node.op->max_outputs >= 0 && index > 0 && static_cast<int>(index) >= node.op->min_outputs && graph.value(id).uses.empty();
 }
 
+void add_entry(pbf_writer& node, std::string_view key, std::string_view value) {
+  std::string message;
+  pbf_writer entry(message);
+  entry.add_string(schema::entry::kKey, std::string(key));
+  entry.add_string(schema::entry::kValue, std::string(value));
+  node.add_message(schema::node::kMetadata, message);
+}
+
+/// What the exporter of the source said, and which rule made the node out of which nodes.
+void add_metadata(pbf_writer& node, const ir::Provenance& provenance) {
+  for (const auto& [key, value] : provenance.metadata) add_entry(node, key, value);
+  if (provenance.rule.empty()) return;
+  add_entry(node, "tenon.rule", provenance.rule);
+  add_entry(node, "tenon.sources", fmt::format("{}", fmt::join(provenance.sources, ", ")));
+}
+
 }  // namespace
 
 std::string ExportWriter::unique(NameScope& scope, const std::string& wanted) {
@@ -112,6 +128,7 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
     domains.emplace(target.domain, 1);
   }
   if (!target.overload.empty()) n.add_string(schema::node::kOverload, target.overload);
+  if (node.provenance) add_metadata(n, *node.provenance);
   return out;
 }
 

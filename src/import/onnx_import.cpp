@@ -30,6 +30,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TRY(types.learn(model.graph.inputs, options.shapes));
   TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
   GraphMaker maker(functions, types, tensors, options.limits);
+  if (options.metadata) maker.keep_metadata();
   TRY(maker.make(model, *out.graph));
   Settler settler(maker.notes(), types);
   TRY(settler.settle(*out.graph));

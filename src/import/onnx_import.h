@@ -17,6 +17,7 @@ struct ImportOptions {
   std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;  ///< --shape
+  bool metadata = false;               ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 
 struct Imported {

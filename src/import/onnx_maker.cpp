@@ -129,6 +129,24 @@ Result<ir::Attribute> GraphMaker::attribute(const OnnxAttribute& a, std::string_
       .found("none");
 }
 
+Result<void> GraphMaker::metadata(Scope& scope, const OnnxNode& node, ir::NodeId id) {
+  ir::Provenance kept;
+  for (std::string_view message : node.metadata) {
+    const SourcePlace place{node.name, message.data()};
+    ProtoReader m(place, message);
+    auto& [key, value] = kept.metadata.emplace_back();
+    while (TRY(m.next())) {
+      switch (m.field()) {
+        case schema::entry::kKey: key = TRY(m.bytes()); break;
+        case schema::entry::kValue: value = TRY(m.bytes()); break;
+        default: TRY(m.skip());
+      }
+    }
+  }
+  scope.graph.set_provenance(id, std::make_shared<const ir::Provenance>(std::move(kept)));
+  return {};
+}
+
 Result<void> GraphMaker::constant(Scope& scope, const OnnxNode& node) {
   const std::string where = where_of(scope, node);
   if (node.outputs.size() != 1 || !node.inputs.empty())
@@ -167,6 +185,7 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
   std::vector<ir::ValueId> in = TRY(operands(scope, node));
   const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(attributes));
   scope.graph.set_name(id, scope.prefix + std::string(node.name));
+  if (keep_metadata_ && !node.metadata.empty()) TRY(metadata(scope, node, id));
   for (size_t i = 0; i < results; ++i) {
     if (node.outputs[i].empty()) continue;
     const ir::ValueId result = scope.graph.node(id).outputs[i];

@@ -46,6 +46,8 @@ class GraphMaker {
 
   /// Errors: bad_graph, bad_attribute, limit_exceeded, and what tensors and types give; the place is the node.
   Result<void> make(const OnnxModel& model, ir::Graph& graph);
+  /// Nodes keep their metadata (ir::Provenance); dropped unless asked for: exporters write kilobytes a node.
+  void keep_metadata() { keep_metadata_ = true; }
   ImportNotes& notes() { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -56,6 +58,7 @@ class GraphMaker {
   Result<void> nodes(Scope& scope, const std::vector<OnnxNode>& nodes);
   Result<void> node(Scope& scope, const OnnxNode& node);
   Result<void> insert(Scope& scope, const OnnxNode& node, const ir::Op& op);
+  Result<void> metadata(Scope& scope, const OnnxNode& node, ir::NodeId id);
   Result<void> constant(Scope& scope, const OnnxNode& node);
   Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
   Result<void> bind(Scope& caller, Scope& inner, const OnnxNode& node, const OnnxFunction& function);
@@ -75,6 +78,7 @@ class GraphMaker {
   TypeReader& types_;
   TensorReader& tensors_;
   OnnxLimits limits_;
+  bool keep_metadata_ = false;
   ImportNotes notes_;
   std::vector<std::string> warnings_;
   int64_t ir_version_ = 0;

@@ -84,6 +84,7 @@ struct OnnxNode {
   std::string_view name, op, domain, overload;
   std::vector<std::string_view> inputs, outputs;
   std::vector<OnnxAttribute> attributes;
+  std::vector<std::string_view> metadata;  ///< StringStringEntryProto messages, not read yet
   const OnnxAttribute* find(std::string_view attribute) const;
 };
 

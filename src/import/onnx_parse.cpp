@@ -129,6 +129,7 @@ Result<void> OnnxParser::read(OnnxNode& out, std::string_view message) {
         out.outputs.push_back(TRY(name(m)));
         break;
       case schema::node::kAttribute: TRY(append(out.attributes, m)); break;
+      case schema::node::kMetadata: out.metadata.push_back(TRY(m.bytes())); break;
       default: TRY(m.skip());
     }
   }

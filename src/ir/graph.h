@@ -42,10 +42,12 @@ struct Value {
   bool is_constant() const { return kind == Kind::constant; }
 };
 
-/// Where a node came from: the rule that made it (empty: imported) and the names of the source nodes.
+/// Where a node came from: the rule that made it (empty: imported), the names of the source nodes, and what the source's author said of
+/// them (metadata_props of ONNX); of several sources what all of those say that say anything.
 struct Provenance {
   std::string rule;
   std::vector<std::string> sources;
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 struct Body {

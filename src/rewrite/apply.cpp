@@ -23,11 +23,27 @@ NodeId anchor_of(const Match& match) {
   return at;
 }
 
+bool is_tenons(std::string_view key) { return key.starts_with("tenon."); }
+
+/// Keeps what `more` says too, or does not speak of.
+void keep_common(std::vector<std::pair<std::string, std::string>>& kept, const std::vector<std::pair<std::string, std::string>>& more) {
+  std::erase_if(kept, [&](const auto& entry) {
+    const auto other = std::ranges::find(more, entry.first, &std::pair<std::string, std::string>::first);
+    return other != more.end() && other->second != entry.second;
+  });
+}
+
 /// Of the nodes that a rewrite has made: all share it.
 std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const CompiledRule& rule) {
   ir::Provenance p{rule.name, {}};
+  bool first = true;
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
+    if (node.provenance && !node.provenance->metadata.empty()) {
+      if (first) p.metadata = node.provenance->metadata;
+      else keep_common(p.metadata, node.provenance->metadata);
+      first = false;
+    }
     if (!node.provenance || node.provenance->sources.empty()) {
       p.sources.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
       continue;
@@ -35,6 +51,7 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
     for (const std::string& source : node.provenance->sources)
       if (p.sources.size() < 64 && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
   }
+  std::erase_if(p.metadata, [](const auto& entry) { return is_tenons(entry.first); });
   return std::make_shared<const ir::Provenance>(std::move(p));
 }
 

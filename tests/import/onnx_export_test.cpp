@@ -41,6 +41,23 @@ TEST(OnnxExport, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(m->graph->tensor_of(m->graph->find_value("w"))->number(4), 5);
 }
 
+TEST(OnnxExport, MetadataOfNodesGoesThroughAndSaysWhichRuleMadeThem) {
+  auto g = graph_of("graph main(x: f32[4]) {\n a = Neg(x)\n y = Abs(a)\n return y\n}\n");
+  ASSERT_TRUE(g);
+  g->set_provenance(g->first(), std::make_shared<const ir::Provenance>(ir::Provenance{"", {}, {{"line", "model.py:7"}}}));
+  g->set_provenance(g->last(), std::make_shared<const ir::Provenance>(ir::Provenance{"neg_abs", {"p", "q"}, {{"line", "model.py:9"}}}));
+  const std::string bytes = *export_onnx_bytes(*g);
+  ImportOptions options;
+  options.metadata = true;
+  auto m = import_onnx(std::as_bytes(std::span(bytes)), nullptr, options);
+  ASSERT_TRUE(m) << m.error().text();
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(m->graph->node(m->graph->first()).provenance->metadata, (Entries{{"line", "model.py:7"}}));
+  EXPECT_EQ(m->graph->node(m->graph->last()).provenance->metadata,
+            (Entries{{"line", "model.py:9"}, {"tenon.rule", "neg_abs"}, {"tenon.sources", "p, q"}}));
+  EXPECT_EQ(import_bytes(bytes)->graph->node(m->graph->first()).provenance, nullptr);
+}
+
 TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
   auto g = graph_of("graph main(x: i32[2,3]) {\n  y = BitwiseNot(x)\n  return y\n}");
   ASSERT_TRUE(g);

@@ -181,6 +181,20 @@ TEST(Promises, ARuleInABodyMayBindAValueFromOutside) {
   EXPECT_EQ(then_branch.node(then_branch.first()).inputs[0], then_branch.inputs()[0]);
 }
 
+TEST(Promises, NewNodesSayWhatAllTheirSourcesSaid) {
+  static constexpr Rule both{.name = "both", .docs = "", .equation = "Neg(Relu(?x)) => Exp(?x)"};
+  auto g = graph_of(kTwo);
+  const auto say = [&](ir::NodeId node, const char* layer, const char* line) {
+    g->set_provenance(node, std::make_shared<const ir::Provenance>(ir::Provenance{"", {}, {{"layer", layer}, {"line", line}}}));
+  };
+  say(g->first(), "7", "a.py:1");
+  say(g->last(), "7", "a.py:2");
+  run(*g, {&both});
+  const auto& metadata = g->node(g->first()).provenance->metadata;
+  ASSERT_EQ(metadata.size(), 1u);
+  EXPECT_EQ(metadata[0], (std::pair<std::string, std::string>("layer", "7")));
+}
+
 TEST(Promises, AShuffledWorklistVisitsEveryNode) {
   auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n c = Relu(a)\n d = Relu(c)\n return d\n}\n");
   Options options;
