@@ -33,10 +33,14 @@ function(tenon_floor NAME)
   endif()
 endfunction()
 
-# tenon_list(NAME DIR PREFIX TYPE FILE): writes generated/FILE with one sorted line `TENON_ENTRY(x)` a file DIR/x.cpp; the
-# registry includes it twice (declare, collect). The folder listing is the registration.
-function(tenon_list NAME DIR PREFIX TYPE FILE)
-  file(GLOB FOUND CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
+# tenon_list(NAME DIRS PREFIX TYPE FILE): writes generated/FILE with one sorted line `TENON_ENTRY(x)` a file DIR/x.cpp of each folder;
+# the registry includes it twice (declare, collect). The folder listing is the registration; a file name stands in one folder only.
+function(tenon_list NAME DIRS PREFIX TYPE FILE)
+  set(FOUND)
+  foreach(DIR ${DIRS})
+    file(GLOB IN_DIR CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
+    list(APPEND FOUND ${IN_DIR})
+  endforeach()
   list(SORT FOUND)
   set(TEXT "")
   foreach(F ${FOUND})

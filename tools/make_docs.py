@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OPS, RULES = ROOT / "src/ops/onnx", ROOT / "src/rules"
+OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
@@ -83,11 +83,11 @@ def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:
 
 def ops_page() -> str:
     shared = shared_lists()
-    rows = [row for path in sorted(OPS.glob("*.cpp")) if (row := op_row(path, shared))]
+    rows = [row for path in sorted(OPS.glob("*/*.cpp")) if (row := op_row(path, shared))]
     out = [
         "# Ops\n",
         WRITTEN,
-        f"{len(rows)} ops, one file each in `src/ops/onnx/`. Opsets: from the first that has the op to the newest;",
+        f"{len(rows)} ops, one file each in the folders of `src/ops/`, by domain. Opsets: from the first that has the op to the newest;",
         "older ones are adapted. `?`: optional, `*`: variadic operand. How to add one: [add-an-op.md](add-an-op.md).\n",
         "Runs as `map`, `row` or `contract`: generated code of that kernel family, from the loop form; `definition`: the plain ops that",
         "it is defined by; `control`: its bodies, as control flow; `reference`: its reference function. Which ops with floating-point",

@@ -44,7 +44,9 @@ void Journal::undo() {
     else graph_.set_output(e.slot, e.before);
   }
   for (auto [from, to] : names_ | std::views::reverse) graph_.hand_over_name(to, from);
-  for (ir::NodeId node : nodes | std::views::reverse) graph_.erase(node);
+  // A node that inference refused is gone already.
+  for (ir::NodeId node : nodes | std::views::reverse)
+    if (graph_.alive(node)) graph_.erase(node);
   for (ir::ValueId constant : constants_)
     if (graph_.alive(constant) && graph_.value(constant).uses.empty()) graph_.erase_value(constant);
   begin();

@@ -23,7 +23,9 @@ RULES(activation) {
                          "|Mul(Mul(?x, Add(Tanh(Mul(Add(?x, Mul((Pow(?x, 3) | Mul(Mul(?x, ?x), ?x)), 0.044715)), 0.79788456)), 1)), 0.5))"
                          " => Gelu(?x, approximate=\"tanh\") where float(?x)",
              .numerics = Numerics::reassociating,
-             .benefit = 6},
+             .benefit = 6,
+             .sets = "tenon default",
+             .seeds = "Gelu"},
             {.name = "gelu_tanh_factored",
              .docs = "the same with x * (1 + 0.044715 x^2) inside",
              .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Mul(?x, 0.79788456), Add((Mul(Mul(?x, ?x), 0.044715) | Mul(Mul(?x,"
@@ -34,7 +36,9 @@ RULES(activation) {
                          " 0.79788456))), 1)))"
                          " => Gelu(?x, approximate=\"tanh\") where float(?x)",
              .numerics = Numerics::reassociating,
-             .benefit = 6},
+             .benefit = 6,
+             .sets = "tenon default",
+             .seeds = "Gelu"},
             {.name = "swish", .docs = "x * sigmoid(x)", .equation = "Mul(?x, Sigmoid(?x)) => Swish(?x) where float(?x)", .benefit = 6},
             {.name = "hard_swish",
              .docs = "x * hard_sigmoid(x) with slope 1/6 and offset 1/2",

@@ -312,7 +312,9 @@ RULES(attention) {
              .match = match_attention,
              .rewrite = to_attention,
              .numerics = Numerics::reassociating,
-             .benefit = 9},
+             .benefit = 9,
+             .sets = "tenon default",
+             .seeds = "FunctionAttention"},
             {.name = "attention_heads",
              .docs = "Attention on heads side by side: split and turned in plain sight, where views fold into the products before",
              .roots = "Attention",
@@ -326,7 +328,9 @@ RULES(attention) {
              .match = grouped,
              .rewrite = to_grouped,
              .benefit = 5,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "FunctionAttentionGQA AttentionGQA"},
         },
 };
 

@@ -153,7 +153,9 @@ RULES(conv) {
              .roots = "Conv AveragePool",
              .match = zero_pad,
              .rewrite = wider_pads,
-             .benefit = 5},
+             .benefit = 5,
+             .sets = "tenon default",
+             .seeds = "PadConv"},
         },
 };
 

@@ -7,6 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/cuts.h"
 
 namespace tenon::rules {
 using namespace rewrite;
@@ -17,84 +18,6 @@ struct Rotary {
   int64_t size = 0;
   bool interleaved = false;
 };
-
-/// Elements from, from + step, ... of x along its last axis, and as many as half of it.
-struct Part {
-  ValueId x;
-  int64_t from = 0, step = 1;
-};
-
-std::optional<int64_t> last_size(const Match& m, ValueId value) {
-  const DimList* shape = m.shape(value);
-  return shape && !shape->empty() && shape->back().is_number() ? std::optional(shape->back().value()) : std::nullopt;
-}
-
-std::optional<int64_t> one_int(const Match& m, ValueId value, int64_t otherwise) {
-  if (!value) return otherwise;
-  const auto list = m.ints(value);
-  return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
-}
-
-std::optional<Part> sliced(const Match& m, NodeId slice) {
-  const ValueId x = m.operand(slice, 0);
-  const auto size = last_size(m, x), half = last_size(m, m.result(slice));
-  const auto rank = m.rank(x);
-  auto from = one_int(m, m.operand(slice, 1), 0);
-  const auto axis = one_int(m, m.operand(slice, 3), 0), step = one_int(m, m.operand(slice, 4), 1);
-  if (!size || !half || *size != 2 * *half || !from || !axis || !step || (*axis != *rank - 1 && *axis != -1)) return std::nullopt;
-  if (*from < 0) *from += *size;
-  return Part{x, *from, *step};
-}
-
-/// One of two equal pieces.
-std::optional<Part> split_off(const Match& m, NodeId split, ValueId value) {
-  const ValueId x = m.operand(split, 0);
-  const auto size = last_size(m, x), half = last_size(m, value);
-  if (!size || !half || *size != 2 * *half || m.axis(split, "axis", 0, x) != *m.rank(x) - 1) return std::nullopt;
-  return Part{x, value == m.result(split, 0) ? 0 : *half, 1};
-}
-
-std::optional<Part> part_of(Match& m, ValueId value) {
-  if (const NodeId slice = m.take(value, "Slice")) return sliced(m, slice);
-  const NodeId split = m.take(value, "Split");
-  return split ? split_off(m, split, value) : std::nullopt;
-}
-
-/// -b beside a: the parts of x that are exchanged.
-bool negated_beside(Match& m, ValueId first, ValueId second, Rotary& found, int64_t step) {
-  const NodeId neg = m.take(first, "Neg");
-  if (!neg) return false;
-  const auto b = part_of(m, m.operand(neg, 0)), a = part_of(m, second);
-  if (!a || !b || a->x != b->x) return false;
-  found.x = a->x;
-  found.size = *last_size(m, a->x);
-  return a->from == 0 && a->step == step && b->step == step && b->from == (step == 1 ? found.size / 2 : 1);
-}
-
-/// Unsqueeze(x, last axis).
-ValueId without_last(Match& m, ValueId value) {
-  const NodeId node = m.take(value, "Unsqueeze");
-  const DimList *wide = m.shape(value), *narrow = node ? m.shape(m.operand(node, 0)) : nullptr;
-  if (!wide || !narrow || !wide->back().known_equal(1)) return {};
-  for (size_t i = 0; i < narrow->size(); ++i)
-    if (!(*wide)[i].known_equal((*narrow)[i])) return {};
-  return m.operand(node, 0);
-}
-
-bool is_turned(Match& m, ValueId value, Rotary& found) {
-  ValueId joined = value;
-  const NodeId flat = m.made_by(value, "Reshape");
-  if (flat) joined = m.operand(flat, 0);
-  const NodeId concat = m.take(joined, "Concat");
-  if (!concat || m.node(concat).inputs.size() != 2 || m.axis(concat, "axis", -1, joined) != *m.rank(joined) - 1) return false;
-  ValueId first = m.operand(concat, 0), second = m.operand(concat, 1);
-  found.interleaved = static_cast<bool>(flat);
-  if (!flat) return negated_beside(m, first, second, found, 1);
-  m.take(flat);
-  first = without_last(m, first);
-  second = first ? without_last(m, second) : ValueId{};
-  return second && negated_beside(m, first, second, found, 2) && m.same_shape(found.x, value);
-}
 
 /// Element by element, or along other axes than the last.
 ValueId below(const Match& m, NodeId node) {
@@ -150,8 +73,10 @@ bool match_sine(Match& m, NodeId product, Rotary& found) {
   const auto taken = m.nodes;
   for (size_t side : {0, 1}) {
     m.nodes = taken;
-    found.sine = m.operand(product, 1 - side);
-    if (is_turned(m, m.operand(product, side), found)) return true;
+    const auto turned = turned_by(m, m.operand(product, side));
+    if (!turned) continue;
+    found = {turned->x, {}, m.operand(product, 1 - side), turned->size, turned->interleaved};
+    return true;
   }
   return false;
 }
@@ -205,7 +130,9 @@ RULES(rotary) {
              .roots = "Add",
              .match = match_rotary,
              .rewrite = to_rotary,
-             .benefit = 8},
+             .benefit = 8,
+             .sets = "tenon default",
+             .seeds = "FunctionHalfRotaryEmbedding RotaryEmbedding"},
         },
 };
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/helpers/cuts.h"
+
+namespace tenon::rules {
+
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+using rewrite::Look;
+using rewrite::Match;
+
+std::optional<int64_t> one_int(const Look& look, ValueId value, std::optional<int64_t> otherwise) {
+  if (!value) return otherwise;
+  const auto list = look.ints(value);
+  return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
+}
+
+std::optional<int64_t> last_size(const Look& look, ValueId value) {
+  const DimList* shape = look.shape(value);
+  return shape && !shape->empty() && shape->back().is_number() ? std::optional(shape->back().value()) : std::nullopt;
+}
+
+namespace {
+
+std::optional<int64_t> slice_begin(const Look& look, NodeId slice, int64_t size) {
+  const auto begin = one_int(look, look.operand(slice, 1), std::nullopt), axis = one_int(look, look.operand(slice, 3), 0);
+  if (!begin || !axis || (*axis != -1 && *axis != *look.rank(look.operand(slice, 0)) - 1)) return std::nullopt;
+  return *begin < 0 ? *begin + size : *begin;
+}
+
+/// The sizes of the parts before `value`.
+std::optional<int64_t> split_begin(const Look& look, NodeId split, ValueId value) {
+  const ValueId x = look.operand(split, 0);
+  if (look.axis(split, "axis", 0, x) != *look.rank(x) - 1) return std::nullopt;
+  int64_t begin = 0;
+  for (size_t i = 0; look.result(split, i) != value; ++i) {
+    const auto size = look.result(split, i) ? last_size(look, look.result(split, i)) : std::nullopt;
+    if (!size) return std::nullopt;
+    begin += *size;
+  }
+  return begin;
+}
+
+}  // namespace
+
+std::optional<Cut> cut_of(const Look& look, ValueId value) {
+  const NodeId node = look.producer(value);
+  const bool slice = node && look.node(node).is("Slice");
+  if (!slice && !(node && look.node(node).is("Split"))) return std::nullopt;
+  const ValueId x = look.operand(node, 0);
+  const auto size = last_size(look, x), length = last_size(look, value);
+  const auto step = slice ? one_int(look, look.operand(node, 4), 1) : std::optional<int64_t>(1);
+  if (!size || !length || !step) return std::nullopt;
+  const auto begin = slice ? slice_begin(look, node, *size) : split_begin(look, node, value);
+  return begin ? std::optional(Cut{x, *begin, *step, *length}) : std::nullopt;
+}
+
+namespace {
+
+std::optional<Cut> take_cut(Match& m, ValueId value) {
+  auto found = cut_of(m, value);
+  if (found) m.take(m.producer(value));
+  return found;
+}
+
+/// -b beside a, the parts of x that are exchanged; `step`: 1 for halves, 2 for pairs.
+std::optional<Turned> negated_beside(Match& m, ValueId first, ValueId second, int64_t step) {
+  const NodeId neg = m.take(first, "Neg");
+  if (!neg) return std::nullopt;
+  const auto b = take_cut(m, m.operand(neg, 0)), a = take_cut(m, second);
+  if (!a || !b || a->x != b->x) return std::nullopt;
+  const Turned found{a->x, step == 2, *last_size(m, a->x)};
+  const int64_t half = found.size / 2;
+  const bool fits = found.size == 2 * a->length && b->length == half && a->step == step && b->step == step && a->begin == 0 &&
+                    b->begin == (step == 1 ? half : 1);
+  return fits ? std::optional(found) : std::nullopt;
+}
+
+/// Unsqueeze(x, last axis)
+ValueId without_last(Match& m, ValueId value) {
+  const NodeId node = m.take(value, "Unsqueeze");
+  const DimList *wide = m.shape(value), *narrow = node ? m.shape(m.operand(node, 0)) : nullptr;
+  if (!wide || !narrow || !wide->back().known_equal(1)) return {};
+  for (size_t i = 0; i < narrow->size(); ++i)
+    if (!(*wide)[i].known_equal((*narrow)[i])) return {};
+  return m.operand(node, 0);
+}
+
+}  // namespace
+
+std::optional<Turned> turned_by(Match& m, ValueId value) {
+  const NodeId flat = m.made_by(value, "Reshape");
+  const ValueId joined = flat ? m.operand(flat, 0) : value;
+  const NodeId concat = m.take(joined, "Concat");
+  if (!concat || m.node(concat).inputs.size() != 2 || !m.rank(joined)) return std::nullopt;
+  if (m.axis(concat, "axis", -1, joined) != *m.rank(joined) - 1) return std::nullopt;
+  ValueId first = m.operand(concat, 0), second = m.operand(concat, 1);
+  if (!flat) return negated_beside(m, first, second, 1);
+  m.take(flat);
+  first = without_last(m, first);
+  second = first ? without_last(m, second) : ValueId{};
+  auto found = second ? negated_beside(m, first, second, 2) : std::nullopt;
+  return found && m.same_shape(found->x, value) ? found : std::nullopt;
+}
+
+}  // namespace tenon::rules
