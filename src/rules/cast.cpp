@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts upon casts: the first one may go where it keeps every value.
+// Casts upon casts: the first one may go where it keeps every value, or every bit that the second one keeps.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/casts.h"
 
 namespace tenon::rules {
 using namespace rewrite;
 namespace {
-
-/// Every value of `from` is a value of `to`.
-bool keeps_all(DType from, DType to) {
-  if (from == to) return true;
-  if (from == DType::boolean) return is_integer(to) || is_real_arithmetic(to);
-  if (is_integer(from) && is_integer(to)) {
-    if (is_signed(from) && !is_signed(to)) return false;
-    return bits_of(to) > bits_of(from);
-  }
-  if (is_integer(from) && is_real_arithmetic(to)) {
-    const int exact = to == DType::f64 ? 53 : to == DType::f32 ? 24 : to == DType::f16 ? 11 : 8;
-    return bits_of(from) <= exact;
-  }
-  if (!is_real_arithmetic(from) || !is_real_arithmetic(to)) return false;
-  return to == DType::f64 || (to == DType::f32 && bits_of(from) == 16);
-}
 
 bool lossless_inside(Match& m) {
   const NodeId inner = m.made_by(m.operand(m.root(), 0), "Cast");
   if (!inner) return false;
   const ValueId source = m.operand(inner, 0);
   if (!keeps_all(m.dtype(source), m.dtype(m.result(inner)))) return m.refuse("the inner cast loses values");
+  m.keep(source);
+  return true;
+}
+
+/// Casts between integers keep the low bits (or repeat the sign above them): the low bits of low bits are those of the first value.
+bool low_bits(Match& m) {
+  const ValueId source = before_cast(m, m.operand(m.root(), 0));
+  if (!source) return false;
+  const DType from = m.dtype(source), middle = m.dtype(m.operand(m.root(), 0)), to = m.dtype(m.result(m.root()));
+  if (!is_integer(from) || !is_integer(middle) || !is_integer(to)) return m.refuse("not between integers");
+  if (bits_of(to) > bits_of(middle)) return m.refuse("the inner cast loses bits that the outer one asks for");
   m.keep(source);
   return true;
 }
@@ -42,6 +38,7 @@ bool one_cast(const Match& m, Rewriter& w) {
 
 RULES(cast) {
     .stage = Stage::clean,
+    .sets = "tenon default",
     .rules =
         {
             {.name = "cast_chain",
@@ -50,7 +47,16 @@ RULES(cast) {
              .match = lossless_inside,
              .rewrite = one_cast,
              .benefit = 5,
-             .shared = true},
+             .shared = true,
+             .seeds = "CastCast"},
+            {.name = "cast_low_bits",
+             .docs = "Cast(Cast(x)) between integers is one Cast where the outer one asks for no more bits than the inner one keeps",
+             .roots = "Cast",
+             .match = low_bits,
+             .rewrite = one_cast,
+             .benefit = 5,
+             .shared = true,
+             .seeds = "CastCast"},
         },
 };
 

@@ -42,6 +42,31 @@ bool needless(Match& m) {
   return false;
 }
 
+/// The last two axes of `source` are those of the Expand, and every axis before them is there in an operand of the MatMul without it.
+bool covers_matmul(const Match& m, size_t slot, ValueId source) {
+  const DimList *result = m.shape(m.result(m.root())), *small = m.shape(source), *large = m.shape(m.operand(m.root(), slot));
+  const DimList* other = m.shape(m.operand(m.root(), 1 - slot));
+  if (!result || !small || !large || !other || small->size() < 2 || other->size() < 2) return false;
+  for (size_t k : {1, 2})
+    if (!(*small)[small->size() - k].known_equal((*large)[large->size() - k])) return false;
+  for (size_t back = 3; back <= result->size(); ++back) {
+    const Dim wanted = (*result)[result->size() - back];
+    const auto has = [&](const DimList* shape) { return back <= shape->size() && (*shape)[shape->size() - back].known_equal(wanted); };
+    if (!has(small) && !has(other) && !(back <= small->size() && wanted.known_equal(1))) return false;
+  }
+  return small->size() >= result->size() || other->size() >= result->size();
+}
+
+bool needless_batch(Match& m) {
+  for (size_t slot : {0, 1}) {
+    const NodeId expand = m.made_by(m.operand(m.root(), slot), "Expand");
+    if (!expand || !covers_matmul(m, slot, m.operand(expand, 0))) continue;
+    m.keep(Slot{slot, m.operand(expand, 0)});
+    return true;
+  }
+  return false;
+}
+
 bool drop(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[m.kept<Slot>().slot] = m.kept<Slot>().source;
@@ -61,7 +86,18 @@ RULES(expand) {
              .match = needless,
              .rewrite = drop,
              .benefit = 4,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ExpandBroadcast ShapeBasedExpandBroadcast"},
+            {.name = "expand_matmul",
+             .docs = "an Expand of leading axes before a MatMul that broadcasts them itself",
+             .roots = "MatMul",
+             .match = needless_batch,
+             .rewrite = drop,
+             .benefit = 4,
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ShapeBasedExpandBroadcastMatMul"},
         },
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that give their operand back. Each proof is the same: result and operand are equal element by element and in type.
 #include <algorithm>
+#include <cmath>
 
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -24,26 +25,48 @@ bool unused_mask(Match& m) {
   return !training && (node.outputs.size() < 2 || !node.outputs[1] || m.use_count(node.outputs[1]) == 0);
 }
 
-/// x - 0, x * 1, x / 1 where the other operand does not widen the shape; x + 0 turns -0 into 0, so it is not exact.
+/// A constant of which every element is `wanted`, a zero with the same sign.
+bool all_are(const Match& m, ValueId value, double wanted) {
+  const Tensor* t = m.is_constant(value) ? m.graph().tensor_of(value) : nullptr;
+  if (!t || t->count() == 0 || t->dtype() == DType::string || is_complex(t->dtype())) return false;
+  for (int64_t i = 0; i < t->count(); ++i) {
+    const double x = is_integer(t->dtype()) ? static_cast<double>(t->integer(i)) : t->number(i);
+    if (x != wanted || std::signbit(x) != std::signbit(wanted)) return false;
+  }
+  return true;
+}
+
+/// x - 0, x * 1, x / 1, x^1, x + -0 (of integers: x + 0) where the other operand does not widen the shape.
 bool neutral(Match& m) {
   const Node& node = m.node(m.root());
-  const bool additive = node.is("Add") || node.is("Sub");
-  const bool either_side = node.is("Add") || node.is("Mul");
+  const bool adds = node.is("Add");
+  const double number = adds && is_float(m.dtype(m.result(m.root()))) ? -0.0 : adds || node.is("Sub") ? 0.0 : 1.0;
   for (size_t side : {1, 0}) {
-    if (side == 0 && !either_side) break;
+    if (side == 0 && !adds && !node.is("Mul")) break;
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
-    if (!m.is_constant(other) || !m.is_number(other, additive ? 0 : 1)) continue;
-    if (!m.same_type(m.result(m.root()), data)) continue;
+    if (!all_are(m, other, number) || !m.same_type(m.result(m.root()), data)) continue;
     m.keep(data);
     return true;
   }
   return false;
 }
 
-bool pow_one(Match& m) {
-  const ValueId exponent = m.operand(m.root(), 1);
-  m.keep(m.operand(m.root(), 0));
-  return m.is_constant(exponent) && m.is_number(exponent, 1) && m.same_type(m.result(m.root()), m.operand(m.root(), 0));
+/// In f16 an epsilon below 3e-8 is 0; the sum under the root says that this is a norm.
+bool may_be_epsilon(const Match& m) {
+  if (m.dtype(m.result(m.root())) != DType::f16) return false;
+  return std::ranges::any_of(m.value(m.result(m.root())).uses, [&](const ir::Use& use) { return use.node && m.node(use.node).is("Sqrt"); });
+}
+
+/// x + 0 is x up to the sign of a zero.
+bool plus_zero(Match& m) {
+  for (size_t side : {1, 0}) {
+    const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
+    if (!m.is_constant(other) || !m.is_number(other, 0) || !m.same_type(m.result(m.root()), data)) continue;
+    if (may_be_epsilon(m)) return m.refuse("a zero under a root in f16 may be an epsilon that was rounded");
+    m.keep(data);
+    return true;
+  }
+  return false;
 }
 
 bool give_kept(const Match& m, Rewriter& w) {
@@ -113,54 +136,68 @@ RULES(noop) {
              .match = always,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Identity"},
             {.name = "dropout",
              .docs = "Dropout is Identity at inference",
              .roots = "Dropout",
              .match = unused_mask,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Dropout"},
             {.name = "cast_same",
              .docs = "Cast to the dtype that is there",
              .roots = "Cast CastLike",
              .match = dtype_kept,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Cast"},
             {.name = "transpose_identity",
              .docs = "Transpose that leaves every axis where it is",
              .roots = "Transpose",
              .match = identity_order,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Identity TransposeTranspose"},
             {.name = "reshape_same",
              .docs = "Reshape, Expand and their kin to the shape that is there",
              .roots = "Reshape Expand Flatten Squeeze Unsqueeze Tile",
              .match = same_type,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Expand Reshape ShapedBasedReshape Identity"},
             {.name = "add_zero",
              .docs = "x+0 is x (but for -0+0, which is 0)",
              .roots = "Add",
-             .match = neutral,
+             .match = plus_zero,
              .rewrite = give_kept,
              .numerics = Numerics::reassociating,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Identity"},
             {.name = "neutral_operand",
-             .docs = "x-0, x*1, x/1 are x",
-             .roots = "Sub Mul Div",
+             .docs = "x-0, x*1, x/1 are x, and so are x + -0 and integers + 0",
+             .roots = "Add Sub Mul Div",
              .match = neutral,
              .rewrite = give_kept,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "Identity"},
             {.name = "pow_one",
              .docs = "x to the power of 1",
              .roots = "Pow",
-             .match = pow_one,
+             .match = neutral,
              .rewrite = give_kept,
              .benefit = 10,
              .shared = true},
@@ -170,7 +207,9 @@ RULES(noop) {
              .match = whole_slice,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ShapeBasedIdentity"},
             {.name = "pad_zero",
              .docs = "Pad by nothing",
              .roots = "Pad",
@@ -184,7 +223,9 @@ RULES(noop) {
              .match = single_operand,
              .rewrite = give_back_first,
              .benefit = 10,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ConcatEmpty"},
             {.name = "split_one",
              .docs = "Split into one part",
              .roots = "Split",
@@ -198,8 +239,16 @@ RULES(noop) {
              .match = empty_part,
              .rewrite = without_empty_parts,
              .benefit = 9,
-             .shared = true},
-            {.name = "not_not", .docs = "Not(Not(x)) is x", .equation = "Not(Not(?x)) => ?x", .benefit = 10, .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ConcatEmpty"},
+            {.name = "not_not",
+             .docs = "Not(Not(x)) is x",
+             .equation = "Not(Not(?x)) => ?x",
+             .benefit = 10,
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "NotNot"},
             {.name = "neg_neg", .docs = "Neg(Neg(x)) is x", .equation = "Neg(Neg(?x)) => ?x", .benefit = 10, .shared = true},
         },
 };

@@ -115,6 +115,7 @@ RULES(norm) {
              .docs = "the bias behind a LayerNormalization that has none",
              .equation = "Add(LayerNormalization(?x, ?scale, axis=-1, epsilon=?e, stash_type=1), ?bias)"
                          " => LayerNormalization(?x, ?scale, ?bias, axis=-1, epsilon=?e) where suffix(?bias, ?x), same_dtype(?x, ?bias)",
+             .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
              .seeds = "LayerNormalizationScale"},
@@ -141,6 +142,7 @@ RULES(norm) {
              .docs = "the scale behind a LayerNormalization whose scales are 1",
              .equation = "Mul(LayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
                          " => LayerNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
+             .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
              .seeds = "LayerNormalizationScale"},
@@ -148,6 +150,7 @@ RULES(norm) {
              .docs = "the scale behind an RMSNormalization whose scales are 1",
              .equation = "Mul(RMSNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
                          " => RMSNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
+             .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
              .seeds = "RMSNormalizationMul"},

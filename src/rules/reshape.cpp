@@ -11,8 +11,6 @@ namespace tenon::rules {
 using namespace rewrite;
 namespace {
 
-bool is_reshape(const Node& node) { return node.is("Reshape") || node.is("Squeeze") || node.is("Unsqueeze") || node.is("Flatten"); }
-
 bool reshape_to_target(const Match& m, Rewriter& w, ValueId source, ir::Ints target) {
   w.replace(m.result(m.root()), w("Reshape", {source, w.ints(std::move(target))}));
   return true;
@@ -109,28 +107,36 @@ RULES(reshape) {
              .match = computed_target,
              .rewrite = retarget,
              .benefit = 7,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ShapeBasedEditDistanceReshape StaticConcatReshape"},
             {.name = "reshape_target",
              .docs = "one spelling of constant targets: numbers, 0 for copies, one -1",
              .roots = "Reshape",
              .match = loose_target,
              .rewrite = retarget,
              .benefit = 6,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ShapeBasedEditDistanceReshape"},
             {.name = "reshape_chain",
              .docs = "Reshape, Squeeze, Unsqueeze and Flatten upon each other are one Reshape",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
              .match = chain,
              .rewrite = join,
              .benefit = 5,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "ReshapeReshape ReshapeSqueeze SqueezeUnsqueeze UnsqueezeOrSqueezeReshape"},
             {.name = "unsqueeze_chain",
              .docs = "two Unsqueezes are one",
              .roots = "Unsqueeze",
              .match = two_unsqueezes,
              .rewrite = one_unsqueeze,
              .benefit = 5,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "UnsqueezeUnsqueeze"},
         },
 };
 

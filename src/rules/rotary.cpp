@@ -130,6 +130,7 @@ RULES(rotary) {
              .roots = "Add",
              .match = match_rotary,
              .rewrite = to_rotary,
+             .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
              .seeds = "FunctionHalfRotaryEmbedding RotaryEmbedding"},

@@ -4,22 +4,12 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/elementwise.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules {
 using namespace rewrite;
 namespace {
-
-constexpr std::string_view kUnary[] = {"Abs",      "Cast",     "Ceil",        "Clip",      "Cos",      "Elu",       "Erf",  "Exp",
-                                       "Floor",    "Gelu",     "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log",  "Mish",
-                                       "Neg",      "Not",      "Reciprocal",  "Relu",      "Round",    "Sigmoid",   "Sign", "Sin",
-                                       "Softplus", "Softsign", "Sqrt",        "Tanh",      "Swish"};
-
-bool is_unary(const Node& node) {
-  for (std::string_view op : kUnary)
-    if (node.is(op)) return true;
-  return false;
-}
 
 bool no_order(Match& m) { return !m.node(m.root()).attributes.has("perm") && permutation(m, m.root()); }
 bool write_order(const Match& m, Rewriter& w) {
@@ -35,7 +25,7 @@ struct Sandwich {
 /// Transpose(f(Transpose(x))): the outer one moves up through f and meets the inner one.
 bool sandwich(Match& m) {
   const NodeId middle = m.producer(m.operand(m.root(), 0));
-  if (!middle || !is_unary(m.node(middle)) || m.node(middle).outputs.size() != 1) return false;
+  if (!middle || !is_unary(m.node(middle)) || !permutation(m, m.root())) return false;
   m.take(middle);
   const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
   if (!inner) return false;
@@ -121,7 +111,9 @@ RULES(transpose) {
              .docs = "two Transposes are one",
              .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))",
              .benefit = 5,
-             .shared = true},
+             .shared = true,
+             .sets = "tenon default",
+             .seeds = "TransposeTranspose"},
             {.name = "transpose_sandwich",
              .docs = "Transpose(f(Transpose(x))) is f(Transpose(Transpose(x)))",
              .roots = "Transpose",

@@ -3,6 +3,7 @@
 //
 //   case: a name
 //   rules: transpose_compose, noop        names of rules or of files of rules
+//   numerics: approximate                 where rules are to run that lose precision
 //   in:
 //     graph main(...) { ... }
 //   out:                                  or `same:` where nothing may match
@@ -13,12 +14,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <sstream>
 
 #include "canonical.h"
+#include "cases.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/evaluate.h"
@@ -29,74 +27,10 @@
 namespace tenon::tests {
 namespace {
 
-struct Case {
-  std::string file, name, rules, in, out;
-  bool same = false;
-};
+/// Of the largest of 1 and the number; a few roundings to the dtype.
+double tolerance_of(DType dtype) { return dtype == DType::f16 ? 4e-3 : dtype == DType::bf16 ? 3e-2 : 2e-5; }
 
-std::vector<Case> read_cases(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::vector<Case> cases;
-  std::string* into = nullptr;
-  for (std::string line; std::getline(file, line);) {
-    const auto starts = [&](std::string_view key) { return line.starts_with(key); };
-    if (starts("#")) continue;
-    if (starts("case:")) {
-      cases.push_back({path.stem().string(), line.substr(6), {}, {}, {}, false});
-      into = nullptr;
-    } else if (starts("rules:")) {
-      cases.back().rules = line.substr(7);
-    } else if (starts("in:")) {
-      into = &cases.back().in;
-    } else if (starts("out:")) {
-      into = &cases.back().out;
-    } else if (starts("same:")) {
-      cases.back().same = true;
-      into = nullptr;
-    } else if (into) {
-      *into += line + "\n";
-    }
-  }
-  return cases;
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> out;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(TENON_TEST_DATA))
-    if (entry.path().extension() == ".tn") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  for (const auto& file : files)
-    for (Case& c : read_cases(file)) out.push_back(std::move(c));
-  return out;
-}
-
-Tensor draw(DType dtype, const Sizes& shape, std::mt19937& random) {
-  Tensor t = *Tensor::make(dtype, shape);
-  std::normal_distribution<double> normal;
-  for (int64_t i = 0; i < t.count(); ++i) {
-    if (is_float(dtype)) t.set_number(i, normal(random));
-    else t.set_integer(i, static_cast<int64_t>(random() % 2));
-  }
-  return t;
-}
-
-/// Inputs for both graphs, symbols drawn once.
-std::vector<Tensor> draw_inputs(const ir::Graph& graph, std::mt19937& random) {
-  std::map<std::string, int64_t> sizes;
-  std::vector<Tensor> inputs;
-  for (ir::ValueId id : graph.inputs()) {
-    Sizes shape;
-    for (Dim d : *graph.value(id).type.shape) {
-      if (!d.is_number() && !sizes.contains(d.text())) sizes[d.text()] = 1 + static_cast<int64_t>(random() % 5);
-      shape.push_back(d.is_number() ? d.value() : sizes[d.text()]);
-    }
-    inputs.push_back(draw(graph.value(id).type.dtype, shape, random));
-  }
-  return inputs;
-}
-
-void expect_equal_results(const ir::Graph& before, const ir::Graph& after) {
+void expect_equal_results(const ir::Graph& before, const ir::Graph& after, bool approximate) {
   std::mt19937 random(7);
   for (int round = 0; round < 2; ++round) {
     const auto inputs = draw_inputs(before, random);
@@ -105,25 +39,14 @@ void expect_equal_results(const ir::Graph& before, const ir::Graph& after) {
     ASSERT_TRUE(b) << b.error().text();
     for (size_t i = 0; i < a->size(); ++i) {
       ASSERT_EQ((*a)[i].shape(), (*b)[i].shape());
+      const double tolerance = approximate ? tolerance_of(DType::f16) : tolerance_of((*a)[i].dtype());
       for (int64_t k = 0; k < (*a)[i].count(); ++k) {
         const double x = (*a)[i].number(k), y = (*b)[i].number(k);
         if (x == y || (std::isnan(x) && std::isnan(y))) continue;  // infinities too
-        ASSERT_NEAR(x, y, 2e-5 * std::max(1.0, std::abs(x))) << "output " << i << ", element " << k;
+        ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::abs(x))) << "output " << i << ", element " << k;
       }
     }
   }
-}
-
-std::vector<const rewrite::Rule*> named(const std::string& names) {
-  std::vector<const rewrite::Rule*> out;
-  std::stringstream list(names);
-  for (std::string name; std::getline(list, name, ',');) {
-    name.erase(0, name.find_first_not_of(' '));
-    const auto found = rules::rules_named(name);
-    EXPECT_FALSE(found.empty()) << "no rule and no file of rules is named " << name;
-    out.insert(out.end(), found.begin(), found.end());
-  }
-  return out;
 }
 
 class RuleText : public testing::TestWithParam<Case> {};
@@ -137,7 +60,7 @@ TEST_P(RuleText, Rewrites) {
   ASSERT_TRUE(set) << set.error().text();
   ASSERT_TRUE(set->inactive().empty()) << set->inactive()[0];
   rewrite::Options options;
-  options.allowed = rewrite::Numerics::approximate;
+  options.allowed = c.numerics;
   const auto stats = rewrite::rewrite(**graph, *set, options);
   ASSERT_TRUE(stats) << stats.error().text();
   EXPECT_TRUE(stats->reports.empty()) << stats->reports[0];
@@ -146,7 +69,7 @@ TEST_P(RuleText, Rewrites) {
   const auto wanted = ir::parse(c.same ? c.in : c.out, ops::table());
   ASSERT_TRUE(wanted) << wanted.error().text();
   EXPECT_EQ(Canonical(**wanted).text(), Canonical(**graph).text()) << rewrite::text_of(*stats);
-  if (!c.same) expect_equal_results(*original, **graph);
+  if (!c.same) expect_equal_results(*original, **graph, options.allowed == rewrite::Numerics::approximate);
 }
 
 INSTANTIATE_TEST_SUITE_P(Text, RuleText, testing::ValuesIn(all_cases()), [](const testing::TestParamInfo<Case>& info) {

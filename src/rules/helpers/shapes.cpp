@@ -2,6 +2,21 @@
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules {
+namespace {
+
+/// Where `large` has ones that `small` lacks; the first place counts where there are several.
+std::optional<ir::Ints> extra_ones(const DimList& small, const DimList& large) {
+  ir::Ints axes;
+  size_t next = 0;
+  for (size_t i = 0; i < large.size(); ++i) {
+    if (next < small.size() && small[next].known_equal(large[i])) ++next;
+    else if (large[i].known_equal(1)) axes.push_back(static_cast<int64_t>(i));
+    else return std::nullopt;
+  }
+  return next == small.size() ? std::optional(axes) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<ir::Ints> reshape_target(const DimList& from, const DimList& to) {
   ir::Ints target;
@@ -34,6 +49,14 @@ bool broadcasts_to(const DimList& small, const DimList& large) {
   for (size_t i = 0; i < small.size(); ++i)
     if (!small[i].known_equal(1) && !small[i].known_equal(large[i + shift])) return false;
   return true;
+}
+
+bool is_reshape(const ir::Node& node) { return node.is("Reshape") || node.is("Squeeze") || node.is("Unsqueeze") || node.is("Flatten"); }
+
+std::optional<Ones> ones_between(const DimList& from, const DimList& to) {
+  const bool added = to.size() >= from.size();
+  auto axes = added ? extra_ones(from, to) : extra_ones(to, from);
+  return axes ? std::optional(Ones{std::move(*axes), added}) : std::nullopt;
 }
 
 std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transpose) {

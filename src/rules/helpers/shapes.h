@@ -14,6 +14,17 @@ std::optional<ir::Ints> reshape_target(const rewrite::Look& look, ir::ValueId fr
 /// True where `small` broadcasts to exactly `large` (each of its dims, from the last, is 1 or the same).
 bool broadcasts_to(const DimList& small, const DimList& large);
 
+/// Reshape, Squeeze, Unsqueeze, Flatten: other dims around the same elements in the same order.
+bool is_reshape(const ir::Node& node);
+
+/// What lies between two shapes that differ by ones alone.
+struct Ones {
+  ir::Ints axes;  ///< of the longer shape, ascending
+  bool added;     ///< the second one has them, else the first
+};
+/// nullopt where another dim differs, or some ones are added and others gone. Equal shapes: no axes.
+std::optional<Ones> ones_between(const DimList& from, const DimList& to);
+
 /// Permutation of a Transpose; the reversed order where the attribute is missing. nullopt where the rank is not known.
 std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transpose);
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/helpers/casts.h"
+
+#include <cmath>
+
+namespace tenon::rules {
+
+bool keeps_all(DType from, DType to) {
+  if (from == to) return true;
+  if (from == DType::boolean) return is_integer(to) || is_real_arithmetic(to);
+  if (is_integer(from) && is_integer(to)) {
+    if (is_signed(from) && !is_signed(to)) return false;
+    return bits_of(to) > bits_of(from);
+  }
+  if (is_integer(from) && is_real_arithmetic(to)) {
+    const int exact = to == DType::f64 ? 53 : to == DType::f32 ? 24 : to == DType::f16 ? 11 : 8;
+    return bits_of(from) <= exact;
+  }
+  if (!is_real_arithmetic(from) || !is_real_arithmetic(to)) return false;
+  return to == DType::f64 || (to == DType::f32 && bits_of(from) == 16);
+}
+
+ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value) {
+  const ir::NodeId cast = look.made_by(value, "Cast");
+  return cast ? look.operand(cast, 0) : ir::ValueId{};
+}
+
+bool fits(const rewrite::Look& look, ir::ValueId constant, DType dtype) {
+  const Tensor* t = look.is_constant(constant) ? look.graph().tensor_of(constant) : nullptr;
+  if (!t || !is_float(t->dtype()) || !is_float(dtype)) return false;
+  for (int64_t i = 0; i < t->count(); ++i) {
+    const double x = t->number(i);
+    if (!std::isnan(x) && decode_float(dtype, encode_float(dtype, x, false)) != x) return false;
+  }
+  return true;
+}
+
+ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::Look& look, ir::ValueId constant, DType dtype) {
+  const Tensor* from = look.graph().tensor_of(constant);
+  auto to = from ? Tensor::make(dtype, from->shape()) : Tensor::make(dtype, {});
+  if (!from || !to) return {};
+  for (int64_t i = 0; i < from->count(); ++i) to->set_number(i, from->number(i));
+  return w.constant(std::move(*to));
+}
+
+ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype) {
+  return w("Cast", {value}, {{"to", static_cast<int64_t>(dtype)}});
+}
+
+}  // namespace tenon::rules

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+
+namespace tenon::rules {
+
+/// Every value of `from` is a value of `to`.
+bool keeps_all(DType from, DType to);
+
+/// What the Cast that makes `value` casts; none where another op makes it.
+ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value);
+
+/// A small constant of which every element is a value of `dtype` too.
+bool fits(const rewrite::Look& look, ir::ValueId constant, DType dtype);
+
+/// The numbers of a small constant as `dtype`.
+ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::Look& look, ir::ValueId constant, DType dtype);
+
+ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype);
+
+}  // namespace tenon::rules
