@@ -15,6 +15,14 @@ bool is_free(const Equation& e, int term) {
   return kind == Term::Kind::variable;
 }
 
+/// How many operands stand at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
+size_t fixed_operands(const Equation& e, const Term& t) {
+  if (t.op->commutative && t.op->max_inputs < 0) return 0;
+  size_t fixed = 0;
+  while (fixed < t.operands.size() && e.terms[t.operands[fixed]].kind != Term::Kind::rest) ++fixed;
+  return fixed;
+}
+
 }  // namespace
 
 Automaton::Automaton() : states_(1), places_(1) {}
@@ -49,6 +57,7 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
   switch (t.kind) {
     case Term::Kind::op: return op_paths(e, t, place);
     case Term::Kind::number:
+      if (t.tolerance >= 0) return {{}};  // not the tolerance of any dtype
       test.ask = Ask::number;
       test.number = t.number;
       return {{test}};
@@ -74,26 +83,27 @@ std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& 
   for (const Term::Given& given : t.attributes) {
     const Expression& wanted = e.expressions[given.expression];
     if (wanted.kind != Expression::Kind::literal) continue;
-    const auto number = std::holds_alternative<int64_t>(wanted.literal) ? static_cast<double>(std::get<int64_t>(wanted.literal))
-                        : std::holds_alternative<float>(wanted.literal) ? std::get<float>(wanted.literal)
-                                                                        : 0.0;
-    const bool is_number = std::holds_alternative<int64_t>(wanted.literal) || std::holds_alternative<float>(wanted.literal);
-    own.push_back({is_number ? Ask::number_attribute : Ask::attribute,
+    const auto number = as_number(wanted.literal);
+    const auto exact = number ? std::nullopt : attribute_of(wanted.literal, given.floating);
+    const auto* ints = exact ? std::get_if<ir::Ints>(&*exact) : nullptr;
+    if (!number && !ints && !(exact && std::holds_alternative<std::string>(*exact))) continue;  // compared by more than its bytes
+    own.push_back({number ? Ask::number_attribute : Ask::attribute,
                    place,
                    given.name,
                    given.otherwise,
                    given.has_default,
                    nullptr,
-                   number,
+                   number.value_or(0),
                    {},
-                   ir::hash_of(wanted.literal)});
+                   number ? 0 : ir::hash_of(*exact)});
   }
-  const bool swaps = t.op->commutative && t.operands.size() >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
+  const size_t fixed = fixed_operands(e, t);
+  const bool swaps = t.op->commutative && fixed >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
   std::vector<Path> all;
   for (bool swapped : {false, true}) {
     if (swapped && !swaps) break;
     std::vector<Path> some{own};
-    for (uint32_t i = 0; i < t.operands.size(); ++i) {
+    for (uint32_t i = 0; i < fixed; ++i) {
       if (is_free(e, t.operands[i])) continue;
       const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i));
       if (some.size() * ways.size() > kMostPaths / 2) continue;

@@ -3,326 +3,155 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <charconv>
+#include <algorithm>
 
-#include "ops/op.h"
-#include "ops/schema.h"
-#include "rewrite/functions.h"
+#include "rewrite/equation_parser.h"
 
 namespace tenon::rewrite {
-namespace {
 
-/// Recursive descent over one equation; every function leaves `at_` behind what it read.
-class Parser {
- public:
-  Parser(std::string_view text, const ir::OpTable& ops, Equation& out, std::string& name)
-      : text_(text), ops_(ops), out_(out), name_(name) {}
+Result<void> EquationParser::named_equation() {
+  const size_t start = c_.at();
+  std::string name = c_.identifier();
+  if (!name.empty() && c_.peek() == ':' && c_.peek_second() != ':') {
+    c_.eat(":");
+    out_.name_ = std::move(name);
+  } else {
+    c_.go(start);
+  }
+  return equation();
+}
 
-  Result<void> equation() {
-    TRY(read_name());
-    TRY(roots(out_.left));
-    if (!eat("=>")) return error("'=>'");
-    right_ = true;
-    TRY(roots(out_.right));
-    if (out_.left.size() != out_.right.size()) return error(fmt::format("{} results on the right", out_.left.size()));
-    if (word() == "where") {
-      identifier();
-      do TRY(condition());
-      while (eat(","));
-    }
-    skip();
-    if (at_ != text_.size()) return error("the end");
-    return {};
-  }
+Result<void> EquationParser::equation() {
+  c_.skip();
+  const size_t start = c_.at();
+  TRY(roots(out_.left));
+  TRY(check_roots(start));
+  if (!c_.eat("=>")) return c_.error("'=>'");
+  where_ = Where::right;
+  right_seen_ = true;
+  TRY(roots(out_.right));
+  if (out_.left.size() != out_.right.size()) return c_.error(fmt::format("{} results on the right", out_.left.size()));
+  if (c_.eat_word("where")) TRY(conditions());
+  for (const auto& [variable, at] : awaited_)
+    if (free_.contains(variable)) return unbound(at, out_.variables[static_cast<size_t>(variable)].name);
+  return {};
+}
 
- private:
-  void skip() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-  bool eat(std::string_view token) {
-    skip();
-    if (!text_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-  char peek() {
-    skip();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-  /// The identifier that stands here, not consumed.
-  std::string_view word() {
-    skip();
-    size_t end = at_;
-    while (end < text_.size() && is_word(text_[end])) ++end;
-    return text_.substr(at_, end - at_);
-  }
-  std::string identifier() {
-    std::string w(word());
-    at_ += w.size();
-    return w;
-  }
-  Error error(std::string expected) {
-    const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_.substr(at_, 12)) : "the end";
-    return fail(Code::bad_rule, fmt::format("column {}", at_ + 1), fmt::format("equation\n  {}\n  {:>{}}", text_, "^", at_ + 1))
-        .expected(std::move(expected))
-        .found(found);
-  }
+Result<Definition> EquationParser::definition() {
+  defining_ = true;
+  if (!c_.eat("(")) return c_.error("'('");
+  do {
+    if (!c_.eat("?")) return c_.error("'?' and the name of a parameter");
+    TRY(variable(Variable::Kind::value));
+  } while (c_.eat(","));
+  if (!c_.eat(")")) return c_.error("',' or ')'");
+  if (!c_.eat("=")) return c_.error("'='");
+  const size_t parameters = out_.variables.size();
+  where_ = Where::condition;
+  Expression all;
+  all.kind = Expression::Kind::all;
+  do all.arguments.push_back(TRY(either_of()));
+  while (c_.eat(","));
+  TRY(add(std::move(all)));
+  return Definition{parameters, std::move(out_.expressions)};
+}
 
-  Result<void> read_name() {
-    const size_t start = at_;
-    std::string w = identifier();
-    skip();
-    if (!w.empty() && text_.substr(at_).starts_with(":") && !text_.substr(at_).starts_with("::")) {
-      ++at_;
-      name_ = std::move(w);
-    } else {
-      at_ = start;
-    }
-    return {};
-  }
+Result<void> EquationParser::roots(std::vector<int>& into) {
+  do into.push_back(TRY(term()));
+  while (c_.eat(","));
+  return {};
+}
 
-  Result<void> roots(std::vector<int>& into) {
-    do into.push_back(TRY(term()));
-    while (eat(","));
-    return {};
+/// Roots after the first are found from a value that they share with those before.
+Result<void> EquationParser::check_roots(size_t start) {
+  using Kind = Term::Kind;
+  for (size_t k = 0; k < out_.left.size(); ++k) {
+    const Kind kind = out_.terms[out_.left[k]].kind;
+    if (kind != Kind::op && kind != Kind::either)
+      return c_.wrong(start, "the left side must start with an op")
+          .expected("Op(...)")
+          .advice("a pattern looks for nodes: name the op that they have");
+    if (k == 0) continue;
+    bool shares = false;
+    for (size_t v = 0; v < out_.variables.size() && !shares; ++v)
+      for (size_t before = 0; before < k && !shares; ++before)
+        shares = out_.variables[v].kind == Variable::Kind::value && mentions(out_.left[k], static_cast<int>(v)) &&
+                 mentions(out_.left[before], static_cast<int>(v));
+    if (!shares)
+      return c_.wrong(start, fmt::format("root {} has no ?name in common with the roots before it", k + 1))
+          .advice("roots of one rule are found from values that they share");
   }
+  return {};
+}
 
-  int add(Term t) {
-    out_.terms.push_back(std::move(t));
-    return static_cast<int>(out_.terms.size()) - 1;
+bool EquationParser::mentions(int term, int variable) const {
+  const Term& t = out_.terms[term];
+  if (t.kind == Term::Kind::variable) return t.variable == variable;
+  return std::ranges::any_of(t.operands, [&](int operand) { return mentions(operand, variable); });
+}
+
+Result<int> EquationParser::variable(Variable::Kind kind) {
+  static constexpr std::string_view kKinds[] = {"a value", "a list of operands", "an attribute", "a quantity"};
+  const size_t start = c_.at();
+  std::string name = c_.identifier();
+  if (name.empty()) return c_.error("a name after '?'");
+  auto& known = out_.variables;
+  if (name == "_") {
+    if (where_ != Where::left) return c_.wrong(start, "?_ stands for nothing in particular").expected("a name that the left side binds");
+    known.push_back({kind, "_"});
+    return static_cast<int>(known.size()) - 1;
   }
-  int add(Expression e) {
-    out_.expressions.push_back(std::move(e));
-    return static_cast<int>(out_.expressions.size()) - 1;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i].name != name) continue;
+    if (where_ == Where::condition || where_ == Where::attribute || known[i].kind == kind) return static_cast<int>(i);
+    return c_
+        .wrong(start, fmt::format("?{} is {} here and {} elsewhere", name, kKinds[static_cast<int>(kind)],
+                                  kKinds[static_cast<int>(known[i].kind)]))
+        .advice(where_ == Where::right ? fmt::format("const(?{}) makes a constant of it; ?{}... puts operands in", name, name)
+                                       : "give the two different names");
   }
+  const bool later = right_seen_ && where_ == Where::attribute;  // a condition may bind it
+  if (where_ != Where::left && !later && (where_ != Where::condition || defining_)) return unbound(start, name);
+  if (later) awaited_.emplace_back(static_cast<int>(known.size()), start);
+  known.push_back({where_ == Where::left ? kind : Variable::Kind::datum, std::move(name)});
+  if (where_ != Where::left) free_.insert(static_cast<int>(known.size()) - 1);
+  return static_cast<int>(known.size()) - 1;
+}
 
-  Result<int> variable() {
-    const std::string name = identifier();
-    if (name.empty()) return error("a name after '?'");
-    for (size_t i = 0; i < out_.variables.size(); ++i)
-      if (out_.variables[i] == name) return static_cast<int>(i);
-    if (right_) return error("a name that the left side binds");
-    out_.variables.push_back(name);
-    return static_cast<int>(out_.variables.size()) - 1;
-  }
+Error EquationParser::unbound(size_t at, std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const Variable& v : out_.variables)
+    if (v.name != name) names.push_back(v.name);
+  const std::string near = nearest_name(name, names);
+  return c_.wrong(at, fmt::format("?{} is not bound", name))
+      .expected(defining_ ? "a parameter" : "a name that the left side binds")
+      .advice(near.empty() ? "" : fmt::format("?{}", near));
+}
 
-  Result<double> number() {
-    skip();
-    double value = 0;
-    const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (code != std::errc()) return error("a number");
-    at_ = static_cast<size_t>(end - text_.data());
-    return value;
-  }
-  bool number_ahead() {
-    const char c = peek();
-    return std::isdigit(static_cast<unsigned char>(c)) || (c == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != '>');
-  }
+Result<int> EquationParser::add(Term t) {
+  if (out_.terms.size() >= kMostParts)
+    return c_.wrong(c_.at(), fmt::format("an equation has at most {} terms", kMostParts), Code::limit_exceeded);
+  out_.terms.push_back(std::move(t));
+  return static_cast<int>(out_.terms.size()) - 1;
+}
 
-  Result<ir::Ints> int_list() {
-    ir::Ints list;
-    if (eat("]")) return list;
-    do list.push_back(static_cast<int64_t>(TRY(number())));
-    while (eat(","));
-    if (!eat("]")) return error("']'");
-    return list;
-  }
+Result<int> EquationParser::add(Expression e) {
+  if (out_.expressions.size() >= kMostParts)
+    return c_.wrong(c_.at(), fmt::format("an equation has at most {} parts of conditions", kMostParts), Code::limit_exceeded);
+  uint32_t work = 1;
+  for (int a : e.arguments) work = std::min(work + work_[static_cast<size_t>(a)], kMostWork + 1);
+  if (work > kMostWork)
+    return c_.wrong(c_.at(), fmt::format("a condition has at most {} parts, definitions written out", kMostWork), Code::limit_exceeded);
+  work_.push_back(work);
+  out_.expressions.push_back(std::move(e));
+  return static_cast<int>(out_.expressions.size()) - 1;
+}
 
-  Result<int> term() {
-    if (++depth_ > 64) return error("at most 64 levels");
-    int t = TRY(plain_term());
-    --depth_;
-    if (eat(".")) {
-      const char digit = peek();
-      if (!std::isdigit(static_cast<unsigned char>(digit))) return error("a result number");
-      out_.terms[t].result = static_cast<uint8_t>(digit - '0');
-      ++at_;
-    }
-    return t;
-  }
-
-  Result<int> plain_term() {
-    Term t;
-    if (eat("?")) {
-      t.kind = Term::Kind::variable;
-      t.variable = TRY(variable());
-      t.optional = at_ < text_.size() && text_[at_] == '?' && eat("?");
-      return add(std::move(t));
-    }
-    if (number_ahead()) {
-      t.kind = Term::Kind::number;
-      t.number = TRY(number());
-      return add(std::move(t));
-    }
-    if (eat("[")) {
-      t.kind = Term::Kind::ints;
-      t.ints = TRY(int_list());
-      return add(std::move(t));
-    }
-    if (eat("(")) return either();
-    if (word() == "_") {
-      identifier();
-      return add(std::move(t));
-    }
-    return op_term();
-  }
-
-  Result<int> either() {
-    Term t;
-    t.kind = Term::Kind::either;
-    do t.operands.push_back(TRY(term()));
-    while (eat("|"));
-    if (!eat(")")) return error("'|' or ')'");
-    return t.operands.size() == 1 ? t.operands[0] : add(std::move(t));
-  }
-
-  Result<std::pair<std::string, std::string>> op_name() {
-    std::string domain, name = identifier();
-    while (!name.empty() &&
-           (eat("::") || (peek() == '.' && at_ + 1 < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_ + 1]))))) {
-      const bool dot = text_[at_] == '.';
-      if (dot) ++at_;
-      domain += (domain.empty() ? "" : ".") + name;
-      name = identifier();
-    }
-    if (name.empty()) return error("a term");
-    return std::pair(domain, name);
-  }
-
-  Result<int> op_term() {
-    Term t;
-    t.kind = Term::Kind::op;
-    auto [domain, name] = TRY(op_name());
-    t.op = ops_.find(domain, name);
-    if (!t.op) return fail(Code::not_supported, "", fmt::format("not supported yet: op {}{}{}", domain, domain.empty() ? "" : "::", name));
-    if (!eat("(")) return error("'('");
-    if (!eat(")")) {
-      do TRY(operand(t));
-      while (eat(","));
-      if (!eat(")")) return error("',' or ')'");
-    }
-    return add(std::move(t));
-  }
-
-  Result<void> operand(Term& t) {
-    const size_t start = at_;
-    std::string name = identifier();
-    if (!name.empty() && peek() == '=' && text_.substr(at_, 2) != "=>") {
-      ++at_;
-      return attribute(t, std::move(name));
-    }
-    at_ = start;
-    t.operands.push_back(TRY(term()));
-    return {};
-  }
-
-  Result<void> attribute(Term& t, std::string name) {
-    Term::Given given{std::move(name), TRY(expression()), int64_t{0}, false};
-    default_of(*t.op, given);
-    t.attributes.push_back(std::move(given));
-    return {};
-  }
-
-  /// The default in the op's schema.
-  static void default_of(const ir::Op& op, Term::Given& given) {
-    using Kind = ops::AttributeSpec::Kind;
-    for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op))) {
-      if (spec.name != given.name || spec.otherwise.empty()) continue;
-      given.has_default = true;
-      double number = 0;
-      std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
-      if (spec.kind == Kind::text) given.otherwise = std::string(spec.otherwise);
-      else if (spec.kind == Kind::number) given.otherwise = static_cast<float>(number);
-      else if (spec.kind == Kind::integer) given.otherwise = static_cast<int64_t>(number);
-      else given.has_default = false;
-    }
-  }
-
-  Result<int> expression() {
-    Expression e;
-    if (eat("?")) {
-      e.kind = Expression::Kind::variable;
-      e.variable = TRY(variable());
-    } else if (eat("\"")) {
-      const size_t end = text_.find('"', at_);
-      if (end == text_.npos) return error("'\"'");
-      e.literal = std::string(text_.substr(at_, end - at_));
-      at_ = end + 1;
-    } else if (eat("[")) {
-      e.literal = TRY(int_list());
-    } else if (number_ahead()) {
-      const size_t start = at_;
-      const double value = TRY(number());
-      const bool whole = text_.substr(start, at_ - start).find_first_of(".eE") == std::string_view::npos;
-      e.literal = whole ? ir::Attribute(static_cast<int64_t>(value)) : ir::Attribute(static_cast<float>(value));
-    } else {
-      return call_expression();
-    }
-    return add(std::move(e));
-  }
-
-  Result<int> call_expression() {
-    Expression e;
-    e.kind = Expression::Kind::call;
-    const size_t start = at_;
-    e.function = identifier();
-    if (!function_exists(e.function)) {
-      at_ = start;
-      return error("a literal, '?name' or a function");
-    }
-    if (!eat("(")) return error("'('");
-    if (!eat(")")) {
-      do e.arguments.push_back(TRY(expression()));
-      while (eat(","));
-      if (!eat(")")) return error("',' or ')'");
-    }
-    return add(std::move(e));
-  }
-
-  Result<void> condition() {
-    skip();
-    const size_t start = at_;
-    Condition c;
-    if (word() == "not") {
-      identifier();
-      c.negated = true;
-    }
-    right_ = true;  // conditions bind nothing
-    c.left = TRY(expression());
-    using Compare = Condition::Compare;
-    static constexpr std::pair<std::string_view, Compare> kCompare[] = {{"==", Compare::equal},   {"!=", Compare::differs},
-                                                                        {"<=", Compare::at_most}, {">=", Compare::at_least},
-                                                                        {"<", Compare::less},     {">", Compare::greater}};
-    for (const auto& [token, compare] : kCompare) {
-      if (!eat(token)) continue;
-      c.compare = compare;
-      c.right = TRY(expression());
-      break;
-    }
-    c.text = std::string(text_.substr(start, at_ - start));
-    out_.conditions.push_back(std::move(c));
-    return {};
-  }
-
-  std::string_view text_;
-  const ir::OpTable& ops_;
-  Equation& out_;
-  std::string& name_;
-  size_t at_ = 0;
-  int depth_ = 0;
-  bool right_ = false;
-};
-
-}  // namespace
-
-Result<Equation> Equation::parse(std::string_view text, const ir::OpTable& ops) {
+Result<Equation> Equation::parse(std::string_view text, const ir::OpTable& ops, const Names& names) {
   Equation e;
-  TRY(Parser(text, ops, e, e.name_).equation());
-  for (int root : e.left)
-    if (e.terms[root].kind != Term::Kind::op && e.terms[root].kind != Term::Kind::either)
-      return fail(Code::bad_rule, e.name_, "the left side must start with an op");
+  Cursor cursor(text, "");
+  TRY(EquationParser(cursor, ops, names, e).named_equation());
+  if (!cursor.at_end()) return cursor.error("the end");
   return e;
 }
 

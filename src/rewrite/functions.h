@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
-#include "rewrite/equation.h"
+#include "rewrite/datum.h"
+#include "rewrite/match.h"
 
 namespace tenon::rewrite {
 
-/// One argument of a named function: a graph value or an attribute value.
-using Argument = Bindings::Slot;
+/// A function that conditions, attributes and constants of equations may call. No answer makes a condition fail, negated or not.
+struct Function {
+  std::string_view name;
+  std::string_view usage;  ///< "dim(?x, axis)"
+  std::string_view docs;   ///< one line
+  int least, most;         ///< arguments
+  Answer (*call)(const Match& match, std::span<const Datum> arguments);
+};
+/// All of them, predicates first.
+std::span<const Function> functions();
+const Function* find_function(std::string_view name);
 
-/// What `name(arguments)` is; nullopt where it has no answer (which makes a condition false and a match fail).
-///   predicates (0 or 1): float, integer, bool, constant, scalar, splat, finite, present, same_shape, same_type, last_axis, no_axis, suffix
-///   quantities: rank, size (elements), dim(?x, axis), uses
-///   attribute functions: value(?c) the number of a constant, ints(?c), compose(?p, ?q), inverse(?p), add, multiply, divide
-std::optional<ir::Attribute> call(std::string_view name, const Match& match, std::span<const Argument> arguments);
-bool function_exists(std::string_view name);
-std::optional<double> as_number(const ir::Attribute& attribute);
+/// A function that the caller of the parser adds, also from another language.
+struct NamedFunction {
+  std::string name;
+  int least = 1, most = 1;  ///< arguments
+  std::function<Answer(const Match&, std::span<const Datum>)> call;
+};
+
+/// Element-wise arithmetic on numbers, sizes, lists of integers and constants (values or tensors of equal dtype, broadcast, up to 64 KiB;
+/// computed in f64 or exactly in integers, rounded once).
+enum class Arithmetic : uint8_t { add, subtract, multiply, divide, floor_divide, modulo, power, minimum, maximum };
+Answer calculate(Arithmetic how, const Datum& a, const Datum& b, const Match& match);
+Answer calculate(double (*how)(double), const Datum& a, const Match& match);
 
 }  // namespace tenon::rewrite

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewrite/match.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace tenon::rewrite {
@@ -60,7 +62,8 @@ std::optional<double> Look::number(ValueId value) const {
 bool Look::is_number(ValueId value, double wanted) const {
   const auto found = number(value);
   if (!found) return false;
-  if (wanted == 0 || !is_float(dtype(value))) return *found == wanted;
+  if (*found == wanted) return true;
+  if (wanted == 0 || !is_float(dtype(value))) return false;
   return std::abs(*found - wanted) <= tolerance_of(dtype(value)) * std::abs(wanted);
 }
 
@@ -104,5 +107,8 @@ bool Look::same_shape(ValueId a, ValueId b) const {
     if (!(*x)[i].known_equal((*y)[i])) return false;
   return true;
 }
+
+void Match::missed(ValueId value, std::string wanted) const { trace_->missed.push_back({value, std::move(wanted), nodes.size()}); }
+void Match::missed(ValueId value, double wanted) const { missed(value, fmt::format("{}", wanted)); }
 
 }  // namespace tenon::rewrite

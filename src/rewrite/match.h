@@ -59,6 +59,16 @@ class Look {
   const Graph* graph_;
 };
 
+/// What a code rule asked in vain, for why.h.
+struct MatchTrace {
+  struct Missed {
+    ValueId value;
+    std::string wanted;  ///< an op, or a number
+    size_t depth;        ///< nodes taken before
+  };
+  std::vector<Missed> missed;
+};
+
 /// One attempt of one rule at one node, and what it found.
 class Match : public Look {
  public:
@@ -70,12 +80,31 @@ class Match : public Look {
     return args_ ? std::any_cast<T>(args_) : nullptr;
   }
 
-  /// "does not match", with a reason for statistics and traces; the text must live for ever (a literal).
-  bool refuse(std::string_view reason) {
+  /// "does not match", with a reason for statistics and traces; the text must live for ever (a literal). `at`: what the reason is about.
+  bool refuse(std::string_view reason, ValueId at = {}) {
     reason_ = reason;
+    refused_at_ = at;
     return false;
   }
+  bool refuse(std::string_view reason, NodeId at) { return refuse(reason, graph().node(at).outputs.empty() ? ValueId{} : result(at)); }
   std::string_view reason() const { return reason_; }
+  ValueId refused_at() const { return refused_at_; }
+
+  /// As in Look; a miss is told to the trace.
+  NodeId made_by(ValueId value, std::string_view op) const {
+    const NodeId found = Look::made_by(value, op);
+    if (trace_ && !found) [[unlikely]]
+      missed(value, std::string(op));
+    return found;
+  }
+  bool is_number(ValueId value, double wanted) const {
+    const bool is = Look::is_number(value, wanted);
+    if (trace_ && !is) [[unlikely]]
+      missed(value, wanted);
+    return is;
+  }
+  /// From now on misses go there; null: nowhere, which costs nothing.
+  void set_trace(MatchTrace* trace) { trace_ = trace; }
 
   /// Counts a node as part of the match: its results may not be used outside, unless the rule says `shared`.
   void take(NodeId node) { nodes.push_back(node); }
@@ -102,7 +131,12 @@ class Match : public Look {
  private:
   NodeId root_;
   const std::any* args_;
+  void missed(ValueId value, std::string wanted) const;
+  void missed(ValueId value, double wanted) const;
+
+  MatchTrace* trace_ = nullptr;
   std::string_view reason_;
+  ValueId refused_at_;
   std::any state_;
 };
 

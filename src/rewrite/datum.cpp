@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/datum.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace tenon::rewrite {
+namespace {
+
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+
+bool near(double x, double y) { return x == y || std::abs(x - y) <= 1e-6 * std::abs(y) || (std::isnan(x) && std::isnan(y)); }
+
+/// `of`: elements of both, compared by `same`, which may have no answer.
+template <class List, class Same>
+std::optional<bool> all_same(const List& a, const List& b, Same same) {
+  if (a.size() != b.size()) return false;
+  bool known = true;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const std::optional<bool> one = same(a[i], b[i]);
+    if (one == false) return false;
+    known &= one.has_value();
+  }
+  return known ? std::optional(true) : std::nullopt;
+}
+
+std::optional<Numbers> as_numbers(const Datum& d) {
+  if (const auto* n = std::get_if<Numbers>(&d)) return *n;
+  if (const auto* i = std::get_if<ir::Ints>(&d)) return Numbers(i->begin(), i->end());
+  return std::nullopt;
+}
+
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && ir::same(ir::Attribute(a), ir::Attribute(b));
+}
+
+}  // namespace
+
+Datum datum_of(const ir::Attribute& attribute) {
+  return std::visit(
+      Cases{[](float f) { return Datum(static_cast<double>(f)); }, [](const ir::Floats& f) { return Datum(Numbers(f.begin(), f.end())); },
+            [](const auto& other) { return Datum(other); }},
+      attribute);
+}
+
+std::optional<ir::Attribute> attribute_of(const Datum& datum, bool floating) {
+  using Out = std::optional<ir::Attribute>;
+  return std::visit(
+      Cases{[&](int64_t i) { return Out(floating ? ir::Attribute(static_cast<float>(i)) : ir::Attribute(i)); },
+            [](double d) { return Out(static_cast<float>(d)); },
+            [&](const ir::Ints& i) { return Out(floating ? ir::Attribute(ir::Floats(i.begin(), i.end())) : ir::Attribute(i)); },
+            [](const Numbers& n) { return Out(ir::Floats(n.begin(), n.end())); }, [](const std::string& s) { return Out(s); },
+            [](const ir::Strings& s) { return Out(s); }, [](const Tensor& t) { return Out(t); },
+            [](DType d) { return Out(static_cast<int64_t>(d)); },
+            [](const DimList& dims) {
+              ir::Ints out;
+              for (Dim d : dims) {
+                if (!d.is_number()) return Out();
+                out.push_back(d.value());
+              }
+              return Out(std::move(out));
+            },
+            [](const auto&) { return Out(); }},
+      datum);
+}
+
+std::optional<double> as_number(const Datum& datum) {
+  if (const auto* i = std::get_if<int64_t>(&datum)) return static_cast<double>(*i);
+  if (const auto* d = std::get_if<double>(&datum)) return *d;
+  return std::nullopt;
+}
+
+std::optional<int64_t> as_integer(const Datum& datum) {
+  const auto* i = std::get_if<int64_t>(&datum);
+  return i ? std::optional(*i) : std::nullopt;
+}
+
+std::optional<Dim> as_dim(const Datum& datum) {
+  if (const auto* i = std::get_if<int64_t>(&datum)) return std::abs(*i) < (int64_t{1} << 61) ? std::optional(Dim(*i)) : std::nullopt;
+  if (const auto* d = std::get_if<Dim>(&datum)) return *d;
+  return std::nullopt;
+}
+
+std::optional<DimList> as_dims(const Datum& datum) {
+  if (const auto* dims = std::get_if<DimList>(&datum)) return *dims;
+  if (const auto* i = std::get_if<ir::Ints>(&datum)) {
+    DimList out;
+    for (int64_t n : *i) out.push_back(as_dim(n).value_or(Dim(0)));
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> equal(const Datum& a, const Datum& b) {
+  const auto x = as_number(a), y = as_number(b);
+  if (x && y) return near(*x, *y);
+  if (const auto p = as_dim(a), q = as_dim(b); p && q) return p->equals(*q);
+  if (std::holds_alternative<DType>(a) != std::holds_alternative<DType>(b)) {  // an attribute such as `to` holds a number
+    const DType dtype = std::holds_alternative<DType>(a) ? std::get<DType>(a) : std::get<DType>(b);
+    const auto number = as_integer(std::holds_alternative<DType>(a) ? b : a);
+    return number ? std::optional(*number == static_cast<int64_t>(dtype)) : std::nullopt;
+  }
+  if (std::holds_alternative<DimList>(a) || std::holds_alternative<DimList>(b)) {
+    const auto p = as_dims(a), q = as_dims(b);
+    return p && q ? all_same(*p, *q, [](Dim m, Dim n) { return m.equals(n); }) : std::nullopt;
+  }
+  if (const auto p = as_numbers(a), q = as_numbers(b); p && q)
+    return all_same(*p, *q, [](double m, double n) { return std::optional(near(m, n)); });
+  if (a.index() != b.index()) return std::nullopt;
+  if (const auto* t = std::get_if<Tensor>(&a)) return same_tensor(*t, std::get<Tensor>(b));
+  return std::visit(
+      [&](const auto& value) -> std::optional<bool> {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (requires { value == value; }) return value == std::get<T>(b);
+        else return std::nullopt;
+      },
+      a);
+}
+
+std::optional<bool> less(const Datum& a, const Datum& b) {
+  if (std::holds_alternative<double>(a) || std::holds_alternative<double>(b)) {
+    const auto x = as_number(a), y = as_number(b);
+    return x && y ? std::optional(*x < *y) : std::nullopt;
+  }
+  const auto p = as_dim(a), q = as_dim(b);
+  return p && q ? p->less(*q) : std::nullopt;
+}
+
+bool agrees(const ir::Attribute& found, const Datum& wanted) {
+  const auto* i = std::get_if<int64_t>(&found);
+  const auto* f = std::get_if<float>(&found);
+  if (const auto y = as_number(wanted); y && (i || f)) return near(i ? static_cast<double>(*i) : *f, *y);
+  if (const auto* s = std::get_if<std::string>(&wanted))
+    return std::holds_alternative<std::string>(found) && std::get<std::string>(found) == *s;
+  if (const auto* l = std::get_if<ir::Ints>(&wanted); l && std::holds_alternative<ir::Ints>(found)) return std::get<ir::Ints>(found) == *l;
+  return equal(datum_of(found), wanted) == true;
+}
+
+std::string text_of(const Datum& datum) {
+  return std::visit(
+      Cases{[](ir::ValueId v) { return std::string(v ? "a value" : "nothing"); }, [](int64_t i) { return fmt::format("{}", i); },
+            [](double d) { return fmt::format("{}", d); }, [](const std::string& s) { return fmt::format("\"{}\"", s); },
+            [](const ir::Strings& s) { return fmt::format("[\"{}\"]", fmt::join(s, "\", \"")); },
+            [](const Tensor& t) { return type_text(t.dtype(), t.shape()); }, [](Dim d) { return d.text(); },
+            [](const DimList& d) { return tenon::text_of(d); }, [](DType d) { return std::string(name_of(d)); },
+            [](const Values& v) { return fmt::format("{} values", v.size()); },
+            [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); }},
+      datum);
+}
+
+}  // namespace tenon::rewrite
