@@ -7,6 +7,10 @@
 #include "ops/schema.h"
 
 namespace tenon::import {
+namespace {
+/// Ops of ONNX Runtime's own domain are written as they are: who asks for them has that runtime.
+constexpr std::string_view kRuntimeDomain = "com.microsoft";
+}  // namespace
 
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
@@ -22,8 +26,10 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
   const ir::Node& node = graph.node(id);
-  if (!ops::def_of(*node.op).definition) return false;
-  return !node.op->domain.empty() || lowest_opset(graph, id) > target.version;
+  if (!ops::def_of(*node.op).definition || node.op->domain == kRuntimeDomain) return false;
+  if (!node.op->domain.empty()) return true;
+  const int64_t lowest = lowest_opset(graph, id);
+  return lowest > target.version && lowest > target.raise_to;
 }
 
 std::string node_beyond(const ir::Graph& graph, TargetOpset target) {

@@ -32,6 +32,7 @@ struct Weight {
 struct TargetOpset {
   int64_t version;
   bool fixed;
+  int64_t raise_to = 0;  ///< up to this opset a higher one is chosen also where a function could say it
 };
 
 /// Protobuf of a graph at one opset, without its weights.

@@ -53,7 +53,7 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
         .expected(fmt::format("{} to {}", schema::kOldestOpset, schema::kNewestOpset))
         .found(std::to_string(opset));
   for (;;) {
-    const TargetOpset target{opset, options.opset.has_value()};
+    const TargetOpset target{opset, options.opset.has_value(), options.opset ? 0 : options.raise_to};
     Lowered out{graph.clone(), ExportWriter(target, options.value_info), opset};
     int64_t needed = TRY(lower_to_opset(*out.graph, target));
     if (needed <= opset) {

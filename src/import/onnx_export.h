@@ -12,6 +12,8 @@ namespace tenon::import {
 struct ExportOptions {
   /// Exactly this opset; none: the lowest that says every node (fused ops through functions), not below the source's.
   std::optional<int64_t> opset;
+  /// Without `opset`: fused ops that this opset has are no reason for functions, but for an opset that has them.
+  int64_t raise_to = 0;
   /// Weights of 1 KiB and more go to a file beside the model (NAME.data); also where the model would pass `inline_limit` bytes.
   bool external_data = false;
   int64_t inline_limit = int64_t{1536} << 20;
@@ -24,7 +26,8 @@ struct Exported {
   int64_t external_bytes = 0;  ///< in the data file; 0: there is none
 };
 
-/// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions;
+/// Writes a graph as an ONNX model. Fused ops that the opset cannot say become functions of the model, made from their definitions
+/// (ops of the domain com.microsoft are left to the runtime that has them);
 /// captures of bodies become references to outer names; constants are streamed, one at a time. The graph is not changed.
 /// The file (and its data file, written first) appears whole or not at all.
 /// Errors: not_supported (a node that the opset cannot say), write_failed, out_of_memory.

@@ -26,6 +26,8 @@ ir::ValueId counting(ir::Builder& build, ir::ValueId end);
 /// [] of the dtype that `like` has.
 ir::ValueId number_like(ir::Builder& build, ir::ValueId like, double value);
 ir::ValueId cast_to(ir::Builder& build, ir::ValueId x, DType dtype);
+/// Products of complex numbers, [..., 2] each and numpy broadcasting before that; `conjugate`: of a and the conjugate of b.
+ir::ValueId complex_product(ir::Builder& build, ir::ValueId a, ir::ValueId b, bool conjugate);
 
 /// The nodes of `body` with `arguments` for its inputs (captures too); its results, or none where a node in it has a body itself.
 std::vector<ir::ValueId> inlined(ir::Builder& build, const ir::Graph& body, std::span<const ir::ValueId> arguments);

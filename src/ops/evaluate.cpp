@@ -39,6 +39,7 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   ir::Builder build(graph);
   const std::vector<ValueId> results = def.definition(build, view, ids);
   if (!build.status()) return std::unexpected(build.status().error());
+  if (results.empty()) return refuse(declared, Code::not_supported, "not supported yet: this case of the op");
   for (ValueId r : results) {
     if (r) graph.add_output(r);
   }

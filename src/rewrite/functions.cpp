@@ -178,6 +178,15 @@ Answer number_of(const Match& m, Arguments a) {
   });
 }
 
+Answer swaps_last(const Match&, Arguments a) {
+  const auto* perm = std::get_if<ir::Ints>(&a[0]);
+  if (!perm) return std::nullopt;
+  const auto rank = static_cast<int64_t>(perm->size());
+  bool holds = rank >= 2 && (*perm)[rank - 1] == rank - 2 && (*perm)[rank - 2] == rank - 1;
+  for (int64_t k = 0; holds && k + 2 < rank; ++k) holds = (*perm)[k] == k;
+  return truth(holds);
+}
+
 template <Arithmetic how>
 Answer arithmetic(const Match& m, Arguments a) {
   return calculate(how, a[0], a[1], m);
@@ -215,6 +224,7 @@ constexpr Function kFunctions[] = {
     {"broadcasts", "broadcasts(?b, ?x)", "an element-wise op on both has the shape of ?x", 2, 2, TWO(broadcasts(m, x, y))},
     {"suffix", "suffix(?b, ?x)", "?b has one axis, as long as the last one of ?x", 2, 2, TWO(suffix(m, x, y))},
     {"last_axis", "last_axis(?axes, ?x)", "the constant ?axes names the last axis of ?x and no other", 2, 2, TWO(last_axis(m, x, y))},
+    {"swaps_last", "swaps_last(p)", "the permutation exchanges the last two axes and leaves the others", 1, 1, swaps_last},
     {"rank", "rank(?x)", "how many axes", 1, 1,
      [](const Match& m, Arguments a) {
        return of_value(a, [&](ValueId v) -> Answer { return m.rank(v) ? Answer(int64_t{*m.rank(v)}) : std::nullopt; });

@@ -58,7 +58,8 @@ struct Rule {
 /// What one file src/rules/NAME.cpp defines.
 struct RuleList {
   Stage stage = Stage::clean;
-  /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues; canonical: one spelling for each thing.
+  /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues (onnxruntime_cuda: of the latter what the CPU build has no
+  /// kernel for); canonical: one spelling for each thing.
   std::string_view sets = "tenon";
   std::initializer_list<Rule> rules;
 };

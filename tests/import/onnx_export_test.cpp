@@ -105,6 +105,34 @@ TEST(OnnxExport, OpsThatTheOpsetLacksBecomeFunctions) {
   EXPECT_EQ(sigmoids, 1) << "functions are written out again when they are read";
 }
 
+TEST(OnnxExport, OpsOfOnnxRuntimeStayNodesOfItsDomain) {
+  auto g = graph_of(R"(graph main(x: f32[b,4], r: f32[4]) {
+  g = com.microsoft::BiasGelu(x, r)
+  s, m, d, t = com.microsoft::SkipLayerNormalization(g, x, r, r)
+  y = SimplifiedLayerNormalization(t, r)
+  return y, s
+})");
+  ASSERT_TRUE(g);
+  g->opsets = {{"", 13}};
+  auto m = again(*g);
+  ASSERT_TRUE(m) << m.error().text();
+  ASSERT_EQ(m->graph->node_count(), 3u) << "none was written out as a function";
+  EXPECT_TRUE(m->graph->node(m->graph->first()).is("com.microsoft", "BiasGelu"));
+  EXPECT_TRUE(m->graph->node(m->graph->last()).is("SimplifiedLayerNormalization"));
+  EXPECT_EQ(m->opsets, (std::vector<std::pair<std::string, int64_t>>{{"", 13}, {"com.microsoft", 1}}));
+}
+
+TEST(OnnxExport, TheOpsetMayBeRaisedInsteadOfWritingFunctions) {
+  auto g = graph_of("graph main(x: f32[2,3], s: f32[3]) {\n  a = Gelu(x)\n  y = RMSNormalization(a, s)\n  return y\n}");
+  ASSERT_TRUE(g);
+  g->opsets = {{"", 13}};
+  EXPECT_EQ(again(*g, {.opset = {}, .raise_to = 26})->opsets[0].second, 23);
+  auto m = again(*g, {.opset = {}, .raise_to = 20});
+  EXPECT_EQ(m->opsets[0].second, 20) << "as far as is allowed";
+  EXPECT_GT(m->graph->node_count(), 2u) << "and a function beyond that";
+  EXPECT_EQ(again(*g, {.opset = 17, .raise_to = 26})->opsets[0].second, 17) << "an opset that is asked for stays";
+}
+
 TEST(OnnxExport, OutputsKeepTheirNamesWhateverStandsBehindThem) {
   const float w[] = {1, 2};
   GraphBytes g;

@@ -50,10 +50,11 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
   return cases;
 }
 
-inline std::vector<Case> all_cases() {
+/// Those of every file of the folder, sorted by its name.
+inline std::vector<Case> all_cases(const std::filesystem::path& folder) {
   std::vector<Case> out;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(TENON_TEST_DATA))
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".tn") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const auto& file : files)

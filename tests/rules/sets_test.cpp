@@ -136,7 +136,7 @@ void expect_same_bits(const Tensor& a, const Tensor& b) {
 /// Cases that change something by rules of which all are called exact.
 std::vector<Case> exact_cases() {
   std::vector<Case> out;
-  for (Case& c : all_cases()) {
+  for (Case& c : all_cases(TENON_TEST_DATA)) {
     const auto rules = named(c.rules);
     if (!c.same && std::ranges::all_of(rules, [](const auto* r) { return r->numerics == rewrite::Numerics::exact; })) out.push_back(c);
   }
@@ -170,7 +170,7 @@ std::string test_name(const testing::TestParamInfo<Case>& info) {
   return name + "_" + std::to_string(info.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, RuleSets, testing::ValuesIn(all_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(Text, RuleSets, testing::ValuesIn(all_cases(TENON_TEST_DATA)), test_name);
 INSTANTIATE_TEST_SUITE_P(Text, ExactRules, testing::ValuesIn(exact_cases()), test_name);
 
 }  // namespace

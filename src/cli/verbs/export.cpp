@@ -18,8 +18,9 @@ namespace {
 struct Options {
   ModelOptions model;
   std::string output;
-  int64_t opset = 0;
+  int64_t opset = 0, raise = 0;
   int opt = 0;
+  std::string rules = "tenon";
   bool external = false, bare = false;
 };
 
@@ -29,10 +30,12 @@ Result<void> write(const Options& o, Console& console) {
   if (o.opt > 0) {
     passes::Options rewriting;
     rewriting.level = o.opt;
+    rewriting.rules = o.rules;
     TRY(passes::optimise(*m.graph, rewriting));
   }
   import::ExportOptions options;
   if (o.opset != 0) options.opset = o.opset;
+  options.raise_to = o.raise;
   options.external_data = o.external;
   options.value_info = !o.bare;
   const int64_t opset = TRY(import::export_onnx(*m.graph, o.output, options)).opset;
@@ -51,6 +54,7 @@ VERB(export) {
         "  tenon export model.onnx -o fixed.onnx --shape ids=1x128\n"
         "  tenon export model.onnx -o newer.onnx --opset 20\n"
         "  tenon export model.onnx -o fused.onnx --opt 3 --opset 13\n"
+        "  tenon export model.onnx -o ort.onnx --opt 3 --rules tenon+onnxruntime --raise-opset 26\n"
         "  tenon export model.onnx -o split.onnx --external-weights\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
@@ -60,6 +64,10 @@ VERB(export) {
       app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 not at all ... 3 all there is")
           ->type_name("0..3")
           ->check(CLI::Range(0, 3));
+      app.add_option("--rules", o->rules, "which rules rewrite it: sets, files or names, joined by +, taken away by -")->type_name("RULES");
+      app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
+          ->type_name("N")
+          ->excludes("--opset");
       app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
       app.add_flag("--no-value-info", o->bare, "leave out the types of intermediate values");
       return [o](Console& console) { return write(*o, console); };

@@ -42,11 +42,11 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 Error unknown(std::string_view name) {
-  std::vector<std::string_view> known{"tenon", "default", "onnxruntime", "canonical"};
+  std::vector<std::string_view> known{"tenon", "default", "onnxruntime", "onnxruntime_cuda", "canonical"};
   for (const Entry& e : all_rules()) known.insert(known.end(), {e.rule->name, e.file});
   const auto nearest = std::ranges::min_element(known, {}, [&](std::string_view k) { return distance(k, name); });
   return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
-      .expected("tenon, default, onnxruntime, canonical, or a name from `tenon rules list`")
+      .expected("tenon, default, onnxruntime, onnxruntime_cuda, canonical, or a name from `tenon rules list`")
       .advice(fmt::format("did you mean '{}'?", *nearest));
 }
 
