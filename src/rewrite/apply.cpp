@@ -153,7 +153,10 @@ Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewri
   if (!check_) return {Kind::applied, {}};
   std::vector<NodeId> made = journal_.nodes();
   std::ranges::sort(made, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
-  auto verdict = check_({graph_, rule, match, made, rewriter.replacements()});
+  const auto is_old = [&](NodeId n) { return !holds(journal_.nodes(), n); };
+  const bool edits_in_place = std::ranges::any_of(journal_.edits(), is_old, &Journal::Edit::node) ||
+                              std::ranges::any_of(journal_.nodes_with_new_attributes(), is_old);
+  auto verdict = check_({graph_, rule, match, made, rewriter.replacements(), edits_in_place});
   return verdict ? Outcome{Kind::applied, {}} : Outcome{Kind::broken, verdict.error().text()};
 }
 

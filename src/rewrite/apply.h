@@ -19,6 +19,7 @@ struct Proposal {
   const Match& match;                                         ///< match.nodes: the old side
   std::span<const NodeId> made;                               ///< the new side, in topological order
   std::span<const std::pair<ValueId, ValueId>> replacements;  ///< old value, new value
+  bool edits_in_place = false;                                ///< the rule has changed nodes as well: the old side no longer stands
 };
 /// Asked before a proposal is carried out; an error says that it is wrong, and how that shows.
 using Check = std::function<Result<void>(const Proposal&)>;

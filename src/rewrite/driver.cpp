@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "rewrite/probe.h"
 #include "rewrite/replace.h"
 #include "rewrite/run.h"
 
@@ -36,6 +37,7 @@ Run::Run(ir::Graph& graph, const RuleSet& rules, const Options& options, Shared&
     stats_.rules[i].name = rules[i].name;
     stats_.rules[i].sets = rules[i].sets;
   }
+  for (size_t i = 0; i < rules.size(); ++i) stats_.rules[i].left_out = shared.left_out[i];
   stats_.rules.back().name = "fold_constants";
   stats_.nodes_before = static_cast<int64_t>(graph.node_count());
   node_limit_ = options.growth * stats_.nodes_before + 10000;
@@ -124,6 +126,7 @@ bool Run::attempt(uint32_t index, NodeId node) {
 bool Run::decide(uint32_t index, Match& match) {
   RuleStatistics& stats = stats_.rules[index];
   ++stats.tried;
+  tell(index, match.root());
   Outcome outcome = attempt_.decide(rules_[index], match);
   const bool is_protected = !options_.keep.empty() && std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
   if (outcome.kind == Outcome::Kind::applied && is_protected) outcome = {Outcome::Kind::refused, "a node of the match is protected"};
@@ -133,7 +136,12 @@ bool Run::decide(uint32_t index, Match& match) {
   return false;
 }
 
+void Run::tell(uint32_t index, NodeId node) const {
+  if (options_.probe) options_.probe->enter(index, graph_, node);
+}
+
 bool Run::carry_out(uint32_t index, Match& match) {
+  tell(index, match.root());
   const Outcome outcome = attempt_.carry_out(rules_[index], match);
   if (outcome.kind != Outcome::Kind::no_match && rules_[index].match_and_rewrite) ++stats_.rules[index].matches;
   if (outcome.kind != Outcome::Kind::applied) {
@@ -184,6 +192,7 @@ bool Run::fold(NodeId node) {
 
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options) {
   Shared shared{options.stop_after, 0, std::vector<bool>(rules.size() + 1)};
+  for (size_t i = 0; i < rules.size(); ++i) shared.left_out[i] = options.without.contains(rules[i].name);
   return Run(graph, rules, options, shared).run();
 }
 

@@ -17,6 +17,8 @@
 
 namespace tenon::rewrite {
 
+struct Probe;
+
 /// In which order rewrites happen. worklist: a node's best match at once, then its neighbours again. sweep: the matches of the whole
 /// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out.
 enum class Order : uint8_t { worklist, sweep };
@@ -43,6 +45,10 @@ struct Options {
   bool bodies = true;         ///< also inside If, Loop and Scan bodies
   /// Names of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
   std::set<std::string, std::less<>> keep;
+  /// Names of rules that do not run.
+  std::set<std::string, std::less<>> without;
+  /// Told before each attempt where the run is (see isolate.h). May be null.
+  Probe* probe = nullptr;
   /// Given to every match (Match::args). May be null.
   const std::any* args = nullptr;
   /// Asked before each rewrite is carried out. May be null.

@@ -42,6 +42,7 @@ Result<bool> Run::sweep() {
   for (const Place& place : chosen) {
     if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
     Match match(graph_, place.node, options_.args);
+    tell(place.rule, place.node);
     if (attempt_.decide(rules_[place.rule], match).kind == Outcome::Kind::applied) changed |= carry_out(place.rule, match);
   }
   while (NodeId node = work_.pop(graph_)) {

@@ -22,6 +22,7 @@
 #include "ops/evaluate.h"
 #include "ops/op.h"
 #include "rewrite/driver.h"
+#include "rewrite/verification.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::tests {
@@ -59,11 +60,14 @@ TEST_P(RuleText, Rewrites) {
   const auto set = rewrite::RuleSet::make(named(c.rules), ops::table());
   ASSERT_TRUE(set) << set.error().text();
   ASSERT_TRUE(set->inactive().empty()) << set->inactive()[0];
+  rewrite::Verifier verifier(rewrite::Verify::all);
   rewrite::Options options;
   options.allowed = c.numerics;
+  options.check = std::ref(verifier);
   const auto stats = rewrite::rewrite(**graph, *set, options);
   ASSERT_TRUE(stats) << stats.error().text();
   EXPECT_TRUE(stats->reports.empty()) << stats->reports[0];
+  EXPECT_TRUE(verifier.result().unverified.empty()) << rewrite::text_of(verifier.result());
   const auto ok = ir::verify(**graph);
   ASSERT_TRUE(ok) << ok.error().text();
   const auto wanted = ir::parse(c.same ? c.in : c.out, ops::table());

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "ir/literal.h"
+#include "ops/evaluate.h"
+
+namespace tenon::rewrite {
+namespace {
+
+struct Step {
+  Spread spread;
+  Draw draw;
+};
+/// The most telling first: a large region affords only these.
+constexpr Step kPlan[] = {
+    {Spread::apart, Draw::normal},      {Spread::twos, Draw::special},      {Spread::ones, Draw::normal},
+    {Spread::threes, Draw::infinite},   {Spread::apart, Draw::huge},        {Spread::zeros, Draw::normal},
+    {Spread::apart, Draw::nan},         {Spread::apart, Draw::positive},    {Spread::three_one, Draw::big},
+    {Spread::apart, Draw::tiny},        {Spread::one_three, Draw::special}, {Spread::fours, Draw::normal},
+    {Spread::zero_first, Draw::normal}, {Spread::twelves, Draw::positive},  {Spread::threes, Draw::huge},
+};
+/// Where none of those has an answer.
+constexpr Step kLastResort[] = {
+    {Spread::twos, Draw::tiny},       {Spread::ones, Draw::tiny},    {Spread::fours, Draw::tiny},
+    {Spread::threes, Draw::positive}, {Spread::twelves, Draw::tiny},
+};
+constexpr int kRounds = 4;      ///< through the plan, where that costs next to nothing
+constexpr int kMoreNudges = 8;  ///< before a difference in size is believed
+constexpr int64_t kMostBytes = int64_t{1} << 32;
+
+ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::own) {
+  ops::EvaluateOptions options;
+  options.mode = mode;
+  options.byte_limit = kMostBytes;
+  return options;
+}
+
+bool is_tame(Draw draw) { return draw == Draw::normal || draw == Draw::positive; }
+
+std::string element_name(const Sizes& shape, int64_t at) {
+  std::string out;
+  for (size_t axis = shape.size(); axis-- > 0; at /= shape[axis])
+    out = fmt::format("{}{}{}", at % shape[axis], out.empty() ? "" : ",", out);
+  return "[" + out + "]";
+}
+
+std::string text_of(const Tensor& t) {
+  std::string out = type_text(t.dtype(), t.shape()) + " = [";
+  const int64_t shown = std::min<int64_t>(t.count(), 12);
+  for (int64_t i = 0; i < shown; ++i) out += (i ? ", " : "") + ir::element_text(t, i);
+  return out + (shown < t.count() ? ", ...]" : "]");
+}
+
+/// A rough number of steps that the evaluation of a node takes.
+int64_t work_of(const Node& node, const Tensor& result, const std::unordered_map<ValueId, int64_t>& counts, const ir::Graph& graph) {
+  int64_t work = result.count();
+  for (ValueId v : node.inputs)
+    if (v && graph.value(v).is_constant()) work += graph.value(v).constant->count();
+  const bool contracts = node.op->name.contains("MatMul") || node.op->name.contains("Conv") || node.op->name.contains("Gemm") ||
+                         node.op->name.contains("Einsum") || node.op->name.contains("Attention");
+  if (!contracts || node.inputs.size() < 2 || !node.inputs[1]) return work;
+  const ir::Value& weights = graph.value(node.inputs[1]);
+  const auto known = counts.find(node.inputs[1]);
+  const int64_t count = weights.is_constant() ? weights.constant->count() : known == counts.end() ? 1 : known->second;
+  return work + static_cast<int64_t>(static_cast<double>(result.count()) * std::sqrt(static_cast<double>(count)));
+}
+
+bool is_finite(const Tensor& t) {
+  for (int64_t i = 0; is_float(t.dtype()) && i < t.count(); ++i)
+    if (!std::isfinite(t.number(i))) return false;
+  return true;
+}
+
+/// Several sizes are 0 at once: what a Reshape with -1 makes of no elements is arbitrary, and models' own arithmetic is off there.
+bool are_all_empty(const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
+  const auto is_empty = [](const Tensor& t) { return t.count() == 0; };
+  return std::ranges::all_of(old, is_empty) && std::ranges::all_of(fresh, is_empty);
+}
+
+class Trial {
+ public:
+  Trial(const ir::Graph& original, const Region& region, Numerics numerics, const TrialLimits& limits)
+      : original_(original), region_(region), numerics_(numerics), limits_(limits), sampler_(original, region, limits.seed) {
+    for (ValueId v : region.before->values()) coarsest_ = std::max(coarsest_, unit_of(region.before->value(v).type.dtype));
+  }
+
+  Verdict run() {
+    go_through(kPlan);
+    for (int round = 1; round < kRounds && work_ < limits_.work / 64; ++round) {
+      tried_.clear();
+      go_through(kPlan);
+    }
+    if (verdict_.instances == 0 && !verdict_.wrong) go_through(kLastResort);
+    return std::move(verdict_);
+  }
+
+ private:
+  void go_through(std::span<const Step> plan) {
+    for (Step step : plan) {
+      if (verdict_.wrong || (verdict_.instances > 0 && work_ > limits_.work)) return;
+      if (!suits(step.draw)) continue;
+      if (refused_.contains(step.spread) && good_) step.spread = *good_;
+      if (!tried_.insert({sampler_.has_symbols() ? step.spread : Spread::apart, step.draw}).second) continue;
+      attempt(step);
+    }
+  }
+
+  bool suits(Draw draw) const {
+    if (numerics_ == Numerics::exact) return true;
+    if (numerics_ == Numerics::approximate) return is_tame(draw);
+    return draw != Draw::infinite && draw != Draw::nan;
+  }
+
+  void skip(std::string why) {
+    ++verdict_.skipped;
+    verdict_.why_skipped = std::move(why);
+  }
+
+  void attempt(Step step) {
+    auto instance = sampler_.draw(step.spread, step.draw, limits_.most_elements);
+    if (!instance) return skip("no sizes were found that all inputs can have");
+    Watch watch{*instance, numerics_ != Numerics::exact && (step.draw == Draw::big || step.draw == Draw::huge)};
+    auto old = ops::evaluate(*region_.before, instance->inputs, watching(watch));
+    if (!old) {
+      refused_.insert(step.spread);
+      return skip(old.error().text());
+    }
+    if (watch.broke_promise) return skip("the old side has not the shapes that were inferred");
+    good_ = step.spread;
+    if (watch.overflowed) return skip("the old side overflows inside");
+    auto fresh = ops::evaluate(*region_.after, instance->inputs, bounded());
+    if (!fresh) return wrong({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.draw, *old);
+    if (step.spread == Spread::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
+    if (auto difference = compare(*instance, *old, *fresh)) return wrong(std::move(*difference), *instance, step.draw, *old);
+    ++verdict_.instances;
+  }
+
+  struct Watch {
+    const Instance& instance;
+    bool for_overflow;
+    bool overflowed = false, broke_promise = false;
+  };
+  /// Counts work, and looks at what goes on inside.
+  ops::EvaluateOptions watching(Watch& watch) {
+    counts_.clear();
+    ops::EvaluateOptions options = bounded();
+    options.on_value = [this, &watch](ValueId id, const Tensor& t) {
+      const ir::Value& value = region_.before->value(id);
+      counts_[id] = t.count();
+      work_ += work_of(region_.before->node(value.producer), t, counts_, *region_.before);
+      watch.broke_promise |= !is_as_promised(value.type, t.shape(), watch.instance);
+      watch.overflowed |= watch.for_overflow && !watch.overflowed && !is_finite(t);
+    };
+    return options;
+  }
+
+  std::optional<Difference> compare(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
+    bool any_rounded = false;
+    for (size_t k = 0; k < old.size(); ++k) {
+      if (numerics_ != Numerics::exact && is_float(old[k].dtype())) {
+        any_rounded = true;
+        continue;
+      }
+      if (auto d = differ_in_bits(old[k], fresh[k])) return at_output(std::move(d), k);
+    }
+    return any_rounded ? compare_sizes(instance, old, fresh) : std::nullopt;
+  }
+
+  std::optional<Difference> compare_sizes(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
+    auto wide = ops::evaluate(*region_.before, instance.inputs, bounded(ops::Mode::wide));
+    if (!wide) return Difference{0, -1, "an answer in fp64", wide.error().text()};
+    std::vector<Judged> judged;
+    for (size_t k = 0; k < old.size(); ++k) {
+      judged.push_back({old[k], (*wide)[k], {}});
+      if (is_float(old[k].dtype())) blame(judged[k], old[k]);
+    }
+    if (numerics_ != Numerics::approximate) nudge(instance, judged, 1);
+    auto difference = differ(judged, fresh);
+    if (!difference || difference->at < 0 || numerics_ == Numerics::approximate) return difference;
+    nudge(instance, judged, kMoreNudges);
+    return differ(judged, fresh);
+  }
+
+  void nudge(const Instance& instance, std::vector<Judged>& judged, int times) {
+    for (int i = 0; i < times; ++i) {
+      const auto other = ops::evaluate(*region_.before, sampler_.nudged(instance.inputs), bounded());
+      for (size_t k = 0; other && k < judged.size(); ++k)
+        if (is_float(judged[k].own.dtype())) blame(judged[k], (*other)[k]);
+    }
+  }
+
+  std::optional<Difference> differ(const std::vector<Judged>& judged, const std::vector<Tensor>& fresh) const {
+    for (size_t k = 0; k < judged.size(); ++k) {
+      if (!is_float(judged[k].own.dtype())) continue;
+      if (auto d = differ_in_size(judged[k], fresh[k], numerics_, coarsest_)) return at_output(std::move(d), k);
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<Difference> at_output(std::optional<Difference> difference, size_t output) {
+    difference->output = output;
+    return difference;
+  }
+
+  void wrong(Difference difference, const Instance& instance, Draw draw, const std::vector<Tensor>& old) {
+    std::string text = fmt::format("output {}", difference.output);
+    if (difference.at >= 0) text += ", element " + element_name(old[difference.output].shape(), difference.at);
+    text += fmt::format(", {} inputs", name_of(draw));
+    std::map<uint32_t, std::pair<std::string, int64_t>> sizes;
+    for (const auto& [symbol, size] : instance.sizes) sizes[symbol->id] = {symbol->name, size};
+    for (const auto& [id, size] : sizes) text += fmt::format(", {} = {}", size.first, size.second);
+    for (size_t i = 0; i < instance.inputs.size(); ++i) {
+      const std::string& name = original_.value(region_.inputs[i]).name;
+      text += "; " + (name.empty() ? fmt::format("input {}", i) : name) + ": " + text_of(instance.inputs[i]);
+    }
+    verdict_.wrong = {std::move(difference), std::move(text)};
+  }
+
+  const ir::Graph& original_;
+  const Region& region_;
+  Numerics numerics_;
+  const TrialLimits& limits_;
+  Sampler sampler_;
+  double coarsest_ = 0;  ///< half a step of the coarsest float dtype of the old side
+  Verdict verdict_;
+  int64_t work_ = 0;
+  std::unordered_map<ValueId, int64_t> counts_;
+  std::set<Spread> refused_;
+  std::optional<Spread> good_;
+  std::set<std::pair<Spread, Draw>> tried_;
+};
+
+}  // namespace
+
+Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const TrialLimits& limits) {
+  return Trial(original, region, numerics, limits).run();
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rewrite/agreement.h"
+#include "rewrite/region.h"
+#include "rewrite/sampling.h"
+
+namespace tenon::rewrite {
+
+/// How long to go on: at least one instance is run, then further ones of the plan until about so many elements have been computed.
+struct TrialLimits {
+  int64_t work = 4'000'000;
+  int64_t most_elements = int64_t{1} << 24;  ///< of all inputs of one instance
+  uint64_t seed = 1;
+};
+
+/// What came of running both sides of a region on drawn inputs.
+struct Verdict {
+  int instances = 0;        ///< on which both sides were compared
+  int skipped = 0;          ///< on which the old side has no answer, or overflows inside
+  std::string why_skipped;  ///< the last reason
+  struct Wrong {
+    Difference difference;
+    std::string example;  ///< sizes, inputs and the element
+  };
+  std::optional<Wrong> wrong;  ///< the first difference
+};
+
+/// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); only exact ones see infinities and NaN,
+/// approximate ones only tame numbers. Where reassociating rules are judged on big numbers, instances on which the old side overflows
+/// inside count as skipped. Cost: two evaluations by reference an instance for exact rules, four for others.
+Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const TrialLimits& limits = {});
+
+}  // namespace tenon::rewrite
