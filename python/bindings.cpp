@@ -148,7 +148,14 @@ std::vector<tenon::Port> ports(std::span<const tenon::Port> from) { return {from
 
 }  // namespace
 
+namespace tenon::python {
+void bind_graph(nanobind::module_& m);
+void bind_nodes(nanobind::module_& m);
+void bind_rewrite(nanobind::module_& m);
+}  // namespace tenon::python
+
 NB_MODULE(_tenon, m) {
+  nb::set_leak_warnings(false);  // an exception that ends the program keeps its frames alive
   nb::class_<tenon::Port>(m, "Port")
       .def_ro("name", &tenon::Port::name)
       .def_prop_ro("dtype", [](const tenon::Port& p) { return std::string(tenon::name_of(p.dtype)); })
@@ -162,4 +169,7 @@ NB_MODULE(_tenon, m) {
   m.def("compile", &compile, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
         nb::arg("threads") = 0, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>());
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false);
+  tenon::python::bind_nodes(m);
+  tenon::python::bind_graph(m);
+  tenon::python::bind_rewrite(m);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
@@ -53,3 +53,311 @@ def compile(
 
 def load(path: str | PathLike[str], *, verify: bool = False) -> Engine:
     """Loads an engine file; `verify` checks every byte of it. Raises TenonError."""
+
+newest_opset: int
+
+Array = NDArray[Any] | int | float | bool | Sequence[Any]
+AttributeValue = int | float | str | bytes | Sequence[int] | Sequence[float] | Sequence[str] | NDArray[Any] | None
+Size = int | str | None
+
+class Graph:
+    """A graph of the newest operators. One thread at a time; a handle on the body of a node that is gone raises TenonError."""
+
+    name: str
+    opsets: list[tuple[str, int]]
+    """Of the model that it was read from; export goes no lower."""
+    def __init__(self) -> None: ...
+    @staticmethod
+    def from_onnx(model: bytes | str | PathLike[str], *, external_data: str | PathLike[str] | None = None) -> Graph:
+        """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError."""
+    @staticmethod
+    def parse(text: str) -> Graph:
+        """From Tenon's text form, which str(graph) writes."""
+    def to_onnx(self, *, opset: int | None = None) -> bytes:
+        """opset: exactly this one; None: the lowest that says every node, not below the source's."""
+    def save_onnx(self, path: str | PathLike[str], *, opset: int | None = None, external_data: bool = False) -> int:
+        """Writes the file (and its data, beside it where asked for or needed), whole or not at all. Returns the opset."""
+    def clone(self) -> Graph: ...
+    def dot(self, *, collapse: bool = True) -> str:
+        """Graphviz text. collapse: repeated blocks once."""
+    def evaluate(self, inputs: Mapping[str, Array] | Sequence[Array]) -> dict[str, NDArray[Any]]:
+        """Runs by reference: slow, exact, without the GIL. Arrays are converted to the inputs' types. Raises TenonError."""
+    def verify(self) -> None:
+        """Raises TenonError where an invariant is broken."""
+    @property
+    def outer(self) -> Graph | None:
+        """Of a body: the graph of its node."""
+    @property
+    def inputs(self) -> list[Value]: ...
+    @property
+    def outputs(self) -> list[Value]: ...
+    @property
+    def output_names(self) -> list[str]:
+        """What users of the model call the outputs, whatever the values are called."""
+    @property
+    def nodes(self) -> list[Node]:
+        """In topological order."""
+    @property
+    def values(self) -> list[Value]: ...
+    def find(self, name: str) -> Value | None: ...
+    def unique_name(self, stem: str) -> str: ...
+    def __len__(self) -> int:
+        """Nodes."""
+    def insert(
+        self,
+        op_type: str,
+        inputs: Iterable[Value | None],
+        attributes: Mapping[str, AttributeValue] = ...,
+        *,
+        outputs: int = -1,
+        before: Node | None = None,
+        after: Node | None = None,
+        domain: str = "",
+        name: str = "",
+        names: Sequence[str] = ...,
+        infer: bool = True,
+    ) -> Node:
+        """A new node, at the end unless a place is given. outputs: -1 for as many as the op must have. infer: types and shapes of the
+        results; where they make no sense TenonError is raised and nothing has changed.
+        """
+    def add_input(self, name: str, dtype: Any = None, shape: Sequence[Size] | None = None) -> Value:
+        """dtype: "f32", a NumPy dtype, ONNX's number, None for unknown. shape: sizes, texts of symbolic sizes, None for unknown ones."""
+    def add_constant(self, array: Array, name: str = "", *, dtype: Any = None) -> Value:
+        """A copy of the array."""
+    def add_output(self, value: Value, name: str = "") -> None: ...
+    def set_output(self, slot: int, value: Value) -> None: ...
+    def set_output_name(self, slot: int, name: str) -> None: ...
+    def erase_output(self, slot: int) -> None: ...
+    def replace_all_uses(self, old: Value, new: Value, *, except_by: Node | None = None) -> bool:
+        """Moves users behind `new` where it stands later; False, and no change, where that would make a cycle."""
+    def erase(self, node: Node | Value) -> None:
+        """A node whose results nobody uses, or an unused input or constant."""
+    def remove_dead(self) -> int:
+        """Erases what nobody uses; how many nodes that were."""
+    def infer(self) -> None: ...
+
+class Node:
+    """A node of a graph; equal where it is the same one. Raises TenonError once the node is gone."""
+
+    name: str
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def op_type(self) -> str: ...
+    @property
+    def domain(self) -> str: ...
+    @property
+    def inputs(self) -> list[Value | None]: ...
+    @property
+    def captures(self) -> list[Value]:
+        """Outer values that its bodies read."""
+    @property
+    def outputs(self) -> list[Value | None]: ...
+    @property
+    def attributes(self) -> dict[str, Any]: ...
+    @property
+    def bodies(self) -> list[tuple[str, Graph, int]]:
+        """Attribute, graph, and how many of the graph's last inputs stand for captures."""
+    @property
+    def provenance(self) -> tuple[str, list[str]] | None:
+        """The rule that made it, and the names of the nodes of the model it comes from; None where it was read."""
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the model's author said of it (metadata_props)."""
+    @property
+    def commutative(self) -> bool: ...
+    @property
+    def next(self) -> Node | None: ...
+    @property
+    def previous(self) -> Node | None: ...
+    def is_before(self, other: Node) -> bool: ...
+    def set_operand(self, slot: int, value: Value | None) -> None: ...
+    def set_attribute(self, name: str, value: AttributeValue) -> None:
+        """None takes it away."""
+    def infer(self) -> None: ...
+
+class Value:
+    """A value of a graph; equal where it is the same one. Raises TenonError once the value is gone."""
+
+    name: str
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def alive(self) -> bool: ...
+    def ensure_name(self) -> str:
+        """Its name; a new one where it has none."""
+    @property
+    def kind(self) -> str:
+        """ "input", "constant" or "result"."""
+    @property
+    def dtype(self) -> str | None: ...
+    @property
+    def onnx_dtype(self) -> int: ...
+    @property
+    def is_tensor(self) -> bool: ...
+    @property
+    def shape(self) -> tuple[Size, ...] | None: ...
+    @property
+    def elements(self) -> tuple[Size, ...] | None:
+        """What is known of the elements of a small integer value."""
+    @property
+    def is_constant(self) -> bool: ...
+    @property
+    def byte_size(self) -> int: ...
+    def array(self) -> NDArray[Any]:
+        """Of a constant; read-only, shares the bytes."""
+    @property
+    def is_computable(self) -> bool:
+        """It follows from constants alone."""
+    def compute(self) -> NDArray[Any] | None: ...
+    @property
+    def producer(self) -> Node | None: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def uses(self) -> list[tuple[Node | None, int]]:
+        """(node, slot) a use; (None, k): output k of the graph."""
+    @property
+    def users(self) -> list[Node]:
+        """Each once, in the graph's order."""
+    @property
+    def use_count(self) -> int: ...
+    @property
+    def is_output(self) -> bool: ...
+    @property
+    def is_captured(self) -> bool: ...
+    def set_type(self, dtype: Any, shape: Sequence[Size] | None = None) -> None: ...
+
+class Match:
+    """One attempt of a rule at a node; lives while the rule's function runs."""
+
+    state: Any
+    """What match hands to rewrite."""
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def root(self) -> Node: ...
+    @property
+    def nodes(self) -> list[Node]: ...
+    @property
+    def args(self) -> Any: ...
+    def take(self, node: Node, *, root: bool = False) -> None:
+        """Counts the node as part of the match. root: its results may be used by anyone, because they are replaced too."""
+    def refuse(self, reason: str) -> bool:
+        """False, with a reason for the statistics."""
+
+class Rewriter:
+    """Builds the new side of a rewrite. While the rule's function runs its graph may be edited too; all is undone where it is refused."""
+
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def place(self) -> Node | None:
+        """New nodes go before this one."""
+    def op(
+        self,
+        op_type: str,
+        inputs: Iterable[Value | None],
+        attributes: Mapping[str, AttributeValue] = ...,
+        *,
+        outputs: int = -1,
+        domain: str = "",
+        names: Sequence[str] = ...,
+    ) -> list[Value]: ...
+    def again(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
+        """The same op with the same attributes on other operands."""
+    def constant(self, array: Array, dtype: Any = None, name: str = "") -> Value: ...
+    def replace(self, old: Value, new: Value) -> None:
+        """Every use of `old` shall become one of `new`; carried out when the function has returned."""
+
+class Rule:
+    @staticmethod
+    def equation(
+        text: str, *, name: str = "", docs: str = "", numerics: str = "exact", benefit: int = 1, shared: bool = False, sets: str = ""
+    ) -> Rule:
+        """Rule.equation("Not(Not(?x)) => ?x"). Raises TenonError with the column."""
+    @staticmethod
+    def graphs(
+        match: Graph,
+        apply: Graph | None,
+        *,
+        name: str = "pair",
+        docs: str = "",
+        numerics: str = "exact",
+        benefit: int = 1,
+        shared: bool = False,
+        sets: str = "",
+        attributes: bool = True,
+        check: Callable[[Match, dict[str, Value]], bool | None] | None = None,
+        make: Callable[[Match, Rewriter, dict[str, Value], list[Value]], bool | None] | None = None,
+    ) -> Rule:
+        """What `match` computes is what `apply` computes. check may still refuse; make builds the new side instead of `apply`."""
+    @staticmethod
+    def code(
+        name: str,
+        functions: Mapping[str, Callable[..., Any] | None],
+        *,
+        roots: Sequence[str] = ...,
+        docs: str = "",
+        numerics: str = "exact",
+        benefit: int = 1,
+        shared: bool = False,
+        sets: str = "",
+    ) -> Rule:
+        """functions: "match"(match) -> bool and "rewrite"(match, rewriter), or "match_and_rewrite"(match, rewriter) -> bool.
+
+        roots: ops to start from; none: all. shared: values inside the match may have users outside. The rule lives as long as what
+        its functions hold on to.
+        """
+    @property
+    def name(self) -> str: ...
+    @property
+    def docs(self) -> str: ...
+    @property
+    def sets(self) -> str: ...
+    @property
+    def seeds(self) -> str: ...
+    @property
+    def numerics(self) -> str: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def benefit(self) -> int: ...
+    @property
+    def shared(self) -> bool: ...
+    @property
+    def roots(self) -> list[str]: ...
+
+def select(expression: str) -> list[Rule]:
+    """Rules of the library: names of sets, files, rules or catalogued rewrites, joined with `+` or `,`, taken away with `-`."""
+
+def visits(match: Graph) -> list[Node]:
+    """Nodes of a pattern; the k-th stands for Match.nodes[k]."""
+
+def rewrite(
+    graph: Graph,
+    rules: Iterable[Rule],
+    *,
+    order: str = "worklist",
+    allowed: str = "reassociating",
+    stop_after: int | None = None,
+    iterations: int | None = None,
+    repeats: int = 1000,
+    growth: int = 4,
+    timing: bool = False,
+    bodies: bool = True,
+    keep: Collection[str] = ...,
+    args: Any = None,
+    fold: bool | Collection[str] = False,
+    applied: Callable[[dict[str, Any]], None] | None = None,
+    check: Callable[[dict[str, Any]], bool | str | None] | None = None,
+) -> dict[str, Any]:
+    """Applies the rules until nothing matches any more. Returns statistics.
+
+    order: "worklist", or "sweep" (matches of the whole graph first, then all rewrites). keep: names of nodes and values that stay.
+    fold: constants, or only nodes of these ops. applied is told of each rewrite; check may refuse one by saying why.
+    A rule that raises, or breaks a promise, is undone, named in "reports" and left out; "errors" has (rule, exception).
+    Raises TenonError, and KeyboardInterrupt where that has happened.
+    """

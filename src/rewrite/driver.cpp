@@ -48,7 +48,7 @@ Result<Statistics> Run::run() {
   const auto start = Clock::now();
   if (options_.bodies) TRY(bodies());
   const bool sweeping = options_.order == Order::sweep;
-  const int limit = sweeping ? 32 * options_.sweeps : options_.sweeps;
+  const int limit = std::min(options_.iterations, sweeping ? 32 * options_.sweeps : options_.sweeps);
   for (bool again = true; again && stats_.sweeps < limit && shared_.budget > 0;) {
     ++stats_.sweeps;
     again = TRY(sweeping ? sweep() : work_through());
@@ -149,7 +149,7 @@ bool Run::carry_out(uint32_t index, Match& match) {
     return false;
   }
   --shared_.budget;
-  if (options_.applied) options_.applied({graph_, rules_[index], match, journal_.nodes(), shared_.applied});
+  if (options_.applied) options_.applied({graph_, rules_[index], match, journal_.nodes(), shared_.applied, stats_.sweeps});
   ++shared_.applied;
   settle(index, match.nodes);
   return true;

@@ -30,6 +30,7 @@ struct Applied {
   const Match& match;            ///< its nodes are still alive
   std::span<const NodeId> made;  ///< new nodes
   int64_t index;                 ///< of this rewrite in the run, from 0
+  int sweep;                     ///< in which sweep over the graph, from 1
 };
 
 struct Options {
@@ -37,9 +38,10 @@ struct Options {
   Order order = Order::worklist;
   int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules (folding constants is none); for bisecting
   /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
-  int repeats = 1000;         ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
-  int64_t growth = 4;         ///< nodes at most this many times those at the start, plus 10,000
-  int sweeps = 32;            ///< in order `sweep`: at most so many with a rewrite, times 32
+  int repeats = 1000;  ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
+  int64_t growth = 4;  ///< nodes at most this many times those at the start, plus 10,000
+  int sweeps = 32;     ///< in order `sweep`: at most so many with a rewrite, times 32
+  int iterations = std::numeric_limits<int>::max();  ///< sweeps at most, whatever they still find
   uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
   bool timing = false;        ///< measure each rule (two clock reads a try)
   bool bodies = true;         ///< also inside If, Loop and Scan bodies

@@ -34,6 +34,7 @@ struct Term {
     missing,   ///< _: no operand
     either,    ///< (A | B)
     computed,  ///< const(...): only on the right
+    tensor,    ///< a constant of this shape, floats within the dtype's tolerance; only from pattern graphs, no text says it
   } kind = Kind::missing;
   bool optional = false;
   uint8_t result = 0;
@@ -42,6 +43,7 @@ struct Term {
   double number = 0;
   double tolerance = -1;  ///< absolute; negative: that of the dtype
   ir::Ints ints;
+  Tensor tensor;
   int expression = -1;        ///< computed: the value ...
   int dtype = -1;             ///< ... and its element type, where one is given
   std::vector<int> operands;  ///< op: terms; either: the alternatives

@@ -21,6 +21,7 @@ class Maker {
       case Kind::variable: return b_.slots[static_cast<size_t>(t.variable)].value;
       case Kind::number: return w_.scalar(hint, t.number);
       case Kind::ints: return w_.ints(t.ints);
+      case Kind::tensor: return w_.constant(t.tensor);
       case Kind::computed: return computed(t, hint);
       case Kind::op: return op(term, hint);
       case Kind::rest:
@@ -141,6 +142,7 @@ class Maker {
       case Kind::number: return x.number == y.number;
       case Kind::ints: return x.ints == y.ints;
       case Kind::missing: return true;
+      case Kind::tensor: return ir::same(ir::Attribute(x.tensor), ir::Attribute(y.tensor));
       case Kind::computed: return x.dtype == y.dtype && same_expression(x.expression, y.expression);
       case Kind::either: break;
     }

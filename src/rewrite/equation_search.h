@@ -128,6 +128,8 @@ class Search {
       case Term::Kind::number: return (is_number(t, value) || miss({What::number, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::ints:
         return ((value && m_.ints(value) == std::optional(t.ints)) || miss({What::ints, goal->term, -1, value, {}, {}})) && go_on(goal);
+      case Term::Kind::tensor:
+        return (m_.is_tensor(value, t.tensor) || miss({Miss::What::number, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::missing: return (!value || miss({What::present, goal->term, -1, value, {}, {}})) && go_on(goal);
       case Term::Kind::either: return either(t, goal);
       case Term::Kind::rest:

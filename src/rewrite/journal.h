@@ -15,6 +15,8 @@ class Journal : public ir::Listener {
   explicit Journal(ir::Graph& graph) : graph_(graph) {}
 
   void inserted(ir::NodeId node) override { inserted_.push_back(node); }
+  /// A new node that inference refused; no other may be erased.
+  void erasing(ir::NodeId node) override { std::erase(inserted_, node); }
   void operand_changed(ir::NodeId node, uint32_t slot, ir::ValueId before) override { edits_.push_back({node, slot, before}); }
   void output_changed(uint32_t slot, ir::ValueId before) override { edits_.push_back({{}, slot, before}); }
   void attribute_changed(ir::NodeId node, std::string_view name, const ir::Attribute* before) override;

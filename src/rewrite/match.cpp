@@ -67,6 +67,20 @@ bool Look::is_number(ValueId value, double wanted) const {
   return std::abs(*found - wanted) <= tolerance_of(dtype(value)) * std::abs(wanted);
 }
 
+bool Look::is_tensor(ValueId value, const Tensor& wanted) const {
+  const Tensor* found = small_tensor(*graph_, value);
+  if (!found || found->shape() != wanted.shape()) return false;
+  const DType mine = found->dtype(), other = wanted.dtype();
+  if (mine != other && !(is_real_arithmetic(mine) && is_real_arithmetic(other))) return false;
+  if (!is_real_arithmetic(mine)) return ir::same(*ir::constant_of(*found), *ir::constant_of(wanted));
+  for (int64_t i = 0; i < found->count(); ++i) {
+    const double a = found->number(i), b = wanted.number(i);
+    const bool near = a == b || (std::isnan(a) && std::isnan(b)) || (b != 0 && std::abs(a - b) <= tolerance_of(mine) * std::abs(b));
+    if (!near) return false;
+  }
+  return true;
+}
+
 std::optional<Ints> Look::ints(ValueId value) const {
   const Tensor* t = small_tensor(*graph_, value);
   if (!t || !is_integer(t->dtype())) return std::nullopt;

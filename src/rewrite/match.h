@@ -38,6 +38,8 @@ class Look {
   std::optional<double> number(ValueId value) const;
   /// Scalar or splat constant equal to `wanted` up to the tolerance of its dtype (exact for integers and 0).
   bool is_number(ValueId value, double wanted) const;
+  /// Constant of this shape whose elements equal those of `wanted`, floats up to the tolerance of its dtype (which may be another float).
+  bool is_tensor(ValueId value, const Tensor& wanted) const;
   /// Elements of a small integer constant.
   std::optional<Ints> ints(ValueId value) const;
   /// Attribute `name` (with newest semantics also operand `input`), resolved to integers.
@@ -119,6 +121,10 @@ class Match : public Look {
   template <class T>
   void keep(T state) {
     state_ = std::move(state);
+  }
+  template <class T>
+  bool has_kept() const {
+    return std::any_cast<T>(&state_) != nullptr;
   }
   template <class T>
   const T& kept() const {

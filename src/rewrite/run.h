@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rewrite/driver.h"
@@ -67,6 +69,8 @@ class Run {
   Statistics stats_;
   std::vector<uint32_t> candidates_;
   std::vector<NodeId> dead_;  ///< bury: who is still to be looked at
+  std::set<std::pair<uint32_t, NodeId>>
+      futile_;  ///< order sweep: matches (rule, root) that could not be carried out since the last rewrite
   int64_t node_limit_ = 0;
 };
 

@@ -30,7 +30,7 @@ Result<bool> Run::sweep() {
   for (const Place& place : places) {
     if (!may_run(place.rule)) continue;
     Match match(graph_, place.node, options_.args);
-    if (!decide(place.rule, match)) continue;
+    if (futile_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
     if (std::ranges::any_of(match.nodes, [&](NodeId n) { return claimed.contains(n); })) continue;
     // A rule that matches and rewrites in one go has not said yet whether it matches: it claims nothing.
     if (!rules_[place.rule].match_and_rewrite) claimed.insert(match.nodes.begin(), match.nodes.end());
@@ -43,7 +43,14 @@ Result<bool> Run::sweep() {
     if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
     Match match(graph_, place.node, options_.args);
     tell(place.rule, place.node);
-    if (attempt_.decide(rules_[place.rule], match).kind == Outcome::Kind::applied) changed |= carry_out(place.rule, match);
+    if (attempt_.decide(rules_[place.rule], match).kind != Outcome::Kind::applied) continue;
+    if (carry_out(place.rule, match)) {
+      changed = true;
+      futile_.clear();
+    } else if (!rules_[place.rule].match_and_rewrite) {
+      // It has kept its nodes from others for nothing: those have their turn in the next sweep, without it.
+      changed |= futile_.insert({place.rule, place.node}).second;
+    }
   }
   while (NodeId node = work_.pop(graph_)) {
     if (is_dead(graph_, node) && bury(node) > 0) changed = stats_.changed = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which whole sweeps of matches are collected before any is carried out.
 #include "helpers.h"
+#include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
 namespace tenon::tests {
@@ -45,6 +46,34 @@ TEST(Sweep, StopsAfterKRewrites) {
   options.stop_after = 1;
   EXPECT_EQ(run(*g, {&kNotNot}, options).rules[0].applied, 1);
   EXPECT_EQ(ops_of(*g), "Not Not And");
+}
+
+bool anywhere(Match&) { return true; }
+bool gives_up(const Match&, Rewriter&) { return false; }
+bool gives_nothing(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), {});
+  return true;
+}
+
+TEST(Sweep, ARuleThatIsRefusedDoesNotKeepItsNodesFromOthers) {
+  static constexpr Rule refused{.name = "refused", .docs = "", .roots = "Relu", .match = anywhere, .rewrite = gives_up};
+  static constexpr Rule broken{.name = "broken", .docs = "", .roots = "Relu", .match = anywhere, .rewrite = gives_nothing};
+  static constexpr Rule works{.name = "works", .docs = "", .equation = "Relu(?x) => Abs(?x)"};
+  for (const Rule* first : {&refused, &broken}) {
+    auto g = graph_of("graph main(x: f32[b]) {\n y = Relu(x)\n return y\n}\n");
+    run(*g, {first, &works}, sweeping());
+    EXPECT_EQ(ops_of(*g), "Abs") << first->name;
+  }
+}
+
+TEST(Sweep, MakesAsManyIterationsAsItMay) {
+  auto g = graph_of("graph main(x: bool[4]) {\n a = Not(x)\n b = Not(a)\n c = Not(b)\n y = And(c, x)\n return y\n}\n");
+  static constexpr Rule step{.name = "step", .docs = "", .equation = "Not(And(?x, ?x)) => Or(?x, ?x)"};
+  static constexpr Rule start{.name = "start", .docs = "", .equation = "Not(Not(?x)) => And(?x, ?x)"};
+  Options options = sweeping();
+  options.iterations = 1;
+  EXPECT_EQ(run(*g, {&step, &start}, options).sweeps, 1);
+  EXPECT_EQ(ops_of(*g), "And Not And");
 }
 
 TEST(Sweep, EndsWhereRulesTakeTurns) {

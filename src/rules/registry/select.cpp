@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "rules/registry/catalogues.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::rules {
 namespace {
+
+constexpr std::string_view kSets[] = {"tenon", "default", "onnxruntime", "onnxruntime_cuda", "canonical"};
 
 /// Is `word` one of the blank-separated words of `list`?
 bool has_word(std::string_view list, std::string_view word) {
@@ -29,6 +32,13 @@ bool named(const Entry& e, std::string_view name) {
   return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
 }
 
+/// Names that mean something although no rule may have them (yet): sets, and rewrites of the catalogues.
+bool may_be_empty(std::string_view name) {
+  const auto is_it = [name](const Seed& seed) { return has_seed(seed.name, name); };
+  return std::ranges::find(kSets, name) != std::end(kSets) || std::ranges::any_of(default_catalogue(), is_it) ||
+         std::ranges::any_of(onnxruntime_catalogue(), is_it);
+}
+
 /// Edit distance (Levenshtein 1966).
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -42,7 +52,7 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 Error unknown(std::string_view name) {
-  std::vector<std::string_view> known{"tenon", "default", "onnxruntime", "onnxruntime_cuda", "canonical"};
+  std::vector<std::string_view> known(std::begin(kSets), std::end(kSets));
   for (const Entry& e : all_rules()) known.insert(known.end(), {e.rule->name, e.file});
   const auto nearest = std::ranges::min_element(known, {}, [&](std::string_view k) { return distance(k, name); });
   return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
@@ -59,7 +69,7 @@ Result<std::vector<Entry>> select(std::string_view expression) {
   for (size_t at = 0; at < expression.size();) {
     const size_t end = std::min(expression.find_first_of("+,-", at), expression.size());
     const std::string_view name = expression.substr(at, end - at);
-    bool found = name.empty();
+    bool found = name.empty() || may_be_empty(name);
     for (size_t i = 0; i < all.size() && !name.empty(); ++i) {
       if (!named(all[i], name)) continue;
       chosen[i] = keep;

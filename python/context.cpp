@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule's callback is given: its match, and the hand that builds.
+#include "context.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <any>
+#include <optional>
+#include <stdexcept>
+
+#include "convert.h"
+
+namespace tenon::python {
+namespace {
+
+/// The body of `outer` (or of one of its bodies) that is `graph`; null: none.
+GraphPtr find_body(const GraphPtr& outer, const ir::Graph& graph) {
+  const ir::Graph& g = outer->get();
+  for (ir::NodeId node : g.nodes()) {
+    for (size_t k = 0; k < g.node(node).bodies.size(); ++k) {
+      auto body = std::make_shared<PyGraph>(outer, node, k);
+      if (&body->get() == &graph) return body;
+      if (GraphPtr inner = find_body(body, graph)) return inner;
+    }
+  }
+  return nullptr;
+}
+
+/// str(object); empty where that fails.
+std::string text_of(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const char* bytes = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (!bytes) PyErr_Clear();
+  return bytes ? bytes : "";
+}
+
+/// "ValueError: no such axis (rules.py:12)"
+std::string sentence_of(nb::handle error) {
+  std::string out = std::string(nb::type_name(error.type()).c_str()) + ": " + text_of(error);
+  nb::object frame = nb::getattr(error, "__traceback__");
+  if (frame.is_none()) return out;
+  for (nb::object next = nb::getattr(frame, "tb_next"); !next.is_none(); next = nb::getattr(frame, "tb_next")) frame = next;
+  const std::string file = text_of(nb::getattr(nb::getattr(nb::getattr(frame, "tb_frame"), "f_code"), "co_filename"));
+  return out + " (" + file.substr(file.rfind('/') + 1) + ":" + text_of(nb::getattr(frame, "tb_lineno")) + ")";
+}
+
+nb::object state_of(const rewrite::Match& match) {
+  const Held* state = match.has_kept<Held>() ? &match.kept<Held>() : nullptr;
+  return state ? **state : nb::none();
+}
+
+std::vector<std::pair<std::string, ir::Attribute>> pairs_of(const ir::Op& op, const nb::dict& values) {
+  std::vector<std::pair<std::string, ir::Attribute>> out;
+  for (const auto& [name, value] : attributes_of(op, values)) out.emplace_back(name, value);
+  return out;
+}
+
+/// Builds and infers one node; a mistake raises and leaves the rewriter usable.
+nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, int outputs,
+               const std::string& domain, const std::vector<std::string>& names) {
+  ir::Graph& g = w.graph->edit();
+  const ir::Op& op = op_named(g.ops(), op_type, domain);
+  std::vector<ir::ValueId> operands;
+  for (nb::handle input : inputs) operands.push_back(operand_in(*w.graph, input));
+  ir::Attributes given;
+  for (auto& [name, value] : pairs_of(op, attributes)) given.set(name, value);
+  ir::Builder builder(g, w.get().place());
+  const auto results = builder.many(op, std::move(operands), static_cast<size_t>(outputs < 0 ? op.min_outputs : outputs), std::move(given));
+  unwrap(Result<void>(builder.status()));
+  for (size_t k = 0; k < names.size() && k < results.size(); ++k)
+    if (!names[k].empty() && results[k]) g.set_name(results[k], names[k]);
+  return list_of(w.graph, results);
+}
+
+void replace(const PyRewriter& w, const ValueRef& from, const ValueRef& to) { w.get().replace(id_in(*w.graph, from), id_in(*w.graph, to)); }
+
+void bind_rewriter(nb::module_& m) {
+  nb::class_<PyRewriter>(m, "Rewriter")
+      .def_prop_ro("graph", [](const PyRewriter& w) { return w.graph; })
+      .def("op", &build, nb::arg("op_type"), nb::arg("inputs"), nb::arg("attributes") = nb::dict(), nb::kw_only(), nb::arg("outputs") = -1,
+           nb::arg("domain") = "", nb::arg("names") = std::vector<std::string>())
+      .def(
+          "again",
+          [](const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
+            std::vector<ir::ValueId> operands;
+            for (nb::handle input : inputs) operands.push_back(operand_in(*w.graph, input));
+            const auto results = w.get().again(id_in(*w.graph, like), std::move(operands));
+            unwrap(Result<void>(w.get().status()));
+            return list_of(w.graph, results);
+          },
+          nb::arg("like"), nb::arg("inputs"))
+      .def(
+          "constant",
+          [](const PyRewriter& w, nb::handle array, nb::handle dtype, const std::string& name) {
+            const ir::ValueId made = w.get().constant(tensor_of(array, dtype_of(dtype)));
+            if (!name.empty()) w.graph->edit().set_name(made, name);
+            return ValueRef{w.graph, made};
+          },
+          nb::arg("array"), nb::arg("dtype") = nb::none(), nb::arg("name") = "")
+      .def("replace", &replace, nb::arg("old"), nb::arg("new"))
+      .def_prop_ro("place", [](const PyRewriter& w) { return object_of(w.graph, w.get().place()); });
+}
+
+}  // namespace
+
+GraphPtr Context::of(const ir::Graph& graph) {
+  for (const GraphPtr& known : known_) {
+    try {
+      if (&known->get() == &graph) return known;
+    } catch (nb::python_error&) {}  // a body that is gone
+  }
+  GraphPtr body = find_body(graph_, graph);
+  if (!body) throw std::logic_error("a graph that is no part of the one that is being rewritten");
+  known_.push_back(body);
+  return body;
+}
+
+void Context::failed(const std::string& rule, nb::python_error& error) {
+  const nb::object raised = nb::borrow(error.value());
+  if (!PyErr_GivenExceptionMatches(raised.ptr(), PyExc_Exception)) interrupted_ = true;
+  const std::string text = sentence_of(raised);
+  errors.emplace_back(rule, raised);
+  throw std::runtime_error(text);
+}
+
+Context& context_of(const rewrite::Match& match) {
+  Context* const* context = match.args<Context*>();
+  if (!context) throw std::logic_error("a rule written in Python runs only under tenon.rewriting.rewrite");
+  return **context;
+}
+
+const rewrite::Match& PyMatch::get() const {
+  if (!match) raise(fail(Code::bad_usage, "match", "a match lives only while the rule's function runs"));
+  return *match;
+}
+
+rewrite::Match& PyMatch::deciding() const {
+  if (!open) raise(fail(Code::bad_usage, "match", "this match is decided"));
+  return *open;
+}
+
+rewrite::Rewriter& PyRewriter::get() const {
+  if (!rewriter) raise(fail(Code::bad_usage, "rewriter", "a rewriter lives only while the rule's function runs"));
+  return *rewriter;
+}
+
+void bind_match(nb::module_& m) {
+  nb::class_<PyMatch>(m, "Match")
+      .def_prop_ro("graph", [](const PyMatch& p) { return p.graph; })
+      .def_prop_ro("root", [](const PyMatch& p) { return NodeRef{p.graph, p.get().root()}; })
+      .def_prop_ro("nodes", [](const PyMatch& p) { return list_of(p.graph, p.get().nodes); })
+      .def_prop_ro("args", [](const PyMatch& p) { return p.get(), p.context->args; })
+      .def(
+          "take",
+          [](const PyMatch& p, const NodeRef& node, bool is_root) {
+            rewrite::Match& match = p.deciding();
+            const ir::NodeId id = id_in(*p.graph, node);
+            if (id != match.root()) match.take(id);
+            if (is_root && id != match.root()) match.other_roots.push_back(id);
+          },
+          nb::arg("node"), nb::kw_only(), nb::arg("root") = false)
+      .def(
+          "refuse", [](const PyMatch& p, std::string reason) { return p.deciding().refuse(p.context->keep(std::move(reason))); },
+          nb::arg("reason"))
+      .def_prop_rw(
+          "state", [](const PyMatch& p) { return state_of(p.get()); },
+          [](const PyMatch& p, nb::object state) { p.deciding().keep(hold(std::move(state))); }, nb::arg().none());
+  bind_rewriter(m);
+}
+
+nb::dict dict_of(const rewrite::Statistics& statistics) {
+  nb::list rules;
+  for (const rewrite::RuleStatistics& r : statistics.rules) {
+    nb::dict refused, one;
+    for (const auto& [reason, count] : r.refused) refused[reason.c_str()] = count;
+    one["name"] = r.name;
+    one["sets"] = r.sets;
+    one["tried"] = r.tried;
+    one["matches"] = r.matches;
+    one["applied"] = r.applied;
+    one["added"] = r.added;
+    one["removed"] = r.removed;
+    one["refused"] = refused;
+    one["ms"] = r.ms;
+    one["left_out"] = r.left_out;
+    rules.append(one);
+  }
+  nb::dict out;
+  out["rules"] = rules;
+  out["nodes_before"] = statistics.nodes_before;
+  out["nodes_after"] = statistics.nodes_after;
+  out["visits"] = statistics.visits;
+  out["sweeps"] = statistics.sweeps;
+  out["ms"] = statistics.ms;
+  out["changed"] = statistics.changed;
+  out["reports"] = statistics.reports;
+  return out;
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "base/tensor.h"
+#include "ir/attribute.h"
+#include "ir/graph.h"
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+/// A NumPy array that shares the tensor's bytes (read-only); packed types are unpacked, strings become objects. Types that NumPy lacks
+/// need the package ml_dtypes. Raises not_supported.
+nb::object numpy_of(const Tensor& tensor);
+/// A copy of anything that numpy.asarray takes. `dtype`: the element type wanted; none: the array's own.
+Tensor tensor_of(nb::handle array, DType dtype = DType::none);
+
+nb::object python_of(const ir::Attribute& attribute);
+/// As the op's schema wants it (an int for a float attribute becomes one); by the value's own type where the schema does not know the name.
+ir::Attribute attribute_of(const ir::Op& op, std::string_view name, nb::handle value);
+ir::Attributes attributes_of(const ir::Op& op, const nb::dict& values);
+/// "Add", or "com.microsoft::Gelu", or with `domain` apart. Raises not_supported.
+const ir::Op& op_named(const ir::OpTable& ops, std::string_view name, std::string_view domain = {});
+
+/// "f32", "float32", a NumPy dtype, or ONNX's number; None: not known.
+DType dtype_of(nb::handle dtype);
+/// A size a dimension: an int, the text of a symbolic size, None where it is not known. None for an unknown rank.
+nb::object shape_of(const ir::Type& type);
+ir::Type type_of(Symbols& symbols, nb::handle dtype, nb::handle shape);
+
+}  // namespace tenon::python

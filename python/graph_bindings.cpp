@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: reading and writing models, looking around, running by reference.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "convert.h"
+#include "handles.h"
+#include "import/onnx_export.h"
+#include "import/onnx_import.h"
+#include "import/onnx_schema.h"
+#include "ir/dot.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+
+namespace tenon::python {
+namespace {
+
+GraphPtr graph_of(import::Imported imported) {
+  for (const std::string& warning : imported.warnings) PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1);
+  if (PyErr_Occurred()) throw nb::python_error();
+  return std::make_shared<PyGraph>(std::move(imported.graph));
+}
+
+GraphPtr from_onnx_bytes(const nb::bytes& model, const std::optional<std::filesystem::path>& external_data) {
+  import::ImportOptions options;
+  if (external_data) options.external_data_dir = *external_data;
+  const std::span bytes(reinterpret_cast<const std::byte*>(model.c_str()), model.size());
+  // The bytes live as long as the weights that point into them.
+  const std::shared_ptr<const void> keeper = hold(nb::object(model));
+  auto imported = [&] {
+    const nb::gil_scoped_release released;
+    return import::import_onnx(bytes, keeper, options);
+  }();
+  return graph_of(unwrap(std::move(imported)));
+}
+
+GraphPtr from_onnx_file(const std::filesystem::path& path, const std::optional<std::filesystem::path>& external_data) {
+  import::ImportOptions options;
+  if (external_data) options.external_data_dir = *external_data;
+  auto imported = [&] {
+    const nb::gil_scoped_release released;
+    return import::import_onnx(path, options);
+  }();
+  return graph_of(unwrap(std::move(imported)));
+}
+
+nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
+  const ir::Graph& g = graph.get();
+  import::ExportOptions options;
+  options.opset = opset;
+  auto bytes = [&] {
+    const Occupy occupied(graph.root());
+    const nb::gil_scoped_release released;
+    return import::export_onnx_bytes(g, options);
+  }();
+  const std::string text = unwrap(std::move(bytes));
+  return nb::bytes(text.data(), text.size());
+}
+
+int64_t save_onnx(const PyGraph& graph, const std::filesystem::path& path, std::optional<int64_t> opset, bool external_data) {
+  const ir::Graph& g = graph.get();
+  import::ExportOptions options;
+  options.opset = opset;
+  options.external_data = external_data;
+  auto exported = [&] {
+    const Occupy occupied(graph.root());
+    const nb::gil_scoped_release released;
+    return import::export_onnx(g, path, options);
+  }();
+  return unwrap(std::move(exported)).opset;
+}
+
+std::vector<Tensor> inputs_of(const ir::Graph& g, nb::handle inputs) {
+  std::vector<Tensor> out;
+  size_t k = 0;
+  for (ir::ValueId id : g.inputs()) {
+    const ir::Value& v = g.value(id);
+    const nb::object given = PyDict_Check(inputs.ptr()) ? nb::borrow(PyDict_GetItemString(inputs.ptr(), v.name.c_str()))
+                             : k < nb::len(inputs)      ? nb::object(inputs[k])
+                                                        : nb::object();
+    if (!given.is_valid()) raise(fail(Code::bad_input, "input '" + v.name + "'", "this input is missing").expected(v.type.text()));
+    out.push_back(tensor_of(given, v.type.dtype));
+    ++k;
+  }
+  return out;
+}
+
+nb::dict evaluate(const PyGraph& graph, nb::handle inputs) {
+  const ir::Graph& g = graph.get();
+  const std::vector<Tensor> given = inputs_of(g, inputs);
+  auto results = [&] {
+    const Occupy occupied(graph.root());
+    const nb::gil_scoped_release released;
+    return ops::evaluate(g, given);
+  }();
+  const std::vector<Tensor> tensors = unwrap(std::move(results));
+  nb::dict out;
+  for (uint32_t k = 0; k < tensors.size(); ++k) out[g.output_name(k).c_str()] = numpy_of(tensors[k]);
+  return out;
+}
+
+std::vector<std::string> output_names(const PyGraph& graph) {
+  const ir::Graph& g = graph.get();
+  std::vector<std::string> out;
+  for (uint32_t k = 0; k < g.outputs().size(); ++k) out.push_back(g.output_name(k));
+  return out;
+}
+
+nb::list nodes_of(const GraphPtr& graph) {
+  nb::list out;
+  for (ir::NodeId id : graph->get().nodes()) out.append(NodeRef{graph, id});
+  return out;
+}
+
+void bind_models(nb::class_<PyGraph>& graph) {
+  graph.def_static("from_onnx", &from_onnx_bytes, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none())
+      .def_static("from_onnx", &from_onnx_file, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none())
+      .def_static(
+          "parse", [](const std::string& text) { return std::make_shared<PyGraph>(unwrap(ir::parse(text, ops::table()))); },
+          nb::arg("text"))
+      .def("to_onnx", &to_onnx, nb::kw_only(), nb::arg("opset") = nb::none())
+      .def("save_onnx", &save_onnx, nb::arg("path"), nb::kw_only(), nb::arg("opset") = nb::none(), nb::arg("external_data") = false)
+      .def("__str__", [](const PyGraph& g) { return ir::print(g.get()); })
+      .def(
+          "dot", [](const PyGraph& g, bool collapse) { return ir::dot(g.get(), {.collapse = collapse, .group = {}}); }, nb::kw_only(),
+          nb::arg("collapse") = true)
+      .def("evaluate", &evaluate, nb::arg("inputs"))
+      .def("verify", [](const PyGraph& g) { unwrap(ir::verify(g.get())); });
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  nb::class_<PyGraph> graph(m, "Graph");
+  graph.def("__init__", [](PyGraph* self) { new (self) PyGraph(std::make_unique<ir::Graph>(ops::table())); })
+      .def("clone",
+           [](const PyGraph& g) {
+             if (g.outer()) raise(fail(Code::bad_usage, "graph", "only whole graphs are cloned, not bodies"));
+             return std::make_shared<PyGraph>(g.get().clone());
+           })
+      .def_prop_rw(
+          "name", [](const PyGraph& g) { return g.get().name; }, [](const PyGraph& g, std::string name) { g.get().name = std::move(name); })
+      .def_prop_rw(
+          "opsets", [](const PyGraph& g) { return g.get().opsets; },
+          [](const PyGraph& g, std::vector<std::pair<std::string, int64_t>> opsets) { g.restructure().opsets = std::move(opsets); })
+      .def_prop_ro("outer", [](const PyGraph& g) { return g.outer(); })
+      .def_prop_ro("inputs", [](const GraphPtr& g) { return list_of(g, g->get().inputs()); })
+      .def_prop_ro("outputs", [](const GraphPtr& g) { return list_of(g, g->get().outputs()); })
+      .def_prop_ro("output_names", &output_names)
+      .def_prop_ro("nodes", &nodes_of)
+      .def_prop_ro("values", [](const GraphPtr& g) { return list_of(g, g->get().values()); })
+      .def(
+          "find", [](const GraphPtr& g, const std::string& name) { return object_of(g, g->get().find_value(name)); }, nb::arg("name"))
+      .def(
+          "unique_name", [](const PyGraph& g, const std::string& stem) { return g.get().unique_name(stem); }, nb::arg("stem"))
+      .def("__len__", [](const PyGraph& g) { return g.get().node_count(); })
+      .def("__eq__", [](const PyGraph& a, const PyGraph& b) { return a.same(b); })
+      .def(
+          "__eq__", [](const PyGraph&, nb::object) { return false; }, nb::arg().none())
+      .def("__hash__", [](const PyGraph& g) { return std::hash<const void*>()(&g.get()); })
+      .def("__repr__", [](const PyGraph& g) { return "<Graph " + g.get().name + ": " + std::to_string(g.get().node_count()) + " nodes>"; });
+  m.attr("newest_opset") = import::schema::kNewestOpset;
+  bind_models(graph);
+  bind_graph_edits(graph);
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes a graph.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "convert.h"
+#include "handles.h"
+#include "rewrite/driver.h"
+
+namespace tenon::python {
+namespace {
+
+/// None: the end of the graph.
+ir::NodeId place_of(const PyGraph& graph, const std::optional<NodeRef>& before, const std::optional<NodeRef>& after) {
+  if (before && after) raise(fail(Code::bad_usage, "insert", "a node has one place").expected("before or after"));
+  if (before) return id_in(graph, *before);
+  return after ? graph.get().next(id_in(graph, *after)) : ir::NodeId{};
+}
+
+std::vector<ir::ValueId> operands_of(const PyGraph& graph, nb::handle inputs, ir::NodeId place) {
+  std::vector<ir::ValueId> out;
+  for (nb::handle input : inputs) {
+    out.push_back(operand_in(graph, input));
+    if (out.back() && !graph.get().stands_before(out.back(), place))
+      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand stands behind the place where the node is inserted")
+                .advice("insert the node later"));
+  }
+  return out;
+}
+
+void name_results(ir::Graph& g, ir::NodeId node, const std::vector<std::string>& names) {
+  for (size_t k = 0; k < names.size() && k < g.node(node).outputs.size(); ++k)
+    if (!names[k].empty()) g.set_name(g.node(node).outputs[k], names[k]);
+}
+
+NodeRef insert(const GraphPtr& graph, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, int outputs,
+               const std::optional<NodeRef>& before, const std::optional<NodeRef>& after, const std::string& domain,
+               const std::string& name, const std::vector<std::string>& names, bool infer) {
+  ir::Graph& g = graph->edit();
+  const ir::NodeId place = place_of(*graph, before, after);
+  const ir::Op& op = op_named(g.ops(), op_type, domain);
+  const auto operands = operands_of(*graph, inputs, place);
+  const auto results = static_cast<size_t>(outputs < 0 ? op.min_outputs : outputs);
+  const ir::NodeId node = g.insert(op, operands, results, attributes_of(op, attributes), place);
+  if (Result<void> inferred = infer ? ir::infer(g, node) : Result<void>(); !inferred) {
+    g.erase(node);
+    raise(inferred.error());
+  }
+  if (!name.empty()) g.set_name(node, name);
+  name_results(g, node, names);
+  return {graph, node};
+}
+
+ValueRef add_constant(const GraphPtr& graph, nb::handle array, std::string name, nb::handle dtype) {
+  ir::Graph& g = graph->edit();
+  return {graph, g.add_constant(ir::constant_of(tensor_of(array, dtype_of(dtype))), std::move(name))};
+}
+
+ValueRef add_input(const GraphPtr& graph, std::string name, nb::handle dtype, nb::handle shape) {
+  ir::Graph& g = graph->restructure();
+  return {graph, g.add_input(std::move(name), type_of(g.symbols(), dtype, shape))};
+}
+
+uint32_t slot_in(size_t count, int64_t slot, const char* what) {
+  if (slot < 0 || slot >= static_cast<int64_t>(count))
+    raise(fail(Code::index_out_of_range, what, std::string("there is no such ") + what)
+              .expected("0 to " + std::to_string(count - 1))
+              .found(std::to_string(slot)));
+  return static_cast<uint32_t>(slot);
+}
+
+void erase_node(const PyGraph& graph, const NodeRef& node) {
+  ir::Graph& g = graph.restructure();
+  const ir::NodeId id = id_in(graph, node);
+  for (ir::ValueId output : g.node(id).outputs)
+    if (output && !g.value(output).uses.empty())
+      raise(fail(Code::bad_usage, "node", "a result of this node is still used").found(g.value(output).name));
+  g.erase(id);
+}
+
+void erase_value(const PyGraph& graph, const ValueRef& value) {
+  ir::Graph& g = graph.restructure();
+  const ir::ValueId id = id_in(graph, value);
+  if (g.value(id).kind == ir::Value::Kind::result || !g.value(id).uses.empty())
+    raise(fail(Code::bad_usage, "value", "only unused inputs and constants can be erased").found(g.value(id).name));
+  g.erase_value(id);
+}
+
+}  // namespace
+
+void bind_graph_edits(nb::class_<PyGraph>& graph) {
+  graph
+      .def("insert", &insert, nb::arg("op_type"), nb::arg("inputs"), nb::arg("attributes") = nb::dict(), nb::kw_only(),
+           nb::arg("outputs") = -1, nb::arg("before") = nb::none(), nb::arg("after") = nb::none(), nb::arg("domain") = "",
+           nb::arg("name") = "", nb::arg("names") = std::vector<std::string>(), nb::arg("infer") = true)
+      .def("add_input", &add_input, nb::arg("name"), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none())
+      .def("add_constant", &add_constant, nb::arg("array"), nb::arg("name") = "", nb::kw_only(), nb::arg("dtype") = nb::none())
+      .def(
+          "add_output",
+          [](const PyGraph& g, const ValueRef& value, const std::string& name) { g.restructure().add_output(id_in(g, value), name); },
+          nb::arg("value"), nb::arg("name") = "")
+      .def(
+          "set_output",
+          [](const PyGraph& g, int64_t slot, const ValueRef& value) {
+            ir::Graph& edited = g.edit();
+            edited.set_output(slot_in(edited.outputs().size(), slot, "output"), id_in(g, value));
+          },
+          nb::arg("slot"), nb::arg("value"))
+      .def(
+          "set_output_name",
+          [](const PyGraph& g, int64_t slot, std::string name) {
+            ir::Graph& edited = g.restructure();
+            edited.set_output_name(slot_in(edited.outputs().size(), slot, "output"), std::move(name));
+          },
+          nb::arg("slot"), nb::arg("name"))
+      .def(
+          "erase_output",
+          [](const PyGraph& g, int64_t slot) {
+            ir::Graph& edited = g.restructure();
+            edited.erase_output(slot_in(edited.outputs().size(), slot, "output"));
+          },
+          nb::arg("slot"))
+      .def(
+          "replace_all_uses",
+          [](const PyGraph& g, const ValueRef& from, const ValueRef& to, const std::optional<NodeRef>& except) {
+            return g.edit().replace_all_uses(id_in(g, from), id_in(g, to), except ? id_in(g, *except) : ir::NodeId{});
+          },
+          nb::arg("old"), nb::arg("new"), nb::kw_only(), nb::arg("except_by") = nb::none())
+      .def("erase", &erase_node, nb::arg("node"))
+      .def("erase", &erase_value, nb::arg("value"))
+      .def("remove_dead", [](const PyGraph& g) { return rewrite::remove_dead(g.restructure()); })
+      .def("infer", [](const PyGraph& g) { unwrap(ir::infer_all(g.edit())); });
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes and values.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <span>
+
+#include "convert.h"
+#include "handles.h"
+
+namespace tenon::python {
+namespace {
+
+std::span<const ir::ValueId> explicit_inputs(const ir::Node& node) { return {node.inputs.begin(), node.explicit_inputs}; }
+
+nb::dict attributes(const NodeRef& node) {
+  nb::dict out;
+  for (const auto& [name, value] : look(node).attributes) out[name.c_str()] = python_of(value);
+  return out;
+}
+
+/// (attribute, graph, captures: how many of its last inputs stand for outer values) of each.
+nb::list bodies(const NodeRef& node) {
+  nb::list out;
+  for (size_t k = 0; k < look(node).bodies.size(); ++k) {
+    const ir::Body& body = look(node).bodies[k];
+    out.append(nb::make_tuple(body.name, std::make_shared<PyGraph>(node.graph, node.id, k), body.captures));
+  }
+  return out;
+}
+
+/// (rule, source nodes); None where the node was read from a model.
+nb::object provenance(const NodeRef& node) {
+  const auto& p = look(node).provenance;
+  if (!p || p->rule.empty()) return nb::none();
+  return nb::make_tuple(p->rule, p->sources);
+}
+
+/// What the model's author said of the node.
+nb::dict metadata(const NodeRef& node) {
+  nb::dict out;
+  if (const auto& p = look(node).provenance)
+    for (const auto& [key, value] : p->metadata) out[key.c_str()] = value;
+  return out;
+}
+
+void set_operand(const NodeRef& node, int64_t slot, nb::handle value) {
+  ir::Graph& g = node.graph->edit();
+  const ir::Node& n = look(node);
+  const auto count = static_cast<int64_t>(n.explicit_inputs);
+  const bool one_more = slot == count && n.inputs.size() == n.explicit_inputs;
+  if (slot < 0 || (slot >= count && !one_more))
+    raise(fail(Code::index_out_of_range, "operand", "there is no such operand")
+              .expected("0 to " + std::to_string(count - 1))
+              .found(std::to_string(slot)));
+  const ir::ValueId operand = operand_in(*node.graph, value);
+  if (operand && !g.stands_before(operand, node.id))
+    raise(fail(Code::bad_graph, g.value(operand).name, "this operand stands behind the node")
+              .advice("use replace_all_uses, which moves nodes"));
+  g.set_operand(node.id, static_cast<uint32_t>(slot), operand);
+}
+
+void set_attribute(const NodeRef& node, const std::string& name, nb::handle value) {
+  ir::Graph& g = node.graph->edit();
+  if (value.is_none()) g.erase_attribute(id_in(*node.graph, node), name);
+  else g.set_attribute(id_in(*node.graph, node), name, attribute_of(*look(node).op, name, value));
+}
+
+/// Of a value without a name, one that nobody has yet.
+const std::string& ensure_name(const ValueRef& value) {
+  if (look(value).name.empty()) {
+    ir::Graph& g = value.graph->get();
+    const ir::Node* producer = look(value).producer ? &g.node(look(value).producer) : nullptr;
+    g.set_name(value.id, g.unique_name(producer ? producer->op->name : "constant"));
+  }
+  return look(value).name;
+}
+
+nb::list uses(const ValueRef& value) {
+  nb::list out;
+  for (const ir::Use& use : look(value).uses) out.append(nb::make_tuple(object_of(value.graph, use.node), use.slot));
+  return out;
+}
+
+/// Each once, in the graph's order.
+std::vector<ir::NodeId> user_ids(const ValueRef& value) {
+  std::vector<ir::NodeId> out;
+  for (const ir::Use& use : look(value).uses)
+    if (use.node && std::ranges::find(out, use.node) == out.end()) out.push_back(use.node);
+  const ir::Graph& g = value.graph->get();
+  std::ranges::sort(out, [&](ir::NodeId a, ir::NodeId b) { return g.is_before(a, b); });
+  return out;
+}
+
+bool is_captured(const ValueRef& value) {
+  const ir::Graph& g = value.graph->get();
+  return std::ranges::any_of(look(value).uses,
+                             [&](const ir::Use& use) { return use.node && use.slot >= g.node(use.node).explicit_inputs; });
+}
+
+nb::object array_of(const ValueRef& value) {
+  const ir::Value& v = look(value);
+  if (!v.is_constant()) raise(fail(Code::bad_usage, v.name, "only constants have an array"));
+  return numpy_of(unwrap(ir::materialise(*v.constant)));
+}
+
+/// What is known of the elements of a small integer value: ints, texts of symbolic sizes.
+nb::object elements_of(const ValueRef& value) {
+  const auto& data = look(value).data;
+  if (!data) return nb::none();
+  ir::Type as_shape;
+  as_shape.shape = *data;
+  return shape_of(as_shape);
+}
+
+const char* kind_of(const ValueRef& value) {
+  switch (look(value).kind) {
+    case ir::Value::Kind::input: return "input";
+    case ir::Value::Kind::constant: return "constant";
+    case ir::Value::Kind::result: return "result";
+  }
+  return "";
+}
+
+template <class R>
+nb::class_<R> bind_handle(nb::module_& m, const char* name) {
+  nb::class_<R> type(m, name);
+  type.def_prop_ro("graph", [](const R& r) { return r.graph; })
+      .def_prop_ro("alive", [](const R& r) { return r.alive(); })
+      .def("__eq__", [](const R& a, const R& b) { return a == b; })
+      .def(
+          "__eq__", [](const R&, nb::object) { return false; }, nb::arg().none())
+      .def("__hash__", [](const R& r) { return std::hash<uint32_t>()(r.id.bits); });
+  return type;
+}
+
+void bind_node(nb::module_& m) {
+  bind_handle<NodeRef>(m, "Node")
+      .def_prop_ro("op_type", [](const NodeRef& n) { return look(n).op->name; })
+      .def_prop_ro("domain", [](const NodeRef& n) { return look(n).op->domain; })
+      .def_prop_rw(
+          "name", [](const NodeRef& n) { return look(n).name; },
+          [](const NodeRef& n, std::string name) { n.graph->get().set_name(id_in(*n.graph, n), std::move(name)); })
+      .def_prop_ro("inputs", [](const NodeRef& n) { return list_of(n.graph, explicit_inputs(look(n))); })
+      .def_prop_ro("captures",
+                   [](const NodeRef& n) {
+                     const ir::Node& node = look(n);
+                     return list_of(n.graph,
+                                    std::span<const ir::ValueId>(node.inputs.begin(), node.inputs.size()).subspan(node.explicit_inputs));
+                   })
+      .def_prop_ro("outputs", [](const NodeRef& n) { return list_of(n.graph, look(n).outputs); })
+      .def_prop_ro("attributes", &attributes)
+      .def_prop_ro("bodies", &bodies)
+      .def_prop_ro("provenance", &provenance)
+      .def_prop_ro("metadata", &metadata)
+      .def_prop_ro("commutative", [](const NodeRef& n) { return look(n).op->commutative; })
+      .def_prop_ro("next", [](const NodeRef& n) { return object_of(n.graph, n.graph->get().next(id_in(*n.graph, n))); })
+      .def_prop_ro("previous", [](const NodeRef& n) { return object_of(n.graph, n.graph->get().previous(id_in(*n.graph, n))); })
+      .def("is_before", [](const NodeRef& a, const NodeRef& b) { return a.graph->get().is_before(id_in(*a.graph, a), id_in(*a.graph, b)); })
+      .def("set_operand", &set_operand, nb::arg("slot"), nb::arg("value").none())
+      .def("set_attribute", &set_attribute, nb::arg("name"), nb::arg("value").none())
+      .def("infer", [](const NodeRef& n) { unwrap(ir::infer(n.graph->edit(), id_in(*n.graph, n))); })
+      .def("__repr__", [](const NodeRef& n) -> std::string {
+        if (!n.alive()) return "<Node: gone>";
+        return "<Node " + look(n).op->name + (look(n).name.empty() ? "" : " '" + look(n).name + "'") + ">";
+      });
+}
+
+}  // namespace
+
+void bind_nodes(nb::module_& m) {
+  bind_node(m);
+  bind_handle<ValueRef>(m, "Value")
+      .def_prop_rw(
+          "name", [](const ValueRef& v) { return look(v).name; },
+          [](const ValueRef& v, std::string name) { v.graph->get().set_name(id_in(*v.graph, v), std::move(name)); })
+      .def("ensure_name", &ensure_name)
+      .def_prop_ro("kind", &kind_of)
+      .def_prop_ro("dtype",
+                   [](const ValueRef& v) -> nb::object {
+                     const DType dtype = look(v).type.dtype;
+                     return dtype == DType::none ? nb::none() : nb::object(nb::str(std::string(name_of(dtype)).c_str()));
+                   })
+      .def_prop_ro("onnx_dtype", [](const ValueRef& v) { return static_cast<int>(look(v).type.dtype); })
+      .def_prop_ro("is_tensor", [](const ValueRef& v) { return look(v).type.kind == ir::Type::Kind::tensor; })
+      .def_prop_ro("shape", [](const ValueRef& v) { return shape_of(look(v).type); })
+      .def_prop_ro("elements", &elements_of)
+      .def_prop_ro("is_constant", [](const ValueRef& v) { return look(v).is_constant(); })
+      .def_prop_ro("byte_size", [](const ValueRef& v) { return look(v).is_constant() ? look(v).constant->byte_size() : 0; })
+      .def("array", &array_of)
+      .def_prop_ro("is_computable", &is_computable)
+      .def("compute", &computed)
+      .def_prop_ro("producer", [](const ValueRef& v) { return object_of(v.graph, look(v).producer); })
+      .def_prop_ro("index", [](const ValueRef& v) { return look(v).index; })
+      .def_prop_ro("uses", &uses)
+      .def_prop_ro("users", [](const ValueRef& v) { return list_of(v.graph, user_ids(v)); })
+      .def_prop_ro("use_count", [](const ValueRef& v) { return look(v).uses.size(); })
+      .def_prop_ro("is_output", [](const ValueRef& v) { return v.graph->get().is_output(id_in(*v.graph, v)); })
+      .def_prop_ro("is_captured", &is_captured)
+      .def(
+          "set_type",
+          [](const ValueRef& v, nb::handle dtype, nb::handle shape) {
+            ir::Graph& g = v.graph->restructure();
+            g.set_type(id_in(*v.graph, v), type_of(g.symbols(), dtype, shape));
+          },
+          nb::arg("dtype").none(), nb::arg("shape").none() = nb::none())
+      .def("__repr__", [](const ValueRef& v) -> std::string {
+        if (!v.alive()) return "<Value: gone>";
+        return "<Value " + look(v).name + ": " + look(v).type.text() + ">";
+      });
+}
+
+}  // namespace tenon::python

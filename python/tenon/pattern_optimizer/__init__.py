@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites ONNX models with patterns: Tenon's own rules by name, and patterns written in Python, on Tenon's engine.
+
+>>> onx = GraphBuilder(onnx.load("model.onnx"), optimization_options=OptimizationOptions(patterns="default")).to_onnx()
+
+Needs the package onnx (`pip install tenon[onnx]`). docs/pattern-optimizer.md tells what differs from the interface it follows.
+"""
+
+from __future__ import annotations
+
+try:
+    import onnx as _onnx  # noqa: F401
+except ImportError as e:
+    raise ImportError("tenon.pattern_optimizer needs the package onnx: pip install tenon[onnx]") from e
+
+from .builder import GraphBuilder
+from .easy import EasyPatternOptimization
+from .functions import pattern_graph, rule_of_models
+from .helpers import demo_mlp_model, pretty_onnx, to_dot, to_onnx
+from .nodes import NodeView
+from .options import OptimizationOptions
+from .pattern import EnginePattern, MatchResult, PatternOptimization
+from .selection import get_pattern, get_pattern_list
+from .view import GraphBuilderPatternOptimization
+
+__all__ = [
+    "EasyPatternOptimization",
+    "EnginePattern",
+    "GraphBuilder",
+    "GraphBuilderPatternOptimization",
+    "MatchResult",
+    "NodeView",
+    "OptimizationOptions",
+    "PatternOptimization",
+    "demo_mlp_model",
+    "get_pattern",
+    "get_pattern_list",
+    "pattern_graph",
+    "pretty_onnx",
+    "rule_of_models",
+    "to_dot",
+    "to_onnx",
+]

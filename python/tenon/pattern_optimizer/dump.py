@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DUMPPATTERNS: each rewrite as a model before, a model after, and a page with both as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+
+from .. import _tenon
+from ..rewriting import Node, Value
+from .helpers import pretty_onnx
+from .nodes import NodeView, name_of
+
+
+def _info(value: Value, name: str) -> onnx.ValueInfoProto:
+    return oh.make_tensor_value_info(name, value.onnx_dtype, value.shape)
+
+
+def model_of(nodes: list[Node], outputs: dict[Value, str]) -> onnx.ModelProto:
+    """These nodes alone: what they read from elsewhere are the inputs; `outputs` says the names of the results that are asked for."""
+    nodes = sorted(set(nodes), key=lambda n: n.graph.nodes.index(n))
+    made = {v for n in nodes for v in n.outputs if v is not None}
+    read = dict.fromkeys(v for n in nodes for v in [*n.inputs, *n.captures] if v is not None and v not in made)
+    read.update((v, None) for v in outputs if v not in made)
+    protos = [NodeView(n).to_proto() for n in nodes]
+    for value, name in outputs.items():
+        if value not in made or name_of(value) != name:
+            protos.append(oh.make_node("Identity", [name_of(value)], [name]))
+    graph = oh.make_graph(
+        protos,
+        "pattern",
+        [_info(v, name_of(v)) for v in read if not v.is_constant],
+        [_info(v, name) for v, name in outputs.items()],
+        [onh.from_array(v.array(), name=name_of(v)) for v in read if v.is_constant],
+    )
+    domains = {n.domain for n in protos} - {""}
+    opsets = [oh.make_opsetid("", _tenon.newest_opset), *[oh.make_opsetid(d, 1) for d in sorted(domains)]]
+    return oh.make_model(graph, opset_imports=opsets, producer_name="tenon")
+
+
+class Dump:
+    """Files NAME_0000.before.onnx, NAME_0000.after.onnx and NAME_0000.txt in a folder, numbered by pattern."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.counts: dict[str, int] = {}
+
+    def check(self, event: dict[str, Any]) -> None:
+        """Called by the driver while both sides stand in the graph."""
+        name = event["rule"]
+        number = self.counts[name] = self.counts.get(name, -1) + 1
+        stem = self.folder / f"{name}_{number:04d}"
+        replaced = event["replacements"]
+        # The names of the old results are the names of both models' outputs.
+        before = model_of(event["nodes"], {old: name_of(old) for old, _ in replaced})
+        after = model_of(event["made"], {new: f"{name_of(old)}" for old, new in replaced})
+        onnx.save(before, f"{stem}.before.onnx")
+        onnx.save(after, f"{stem}.after.onnx")
+        Path(f"{stem}.txt").write_text(f"{name}\n\nbefore\n{pretty_onnx(before)}\n\nafter\n{pretty_onnx(after)}\n", encoding="utf-8")

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment variables of the pattern optimizer, read when an optimisation starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+
+def short_name(name: str) -> str:
+    """NotNotPattern and NotNot are one name."""
+    return name.removesuffix("Pattern")
+
+
+def _number(text: str) -> int:
+    return int(text) if text.strip().lstrip("-").isdigit() else 0
+
+
+def _names(text: str) -> set[str]:
+    return {short_name(n.strip()) for n in text.split(",") if n.strip()}
+
+
+@dataclass
+class Environment:
+    verbose: int = 0  # LOG_PATTERN_OPTIMIZE
+    loud: set[str] = field(default_factory=set)  # PATTERN
+    dropped: set[str] = field(default_factory=set)  # DROPPATTERN
+    dump: str = ""  # DUMPPATTERNS
+    no_remove: str = ""  # PATTERNNOREMOVE
+    step: bool = False  # PATTERNSTEP
+
+    @staticmethod
+    def read() -> Environment:
+        get = os.environ.get
+        return Environment(
+            verbose=_number(get("LOG_PATTERN_OPTIMIZE", "")),
+            loud=_names(get("PATTERN", "")),
+            dropped=_names(get("DROPPATTERN", "")),
+            dump=get("DUMPPATTERNS", ""),
+            no_remove=get("PATTERNNOREMOVE", ""),
+            step=get("PATTERNSTEP", "").lower() in ("1", "true"),
+        )
+
+    def verbosity(self, name: str, given: int) -> int:
+        """Of the pattern of that name: the highest that anything asks for."""
+        own = _number(os.environ.get(name, "")) or _number(os.environ.get(short_name(name), ""))
+        return max(given, self.verbose, own, 10 if short_name(name) in self.loud else 0)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries out what `apply` answered: new nodes are built by the engine, and stand for the results that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+
+from ..rewriting import Rewriter, Value
+from .nodes import NodeView, attribute_value
+from .pattern import MatchResult
+from .view import GraphBuilderPatternOptimization
+
+
+def _constant(node: onnx.NodeProto) -> np.ndarray:
+    """The array of a Constant node."""
+    (attribute,) = node.attribute
+    value = attribute_value(attribute)
+    if attribute.type == onnx.AttributeProto.TENSOR:
+        return value
+    dtype = np.float32 if attribute.name.startswith("value_float") else np.int64 if attribute.name.startswith("value_int") else object
+    return np.array(value, dtype=dtype)
+
+
+def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """Producers before users; patterns may give their nodes in any order."""
+    made = {o: k for k, n in enumerate(nodes) for o in n.output if o}
+    done: dict[int, None] = {}
+
+    def visit(k: int, above: tuple[int, ...]) -> None:
+        if k in above:
+            raise ValueError(f"apply returned nodes that use each other: {nodes[k].op_type} -> {list(nodes[k].output)}")
+        if k in done:
+            return
+        for i in nodes[k].input:
+            if i in made and made[i] != k:
+                visit(made[i], (*above, k))
+        done[k] = None
+
+    for k in range(len(nodes)):
+        visit(k, ())
+    return [nodes[k] for k in done]
+
+
+class Insertion:
+    def __init__(self, view: GraphBuilderPatternOptimization, rewriter: Rewriter, result: MatchResult, kept: set[NodeView]) -> None:
+        self.view = view
+        self.rewriter = rewriter
+        self.made: dict[str, Value] = {}
+        removed = [n for n in result.nodes if n is not None and n not in kept]
+        self.replaceable = {name: value for n in removed for name, value in zip(n.output, n.node.outputs, strict=True) if name}
+        self.nodes: list[NodeView] = []
+
+    def operand(self, name: str, node: onnx.NodeProto) -> Value | None:
+        if not name:
+            return None
+        value = self.made.get(name) or self.view._find(name)
+        if value is None:
+            raise ValueError(f"apply returned {node.op_type}({', '.join(node.input)}), but nobody makes {name!r}")
+        return value
+
+    def build(self, node: onnx.NodeProto) -> list[Value]:
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
+            return [self.rewriter.constant(_constant(node))]
+        attributes = {}
+        for attribute in node.attribute:
+            if attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
+                raise NotImplementedError(f"not supported yet: a new node with a body ({node.op_type})")
+            attributes[attribute.name] = attribute_value(attribute)
+        operands = [self.operand(name, node) for name in node.input]
+        values = self.rewriter.op(node.op_type, operands, attributes, outputs=len(node.output), domain=node.domain)
+        producer = next(v for v in values if v is not None).producer
+        if node.name:
+            producer.name = node.name
+        self.nodes.append(NodeView(producer))
+        return values
+
+    def add(self, node: onnx.NodeProto) -> None:
+        values = self.build(node)
+        for name, value in zip(node.output, values, strict=True):
+            if not name:
+                continue
+            if name in self.replaceable:
+                self.rewriter.replace(self.replaceable.pop(name), value)
+            elif self.view._find(name) is not None or name in self.made:
+                raise ValueError(f"apply makes {name!r} again, which a node that stays makes already")
+            elif not value.is_constant or not value.name:
+                value.name = name
+            self.made[name] = value
+
+
+def insert(view: GraphBuilderPatternOptimization, rewriter: Rewriter, result: MatchResult) -> list[NodeView]:
+    """Calls the match's `apply` and carries its answer out. Returns the new nodes."""
+    returned = list(result.apply(view, *result.nodes))
+    kept = {n for n in returned if isinstance(n, NodeView)}
+    for node in returned:
+        if not isinstance(node, NodeView | onnx.NodeProto):
+            raise TypeError(f"apply returned {node!r}: expected nodes that it was given, or onnx.NodeProto")
+    insertion = Insertion(view, rewriter, result, kept)
+    for node in in_order([n for n in returned if not isinstance(n, NodeView)]):
+        insertion.add(node)
+    return insertion.nodes

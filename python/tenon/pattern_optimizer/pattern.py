@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Patterns: written by hand, or rules of the engine under their names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import onnx
+
+from ..rewriting import Rule
+from .nodes import NodeView
+
+if TYPE_CHECKING:
+    from .view import GraphBuilderPatternOptimization
+
+Nodes = Sequence[NodeView | onnx.NodeProto | None]
+
+
+class MatchResult:
+    """What a pattern found: the nodes that its rewrite is about, in the order in which `apply` takes them.
+
+    Every node given is removed, unless `apply` returns it. None may stand in the place of a node that the graph does not have.
+    insert_at: a hint, which the engine does not need: it finds the place of new nodes itself.
+    """
+
+    def __init__(
+        self,
+        pattern: PatternOptimization,
+        nodes: Sequence[NodeView | None],
+        apply: Callable[..., Nodes],
+        insert_at: NodeView | None = None,
+        comment: str | None = None,
+    ) -> None:
+        if not any(n is not None for n in nodes):
+            raise ValueError(f"{pattern}: a match needs at least one node")
+        self.pattern = pattern
+        self.nodes = list(nodes)
+        self.apply = apply
+        self.insert_at = insert_at
+        self.comment = comment
+
+    def __repr__(self) -> str:
+        return f"MatchResult: {self.pattern} replaces {[n.op_type for n in self.nodes if n is not None]}"
+
+
+class _Named:
+    """What all patterns have in common."""
+
+    verbose: int
+    priority: int
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{self.name}()"
+
+
+class PatternOptimization(_Named):
+    """A pattern in Python: `match` looks and decides, `apply` gives the new nodes.
+
+    priority: patterns of higher numbers wait until those of lower ones find nothing any more. min_opset: always met, as patterns see
+    the newest operators (kept for patterns that pass it on).
+    """
+
+    def __init__(self, verbose: int = 0, priority: int = 1, min_opset: int = 1) -> None:
+        self.verbose = verbose
+        self.priority = priority
+        self.min_opset = min_opset
+        self.last_reason = ""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    @classmethod
+    def fast_op_type(cls) -> set[str] | None:
+        """Operators at which `match` is asked; None: all."""
+        return None
+
+    def match(self, g: GraphBuilderPatternOptimization, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
+        """Must not change the graph. None: no match."""
+        raise NotImplementedError(f"{self.name} has no method match")
+
+    def apply(self, g: GraphBuilderPatternOptimization, *nodes: Any) -> Nodes:
+        """The nodes that replace those of the match: new ones, and those that stay."""
+        raise NotImplementedError(f"{self.name} has no method apply")
+
+    def none(self, node: Any = None, lineno: int | None = None, msg: Callable[[], str] | str | None = None) -> None:
+        """What `match` returns where it does not match, saying where it gave up and why (shown from verbosity 10 on)."""
+        if node is None:
+            self.last_reason = ""
+            return
+        caller = sys._getframe(1).f_code
+        where = f"line {lineno if lineno is not None else '?'} of {os.path.basename(caller.co_filename)}"
+        self.last_reason = f"no match: {where}"
+        if self.verbose >= 10:
+            text = msg() if callable(msg) else msg or ""
+            print(
+                f"[{self.name}.match] none: {where}, {node.op_type} {node.name!r} -> {', '.join(node.output)}{': ' if text else ''}{text}"
+            )
+
+
+class EnginePattern(_Named):
+    """A rule of the engine. Such patterns have no match and apply in Python: the engine runs them."""
+
+    PRIORITIES = {"clean": 0, "fuse": 1, "combine": 2, "target": 3}
+
+    def __init__(self, rule: Rule, verbose: int = 0) -> None:
+        self.rule = rule
+        self.verbose = verbose
+        self.priority = self.PRIORITIES[rule.stage]
+
+    @property
+    def name(self) -> str:
+        return self.rule.name
+
+    @property
+    def seeds(self) -> list[str]:
+        """The names of the rewrites that it covers in other catalogues."""
+        return self.rule.seeds.split()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnginePattern) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)

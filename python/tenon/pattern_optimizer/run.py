@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One optimisation from beginning to end: clean, patterns by priority, clean again."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+from ..rewriting import Graph, Rule, rewrite, select
+from .bridge import PROTECTED, Bridge, rule_of
+from .cleaning import merge_equal, names_in, nodes_in
+from .dump import Dump
+from .environment import Environment, short_name
+from .options import OptimizationOptions
+from .pattern import MatchResult, PatternOptimization
+from .selection import Pattern
+from .statistics import Rows
+from .view import GraphBuilderPatternOptimization
+
+UNLIMITED = 1 << 62
+
+
+class Optimization:
+    def __init__(self, graph: Graph, options: OptimizationOptions, view: GraphBuilderPatternOptimization) -> None:
+        self.graph = graph
+        self.options = options
+        self.view = view
+        self.env = Environment.read()
+        self.verbose = max(options.verbose, view.verbose, self.env.verbose)
+        self.rows = Rows(self.verbose)
+        self.left_out: set[str] = set()
+        self.budget = options.stop_after if options.stop_after >= 0 else UNLIMITED
+        self.iterations = options.max_iter if options.max_iter >= 0 else UNLIMITED
+        self.matched: list[MatchResult] = []
+        self.bridges: dict[str, Bridge] = {}
+        folder = self.env.dump or options.dump_applied_patterns
+        self.dump = Dump(folder) if folder else None
+        self.identity = select("identity") if options.remove_identity else []
+
+    def run(self) -> list[dict[str, Any]]:
+        start = time.perf_counter()
+        self.say(f"start with {len(self.graph)} nodes, {len(self.options.patterns)} patterns")
+        patterns = [p for p in self.options.patterns if not self.dropped(p)]
+        for pattern in patterns:
+            pattern.verbose = self.env.verbosity(pattern.name, max(pattern.verbose, self.verbose))
+        self.clean()
+        for priority in sorted({p.priority for p in patterns}):
+            chosen = [p for p in patterns if (p.priority == 3 if priority == 3 else p.priority <= priority)]
+            self.phase(chosen, fold=priority != 3)
+        if patterns:
+            self.clean()
+        self.say(f"done with {len(self.graph)} nodes in {time.perf_counter() - start:.3f} s")
+        self.rows.finish(len(self.graph), time.perf_counter() - start)
+        return self.rows.rows
+
+    def say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[pattern_optimizer.optimize] {text}")
+
+    def dropped(self, pattern: Pattern) -> bool:
+        return bool({short_name(pattern.name), *getattr(pattern, "seeds", ())} & self.env.dropped)
+
+    def clean(self) -> None:
+        """Equal initializers and Shape nodes become one, constants fold, Identity nodes and what nobody uses go away."""
+        merged = merge_equal(self.graph, shapes=self.options.remove_duplicated_shape, constants=self.options.remove_duplicated_initializer)
+        self.rows.cleaned("remove_duplicates", merged)
+        if self.options.remove_unused:
+            self.drive([*self.identity], budget=UNLIMITED)
+
+    # --- patterns ------------------------------------------------------------------------------------------
+
+    def rule(self, pattern: Pattern) -> Rule:
+        if not isinstance(pattern, PatternOptimization):
+            return pattern.rule
+        bridge = self.bridges.setdefault(pattern.name, Bridge(pattern, self.view, self.matched))
+        return rule_of(pattern, bridge)
+
+    def phase(self, patterns: list[Pattern], fold: bool) -> None:
+        rules = [self.rule(p) for p in patterns] + self.identity
+        if not (self.env.step or self.env.no_remove or self.options.verifies):
+            self.drive(rules, self.budget, fold)
+            return
+        # A guard that looks after each rewrite: a driver that always finds something must not go on for ever.
+        for _ in range(32 * max(len(self.graph), 10)):
+            before = names_in(self.graph) if self.env.no_remove else set()
+            if self.drive(rules, min(self.budget, 1), fold) == 0:
+                break
+            self.look(before)
+
+    def look(self, before: set[str]) -> None:
+        last = self.rows.last
+        if self.env.step or self.options.verifies:
+            self.graph.verify()
+            self.graph.infer()
+        if self.env.step:
+            print(f"[pattern_optimizer.step] {last}: {len(self.graph)} nodes")
+        if self.env.no_remove in before and self.env.no_remove not in names_in(self.graph):
+            raise AssertionError(f"{last} removed {self.env.no_remove!r}, which PATTERNNOREMOVE protects")
+
+    def drive(self, rules: list[Rule], budget: int, fold: bool = True) -> int:
+        """One run of the driver. Returns how many rewrites it carried out."""
+        rules = [r for r in rules if r.name not in self.left_out]
+        if budget <= 0 or self.iterations <= 0:
+            return 0
+        keep = {n.name for n in nodes_in(self.graph) if n.name.startswith(PROTECTED)}
+        events = self.rows.events(self.bridges)
+        statistics = rewrite(
+            self.graph,
+            rules,
+            order="sweep",
+            allowed=self.options.allowed,
+            stop_after=min(budget, UNLIMITED),
+            iterations=min(self.iterations, 1 << 30),
+            timing=True,
+            bodies=self.options.recursive,
+            keep=keep,
+            fold=self.options.constant_folding if fold else False,
+            applied=events.applied,
+            check=self.dump.check if self.dump else None,
+        )
+        events.close()
+        applied = self.rows.add(statistics, events)
+        if rules != self.identity:
+            self.budget -= applied
+            self.iterations -= statistics["sweeps"]
+        for rule in statistics["rules"]:
+            if rule["left_out"]:
+                self.left_out.add(rule["name"])
+        for sentence in statistics["reports"]:
+            warnings.warn(sentence, RuntimeWarning, stacklevel=2)
+        return applied
+
+
+def optimize(graph: Graph, options: OptimizationOptions, view: GraphBuilderPatternOptimization) -> list[dict[str, Any]]:
+    return Optimization(graph, options, view).run()

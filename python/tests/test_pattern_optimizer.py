@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tenon.pattern_optimizer: the view, hand-written patterns, options, environment."""
+
+import inspect
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+from onnx_models import I64, B, F, model, nots, ops, same
+from tenon import TenonError
+from tenon.pattern_optimizer import (
+    EnginePattern,
+    GraphBuilder,
+    MatchResult,
+    OptimizationOptions,
+    PatternOptimization,
+    get_pattern,
+    get_pattern_list,
+    pretty_onnx,
+)
+from tenon.rewriting import Rule
+
+
+class NotNot(PatternOptimization):
+    def match(self, g, node, matched):
+        if node.op_type != "Not":
+            return self.none()
+        before = g.node_before(node.input[0])
+        if before is None or before.op_type != "Not":
+            return self.none(node, inspect.currentframe().f_lineno, lambda: "no Not before")
+        return MatchResult(self, [before, node], self.apply)
+
+    def apply(self, g, before, node):
+        kept = [before] if g.is_used_more_than_once(before.output[0]) else []
+        return [*kept, g.make_node("Identity", [before.input[0]], [node.output[0]], name=f"NotNot--{node.name}")]
+
+
+def optimised(onx, patterns, expect_same=True, **options):
+    options.setdefault("remove_identity", False)
+    builder = GraphBuilder(onx, optimization_options=OptimizationOptions(patterns=patterns, **options))
+    rows = builder.optimize()
+    out = builder.to_onnx(optimize=False)
+    if expect_same:
+        same(onx, out)
+    return out, rows
+
+
+def applied(rows):
+    return [r["pattern"].removeprefix("apply_") for r in rows if r["pattern"].startswith("apply_")]
+
+
+# --- hand-written patterns --------------------------------------------------------------------------------------------
+
+
+def test_not_not():
+    out, rows = optimised(nots(2), [NotNot()])
+    assert ops(out) == ["Identity"] and applied(rows) == ["NotNot"] and out.graph.node[0].name.startswith("NotNot--")
+
+
+@pytest.mark.parametrize("outputs", [("y", "t1"), ("y",)])
+def test_a_node_that_is_returned_stays(outputs):
+    out, rows = optimised(nots(2, outputs=outputs), [NotNot()])
+    assert applied(rows) == ["NotNot"] and ("Not" in ops(out)) == ("t1" in outputs)
+
+
+def test_what_a_body_reads_stays_although_apply_forgets_it():
+    class Forgets(NotNot):
+        def apply(self, g, before, node):
+            return [g.make_node("Identity", [before.input[0]], [node.output[0]])]
+
+    reads, other = (
+        oh.make_graph([oh.make_node(op, ["t1"], [n])], n, [], [oh.make_tensor_value_info(n, B, [4])])
+        for op, n in (("Identity", "a"), ("Not", "b"))
+    )
+    nodes = [
+        oh.make_node("Not", ["x"], ["t1"]),
+        oh.make_node("Not", ["t1"], ["y"]),
+        oh.make_node("If", ["c"], ["z"], then_branch=reads, else_branch=other),
+    ]
+    onx = model(nodes, {"x": (B, [4]), "c": (B, [])}, {"y": (B, [4]), "z": (B, [4])})
+    out, rows = optimised(onx, [Forgets()])
+    assert applied(rows) == ["Forgets"] and sorted(ops(out)) == ["Identity", "If", "Not"]
+
+
+def test_matches_never_overlap_in_one_iteration():
+    seen = []
+
+    class Watching(NotNot):
+        def apply(self, g, before, node):
+            seen.append((before.name, node.name))
+            return super().apply(g, before, node)
+
+    out, rows = optimised(nots(3), [Watching()])
+    assert seen == [("not_0", "not_1")] and sorted(ops(out)) == ["Identity", "Not"]
+    _, rows = optimised(nots(4), [NotNot()])
+    assert {r["iteration"] for r in rows if r["pattern"] == "apply_NotNot"} == {
+        next(r["iteration"] for r in rows if r["pattern"] == "apply_NotNot")
+    }
+
+
+def test_none_may_stand_among_the_nodes():
+    class WithBias(PatternOptimization):
+        def match(self, g, node, matched):
+            if node.op_type != "MatMul":
+                return self.none()
+            return MatchResult(self, [None, node, g.next_node(node.output[0])], self.apply)
+
+        def apply(self, g, nothing, matmul, add):
+            assert nothing is None and matmul.op_type == "MatMul"
+            if add is None:
+                return [matmul, g.make_node("Identity", matmul.output, ["never"])]
+            bias = next(i for i in add.input if i != matmul.output[0])
+            return [g.make_node("Gemm", [*matmul.input, bias], [add.output[0]])]
+
+    nodes = [oh.make_node("MatMul", ["x", "w"], ["t"]), oh.make_node("Add", ["b", "t"], ["y"])]
+    onx = model(nodes, {"x": (F, [3, 4])}, {"y": (F, [3, 2])}, {"w": np.ones((4, 2), np.float32), "b": np.ones(2, np.float32)})
+    out, rows = optimised(onx, [WithBias()])
+    assert ops(out) == ["Gemm"]
+
+
+def test_new_nodes_may_come_in_any_order_with_initializers_and_constants():
+    class Spread(PatternOptimization):
+        def match(self, g, node, matched):
+            return MatchResult(self, [node], self.apply, insert_at=node) if node.op_type == "Relu" else None
+
+        def apply(self, g, node):
+            zero = g.make_initializer("zero", np.zeros(1, np.float32))
+            shape, product, out = g.unique_name("shape"), g.unique_name("p"), node.output[0]
+            return [
+                g.make_node("Reshape", [product, shape], [out]),
+                g.make_node("Max", [node.input[0], zero], [product]),
+                oh.make_node("Constant", [], [shape], value_ints=[2, 2]),
+            ]
+
+    onx = model([oh.make_node("Relu", ["x"], ["y"])], {"x": (F, [2, 2])}, {"y": (F, [2, 2])})
+    out, rows = optimised(onx, [Spread()])
+    assert ops(out) == ["Max", "Reshape"] and [r["exit_point"] for r in rows if r["pattern"] == "apply_Spread"] == ["insert_at"]
+
+
+def test_axes_become_an_operand():
+    class Drop(PatternOptimization):
+        def match(self, g, node, matched):
+            return MatchResult(self, [node], self.apply) if node.op_type == "Reshape" else None
+
+        def apply(self, g, node):
+            return [g.make_node_check_opset("Squeeze", [node.input[0]], [node.output[0]], axes=[0])]
+
+    onx = model([oh.make_node("Reshape", ["x", "s"], ["y"])], {"x": (F, [1, 4])}, {"y": (F, [4])}, {"s": np.array([4], np.int64)})
+    assert ops(optimised(onx, [Drop()])[0]) == ["Squeeze"]
+
+
+def broken(match=None, apply=None):
+    class Broken(PatternOptimization):
+        def match(self, g, node, matched):
+            if node.op_type != "Not":
+                return None
+            return match(self, g, node) if match else MatchResult(self, [node], self.apply)
+
+        def apply(self, g, node):
+            return apply(g, node)
+
+    return Broken()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        (broken(match=lambda p, g, n: 1 / 0), "threw while matching: ZeroDivisionError"),
+        (broken(match=lambda p, g, n: g.make_initializer("a", np.zeros(1))), "match must not change the graph"),
+        (broken(match=lambda p, g, n: n.node.set_operand(0, g.graph.inputs[0])), "the graph must not be changed here"),
+        (broken(match=lambda p, g, n: True), "expected a MatchResult or None"),
+        (broken(match=lambda p, g, n: MatchResult(p, [GraphBuilder(nots(1)).nodes[0]], p.apply)), "no node of this graph"),
+        (broken(apply=lambda g, n: 1 / 0), "threw while rewriting: ZeroDivisionError"),
+        (broken(apply=lambda g, n: [7]), "expected nodes that it was given, or onnx.NodeProto"),
+        (broken(apply=lambda g, n: [g.make_node("Not", ["nobody"], n.output)]), "nobody makes 'nobody'"),
+        (broken(apply=lambda g, n: [g.make_node("NoSuch", n.input, n.output)]), "no op of this name"),
+        (broken(apply=lambda g, n: [n, g.make_node("Not", n.input, n.output)]), "makes 't1' again"),
+        (broken(apply=lambda g, n: [g.make_node("Cast", n.input, n.output, to=1)]), "another element type"),
+        (broken(apply=lambda g, n: [n]), "nothing has changed"),
+        (broken(apply=lambda g, n: [g.make_node("Not", ["p"], ["q"]), g.make_node("Not", ["q"], ["p"])]), "use each other"),
+    ],
+)
+def test_a_broken_pattern_is_named_undone_and_left_out_and_the_others_go_on(pattern, says):
+    onx = nots(2)
+    with pytest.warns(RuntimeWarning, match="Broken") as seen:
+        out, rows = optimised(onx, [pattern, NotNot()])
+    assert says in str(seen[0].message) and ops(out) == ["Identity"] and applied(rows) == ["NotNot"]
+
+
+def test_ctrl_c_ends_it():
+    def interrupt(p, g, n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        optimised(nots(2), [broken(match=interrupt)])
+
+
+def test_a_pattern_that_does_not_settle_is_named():
+    class Swap(PatternOptimization):
+        def match(self, g, node, matched):
+            return MatchResult(self, [node], self.apply) if node.op_type == "Add" else None
+
+        def apply(self, g, node):
+            return [g.make_node("Add", list(reversed(node.input)), node.output)]
+
+    onx = model([oh.make_node("Add", ["a", "b"], ["y"])], {"a": (F, [2]), "b": (F, [2])}, {"y": (F, [2])})
+    out, rows = optimised(onx, [Swap()], max_iter=7)
+    assert len(applied(rows)) == 7
+    with pytest.warns(RuntimeWarning, match="Swap does not settle"):
+        optimised(onx, [Swap()])
+
+
+def test_fast_op_type_says_where_a_pattern_is_asked():
+    asked = []
+
+    class Fast(NotNot):
+        @classmethod
+        def fast_op_type(cls):
+            return {"Not"}
+
+        def match(self, g, node, matched):
+            asked.append(node.op_type)
+            return super().match(g, node, matched)
+
+    nodes = [oh.make_node("Not", ["x"], ["t"]), oh.make_node("And", ["t", "x"], ["y"])]
+    optimised(model(nodes, {"x": (B, [4])}, {"y": (B, [4])}), [Fast()])
+    assert set(asked) == {"Not"}
+
+
+def test_a_lower_priority_number_goes_first():
+    class Early(NotNot):
+        def __init__(self):
+            super().__init__(priority=0)
+
+    class Late(NotNot):
+        pass
+
+    assert applied(optimised(nots(2), [Late(), Early()])[1]) == ["Early"]
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def test_patterns_are_chosen_by_name_rule_class_and_instance():
+    names = [p.name for p in get_pattern_list("activation")]
+    assert "gelu_erf" in names and all(isinstance(p, EnginePattern) for p in get_pattern_list("activation"))
+    assert [p.name for p in get_pattern_list("activation-gelu_erf")] == [n for n in names if n != "gelu_erf"]
+    rule = Rule.equation("own: Relu(?x) => ?x")
+    mixed = get_pattern_list(["gelu_erf", NotNot, NotNot(), rule, "gelu_erf"])
+    assert [p.name for p in mixed] == ["gelu_erf", "NotNot", "own"]
+    assert get_pattern_list(None) == [] and OptimizationOptions(patterns=None).patterns == []
+    assert get_pattern("gelu_erf").name == "gelu_erf" and [p.name for p in get_pattern_list([NotNot], negative=["NotNot"])] == []
+    with pytest.raises(TenonError, match="no set, file or rule"):
+        get_pattern_list("NoSuchPattern")
+    with pytest.raises(TypeError, match="is no pattern"):
+        get_pattern_list([3])
+
+
+def test_rules_of_the_engine_and_patterns_in_python_mix():
+    nodes = [oh.make_node("Not", ["x"], ["a"]), oh.make_node("Not", ["a"], ["b"]), oh.make_node("Or", ["b", "b"], ["y"])]
+    out, rows = optimised(model(nodes, {"x": (B, [4])}, {"y": (B, [4])}), ["or_same", NotNot()])
+    assert sorted(applied(rows)) == ["NotNot", "or_same"] and set(ops(out)) <= {"Identity"}
+
+
+def test_stop_after():
+    for k in (0, 1, 2):
+        assert len(applied(optimised(nots(4), [NotNot()], stop_after=k)[1])) == k
+
+
+def test_max_iter():
+    assert len(applied(optimised(nots(4), [NotNot()], max_iter=1)[1])) == 2
+    assert applied(optimised(nots(4), [NotNot()], max_iter=0)[1]) == []
+
+
+def test_identity_nodes_go_unless_told_otherwise():
+    nodes = [oh.make_node("Identity", ["x"], ["t"]), oh.make_node("Relu", ["t"], ["y"])]
+    onx = model(nodes, {"x": (F, [4])}, {"y": (F, [4])})
+    assert ops(optimised(onx, None, remove_identity=True)[0]) == ["Relu"]
+    assert ops(optimised(onx, None)[0]) == ["Identity", "Relu"]
+
+
+def test_constants_fold_unless_told_otherwise():
+    nodes = [oh.make_node("Add", ["a", "a"], ["t"]), oh.make_node("Mul", ["t", "t"], ["u"]), oh.make_node("Add", ["x", "u"], ["y"])]
+    onx = model(nodes, {"x": (F, [4])}, {"y": (F, [4])}, {"a": np.ones(4, np.float32)})
+    assert ops(optimised(onx, None)[0]) == ["Add"]
+    assert ops(optimised(onx, None, constant_folding=False)[0]) == ["Add", "Mul", "Add"]
+    assert ops(optimised(onx, None, constant_folding=["Add"])[0]) == ["Mul", "Add"]
+
+
+def test_what_nobody_uses_goes_unless_told_otherwise():
+    onx = model([oh.make_node("Relu", ["x"], ["y"]), oh.make_node("Abs", ["x"], ["t"])], {"x": (F, [4])}, {"y": (F, [4])})
+    assert ops(optimised(onx, None)[0]) == ["Relu"]
+    assert ops(optimised(onx, None, remove_unused=False)[0]) == ["Relu", "Abs"]
+    with pytest.raises(ValueError, match="always removed"):
+        OptimizationOptions(patterns=[NotNot()], remove_unused=False)
+
+
+def test_equal_initializers_and_shapes_become_one():
+    nodes = [
+        oh.make_node("Shape", ["x"], ["s1"]),
+        oh.make_node("Shape", ["x"], ["s2"]),
+        oh.make_node("Add", ["s1", "s2"], ["s"]),
+        oh.make_node("Add", ["x", "a"], ["t"]),
+        oh.make_node("Add", ["t", "b"], ["y"]),
+    ]
+    two = {k: np.full(4, 2, np.float32) for k in "ab"}
+    onx = model(nodes, {"x": (F, ["n", 4])}, {"y": (F, ["n", 4]), "s": (I64, [2])}, two)
+    out, _ = optimised(onx, None, constant_folding=False)
+    assert ops(out).count("Shape") == 1 and len(out.graph.initializer) == 1
+    out, _ = optimised(onx, None, constant_folding=False, remove_duplicated_shape=False, remove_duplicated_initializer=False)
+    assert ops(out).count("Shape") == 2 and len(out.graph.initializer) == 2
+
+
+def test_a_node_whose_name_protects_it_stays():
+    onx = nots(2)
+    onx.graph.node[0].name = "_DONOTREMOVE_first"
+    assert ops(optimised(onx, [NotNot()])[0]) == ["Not", "Not"]
+    assert ops(optimised(onx, [Rule.equation("Not(Not(?x)) => ?x")])[0]) == ["Not", "Not"]
+
+
+def test_verifies_looks_at_the_graph_after_each_rewrite():
+    assert len(applied(optimised(nots(4), [NotNot()], verifies=True)[1])) == 2
+
+
+# --- statistics, environment ------------------------------------------------------------------------------------------
+
+
+def test_rows():
+    _, rows = optimised(nots(4), [NotNot()])
+    match = [r for r in rows if r["pattern"] == "match_NotNot"]
+    apply = [r for r in rows if r["pattern"] == "apply_NotNot"]
+    assert sum(r["instances"] for r in match) >= 2 and all(r["time_in"] >= 0 for r in rows)
+    assert [(r["added"], r["removed"], r["match_index"], r["instances"]) for r in apply] == [(1, 2, 0, 1), (1, 2, 1, 1)]
+    added, removed = (sum(r.get(k, 0) for r in rows) for k in ("added", "removed"))
+    assert 4 + added - removed == rows[-1]["nodes"] == 2
+
+
+def test_droppattern(monkeypatch):
+    monkeypatch.setenv("DROPPATTERN", "NotNotPattern,Other")
+    assert applied(optimised(nots(2), [NotNot()])[1]) == []
+
+
+def test_patternnoremove_names_who_removes_it(monkeypatch):
+    monkeypatch.setenv("PATTERNNOREMOVE", "t1")
+    with pytest.raises(AssertionError, match="NotNot removed 't1'"):
+        optimised(nots(2), [NotNot()])
+    monkeypatch.setenv("PATTERNNOREMOVE", "y")
+    assert applied(optimised(nots(2), [NotNot()])[1]) == ["NotNot"]
+
+
+def test_patternstep_shows_each_rewrite(monkeypatch, capsys):
+    monkeypatch.setenv("PATTERNSTEP", "1")
+    assert len(applied(optimised(nots(4), [NotNot()])[1])) == 2
+    assert capsys.readouterr().out.count("[pattern_optimizer.step] NotNot: ") == 2
+
+
+@pytest.mark.parametrize("patterns", [[NotNot], [Rule.equation("not_not: Not(Not(?x)) => Identity(?x)")]])
+def test_dumppatterns_writes_both_sides_as_models(patterns, monkeypatch, tmp_path):
+    monkeypatch.setenv("DUMPPATTERNS", str(tmp_path / "dump"))
+    _, rows = optimised(nots(4), patterns)
+    name = applied(rows)[0]
+    files = sorted(f.name for f in (tmp_path / "dump").iterdir())
+    assert files == [f"{name}_{k:04d}.{end}" for k in (0, 1) for end in ("after.onnx", "before.onnx", "txt")]
+    before, after = (onnx.load(tmp_path / "dump" / f"{name}_0000.{side}.onnx") for side in ("before", "after"))
+    assert ops(before) == ["Not", "Not"] and ops(after)[0] == "Identity"
+    same(before, after)
+
+
+def test_verbosity_tells_why_nothing_matched(capsys):
+    optimised(nots(2), [NotNot(verbose=10)])
+    out = capsys.readouterr().out
+    assert "[NotNot.match] none: line" in out and "no Not before" in out
+    optimised(nots(2), [NotNot()])
+    assert capsys.readouterr().out == ""
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_graph_is_built_from_nothing():
+    g = GraphBuilder(18, ir_version=9)
+    g.make_tensor_input("x", F, ["batch", 4])
+    w = g.make_initializer("w", np.eye(4, dtype=np.float32))
+    y = g.op.Relu(g.op.MatMul("x", w), name="act")
+    a, b = g.op.Split(y, axis=1, num_outputs=2, outputs=2)
+    g.make_node("Concat", [b, a], ["z"], axis=1)
+    g.make_node("Add", ["z", np.array([1], np.float32)], "out")
+    g.make_tensor_output("out", F, ["batch", 4])
+    assert g.get_shape("out") == ("batch", 4) and g.main_opset >= 18
+    onx = g.to_onnx(optimize=False)
+    onnx.checker.check_model(onx)
+    assert ops(onx) == ["MatMul", "Relu", "Split", "Concat", "Add"] and onx.ir_version == 9 and onx.opset_import[0].version == 18
+    assert {n.name for n in onx.graph.node} >= {"act"}
+    with pytest.raises(TenonError, match="shape_mismatch|rank_mismatch|dtype_mismatch|MatMul"):
+        g.op.MatMul("x", np.ones((7, 2), np.float32))
+
+
+def test_models_come_as_protos_bytes_and_paths(tmp_path):
+    onx = nots(2)
+    onnx.save(onx, tmp_path / "m.onnx")
+    for given in (onx, onx.SerializeToString(), tmp_path / "m.onnx", str(tmp_path / "m.onnx")):
+        same(onx, GraphBuilder(given).to_onnx())
+
+
+def test_what_the_model_says_about_itself_stays():
+    onx = nots(2)
+    onx.doc_string = "words"
+    onx.metadata_props.add(key="a", value="b")
+    out = GraphBuilder(onx).to_onnx()
+    assert out.doc_string == "words" and out.metadata_props[0].value == "b" and out.graph.name == "g"
+
+
+def test_text_of_a_model():
+    text = pretty_onnx(nots(2))
+    assert "Not(x) -> t1" in text and "input: x: bool[4]" in text and "output: y: bool[4]" in text
+
+
+def test_an_operator_that_nobody_knows_is_named():
+    onx = model([oh.make_node("Mystery", ["x"], ["y"], domain="com.custom")], {"x": (F, [4])}, {"y": (F, [4])}, domains=["com.custom"])
+    with pytest.raises(TenonError, match="com.custom::Mystery"):
+        GraphBuilder(onx)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What patterns can ask the graph: GraphBuilderPatternOptimization."""
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+from onnx_models import B, F, model
+from tenon.pattern_optimizer import GraphBuilder, GraphBuilderPatternOptimization
+from tenon.rewriting import Graph, Rule, rewrite
+
+
+@pytest.fixture
+def view():
+    body = oh.make_graph([oh.make_node("Neg", ["h"], ["b1"])], "then", [], [oh.make_tensor_value_info("b1", F, None)])
+    other = oh.make_graph([oh.make_node("Abs", ["x"], ["b2"])], "else", [], [oh.make_tensor_value_info("b2", F, None)])
+    nodes = [
+        oh.make_node("MatMul", ["x", "w"], ["h"], name="mm"),
+        oh.make_node("Softmax", ["h"], ["s"], axis=1, name="sm"),
+        oh.make_node("Mul", ["s", "s"], ["t"]),
+        oh.make_node("Transpose", ["w"], ["wt"], perm=[1, 0]),
+        oh.make_node("MatMul", ["t", "wt"], ["y"]),
+        oh.make_node("If", ["c"], ["z"], then_branch=body, else_branch=other),
+    ]
+    w = np.arange(8, dtype=np.float32).reshape(4, 2)
+    onx = model(nodes, {"x": (F, ["n", 4]), "c": (B, [])}, {"y": (F, ["n", 4]), "z": (F, None)}, {"w": w, "half": np.float32(0.5)})
+    builder = GraphBuilder(onx)
+    builder.graph.add_constant(np.full(3, 2, np.int64), "twos")
+    builder.graph.add_constant(np.float32(0.5), "half")
+    return GraphBuilderPatternOptimization(builder)
+
+
+def test_the_view_speaks_of_the_newest_operators(view):
+    assert view.main_opset >= 23 and view.opsets[""] == view.main_opset
+
+
+def test_the_view_knows_types_shapes_and_ranks(view):
+    assert view.has_type("h") and view.get_type("h") == F and view.try_infer_type("h") == F
+    assert view.has_shape("h") and view.get_shape("h") == ("n", 2) and view.try_infer_shape("t") == ("n", 2)
+    assert view.has_rank("h") and view.get_rank("h") == 2 and not view.has_shape("h", full=True) and view.same_shape("h", "s")
+    with pytest.raises(KeyError, match="no result 'nobody'"):
+        view.has_type("nobody")
+
+
+def test_what_is_not_known_is_asked_for_in_vain():
+    graph = Graph()
+    graph.add_input("x")
+    view = GraphBuilderPatternOptimization(graph)
+    assert not view.has_type("x") and not view.has_rank("x") and view.try_infer_type("x") == 0 and view.try_infer_shape("x") is None
+    for ask in (view.get_type, view.get_shape, view.get_rank, view.get_device):
+        with pytest.raises(ValueError, match="not known"):
+            ask("x")
+    with pytest.raises(ValueError, match="not known"):
+        view.try_infer_type("x", exc=True)
+
+
+def test_the_view_knows_devices_that_were_told(view):
+    assert not view.has_device("h")
+    view.set_device("h", "cpu")
+    assert view.has_device("h") and view.get_device("h") == -1
+
+
+def test_the_view_computes_constants(view):
+    assert view.is_constant("w") and view.is_constant("wt") and not view.is_constant("h")
+    np.testing.assert_array_equal(view.get_computed_constant("wt"), np.arange(8).reshape(4, 2).T)
+    assert view.get_computed_constant("wt", statistics=["min", "max"]) == [0, 7] and view.get_computed_constant("h") is None
+    assert view.is_constant_scalar("half") and view.is_constant_scalar("half", 0.5) and not view.is_constant_scalar("half", 0.25)
+    assert not view.is_constant_scalar("twos") and view.is_constant_scalar("twos", 2, broadcast=True) and not view.is_constant_scalar("h")
+    assert view.get_constant_scalar("half") == 0.5 and view.get_constant_shape("w") == (4, 2)
+
+
+def test_the_view_walks(view):
+    matmul, softmax = view.nodes[0], view.nodes[1]
+    assert (matmul.name, matmul.op_type, matmul.domain, matmul.input, matmul.output) == ("mm", "MatMul", "", ["x", "w"], ["h"])
+    assert view.node_before("h") == matmul and view.node_before("x") is None and view.node_before("") is None
+    assert view.next_node("h") == softmax and view.next_nodes("h") == [softmax] and view.next_node("w") is None
+    assert [n.op_type for n in view.next_nodes("w")] == ["MatMul", "Transpose"] and len(view.next_nodes("s")) == 1
+    assert view.get_position(softmax) == 1 and view.input_names == ["x", "c"] and view.output_names == ["y", "z"]
+
+
+def test_the_view_knows_who_uses_what(view):
+    assert view.is_output("y") and not view.is_output("h") and view.is_used("h") and not view.is_used("half")
+    assert view.is_used_by_subgraph("h") and not view.is_used_by_subgraph("s")
+    # once by a node and once by a body; twice by one node; as an output
+    assert view.is_used_more_than_once("h") and not view.is_used_more_than_once("s") and view.is_used_more_than_once("y")
+    mul = view.next_node("s")
+    assert view.is_used_only_by("s", mul) and not view.is_used_only_by("s", view.nodes[0]) and not view.is_used_only_by("h", view.nodes[1])
+
+
+def test_the_view_reads_attributes(view):
+    softmax = view.nodes[1]
+    assert view.get_attribute(softmax, "axis").i == 1 and view.get_attribute(softmax, "nothing", exc=False) is None
+    assert view.get_axis(softmax) == 1 and view.get_attribute_with_default(softmax, "nothing", 7) == 7
+    assert view.get_attributes_with_default(softmax, axis=0, other=3) == {"axis": 1, "other": 3}
+    with pytest.raises(KeyError, match="no attribute"):
+        view.get_attribute(softmax, "nothing")
+    proto = softmax.to_proto()
+    assert isinstance(proto, onnx.NodeProto) and view.get_axis(proto) == 1
+    graphs = {a.name: a.g for a in view.nodes[-1].attribute}
+    assert [n.op_type for n in graphs["then_branch"].node] == ["Neg"] and graphs["then_branch"].node[0].input == ["h"]
+    assert not graphs["then_branch"].input
+
+
+def test_the_view_makes_nodes_without_adding_them(view):
+    before = len(view.nodes)
+    node = view.make_node("Relu", ["h"], name="r", alpha=0.5)
+    assert (node.op_type, list(node.input), node.name, len(node.output)) == ("Relu", ["h"], "r", 1) and len(view.nodes) == before
+    assert view.unique_name("h") != "h" and view.unique_name("new") != view.unique_name("new")
+    assert list(view.make_node("Cast", "h", "k", to=1).output) == ["k"]
+    with pytest.raises(RuntimeError, match="match must not change the graph"):
+        view.make_node_check_opset("Squeeze", ["h"], axes=[0])
+
+
+def test_nodes_carry_what_the_author_said_of_them_through_a_rewrite():
+    nodes = [oh.make_node("Not", ["x"], ["t"]), oh.make_node("Not", ["t"], ["y"])]
+    for n in nodes:
+        n.metadata_props.add(key="layer", value="7")
+    builder = GraphBuilder(model(nodes, {"x": (B, [4])}, {"y": (B, [4])}))
+    assert builder.nodes[0].to_proto().metadata_props[0].value == "7" and builder.graph.nodes[0].provenance is None
+    rewrite(builder.graph, [Rule.equation("turn: Not(Not(?x)) => Identity(?x)")])
+    assert builder.graph.nodes[0].metadata == {"layer": "7"} and builder.graph.nodes[0].provenance[0] == "turn"
