@@ -4,10 +4,6 @@
 
 namespace tenon::ops {
 
-namespace {
-constexpr int64_t kByteLimit = int64_t{16} << 30;
-}
-
 DType Call::out_dtype(size_t index) const {
   const DType declared = view.outputs[index].dtype;
   return wide && is_float(declared) ? DType::f64 : declared;
@@ -15,7 +11,7 @@ DType Call::out_dtype(size_t index) const {
 
 Result<Tensor*> Call::make(size_t index, Sizes shape) {
   TENON_ASSERT(index < view.outputs.size() && index < out.size());
-  auto made = Tensor::make(out_dtype(index), std::move(shape), kByteLimit);
+  auto made = Tensor::make(out_dtype(index), std::move(shape), byte_limit);
   if (!made) return std::unexpected(std::move(made).error().at(view.where()));
   out[index] = std::move(*made);
   return &out[index];
@@ -25,6 +21,7 @@ Result<std::vector<Tensor>> Call::run_body(size_t index, std::vector<Tensor> inp
   TENON_ASSERT(index < view.bodies.size());
   EvaluateOptions options;
   options.mode = wide ? Mode::wide : Mode::own;
+  options.byte_limit = byte_limit;
   return evaluate(*view.bodies[index], inputs, options);
 }
 

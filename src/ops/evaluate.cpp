@@ -16,7 +16,7 @@ using ir::ValueId;
 
 /// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
 Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
-                                                Mode mode) {
+                                                Mode mode, int64_t byte_limit) {
   Graph graph(table());
   NodeView view = declared;
   std::vector<ValueId> ids;
@@ -45,6 +45,7 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   }
   EvaluateOptions options;
   options.mode = mode;
+  options.byte_limit = byte_limit;
   std::vector<Tensor> values = TRY(evaluate(graph, tensors, options));
   std::vector<Tensor> out(declared.outputs.size());
   size_t at = 0;
@@ -146,7 +147,7 @@ class Run {
       own.push_back(v ? &values_[v].own : nullptr);
       wide.push_back(v ? &values_[v].wide : nullptr);
     }
-    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own));
+    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit));
     std::vector<Tensor> fine(out.size());
     if (wide_) fine = TRY(wide_results(id, wide, out));
     for (ValueId v : node.inputs) {
@@ -169,7 +170,7 @@ class Run {
       for (Tensor& t : out) t = TRY(as_stored(t, t.dtype(), true));
       return out;
     }
-    std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide));
+    std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit));
     for (size_t k = 0; k < own.size(); ++k) {
       if (!is_float(own[k].dtype())) continue;
       if (fine[k].dtype() != DType::f64 || fine[k].shape() != own[k].shape()) {
@@ -210,16 +211,17 @@ Result<void> check_results(const NodeView& view, const std::vector<Tensor>& out,
 
 }  // namespace
 
-Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode) {
+Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode,
+                                          int64_t byte_limit) {
   const NodeView view = graph.view(node);
   const OpDef& def = def_of(*graph.node(node).op);
   std::vector<Tensor> out(view.outputs.size());
   if (def.reference) {
-    Call call{view, inputs, out, mode == Mode::wide};
+    Call call{view, inputs, out, mode == Mode::wide, byte_limit};
     auto done = def.reference(call);
     if (!done) return std::unexpected(std::move(done).error().at(view.where()));
   } else if (def.definition) {
-    out = TRY(evaluate_definition(def, view, inputs, mode));
+    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit));
   } else {
     return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
   }

@@ -15,9 +15,12 @@ namespace tenon::ops {
 /// integer and bool values are those that `own` found, so that both take the same decisions.
 enum class Mode : uint8_t { own, wide };
 
+/// Of one tensor that a reference makes, where the caller says nothing.
+constexpr int64_t kByteLimit = int64_t{16} << 30;
+
 struct EvaluateOptions {
   Mode mode = Mode::own;
-  int64_t byte_limit = int64_t{16} << 30;  ///< for one tensor
+  int64_t byte_limit = kByteLimit;  ///< of one tensor
   /// Sees every value as it is made (node results, in order). May be null.
   std::function<void(ir::ValueId, const Tensor&)> on_value;
 };
@@ -26,6 +29,7 @@ struct EvaluateOptions {
 /// Errors: bad_input where dtype or a known size differs; what an op's reference returns. Cost: slow by design.
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options = {});
 /// One node on given tensors (nullptr: missing operand).
-Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode);
+Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode,
+                                          int64_t byte_limit = kByteLimit);
 
 }  // namespace tenon::ops

@@ -23,6 +23,7 @@ struct Call {
   std::span<const Tensor* const> in;
   std::vector<Tensor>& out;  ///< one slot a result
   bool wide = false;         ///< floating tensors are f64 whatever was declared
+  int64_t byte_limit;        ///< of one result
 
   bool has(size_t input) const { return input < in.size() && in[input] != nullptr; }
   /// dtype that result `index` is stored in: the inferred one, f64 for floats in wide mode.

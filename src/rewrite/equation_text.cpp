@@ -21,6 +21,7 @@ class Writer {
       case Kind::rest: return fmt::format("?{}...", name(t.variable));
       case Kind::number: return t.tolerance < 0 ? fmt::format("{}", t.number) : fmt::format("{}~{}", t.number, t.tolerance);
       case Kind::ints: return fmt::format("[{}]", fmt::join(t.ints, ", "));
+      case Kind::tensor: return fmt::format("constant {}{}", name_of(t.tensor.dtype()), t.tensor.shape());
       case Kind::missing: return "_";
       case Kind::computed: return "const(...)";
       case Kind::either: break;

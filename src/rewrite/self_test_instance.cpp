@@ -101,6 +101,7 @@ class Cook {
         }
         return build_.ints(std::move(ints));
       }
+      case Kind::tensor: return constant(t, index);
       case Kind::either: return term(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], hint);
       case Kind::op: return op(t, index, hint);
       case Kind::rest:
@@ -108,6 +109,15 @@ class Cook {
       case Kind::computed: break;
     }
     return {};
+  }
+
+  ValueId constant(const Term& t, int index) {
+    if (!is_fault(Fault::Kind::constant, index) || t.tensor.count() == 0) return build_.constant(t.tensor);
+    auto other = Tensor::make(t.tensor.dtype(), t.tensor.shape());
+    if (!other) return {};
+    store_numbers(*other, numbers_of(t.tensor));
+    other->set_number(0, t.tensor.number(0) == 0 ? 1 : 0);
+    return build_.constant(std::move(*other));
   }
 
   ValueId number(const Term& t, int index, DType hint) {
@@ -235,7 +245,7 @@ std::vector<Fault> faults_of(const Recipe& recipe) {
     const auto put = [&](Fault::Kind kind, std::string text, size_t part = 0) {
       out.push_back({kind, index, part, fmt::format("{}: {}", e.text(index), text)});
     };
-    if (t.kind == Kind::number || t.kind == Kind::ints) put(Fault::Kind::constant, "another constant");
+    if (t.kind == Kind::number || t.kind == Kind::ints || t.kind == Kind::tensor) put(Fault::Kind::constant, "another constant");
     if (t.kind == Kind::either)
       return self(self, t.operands[recipe.draws[e.variables.size() + static_cast<size_t>(index)] % t.operands.size()], root);
     if (t.kind != Kind::op) return;

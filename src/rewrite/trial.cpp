@@ -31,9 +31,9 @@ constexpr Step kLastResort[] = {
     {Spread::twos, Draw::tiny},       {Spread::ones, Draw::tiny},    {Spread::fours, Draw::tiny},
     {Spread::threes, Draw::positive}, {Spread::twelves, Draw::tiny},
 };
-constexpr int kRounds = 4;      ///< through the plan, where that costs next to nothing
-constexpr int kMoreNudges = 8;  ///< before a difference in size is believed
-constexpr int64_t kMostBytes = int64_t{1} << 32;
+constexpr int kRounds = 4;                        ///< through the plan, where that costs next to nothing
+constexpr int kMoreNudges = 8;                    ///< before a difference in size is believed
+constexpr int64_t kMostBytes = int64_t{1} << 28;  ///< of one tensor
 
 ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::own) {
   ops::EvaluateOptions options;
@@ -135,8 +135,10 @@ class Trial {
     if (watch.broke_promise) return skip("the old side has not the shapes that were inferred");
     good_ = step.spread;
     if (watch.overflowed) return skip("the old side overflows inside");
-    auto fresh = ops::evaluate(*region_.after, instance->inputs, bounded());
+    bool overflowed = false;
+    auto fresh = ops::evaluate(*region_.after, instance->inputs, noting(overflowed));
     if (!fresh) return wrong({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.draw, *old);
+    if (overflowed && numerics_ != Numerics::exact && step.draw == Draw::huge) return skip("the new side overflows inside");
     if (step.spread == Spread::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
     if (auto difference = compare(*instance, *old, *fresh)) return wrong(std::move(*difference), *instance, step.draw, *old);
     ++verdict_.instances;
@@ -158,6 +160,12 @@ class Trial {
       watch.broke_promise |= !is_as_promised(value.type, t.shape(), watch.instance);
       watch.overflowed |= watch.for_overflow && !watch.overflowed && !is_finite(t);
     };
+    return options;
+  }
+
+  static ops::EvaluateOptions noting(bool& overflowed) {
+    ops::EvaluateOptions options = bounded();
+    options.on_value = [&overflowed](ValueId, const Tensor& t) { overflowed = overflowed || !is_finite(t); };
     return options;
   }
 

@@ -20,7 +20,7 @@ struct TrialLimits {
 /// What came of running both sides of a region on drawn inputs.
 struct Verdict {
   int instances = 0;        ///< on which both sides were compared
-  int skipped = 0;          ///< on which the old side has no answer, or overflows inside
+  int skipped = 0;          ///< on which the old side has no answer, or a side overflows inside
   std::string why_skipped;  ///< the last reason
   struct Wrong {
     Difference difference;
@@ -31,7 +31,8 @@ struct Verdict {
 
 /// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); only exact ones see infinities and NaN,
 /// approximate ones only tame numbers. Where reassociating rules are judged on big numbers, instances on which the old side overflows
-/// inside count as skipped. Cost: two evaluations by reference an instance for exact rules, four for others.
+/// inside count as skipped; on the largest, those too on which the new side does: an op may be computed without overflow and its
+/// definition not. Cost: two evaluations by reference an instance for exact rules, four for others.
 Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const TrialLimits& limits = {});
 
 }  // namespace tenon::rewrite

@@ -129,8 +129,10 @@ RULES(ort_gelu) {
              .seeds = "QuickGelu"},
             {.name = "ort_quick_gelu_factor",
              .docs = "the same with the factor in plain sight",
-             .equation = "Mul(?x, Sigmoid(Mul(?x, ?a))) => com.microsoft::QuickGelu(?x, alpha=value(?a)) where dtype(?x) == f32, finite(?a),"
-                         " rank(?a) <= 1, size(?a) == 1",
+             .equation =
+                 "Mul(?x, Sigmoid(Mul(?x, ?a))) => com.microsoft::QuickGelu(?x, alpha=value(?a)) where dtype(?x) == f32, finite(?a),"
+                 " rank(?a) <= 1, size(?a) == 1",
+             .numerics = Numerics::reassociating,
              .benefit = 3},
             {.name = "ort_bias_split_gelu",
              .docs = "left * Gelu(right) of the halves of x + bias; the CPU build has no kernel",

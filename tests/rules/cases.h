@@ -17,7 +17,7 @@ namespace tenon::tests {
 
 /// A case of a file *.tn; run.cpp says how they are written.
 struct Case {
-  std::string file, name, rules = {}, in = {}, out = {};
+  std::string file, name, rules = {}, assumes = {}, in = {}, out = {};
   bool same = false;
   rewrite::Numerics numerics = rewrite::Numerics::reassociating;
 };
@@ -36,6 +36,8 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
       cases.back().rules = line.substr(7);
     } else if (starts("numerics: approximate")) {
       cases.back().numerics = rewrite::Numerics::approximate;
+    } else if (starts("assumes:")) {
+      cases.back().assumes = line.substr(9);
     } else if (starts("in:")) {
       into = &cases.back().in;
     } else if (starts("out:")) {

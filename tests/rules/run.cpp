@@ -4,6 +4,7 @@
 //   case: a name
 //   rules: transpose_compose, noop        names of rules or of files of rules
 //   numerics: approximate                 where rules are to run that lose precision
+//   assumes: labels are classes           what the rule takes for granted and drawn inputs are not; then only two tame draws judge
 //   in:
 //     graph main(...) { ... }
 //   out:                                  or `same:` where nothing may match
@@ -63,7 +64,7 @@ TEST_P(RuleText, Rewrites) {
   rewrite::Verifier verifier(rewrite::Verify::all);
   rewrite::Options options;
   options.allowed = c.numerics;
-  options.check = std::ref(verifier);
+  if (c.assumes.empty()) options.check = std::ref(verifier);
   const auto stats = rewrite::rewrite(**graph, *set, options);
   ASSERT_TRUE(stats) << stats.error().text();
   EXPECT_TRUE(stats->reports.empty()) << stats->reports[0];
