@@ -31,6 +31,7 @@ GraphPtr graph_of(import::Imported imported) {
 
 GraphPtr from_onnx_bytes(const nb::bytes& model, const std::optional<std::filesystem::path>& external_data) {
   import::ImportOptions options;
+  options.metadata = true;
   if (external_data) options.external_data_dir = *external_data;
   const std::span bytes(reinterpret_cast<const std::byte*>(model.c_str()), model.size());
   // The bytes live as long as the weights that point into them.
@@ -44,6 +45,7 @@ GraphPtr from_onnx_bytes(const nb::bytes& model, const std::optional<std::filesy
 
 GraphPtr from_onnx_file(const std::filesystem::path& path, const std::optional<std::filesystem::path>& external_data) {
   import::ImportOptions options;
+  options.metadata = true;
   if (external_data) options.external_data_dir = *external_data;
   auto imported = [&] {
     const nb::gil_scoped_release released;

@@ -61,7 +61,7 @@ ValueRef add_constant(const GraphPtr& graph, nb::handle array, std::string name,
 }
 
 ValueRef add_input(const GraphPtr& graph, std::string name, nb::handle dtype, nb::handle shape) {
-  ir::Graph& g = graph->restructure();
+  ir::Graph& g = graph->edit();
   return {graph, g.add_input(std::move(name), type_of(g.symbols(), dtype, shape))};
 }
 

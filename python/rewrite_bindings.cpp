@@ -13,6 +13,7 @@
 #include "context.h"
 #include "ops/op.h"
 #include "passes/passes.h"
+#include "rewrite/analyse.h"
 #include "rewrite/rule_set.h"
 
 namespace tenon::python {
@@ -91,7 +92,8 @@ void set_fold(rewrite::Options& options, const Wishes& wishes) {
 rewrite::Order order_named(const std::string& name) {
   if (name == "worklist") return rewrite::Order::worklist;
   if (name == "sweep") return rewrite::Order::sweep;
-  raise(fail(Code::bad_usage, "order", "no order has this name").expected("worklist or sweep").found(name));
+  if (name == "in_turn") return rewrite::Order::in_turn;
+  raise(fail(Code::bad_usage, "order", "no order has this name").expected("worklist, sweep or in_turn").found(name));
 }
 
 rewrite::Numerics allowed_named(const std::string& name) {
@@ -156,6 +158,27 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::iterable rules, const std::str
   return run(graph, set, options, context);
 }
 
+/// Callbacks may look and not touch. What one raises is raised here.
+int64_t analyse_graph(const GraphPtr& graph, nb::iterable rules, nb::object args) {
+  std::vector<rewrite::RulePtr> given;
+  for (nb::handle rule : rules) given.push_back(nb::cast<const PyRule&>(rule).rule);
+  const rewrite::RuleSet set(std::move(given), ops::table());
+  Context context(graph, std::move(args));
+  const std::any found_by_rules = &context;
+  auto count = [&] {
+    const Rewriting rewriting(graph->root());
+    const Occupy occupied(graph->root());
+    const nb::gil_scoped_release released;
+    return rewrite::analyse(graph->get(), set, &found_by_rules);
+  }();
+  if (!context.errors.empty()) {
+    const nb::object& error = context.errors.back().second;
+    PyErr_SetObject(error.type().ptr(), error.ptr());
+    throw nb::python_error();
+  }
+  return unwrap(std::move(count));
+}
+
 }  // namespace
 
 void bind_rewrite(nb::module_& m) {
@@ -165,6 +188,7 @@ void bind_rewrite(nb::module_& m) {
         nb::arg("repeats") = 1000, nb::arg("growth") = 4, nb::arg("timing") = false, nb::arg("bodies") = true,
         nb::arg("keep") = std::set<std::string>(), nb::arg("args") = nb::none(), nb::arg("fold") = false, nb::arg("applied") = nb::none(),
         nb::arg("check") = nb::none());
+  m.def("analyse", &analyse_graph, nb::arg("graph"), nb::arg("rules"), nb::kw_only(), nb::arg("args") = nb::none());
 }
 
 }  // namespace tenon::python

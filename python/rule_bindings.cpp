@@ -105,9 +105,10 @@ MadeRule begun(std::string name, std::string docs, const std::string& numerics, 
 }
 
 PyRule from_code(std::string name, const nb::dict& functions, std::vector<std::string> roots, std::string docs, const std::string& numerics,
-                 int benefit, bool shared, std::string sets) {
+                 int benefit, bool shared, bool reshapes, std::string sets) {
   auto rule = begun(std::move(name), std::move(docs), numerics, benefit, shared, std::move(sets));
   rule->roots = std::move(roots);
+  rule->reshapes = reshapes;
   set_callables(*rule, functions);
   if (!rule->match_and_rewrite && !rule->analyse && !(rule->match && rule->rewrite))
     raise(fail(Code::bad_rule, rule->name, "a rule needs match and rewrite, match_and_rewrite, or analyse"));
@@ -128,7 +129,7 @@ nb::dict bindings_of(const rewrite::Equation& equation, const Match& match, cons
   const auto& bindings = match.kept<rewrite::Bindings>();
   for (size_t k = 0; k < equation.variables.size(); ++k) {
     const auto& slot = bindings.slots[k];
-    if (slot.kind == rewrite::Bindings::Slot::Kind::value) out[equation.variables[k].c_str()] = object_of(graph, slot.value);
+    if (slot.kind == rewrite::Bindings::Slot::Kind::value) out[equation.variables[k].name.c_str()] = object_of(graph, slot.value);
   }
   return out;
 }
@@ -220,7 +221,7 @@ void bind_rules(nb::module_& m) {
                   nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false, nb::arg("sets") = "")
       .def_static("code", &from_code, nb::arg("name"), nb::arg("functions"), nb::kw_only(), nb::arg("roots") = std::vector<std::string>(),
                   nb::arg("docs") = "", nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false,
-                  nb::arg("sets") = "")
+                  nb::arg("reshapes") = false, nb::arg("sets") = "")
       .def_static("graphs", &from_graphs, nb::arg("match"), nb::arg("apply").none(), nb::kw_only(), nb::arg("name") = "pair",
                   nb::arg("docs") = "", nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false,
                   nb::arg("sets") = "", nb::arg("attributes") = true, nb::arg("check") = nb::none(), nb::arg("make") = nb::none())

@@ -304,12 +304,14 @@ class Rule:
         numerics: str = "exact",
         benefit: int = 1,
         shared: bool = False,
+        reshapes: bool = False,
         sets: str = "",
     ) -> Rule:
-        """functions: "match"(match) -> bool and "rewrite"(match, rewriter), or "match_and_rewrite"(match, rewriter) -> bool.
+        """functions: "match"(match) -> bool and "rewrite"(match, rewriter), or "match_and_rewrite"(match, rewriter) -> bool; or
+        "match"(match) -> bool and "analyse"(match), for `analyse`.
 
-        roots: ops to start from; none: all. shared: values inside the match may have users outside. The rule lives as long as what
-        its functions hold on to.
+        roots: ops to start from; none: all. shared: values inside the match may have users outside. reshapes: its edits in place may
+        point users at values of another shape. The rule lives as long as what its functions hold on to.
         """
     @property
     def name(self) -> str: ...
@@ -356,8 +358,15 @@ def rewrite(
 ) -> dict[str, Any]:
     """Applies the rules until nothing matches any more. Returns statistics.
 
-    order: "worklist", or "sweep" (matches of the whole graph first, then all rewrites). keep: names of nodes and values that stay.
+    order: "worklist"; "sweep" (matches of the whole graph first, then all rewrites); or "in_turn" (each node that stood there when the
+    sweep began is shown to every rule). keep: names of nodes and values that stay.
     fold: constants, or only nodes of these ops. applied is told of each rewrite; check may refuse one by saying why.
     A rule that raises, or breaks a promise, is undone, named in "reports" and left out; "errors" has (rule, exception).
     Raises TenonError, and KeyboardInterrupt where that has happened.
+    """
+
+def analyse(graph: Graph, rules: Iterable[Rule], *, args: Any = None) -> int:
+    """Shows every node, those of bodies too, once to every rule that has "analyse". Returns how many matches were analysed.
+
+    Callbacks may look and not touch. What one raises is raised here.
     """

@@ -10,6 +10,6 @@ True
 from __future__ import annotations
 
 from . import TenonError
-from ._tenon import Graph, Match, Node, Rewriter, Rule, Value, rewrite, select, visits
+from ._tenon import Graph, Match, Node, Rewriter, Rule, Value, analyse, rewrite, select, visits
 
-__all__ = ["Graph", "Match", "Node", "Rewriter", "Rule", "TenonError", "Value", "rewrite", "select", "visits"]
+__all__ = ["Graph", "Match", "Node", "Rewriter", "Rule", "TenonError", "Value", "analyse", "rewrite", "select", "visits"]

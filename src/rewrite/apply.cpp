@@ -55,15 +55,18 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
   return std::make_shared<const ir::Provenance>(std::move(p));
 }
 
+std::string_view element_conflict(const ir::Type& old, const ir::Type& fresh) {
+  if (old.kind != fresh.kind || (old.dtype != fresh.dtype && old.dtype != DType::none && fresh.dtype != DType::none))
+    return "the replacement has another element type";
+  return {};
+}
+
 /// A replacement that no rule may ask for, whatever the graph.
 std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
   if (!from || !graph.alive(from)) return "the rule replaces a value that the graph does not have";
   if (!to) return "the rule gave no value";
   if (!graph.alive(to)) return "the rule gave a value that the graph does not have";
-  const ir::Type &old = graph.value(from).type, &fresh = graph.value(to).type;
-  if (old.kind != fresh.kind || (old.dtype != fresh.dtype && old.dtype != DType::none && fresh.dtype != DType::none))
-    return "the replacement has another element type";
-  return {};
+  return element_conflict(graph.value(from).type, graph.value(to).type);
 }
 
 }  // namespace
@@ -114,7 +117,7 @@ Outcome Attempt::carry_out(const CompiledRule& rule, Match& match) {
   Rewriter rewriter(graph_, anchor_of(match));
   Outcome outcome = build(rule, match, rewriter);
   if (outcome.kind == Kind::applied) outcome = check(rule, match, rewriter);
-  if (outcome.kind == Kind::applied) outcome = replace_all(rewriter);
+  if (outcome.kind == Kind::applied) outcome = replace_all(rule, rewriter);
   if (outcome.kind != Kind::applied) journal_.undo();
   return outcome;
 }
@@ -145,7 +148,8 @@ Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewri
   for (const Journal::Edit& e : journal_.edits()) {
     const ValueId now = e.node ? graph_.node(e.node).inputs[e.slot] : graph_.outputs()[e.slot];
     if (!now || !e.before) continue;
-    const auto reason = type_conflict(graph_.value(e.before).type, graph_.value(now).type);
+    const ir::Type &old = graph_.value(e.before).type, &fresh = graph_.value(now).type;
+    const auto reason = rule.reshapes ? element_conflict(old, fresh) : type_conflict(old, fresh);
     if (!reason.empty()) return {Kind::broken, std::string(reason)};
   }
   if (rule.measure && rule.measure(graph_, journal_.nodes()) >= rule.measure(graph_, match.nodes))
@@ -160,14 +164,25 @@ Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewri
   return verdict ? Outcome{Kind::applied, {}} : Outcome{Kind::broken, verdict.error().text()};
 }
 
-Outcome Attempt::replace_all(const Rewriter& rewriter) {
+bool Attempt::has_reshaped(const CompiledRule& rule) const {
+  return rule.reshapes && std::ranges::any_of(journal_.edits(), [this](const Journal::Edit& e) {
+           const ValueId now = e.node ? graph_.node(e.node).inputs[e.slot] : ValueId{};
+           return now && e.before && !(graph_.value(e.before).type == graph_.value(now).type);
+         });
+}
+
+Outcome Attempt::replace_all(const CompiledRule& rule, const Rewriter& rewriter) {
   const size_t edits = journal_.edits().size();
   for (const auto& [from, to] : rewriter.replacements())
     if (std::string reason = replace(graph_, from, to, journal_); !reason.empty()) return {Kind::refused, std::move(reason)};
   std::vector<NodeId> changed = journal_.nodes_with_new_attributes();
   for (const Journal::Edit& e : journal_.edits() | std::views::take(edits))
     if (e.node) changed.push_back(e.node);
-  if (!changed.empty()) reinfer(graph_, changed, journal_);
+  if (has_reshaped(rule)) {
+    if (Result<void> typed = retype(graph_, changed, journal_); !typed) return {Kind::broken, typed.error().text()};
+  } else if (!changed.empty()) {
+    reinfer(graph_, changed, journal_);
+  }
   return {Kind::applied, {}};
 }
 

@@ -44,7 +44,8 @@ class Attempt {
  private:
   Outcome build(const CompiledRule& rule, Match& match, Rewriter& rewriter);
   Outcome check(const CompiledRule& rule, const Match& match, const Rewriter& rewriter);
-  Outcome replace_all(const Rewriter& rewriter);
+  Outcome replace_all(const CompiledRule& rule, const Rewriter& rewriter);
+  bool has_reshaped(const CompiledRule& rule) const;
 
   ir::Graph& graph_;
   Journal& journal_;

@@ -22,6 +22,8 @@ struct CompiledRule {
   Numerics numerics = Numerics::exact;
   int benefit = 1;
   bool shared = false;
+  /// Its edits may point users at values of another shape; what follows is then inferred afresh. Code rules only.
+  bool reshapes = false;
   std::optional<Equation> equation;
   /// Code rules: what they start from ("Transpose", "com.microsoft::Gelu", "*"). Empty: everywhere.
   std::vector<std::string> roots;

@@ -47,15 +47,23 @@ Run::Run(ir::Graph& graph, const RuleSet& rules, const Options& options, Shared&
 Result<Statistics> Run::run() {
   const auto start = Clock::now();
   if (options_.bodies) TRY(bodies());
-  const bool sweeping = options_.order == Order::sweep;
-  const int limit = std::min(options_.iterations, sweeping ? 32 * options_.sweeps : options_.sweeps);
+  const int limit = std::min(options_.iterations, options_.order == Order::worklist ? options_.sweeps : 32 * options_.sweeps);
   for (bool again = true; again && stats_.sweeps < limit && shared_.budget > 0;) {
     ++stats_.sweeps;
-    again = TRY(sweeping ? sweep() : work_through());
+    again = TRY(one_sweep());
   }
   stats_.nodes_after += static_cast<int64_t>(graph_.node_count());
   stats_.ms = ms_since(start);
   return std::move(stats_);
+}
+
+Result<bool> Run::one_sweep() {
+  switch (options_.order) {
+    case Order::worklist: return work_through();
+    case Order::sweep: return sweep();
+    case Order::in_turn: return in_turn();
+  }
+  return false;
 }
 
 Result<void> Run::bodies() {

@@ -20,8 +20,9 @@ namespace tenon::rewrite {
 struct Probe;
 
 /// In which order rewrites happen. worklist: a node's best match at once, then its neighbours again. sweep: the matches of the whole
-/// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out.
-enum class Order : uint8_t { worklist, sweep };
+/// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out. in_turn: each
+/// sweep asks every rule, best first, at every node that stood there when the sweep began; new nodes wait for the next one.
+enum class Order : uint8_t { worklist, sweep, in_turn };
 
 /// What has just been rewritten, for whoever watches.
 struct Applied {
@@ -40,7 +41,7 @@ struct Options {
   /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
   int repeats = 1000;  ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
   int64_t growth = 4;  ///< nodes at most this many times those at the start, plus 10,000
-  int sweeps = 32;     ///< in order `sweep`: at most so many with a rewrite, times 32
+  int sweeps = 32;     ///< in the orders `sweep` and `in_turn`: at most so many with a rewrite, times 32
   int iterations = std::numeric_limits<int>::max();  ///< sweeps at most, whatever they still find
   uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
   bool timing = false;        ///< measure each rule (two clock reads a try)

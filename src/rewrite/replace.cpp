@@ -23,16 +23,19 @@ ir::Type merged(const ir::Type& old, const ir::Type& fresh) {
   return out;
 }
 
-/// Infers again; returns whether more (or something else) is known of a result than before.
-bool infer_again(ir::Graph& graph, NodeId node, Journal& journal) {
+/// Infers again; returns whether more (or something else) is known of a result than before. afresh: what was known is forgotten first.
+Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool afresh) {
   const std::vector<ValueId> outputs = graph.node(node).outputs;
   std::vector<std::pair<ir::Type, std::optional<ir::ShapeData>>> before;
   for (ValueId out : outputs) {
     before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
-    if (out) journal.refining(out);
+    if (!out) continue;
+    journal.refining(out);
+    if (!afresh) continue;
+    graph.set_type(out, ir::Type());
+    graph.set_data(out, std::nullopt);
   }
-  // The typed verifier says what is wrong with an illegal node; knowing more of its operands cannot make it illegal.
-  if (!infer(graph, node)) return false;
+  TRY(infer(graph, node));
   bool changed = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
@@ -42,6 +45,26 @@ bool infer_again(ir::Graph& graph, NodeId node, Journal& journal) {
     changed = true;
   }
   return changed;
+}
+
+/// In topological order: each node is asked once, and its users only where a result has changed.
+Result<void> infer_from(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal, bool afresh) {
+  const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
+  std::set<NodeId, decltype(before)> waiting(nodes.begin(), nodes.end(), before);
+  while (!waiting.empty()) {
+    const NodeId node = *waiting.begin();
+    waiting.erase(waiting.begin());
+    Result<bool> changed = infer_again(graph, node, journal, afresh);
+    if (!changed && afresh) return std::unexpected(std::move(changed).error());
+    // The typed verifier says what is wrong with an illegal node; knowing more of its operands cannot make it illegal.
+    if (!changed || !*changed) continue;
+    for (ValueId out : graph.node(node).outputs) {
+      if (!out) continue;
+      for (const ir::Use& use : graph.value(out).uses)
+        if (use.node) waiting.insert(use.node);
+    }
+  }
+  return {};
 }
 
 /// Do the users of `from` learn elements from `to` that they did not know? Only small integers and bools matter to inference.
@@ -73,19 +96,11 @@ void reinfer_users(ir::Graph& graph, ValueId value, Journal& journal) {
 }
 
 void reinfer(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal) {
-  const auto before = [&graph](NodeId a, NodeId b) { return graph.is_before(a, b); };
-  std::set<NodeId, decltype(before)> waiting(nodes.begin(), nodes.end(), before);
-  while (!waiting.empty()) {
-    const NodeId node = *waiting.begin();
-    waiting.erase(waiting.begin());
-    if (!infer_again(graph, node, journal)) continue;
-    for (ValueId out : graph.node(node).outputs) {
-      if (!out) continue;
-      for (const ir::Use& use : graph.value(out).uses)
-        if (use.node) waiting.insert(use.node);
-    }
-  }
+  const Result<void> never_fails = infer_from(graph, nodes, journal, false);
+  TENON_ASSERT(never_fails);
 }
+
+Result<void> retype(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal) { return infer_from(graph, nodes, journal, true); }
 
 std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
   if (from == to) return "the replacement is the value itself";

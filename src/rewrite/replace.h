@@ -20,5 +20,8 @@ std::string_view type_conflict(const ir::Type& from, const ir::Type& to);
 void reinfer_users(ir::Graph& graph, ir::ValueId value, Journal& journal);
 /// The same, starting with the nodes themselves.
 void reinfer(ir::Graph& graph, std::span<const ir::NodeId> nodes, Journal& journal);
+/// The same where what was known of the results may not be true any more: it is forgotten first.
+/// Errors: those of inference, where a node is illegal with its new operands.
+Result<void> retype(ir::Graph& graph, std::span<const ir::NodeId> nodes, Journal& journal);
 
 }  // namespace tenon::rewrite

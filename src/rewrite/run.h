@@ -32,8 +32,11 @@ class Run {
 
  private:
   Result<void> bodies();
-  Result<bool> work_through();  ///< one pass of the worklist; true where the graph changed
-  Result<bool> sweep();         ///< one sweep; the same
+  Result<bool> one_sweep();     ///< true where the graph changed
+  Result<bool> work_through();  ///< one pass of the worklist; the same
+  Result<bool> sweep();
+  Result<bool> in_turn();
+  void report_unsettled(std::span<const int64_t> applied_before);
   void push_all();
   bool visit(NodeId node);
   bool attempt(uint32_t index, NodeId node);

@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
 BLOCK = re.compile(r"^(<!-- from \S+.*-->\n)?```(\w*)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -59,7 +60,7 @@ class Snippets(unittest.TestCase):
 
     def test_python_runs(self):
         for page, _, text in blocks("python"):
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "build/python"), os.environ.get("PYTHONPATH", "")])}
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BUILD / "python"), os.environ.get("PYTHONPATH", "")])}
             done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, env=environment, timeout=120)
             self.assertEqual(done.returncode, 0, f"{page}:\n{text}\n{done.stderr}")
 

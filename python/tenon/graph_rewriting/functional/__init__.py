@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that add layers to a network: to that of their tensors, or to the default one."""
+
+from __future__ import annotations
+
+from .arithmetic import (
+    abs,
+    add,
+    ceil,
+    cos,
+    div,
+    eq,
+    erf,
+    exp,
+    floor,
+    gt,
+    log,
+    lt,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    not_op,
+    op_and,
+    op_or,
+    pow,
+    recip,
+    round,
+    sin,
+    sqrt,
+    sub,
+    where,
+)
+from .attention import gpt_attention
+from .layout import (
+    cast,
+    concat,
+    embedding,
+    expand,
+    flatten,
+    gather,
+    identity,
+    permute,
+    select,
+    shape,
+    slice,
+    split,
+    squeeze,
+    transpose,
+    unsqueeze,
+    view,
+)
+from .nn import gelu, layer_norm, matmul, relu, rms_norm, sigmoid, silu, softmax, softplus, tanh
+from .operands import arange, constant
+from .reduce import max, mean, min, prod, sum
+
+reshape = view
+
+# What a tensor offers as a method.
+METHODS = frozenset(
+    "abs cast expand flatten gather log max mean min permute prod reshape select "
+    "softmax split sqrt squeeze sum transpose unsqueeze view".split()
+)
+
+__all__ = [
+    "abs",
+    "add",
+    "arange",
+    "cast",
+    "ceil",
+    "concat",
+    "constant",
+    "cos",
+    "div",
+    "embedding",
+    "eq",
+    "erf",
+    "exp",
+    "expand",
+    "flatten",
+    "floor",
+    "gather",
+    "gelu",
+    "gpt_attention",
+    "gt",
+    "identity",
+    "layer_norm",
+    "log",
+    "lt",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mul",
+    "neg",
+    "not_op",
+    "op_and",
+    "op_or",
+    "permute",
+    "pow",
+    "prod",
+    "recip",
+    "relu",
+    "reshape",
+    "rms_norm",
+    "round",
+    "select",
+    "shape",
+    "sigmoid",
+    "silu",
+    "sin",
+    "slice",
+    "softmax",
+    "softplus",
+    "split",
+    "sqrt",
+    "squeeze",
+    "sub",
+    "sum",
+    "tanh",
+    "transpose",
+    "unsqueeze",
+    "view",
+    "where",
+]

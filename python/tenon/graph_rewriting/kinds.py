@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of Tenon's ops is which type of layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+from ..rewriting import Node
+from .trt import (
+    ActivationType,
+    ElementWiseOperation,
+    FillOperation,
+    LayerType,
+    PoolingType,
+    ReduceOperation,
+    TopKOperation,
+    UnaryOperation,
+)
+
+_ELEMENTWISE = {
+    "Add": "SUM",
+    "Mul": "PROD",
+    "Max": "MAX",
+    "Min": "MIN",
+    "Sub": "SUB",
+    "Div": "DIV",
+    "Pow": "POW",
+    "And": "AND",
+    "Or": "OR",
+    "Xor": "XOR",
+    "Equal": "EQUAL",
+    "Greater": "GREATER",
+    "Less": "LESS",
+}
+_UNARY = {
+    "Exp": "EXP",
+    "Log": "LOG",
+    "Sqrt": "SQRT",
+    "Reciprocal": "RECIP",
+    "Abs": "ABS",
+    "Neg": "NEG",
+    "Sin": "SIN",
+    "Cos": "COS",
+    "Tan": "TAN",
+    "Sinh": "SINH",
+    "Cosh": "COSH",
+    "Asin": "ASIN",
+    "Acos": "ACOS",
+    "Atan": "ATAN",
+    "Ceil": "CEIL",
+    "Floor": "FLOOR",
+    "Erf": "ERF",
+    "Not": "NOT",
+    "Sign": "SIGN",
+    "Round": "ROUND",
+    "IsInf": "ISINF",
+}
+_ACTIVATION = {
+    "Relu": "RELU",
+    "Sigmoid": "SIGMOID",
+    "Tanh": "TANH",
+    "LeakyRelu": "LEAKY_RELU",
+    "Elu": "ELU",
+    "Selu": "SELU",
+    "Softsign": "SOFTSIGN",
+    "Softplus": "SOFTPLUS",
+    "Clip": "CLIP",
+    "HardSigmoid": "HARD_SIGMOID",
+    "ThresholdedRelu": "THRESHOLDED_RELU",
+    "Gelu": "GELU_ERF",
+}
+_REDUCE = {"ReduceSum": "SUM", "ReduceProd": "PROD", "ReduceMax": "MAX", "ReduceMin": "MIN", "ReduceMean": "AVG"}
+_PLAIN = {
+    LayerType.CONVOLUTION: "Conv",
+    LayerType.DECONVOLUTION: "ConvTranspose",
+    LayerType.LRN: "LRN",
+    LayerType.SOFTMAX: "Softmax",
+    LayerType.CONCATENATION: "Concat",
+    LayerType.PADDING: "Pad",
+    LayerType.SHUFFLE: "Reshape Transpose Squeeze Unsqueeze Flatten",
+    LayerType.GATHER: "Gather GatherElements GatherND",
+    LayerType.MATRIX_MULTIPLY: "MatMul Gemm",
+    LayerType.CONSTANT: "Constant",
+    LayerType.IDENTITY: "Identity",
+    LayerType.CAST: "Cast",
+    LayerType.SLICE: "Slice",
+    LayerType.SHAPE: "Shape",
+    LayerType.PARAMETRIC_RELU: "PRelu",
+    LayerType.RESIZE: "Resize",
+    LayerType.LOOP_OUTPUT: "Loop Scan",
+    LayerType.SELECT: "Where",
+    LayerType.QUANTIZE: "QuantizeLinear",
+    LayerType.DEQUANTIZE: "DequantizeLinear",
+    LayerType.CONDITION: "If",
+    LayerType.SCATTER: "Scatter ScatterElements ScatterND",
+    LayerType.EINSUM: "Einsum",
+    LayerType.GRID_SAMPLE: "GridSample",
+    LayerType.ONE_HOT: "OneHot",
+    LayerType.NON_ZERO: "NonZero",
+    LayerType.NMS: "NonMaxSuppression",
+    LayerType.REVERSE_SEQUENCE: "ReverseSequence",
+    LayerType.NORMALIZATION: "LayerNormalization RMSNormalization InstanceNormalization GroupNormalization",
+}
+
+
+def _table() -> dict[str, tuple[LayerType, Enum | None]]:
+    out: dict[str, tuple[LayerType, Enum | None]] = {}
+    for kind, operations, names in (
+        (LayerType.ELEMENTWISE, ElementWiseOperation, _ELEMENTWISE),
+        (LayerType.UNARY, UnaryOperation, _UNARY),
+        (LayerType.ACTIVATION, ActivationType, _ACTIVATION),
+        (LayerType.REDUCE, ReduceOperation, _REDUCE),
+        (LayerType.POOLING, PoolingType, {"MaxPool": "MAX", "AveragePool": "AVERAGE"}),
+        (LayerType.TOPK, TopKOperation, {"TopK": "MAX"}),
+        (LayerType.FILL, FillOperation, {"Range": "LINSPACE"}),
+    ):
+        out.update({op: (kind, operations[name]) for op, name in names.items()})
+    for kind, ops in _PLAIN.items():
+        out.update({op: (kind, None) for op in ops.split()})
+    return out
+
+
+_KINDS = _table()
+# What TensorRT-LLM calls a plugin's namespace, for ops of the domain "tenon".
+_NAMESPACES = {"tenon": "tensorrt_llm"}
+
+
+def kind_of(op_type: str, domain: str = "") -> LayerType:
+    return _KINDS[op_type][0] if not domain and op_type in _KINDS else LayerType.PLUGIN_V2
+
+
+def operation_of(node: Node) -> Enum | None:
+    """`layer.op`; None where the type of the layer says it all."""
+    op_type, attributes = node.op_type, node.attributes
+    if op_type == "Gelu" and attributes.get("approximate") == "tanh":
+        return ActivationType.GELU_TANH
+    if op_type == "TopK" and attributes.get("largest") == 0:
+        return TopKOperation.MIN
+    return _KINDS[op_type][1] if not node.domain and op_type in _KINDS else None
+
+
+def roots_of(types: Iterable[LayerType] | None) -> list[str]:
+    """The ops that a pattern starts from; empty: all of them. Opaque layers have no list: their pattern is shown every layer."""
+    wanted = set(types) if types is not None else {LayerType.PLUGIN_V2}
+    if LayerType.PLUGIN_V2 in wanted:
+        return []
+    return [op for op, (kind, _) in _KINDS.items() if kind in wanted] or ["Constant"]
+
+
+class Plugin:
+    """What an opaque layer says of itself."""
+
+    def __init__(self, node: Node) -> None:
+        self.plugin_namespace = _NAMESPACES.get(node.domain, node.domain)
+        self.plugin_type = node.op_type
+        self.plugin_version = "1"
+        self.num_outputs = len(node.outputs)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A declared network: one of Tenon's graphs, and what graph rewriting knows about its layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..rewriting import Graph, Node, Value
+from .context import net_guard
+from .flayer import FLayerInfoMemo
+from .kinds import kind_of, operation_of
+from .layer import Layer
+from .ledger import Ledger
+from .tensor import Tensor
+from .trt import DataType
+
+
+class Network:
+    """Layers, and the tensors between them. `graph` is the engine's own: everything that tenon.rewriting does works on it."""
+
+    strongly_typed = True  # an element type is never converted silently
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        self.graph = Graph() if graph is None else graph
+        self.flayer_memo = FLayerInfoMemo(self)
+        self.ledger = Ledger()
+        self.is_graph_altered = False
+        self._layers: dict[str, Node] = {}
+        self._counts: Counter[str] = Counter()
+        self._removed: dict[Node, str] = {}
+        self._place: Node | None = None
+        if graph is not None:
+            for node in self.graph.nodes:
+                self.name_of(node)
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+    def get_layers(self) -> list[Layer]:
+        """All layers in a topological order, those marked as removed too as long as they stand in the graph."""
+        return [Layer(self, node) for node in self.graph.nodes]
+
+    def get_layer_by_name(self, name: str) -> Layer | None:
+        node = self._layers.get(name)
+        return Layer(self, node) if node is not None and node.alive else None
+
+    def get_inputs(self) -> list[Tensor]:
+        return [Tensor(value=value, network=self) for value in self.graph.inputs]
+
+    def get_outputs(self) -> list[Tensor]:
+        return [Tensor(value=value, network=self) for value in self.graph.outputs]
+
+    def is_input(self, tensor: Tensor) -> bool:
+        return tensor.value.alive and tensor.value.kind == "input"
+
+    def is_output(self, tensor: Tensor) -> bool:
+        return tensor.value.alive and tensor.value.is_output
+
+    def get_tensor_users(self, tensor: Tensor) -> list[Layer]:
+        """The layers that use the tensor, each once. A tensor that is gone has none."""
+        return [Layer(self, node) for node in tensor.value.users] if tensor.value.alive else []
+
+    def get_tensor_parent(self, tensor: Tensor) -> Layer | None:
+        """The layer that makes the tensor; None for an input of the network. The parent of a weight is a CONSTANT layer."""
+        if not tensor.value.alive or tensor.value.kind == "input":
+            return None
+        return Layer(self, tensor.value if tensor.value.is_constant else tensor.value.producer)
+
+    @property
+    def num_layers(self) -> int:
+        return len(self.graph)
+
+    def to_dot(self, path: str | Path | None = None) -> str:
+        """The picture as Graphviz text; also written to `path`."""
+        text = self.graph.dot()
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def evaluate(self, inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """The outputs by name, computed by the ops' references."""
+        return self.graph.evaluate(inputs)
+
+    # --- removed layers --------------------------------------------------------------------------------------------
+    @property
+    def removed_layers(self) -> set[str]:
+        return set(self._removed.values())
+
+    def is_removed_layer(self, layer: Layer) -> bool:
+        return not layer.node.alive or layer.node in self._removed
+
+    def mark_removed_layer(self, layer: Layer) -> None:
+        if layer.node in self._removed or not layer.node.alive:
+            return
+        self._removed[layer.node] = layer.name
+        self.ledger.note(lambda: self._removed.pop(layer.node, None))
+        self.flayer_memo.remove(layer.name)
+
+    def removed_name(self, node: Node) -> str:
+        return self._removed.get(node, "")
+
+    def prune(self) -> int:
+        """Erases the layers that nobody uses, as building an engine does. Returns how many."""
+        return self.graph.remove_dead()
+
+    # --- building --------------------------------------------------------------------------------------------------
+    def mark_output(self, tensor: Tensor, name: str | None = None, dtype: DataType | None = None) -> None:
+        """One more output. With another `dtype` a cast stands before it."""
+        if dtype is not None and dtype != tensor.dtype:
+            tensor = tensor.cast(dtype)
+        self.graph.add_output(tensor.value, name or tensor.name)
+
+    def insert(
+        self,
+        op_type: str,
+        inputs: Iterable[Value | None],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        outputs: int = 1,
+        domain: str = "",
+        kind: str = "",
+    ) -> list[Tensor]:
+        """Adds a layer and returns its outputs. It stands at the end, or, while a layer is rewritten, before that layer."""
+        operands = list(inputs)
+        node = self.graph.insert(op_type, operands, dict(attributes or {}), outputs=outputs, domain=domain, **self._place_for(operands))
+        name = self._give_name(node, kind)
+        for k, value in enumerate(node.outputs):
+            value.name = f"{name}_output_{k}"
+        self.flayer_memo.layer_made(name)
+        return [Tensor(value=value, network=self) for value in node.outputs]
+
+    def parameter(self, array: np.ndarray | Sequence[int]) -> Value:
+        """A constant operand that is no layer of its own: axes, sizes, an epsilon."""
+        return self.graph.add_constant(array if isinstance(array, np.ndarray) else np.asarray(array, np.int64))
+
+    def _place_for(self, operands: list[Value | None]) -> dict[str, Node]:
+        place = self._place
+        if place is None or not place.alive:
+            return {}
+        last: Node | None = None
+        for operand in operands:
+            maker = operand.producer if operand is not None else None
+            if maker is not None and not maker.is_before(place) and (last is None or last.is_before(maker)):
+                last = maker
+        return {"before": place} if last is None else {"after": last}
+
+    def _give_name(self, node: Node, kind: str = "") -> str:
+        operation = operation_of(node)
+        stem = kind or "_".join([kind_of(node.op_type, node.domain).name, *([operation.name] if operation else [])])
+        while True:
+            name = f"{stem}_{self._counts[stem]}"
+            self._counts[stem] += 1
+            if name not in self._layers:
+                break
+        node.name = name
+        self._layers[name] = node
+        return name
+
+    def name_of(self, node: Node) -> str:
+        """Every layer has a name of its own; one that lacks it gets it now."""
+        name = node.name
+        known = self._layers.get(name)
+        if name and known == node:
+            return name
+        if name and (known is None or not known.alive):
+            self._layers[name] = node
+            return name
+        return self._give_name(node)
+
+    @contextmanager
+    def rewriting_at(self, node: Node) -> Iterator[None]:
+        """Layers that are made inside stand before `node`, in this network."""
+        before, self._place = self._place, node
+        try:
+            with net_guard(self):
+                yield
+        finally:
+            self._place = before

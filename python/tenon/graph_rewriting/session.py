@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a manager over one network: patterns as rules of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rewriting import Graph, Match, Node, Rewriter, Rule
+from .kinds import roots_of
+from .layer import Layer
+from .network import Network
+from .patterns import PatternAnalyzer, PatternRewriter, _Pattern
+
+
+class Session:
+    """The engine calls patterns through it. What a pattern changes in Python is kept once the engine says that the rewrite is applied, and
+    taken back where it was refused: the engine tells of the former only, so the latter shows at the next call."""
+
+    def __init__(self, network: Network, args: Any) -> None:
+        self.network = network
+        self.args = args
+        self._bodies: dict[Graph, Network] = {}
+
+    def rule(self, label: str, pattern: _Pattern, benefit: int) -> Rule:
+        if isinstance(pattern, PatternAnalyzer):
+            functions = {"match": self._analysed(pattern), "analyse": lambda match: pattern.analyze(match.state)}
+        elif pattern.separate_match_rewrite:
+            functions = {"match": self._matched(pattern), "rewrite": self._rewritten(pattern)}
+        else:
+            functions = {"match_and_rewrite": self._both(pattern)}
+        return Rule.code(label, functions, roots=roots_of(pattern.root_layer), benefit=benefit, reshapes=True)
+
+    def applied(self, event: dict[str, Any]) -> None:
+        self._of(event["graph"]).ledger.commit()
+
+    def settle(self) -> None:
+        """After the run: takes back what was refused last, and forgets layers that are gone."""
+        for network in (self.network, *self._bodies.values()):
+            network.ledger.rollback()
+            network.flayer_memo.cleanup()
+
+    def _of(self, graph: Graph) -> Network:
+        if graph == self.network.graph:
+            return self.network
+        if graph not in self._bodies:
+            self._bodies[graph] = Network(graph)
+        return self._bodies[graph]
+
+    def _shown(self, pattern: _Pattern, graph: Graph, node: Node) -> Layer | None:
+        """The layer as the pattern shall see it; None where it shall not."""
+        network = self._of(graph)
+        network.ledger.rollback()
+        layer = Layer(network, node)
+        if layer.is_removed() or (pattern.root_layer is not None and layer.type not in pattern.root_layer):
+            return None
+        pattern.args = self.args
+        return layer
+
+    def _matched(self, pattern: PatternRewriter) -> Any:
+        def match(m: Match) -> bool:
+            layer = self._shown(pattern, m.graph, m.root)
+            if layer is None:
+                return False
+            with layer.network.rewriting_at(m.root):
+                return bool(pattern.match(layer))
+
+        return match
+
+    def _rewritten(self, pattern: PatternRewriter) -> Any:
+        def rewrite(m: Match, rewriter: Rewriter) -> None:
+            layer = Layer(self._of(m.graph), m.root)
+            layer.network.ledger.open()
+            with layer.network.rewriting_at(m.root):
+                pattern.rewrite(layer)
+
+        return rewrite
+
+    def _both(self, pattern: PatternRewriter) -> Any:
+        def match_and_rewrite(m: Match, rewriter: Rewriter) -> bool:
+            layer = self._shown(pattern, m.graph, m.root)
+            if layer is None:
+                return False
+            layer.network.ledger.open()
+            with layer.network.rewriting_at(m.root):
+                return bool(pattern.match_and_rewrite(layer))
+
+        return match_and_rewrite
+
+    def _analysed(self, pattern: PatternAnalyzer) -> Any:
+        def match(m: Match) -> bool:
+            layer = self._shown(pattern, m.graph, m.root)
+            if layer is None:
+                return False
+            with layer.network.rewriting_at(m.root):
+                found = pattern.match(layer)
+            m.state = [layer] if found is True else found
+            return bool(found)
+
+        return match

@@ -1,0 +1,597 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks, infos and managers of tenon.graph_rewriting: what the originals promise, and where they are wrong what is right."""
+
+import numpy as np
+import pytest
+import tenon
+from graph_rewriting_networks import HEAD_SIZE, HEADS, WIDTH, attention_network, names_of, ops_of, some_input
+from tenon.graph_rewriting import (
+    AnalysisPatternManager,
+    FLayerInfoMemo,
+    Network,
+    PatternAnalyzer,
+    PatternRewriter,
+    RewritePatternManager,
+    RewriteWarning,
+    Tensor,
+    default_net,
+    functional,
+    gpt_attention,
+    net_guard,
+    record_signature,
+    trt,
+)
+
+SUM = trt.ElementWiseOperation.SUM
+
+
+@pytest.fixture
+def network():
+    return attention_network()
+
+
+def small(build, shape=(2, 3)) -> Network:
+    """A network of one input x whose outputs `build(x)` gives."""
+    network = Network()
+    with net_guard(network):
+        made = build(Tensor(name="x", dtype=trt.float32, shape=shape))
+        for k, tensor in enumerate(made if isinstance(made, (list, tuple)) else [made]):
+            tensor.mark_output(f"y{k}")
+    return network
+
+
+class Rewriter(PatternRewriter):
+    """A pattern of one function."""
+
+    def __init__(self, function, roots=None):
+        super().__init__("test", root_layer=roots)
+        self.function = function
+        self.calls = 0
+
+    def match_and_rewrite(self, layer):
+        self.calls += 1
+        return self.function(layer)
+
+
+def run(network, *patterns, args=None, **limits):
+    manager = RewritePatternManager()
+    for name, value in limits.items():
+        setattr(manager, name, value)
+    for k, (pattern, benefit) in enumerate(patterns):
+        manager.add(f"p{k}", pattern, benefit)
+    return manager.rewrite(network, args)
+
+
+def replaced_by(make):
+    """A rewrite of any layer with one operand: its output becomes make(operand)."""
+
+    def rewrite(layer):
+        layer.get_outputs(0)[0].replace_all_uses_with(make(layer.get_inputs(0)[0]))
+        layer.mark_as_removed()
+        return True
+
+    return rewrite
+
+
+def only(layer_type):
+    return {layer_type}
+
+
+# --- looking at a network ------------------------------------------------------------------------------------------
+
+
+def test_inputs_and_outputs_say_so(network):
+    assert len(network.get_inputs()) == 1 and all(network.is_input(x) and x.is_network_input() for x in network.get_inputs())
+    assert len(network.get_outputs()) == 2 and all(network.is_output(y) and y.is_network_output() for y in network.get_outputs())
+    assert not any(network.is_input(y) for y in network.get_outputs())
+
+
+def test_every_layer_is_found_by_its_name_and_has_a_kind(network):
+    assert names_of(network) == ["CONSTANT_0", "MATRIX_MULTIPLY_0", "CONSTANT_1", "ELEMENTWISE_SUM_0", "PLUGIN_V2_GPTAttention_0"]
+    for layer in network.get_layers():
+        assert network.get_layer_by_name(layer.name) == layer
+        assert hash(network.get_layer_by_name(layer.name)) == hash(layer)
+        assert layer.as_layer().type == layer.type
+    assert network.get_layer_by_name("no such layer") is None
+
+
+def test_producers_and_users_agree(network):
+    for layer in network.get_layers():
+        assert all(tensor.get_parent() == layer for tensor in layer.get_outputs())
+        assert all(layer in tensor.get_users() for tensor in layer.get_inputs())
+
+
+def test_dot_text(network, tmp_path):
+    text = network.to_dot(tmp_path / "network.dot")
+    assert "digraph" in text and (tmp_path / "network.dot").read_text() == text
+
+
+def test_layers_and_tensors_of_an_imported_graph():
+    graph = tenon.rewriting.Graph.parse("graph main(x: f32[2]) {\n const w: f32[2] = [1, 2]\n y = Add(x, w)\n z = Mish(y)\n return z\n}\n")
+    add, mish = Network(graph).get_layers()
+    assert add.as_layer().op == SUM and add.name == "ELEMENTWISE_SUM_0"
+    assert mish.type == trt.LayerType.PLUGIN_V2 and mish.as_layer().plugin.plugin_type == "Mish"
+    weight = add.get_inputs(1)[0].get_parent()
+    assert weight.type == trt.LayerType.CONSTANT and weight.get_inputs() == [] and weight.as_layer()
+
+
+def test_what_is_asked_for_and_not_there():
+    network = small(lambda x: functional.softmax(x, 1))
+    (layer,) = network.get_layers()
+    with pytest.raises(IndexError, match="has 1 inputs: there is no input 1"):
+        layer.get_inputs(1)
+    assert layer.as_layer().axis == 1
+    with pytest.raises(AttributeError, match="has no attribute 'kernel_size'; it has axis"):
+        _ = layer.as_layer().kernel_size
+    with pytest.raises(AttributeError, match="has no attribute 'plugin'"):
+        _ = layer.as_layer().plugin
+
+
+def test_queries_never_list_the_graph():
+    network = Network()
+    with net_guard(network):
+        tensor = Tensor(name="x", dtype=trt.float32, shape=(1,))
+        for _ in range(20_000):
+            tensor = functional.relu(tensor)
+        tensor.mark_output("y")
+
+    class Watched:
+        """The graph, but that whoever lists its nodes or values is found out."""
+
+        def __init__(self, graph):
+            self.graph, self.asked = graph, []
+
+        def __getattr__(self, name):
+            self.asked.append(name)
+            return getattr(self.graph, name)
+
+    layers = network.get_layers()
+    watched = network.graph = Watched(network.graph)
+    for layer in layers:
+        (source,), (result,) = layer.get_inputs(0), layer.get_outputs(0)
+        assert source.get_users() == [layer] and result.get_parent() == layer
+        assert network.get_layer_by_name(layer.name) == layer
+        assert not network.is_input(result) and network.is_output(result) == (layer == layers[-1])
+    assert watched.asked == []
+
+
+# --- building ------------------------------------------------------------------------------------------------------
+
+
+def test_net_guard_gives_the_default_back_after_an_exception():
+    outer, inner = Network(), Network()
+    with net_guard(outer):
+        with pytest.raises(ValueError), net_guard(inner):
+            raise ValueError
+        assert default_net() is outer
+    with pytest.raises(RuntimeError, match="there is no default network"):
+        default_net()
+
+
+def test_the_memo_is_that_of_the_default_network(network):
+    with net_guard(network):
+        assert FLayerInfoMemo.instance() is network.flayer_memo
+    with pytest.raises(RuntimeError):
+        FLayerInfoMemo.instance()
+
+
+def test_an_info_has_every_argument_and_the_result(network):
+    info = network.flayer_memo.get("PLUGIN_V2_GPTAttention_0")
+    assert (info.layer_kind, info.layer_name) == ("gpt_attention", "PLUGIN_V2_GPTAttention_0")
+    assert info.get_input("num_heads") == HEADS and info.get_input("qkv_bias") is None
+    assert info.signature[1]["qkv"] is Tensor and info.signature[1]["hidden_size_per_head"] == HEAD_SIZE
+    assert info.raw_outputs == tuple(network.get_outputs())
+    copied = info.clone_inputs()
+    copied["qkv"] = None
+    assert info.get_input("qkv") is not None
+    with pytest.raises(KeyError):
+        info.get_input("kqv")
+
+
+def test_arguments_that_are_not_supported_are_named_and_may_be_none(network):
+    info = network.flayer_memo.get("PLUGIN_V2_GPTAttention_0")
+    with net_guard(network):
+        with pytest.raises(NotImplementedError, match="not supported yet: host_request_types"):
+            gpt_attention(**{**info.clone_inputs(), "host_request_types": info.get_input("qkv")})
+        again = gpt_attention(**{**info.clone_inputs(), "host_request_types": None})
+        once_more = network.flayer_memo.get(again[0].get_parent().name).clone_inputs()
+        assert once_more["host_request_types"] is None
+        gpt_attention(**once_more)
+
+
+def test_recording_does_not_nest_and_needs_a_layer():
+    @record_signature
+    def inner(x):
+        return functional.relu(x)
+
+    @record_signature
+    def outer(x):
+        return inner(x)
+
+    @record_signature
+    def nothing(x):
+        return x
+
+    @record_signature
+    def fails(x):
+        functional.relu(x)
+        raise ValueError("no")
+
+    network = Network()
+    with net_guard(network):
+        x = Tensor(name="x", dtype=trt.float32, shape=(2,))
+        with pytest.raises(RuntimeError, match="recording does not nest"):
+            outer(x)
+        with pytest.raises(RuntimeError, match="nothing is recorded and has made no layer"):
+            nothing(x)
+        with pytest.raises(ValueError):
+            fails(x)
+        assert network.flayer_memo.data == {}
+        name = inner(x).get_parent().name
+        assert list(network.flayer_memo.data) == [name]
+        with pytest.raises(ValueError, match="has an FLayerInfo already"):
+            network.flayer_memo.add(name, network.flayer_memo.get(name))
+
+
+# --- redirecting ---------------------------------------------------------------------------------------------------
+
+
+def test_a_layer_that_uses_a_tensor_twice_gets_both_replaced_and_outputs_stay():
+    network = small(lambda x: (functional.relu(x), functional.relu(x) * 2))
+    relu = network.get_layers()[0].get_outputs(0)[0]
+    with net_guard(network):
+        square = functional.mul(relu, relu)
+        square.replace_all_uses_with(square)
+        other = functional.tanh(network.get_inputs()[0])
+    assert not network.is_graph_altered
+    relu.replace_all_uses_with(other)
+    assert network.is_graph_altered
+    assert square.get_parent().get_inputs() == [other, other]
+    assert network.get_outputs()[0] == relu and relu.get_users() == []
+
+
+def test_the_info_of_a_user_follows_a_tensor_that_is_replaced(network):
+    info = network.flayer_memo.get("PLUGIN_V2_GPTAttention_0")
+    qkv = info.get_input("qkv")
+    with net_guard(network):
+        doubled = qkv.get_parent().get_inputs(0)[0] * 2
+    qkv.replace_all_uses_with(doubled)
+    assert info.get_input("qkv") == doubled
+
+
+def test_replacing_an_input_of_an_info_reaches_into_containers():
+    @record_signature
+    def joined(parts, named):
+        return functional.concat([*parts, *named.values()])
+
+    network = Network()
+    with net_guard(network):
+        a, b, c = (Tensor(name=name, dtype=trt.float32, shape=(2,)) for name in "abc")
+        info = network.flayer_memo.get(joined((a, b), {"last": a}).get_parent().name)
+        info.replace_input_with(a, c)
+    assert info.raw_inputs == {"parts": (c, b), "named": {"last": c}}
+
+
+def test_a_tensor_cannot_be_replaced_by_what_is_computed_from_its_users():
+    network = small(lambda x: functional.tanh(functional.relu(x)))
+    relu = network.get_layers()[0].get_outputs(0)[0]
+    with net_guard(network):
+        wrapped = functional.neg(relu)
+    before = str(network.graph)
+    with pytest.raises(tenon.TenonError, match="computed from a layer that is to use it"):
+        relu.replace_all_uses_with(wrapped)
+    assert str(network.graph) == before
+
+
+def recorded_split(network):
+    @record_signature
+    def halves(x):
+        return functional.split(x, 1, 0)
+
+    with net_guard(network):
+        x = Tensor(name="x", dtype=trt.float32, shape=(2, 3))
+        return x, halves(x)
+
+
+def test_outputs_of_the_network_keep_their_places_and_names():
+    network = Network()
+    x, (first, second) = recorded_split(network)
+    with net_guard(network):
+        for tensor, name in ((functional.relu(x), "a"), (second, "b"), (functional.tanh(first), "c"), (second, "d")):
+            tensor.mark_output(name)
+        info = network.flayer_memo.get(second.get_parent().name)
+        old_name = second.name
+        new = functional.split(x * 3, 1, 0)
+        info.replace_outputs_uses_with(network, new)
+    assert [tensor == new[1] for tensor in network.get_outputs()] == [False, True, False, True]
+    assert network.graph.output_names == ["a", "b", "c", "d"]
+    assert (new[1].name, second.name) == (old_name, old_name + "_deprecated")
+    values = network.evaluate({"x": np.arange(6, dtype=np.float32).reshape(2, 3)})
+    assert values["b"].tolist() == [[9, 12, 15]] and values["d"].tolist() == [[9, 12, 15]]
+    np.testing.assert_allclose(values["c"], np.tanh([[0, 3, 6]]), rtol=1e-5)
+
+
+def test_another_element_type_is_cast_back_where_it_is_used():
+    network = Network()
+    x, (first, second) = recorded_split(network)
+    with net_guard(network):
+        functional.relu(first).mark_output("y")
+        second.mark_output("z")
+        info = network.flayer_memo.get(second.get_parent().name)
+        info.replace_output_uses_with(network, [tensor.cast(trt.float16) for tensor in functional.split(x, 1, 0)])
+    y, z = network.get_outputs()
+    assert (y.dtype, z.dtype) == (trt.float32, trt.float32)
+    assert y.get_parent().get_inputs(0)[0].get_parent().type == trt.LayerType.CAST
+    assert z.get_parent().type == trt.LayerType.CAST
+    assert network.evaluate({"x": np.ones((2, 3), np.float32)})["y"].tolist() == [[1, 1, 1]]
+
+
+def test_outputs_are_replaced_by_as_many_of_the_same_kind():
+    network = Network()
+    x, (first, second) = recorded_split(network)
+    info = network.flayer_memo.get(second.get_parent().name)
+    with pytest.raises(ValueError, match="halves has 2 parts, and 1 cannot stand for them"):
+        info.replace_outputs_uses_with(network, [first])
+    with pytest.raises(TypeError, match="halves was of type list, and tuple cannot stand for it"):
+        info.replace_outputs_uses_with(network, (first, second))
+
+
+# --- managers ------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_unique_and_give_the_pattern_back():
+    manager, pattern = RewritePatternManager(), Rewriter(lambda layer: False)
+    manager.add("a", pattern)
+    assert manager.get("a") is pattern
+    with pytest.raises(ValueError, match="there is a pattern of label 'a' already"):
+        manager.add("a", pattern)
+    with pytest.raises(KeyError):
+        manager.get("b")
+    assert RewritePatternManager.instance() is RewritePatternManager.instance()
+    assert AnalysisPatternManager.instance() is AnalysisPatternManager.instance()
+
+
+def test_a_higher_benefit_goes_first_and_ties_go_by_the_order_of_adding():
+    asked = []
+    given = (("a", 0), ("b", 5), ("c", 0), ("d", -1))
+    patterns = [(Rewriter(lambda layer, name=name: asked.append(name)), benefit) for name, benefit in given]
+    run(small(functional.relu), *patterns)
+    assert asked == ["b", "a", "c", "d"]
+
+
+def test_patterns_are_shown_their_roots_alone_and_what_was_given_to_them():
+    seen = []
+    relus = Rewriter(lambda layer: seen.append(layer.type), only(trt.LayerType.ACTIVATION))
+    run(small(lambda x: functional.relu(x) + 1), (relus, 0), args={"n": 3})
+    assert seen == [trt.LayerType.ACTIVATION] and relus.args == {"n": 3}
+    run(small(functional.relu), (relus, 0))
+    assert relus.args is None
+
+
+def test_both_spellings_of_the_separate_form():
+    assert PatternRewriter("a", separate_match_rewrite=True).separate_match_rewrite
+    assert PatternRewriter("a", seperate_match_rewrite=True).separate_match_rewrite
+    with pytest.raises(NotImplementedError, match="pattern a does not define match"):
+        run(small(functional.relu), (PatternRewriter("a", separate_match_rewrite=True), 0))
+
+
+def test_new_layers_wait_for_the_next_sweep():
+    activations = only(trt.LayerType.ACTIVATION)
+    first = Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.tanh)(layer), activations)
+    second = Rewriter(lambda layer: layer.op_type == "Tanh" and replaced_by(functional.sigmoid)(layer), activations)
+    network = small(lambda x: functional.exp(functional.relu(x)))
+    assert run(network, (first, 0), (second, 0))["sweeps"] == 3
+    # The Relu is gone before the second pattern would see it.
+    assert ops_of(network) == ["Sigmoid", "Exp"] and (first.calls, second.calls) == (3, 2)
+
+
+def test_a_removed_layer_that_is_still_used_is_shown_to_nobody():
+    seen = []
+    marks = Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.tanh)(layer), only(trt.LayerType.ACTIVATION))
+    later = Rewriter(lambda layer: seen.append(layer.op_type), only(trt.LayerType.ACTIVATION))
+    network = small(lambda x: functional.exp(functional.relu(x)))
+    relu = network.get_layers()[0].get_outputs(0)[0]
+    relu.mark_output("kept")
+    run(network, (marks, 1), (later, 0))
+    assert seen == ["Tanh"]
+    assert relu.get_parent().is_removed() and relu.get_parent() in network.get_layers()
+
+
+def test_a_pattern_that_always_rewrites_is_left_out_with_a_warning():
+    network = small(lambda x: functional.exp(functional.relu(x)))
+    again = Rewriter(replaced_by(functional.relu), only(trt.LayerType.ACTIVATION))
+    with pytest.warns(RewriteWarning, match="rule p0 does not settle: 21 rewrites one upon the other"):
+        run(network, (again, 0), max_repeats=20)
+    assert ops_of(network) == ["Relu", "Exp"]
+
+
+def test_a_pattern_that_claims_a_change_and_made_none_is_left_out_with_a_warning():
+    with pytest.warns(RewriteWarning, match="nothing has changed"):
+        run(small(functional.relu), (Rewriter(lambda layer: True), 0))
+
+
+def test_an_exception_undoes_the_rewrite_and_is_raised_when_the_others_are_done(network):
+    attention = network.get_layer_by_name("PLUGIN_V2_GPTAttention_0")
+    info = network.flayer_memo.get(attention.name)
+    inputs, names, before = info.clone_inputs(), names_of(network), str(network.graph)
+
+    def fails(layer):
+        info = FLayerInfoMemo.instance().get(layer.name)
+        info.raw_inputs["qkv_bias"] = Tensor(name="extra", dtype=trt.float32, shape=(3 * WIDTH,))
+        info.replace_outputs_uses_with(layer.network, gpt_attention(**info.raw_inputs))
+        layer.mark_as_removed()
+        raise LookupError("half way")
+
+    relabels = Rewriter(replaced_by(functional.relu), only(trt.LayerType.UNARY))
+    with pytest.raises(LookupError, match="half way"):
+        run(network, (Rewriter(fails, only(trt.LayerType.PLUGIN_V2)), 1), (relabels, 0))
+    assert str(network.graph) == before and names_of(network) == names
+    assert not attention.is_removed() and network.removed_layers == set()
+    assert list(network.flayer_memo.data) == [attention.name] and network.flayer_memo.get(attention.name) is info
+    assert info.raw_inputs == inputs
+    assert [tensor.name for tensor in network.get_inputs()] == ["input"]
+
+    mixed = small(lambda x: functional.sigmoid(functional.exp(functional.tanh(x))))
+
+    def raises(layer):
+        raise LookupError("at once")
+
+    with pytest.raises(LookupError):
+        run(mixed, (Rewriter(raises, only(trt.LayerType.ACTIVATION)), 1), (relabels, 0))
+    assert ops_of(mixed) == ["Tanh", "Relu", "Sigmoid"]
+
+
+def test_what_was_done_before_false_is_taken_back():
+    def changes_its_mind(layer):
+        replaced_by(functional.tanh)(layer)
+        return False
+
+    network = small(lambda x: functional.exp(functional.relu(x)))
+    before = str(network.graph)
+    run(network, (Rewriter(changes_its_mind, only(trt.LayerType.ACTIVATION)), 0))
+    assert str(network.graph) == before and network.removed_layers == set() and network.get_layers()[0].name == "ACTIVATION_RELU_0"
+
+
+def test_another_element_type_for_a_tensor_is_undone_with_a_warning():
+    network = small(lambda x: functional.exp(functional.relu(x)))
+    before = str(network.graph)
+    halves = Rewriter(replaced_by(lambda x: x.cast(trt.float16)), only(trt.LayerType.ACTIVATION))
+    with pytest.warns(RewriteWarning, match="p0 was undone and left out: the replacement has another"):
+        run(network, (halves, 0))
+    assert str(network.graph) == before and network.removed_layers == set()
+
+
+def test_another_shape_is_inferred_through_all_that_follows():
+    network = small(lambda x: functional.exp(functional.relu(x) + 1), shape=(4, 1))
+    squeezes = Rewriter(replaced_by(lambda x: functional.squeeze(x, 1)), only(trt.LayerType.ACTIVATION))
+    run(network, (squeezes, 0))
+    assert network.get_outputs()[0].shape == (4,)
+    network.graph.verify()
+
+
+def test_match_may_only_look():
+    class Touches(PatternRewriter):
+        def __init__(self):
+            super().__init__("touches", separate_match_rewrite=True)
+
+        def match(self, layer):
+            functional.relu(layer.get_outputs(0)[0])
+            return True
+
+    network = small(functional.tanh)
+    before = str(network.graph)
+    with pytest.raises(tenon.TenonError, match="must not be changed here"):
+        run(network, (Touches(), 0))
+    assert str(network.graph) == before
+
+
+def test_a_new_layer_stands_where_the_old_one_stood_and_nothing_else_moves():
+    network = small(lambda x: [functional.exp(functional.relu(x)), functional.tanh(x)])
+    run(network, (Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.neg)(layer)), 0))
+    assert ops_of(network) == ["Neg", "Exp", "Tanh"]
+
+
+def test_a_new_layer_may_use_what_stands_behind_the_layer_that_it_replaces():
+    def later(layer):
+        (late,) = [user for user in layer.get_inputs(0)[0].get_users() if user.op_type == "Tanh"]
+        layer.get_outputs(0)[0].replace_all_uses_with(functional.neg(late.get_outputs(0)[0]))
+        layer.mark_as_removed()
+        return True
+
+    network = small(lambda x: [functional.exp(functional.relu(x)), functional.tanh(x)])
+    run(network, (Rewriter(lambda layer: layer.op_type == "Relu" and later(layer)), 0))
+    assert ops_of(network) == ["Tanh", "Neg", "Exp"]
+    network.graph.verify()
+
+
+def test_a_run_over_many_layers_lists_them_once_a_sweep():
+    def build(x):
+        for _ in range(2000):
+            x = functional.relu(x)
+        return functional.exp(x)
+
+    network = small(build)
+    counts = Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.tanh)(layer), only(trt.LayerType.ACTIVATION))
+    statistics = run(network, (counts, 0))
+    assert statistics["visits"] == 2 * 2001 and counts.calls == 2 * 2000
+    assert ops_of(network) == ["Tanh"] * 2000 + ["Exp"]
+
+
+WITH_BODIES = """graph main(c: bool[], x: f32[4]) {
+  a = Relu(x)
+  y = If(c) then_branch={ graph(h: f32[4]) { d = Relu(h)
+      e = Neg(d)
+      return e } } captures=[a] else_branch={ graph(e: f32[4]) { b = Exp(e)
+      return b } } captures=[a]
+  z = Neg(y)
+  return z
+}
+"""
+
+
+def test_patterns_see_the_layers_of_bodies():
+    network = Network(tenon.rewriting.Graph.parse(WITH_BODIES))
+    relus = Rewriter(lambda layer: layer.op_type == "Relu" and replaced_by(functional.tanh)(layer), only(trt.LayerType.ACTIVATION))
+    run(network, (relus, 0))
+    assert str(network.graph).count("Tanh(") == 2 and "Relu" not in str(network.graph)
+    network.graph.verify()
+    pattern, manager = Collects(lambda layer: True), AnalysisPatternManager()
+    manager.add("collects", pattern)
+    assert manager.analyze(network) == 2
+    assert pattern.given == [["Tanh"], ["Tanh"]]
+
+
+# --- analysis ------------------------------------------------------------------------------------------------------
+
+
+class Collects(PatternAnalyzer):
+    def __init__(self, found):
+        super().__init__("collects", root_layer=only(trt.LayerType.ACTIVATION))
+        self.found, self.asked, self.given = found, 0, []
+
+    def match(self, layer):
+        self.asked += 1
+        return self.found(layer)
+
+    def analyze(self, subgraph):
+        self.given.append([layer.op_type for layer in subgraph])
+
+
+@pytest.mark.parametrize(
+    ("found", "given"),
+    [
+        (lambda layer: True, [["Relu"], ["Tanh"]]),
+        (lambda layer: [layer, *layer.get_outputs(0)[0].get_users()], [["Relu", "Tanh"], ["Tanh"]]),
+        (lambda layer: [], []),
+        (lambda layer: False, []),
+    ],
+)
+def test_an_analyser_is_asked_once_a_layer_and_given_layers(found, given):
+    pattern, manager = Collects(found), AnalysisPatternManager()
+    manager.add("collects", pattern)
+    assert manager.analyze(small(lambda x: functional.tanh(functional.relu(x))), args=4) == len(given)
+    assert (pattern.asked, pattern.given, pattern.args) == (2, given, 4)
+
+
+def test_an_analyser_is_not_shown_removed_layers():
+    network = small(lambda x: functional.tanh(functional.relu(x)))
+    network.get_layers()[0].mark_as_removed()
+    pattern, manager = Collects(lambda layer: True), AnalysisPatternManager()
+    manager.add("collects", pattern)
+    assert manager.analyze(network) == 1
+    assert pattern.given == [["Tanh"]]
+
+
+def test_an_analyser_that_raises_or_touches_the_network_says_so():
+    network = small(functional.relu)
+    touches = lambda layer: functional.tanh(layer.get_inputs(0)[0])  # noqa: E731
+    for found, error in ((lambda layer: 1 // 0, ZeroDivisionError), (touches, tenon.TenonError)):
+        manager = AnalysisPatternManager()
+        manager.add("bad", Collects(found))
+        with pytest.raises(error):
+            manager.analyze(network)
+    assert ops_of(network) == ["Relu"]
+
+
+def test_the_network_evaluates_after_all_that(network):
+    assert network.evaluate(some_input())["output"].shape == (2, 4, WIDTH)
