@@ -47,7 +47,7 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
 }
 
 void InputOptions::add_to(CLI::App& app) {
-  app.add_option("--input", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")
+  app.add_option("--input,--inputs", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
   app.add_option("--seed", seed, "of the random inputs")->capture_default_str();
@@ -117,14 +117,14 @@ Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, 
   return t;
 }
 
-Result<void> check_names(const files::NamedTensors& given, const runtime::Engine& engine) {
+Result<void> check_names(const files::NamedTensors& given, std::span<const runtime::PortInfo> ports) {
   std::set<std::string_view> seen;
   for (const auto& [name, tensor] : given) {
     const std::string place = "input '" + name + "'";
     if (!seen.insert(name).second) return fail(Code::bad_input, place, "the input is given twice").expected("one array").found("two");
-    if (std::ranges::any_of(engine.inputs(), [&](const runtime::PortInfo& p) { return p.name == name; })) continue;
+    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return p.name == name; })) continue;
     std::string names;
-    for (const runtime::PortInfo& p : engine.inputs()) names += (names.empty() ? "" : ", ") + p.name;
+    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + p.name;
     return fail(Code::bad_input, place, "the model has no such input").expected(names.empty() ? "no input" : names).found(name);
   }
   return {};
@@ -140,13 +140,18 @@ std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, con
 }
 
 Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
+  return inputs(engine.inputs(), shapes);
+}
+
+Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortInfo> ports,
+                                                 const std::vector<import::RequestedShape>& shapes) const {
   files::NamedTensors given;
   for (const std::string& f : files) TRY(read_given(f, given));
-  TRY(check_names(given, engine));
+  TRY(check_names(given, ports));
   std::mt19937_64 random(seed);
-  const NamedSizes named = requested_sizes(engine.inputs(), shapes);
+  const NamedSizes named = requested_sizes(ports, shapes);
   std::vector<Tensor> out;
-  for (const runtime::PortInfo& port : engine.inputs()) {
+  for (const runtime::PortInfo& port : ports) {
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
     if (found != given.end()) out.push_back(found->second);
     else {

@@ -39,6 +39,7 @@ struct InputOptions {
   /// shapes: see default_shapes.
   /// Integer inputs are drawn small enough to be token numbers; masks are ones.
   Result<std::vector<Tensor>> inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const;
+  Result<std::vector<Tensor>> inputs(std::span<const runtime::PortInfo> ports, const std::vector<import::RequestedShape>& shapes) const;
 };
 
 }  // namespace tenon::cli

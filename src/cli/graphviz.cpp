@@ -76,20 +76,41 @@ std::string read_all(std::FILE* file) {
   return out;
 }
 
-}  // namespace
-
-Result<std::string> render_svg(std::string_view dot) {
+/// What `dot -Tsvg` writes: one picture a graph in `text`.
+Result<std::string> run_dot(std::string_view text) {
   const File in(std::tmpfile(), &std::fclose), out(std::tmpfile(), &std::fclose);
   if (!in || !out) return no_file("make");
-  const bool written = std::fwrite(dot.data(), 1, dot.size(), in.get()) == dot.size() && std::fflush(in.get()) == 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), in.get()) == text.size() && std::fflush(in.get()) == 0;
   if (!written || lseek(fileno(in.get()), 0, SEEK_SET) != 0) return no_file("write");
   const int status = wait_for(TRY(start_dot(in.get(), out.get())));
   if (status == -1) return failed("Graphviz did not end", "more than two minutes");
   if (status != 0) return failed("Graphviz failed", fmt::format("exit code {}", status));
-  std::string svg = read_all(out.get());
+  return read_all(out.get());
+}
+
+}  // namespace
+
+Result<std::string> render_svg(std::string_view dot) {
+  std::string svg = TRY(run_dot(dot));
   const size_t start = svg.find("<svg");
   if (start == std::string::npos) return failed("Graphviz gave no picture", fmt::format("{} bytes", svg.size()));
   return svg.substr(start);
+}
+
+Result<std::vector<std::string>> render_svgs(std::span<const std::string> dots) {
+  std::vector<std::string> out;
+  if (dots.empty()) return out;
+  std::string all;
+  for (const std::string& dot : dots) all += dot;
+  const std::string svgs = TRY(run_dot(all));
+  constexpr std::string_view kEnd = "</svg>";
+  for (size_t at = svgs.find("<svg"); at != std::string::npos; at = svgs.find("<svg", at)) {
+    const size_t end = std::min(svgs.find(kEnd, at), svgs.size() - kEnd.size()) + kEnd.size();
+    out.push_back(svgs.substr(at, end - at));
+    at = end;
+  }
+  if (out.size() != dots.size()) return failed("Graphviz gave fewer pictures", fmt::format("{} of {}", out.size(), dots.size()));
+  return out;
 }
 
 std::string escape_html(std::string_view text) {

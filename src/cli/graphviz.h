@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -9,6 +11,8 @@ namespace tenon::cli {
 
 /// Runs Graphviz on `dot` text. Errors: device_failed (dot is not installed, fails, or takes more than two minutes).
 Result<std::string> render_svg(std::string_view dot);
+/// One picture a graph, from one run of Graphviz: starting it costs more than a small picture.
+Result<std::vector<std::string>> render_svgs(std::span<const std::string> dots);
 /// One page without references to anything else: the title, a few lines, the picture to scroll in.
 std::string html_page(std::string_view title, std::string_view text, std::string_view svg);
 /// &, < and > as entities.

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kVersion = "tenon 0.1.0";
 
 bool asked_for_json(int argc, const char* const* argv) {
-  for (int i = 1; i < argc; ++i)
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
     if (std::string_view(argv[i]) == "--json") return true;
   return false;
 }

@@ -15,6 +15,7 @@ void book(rewrite::Statistics& total, const rewrite::Statistics& run) {
     auto it = std::ranges::find(total.rules, rule.name, &rewrite::RuleStatistics::name);
     if (it == total.rules.end()) {
       total.rules.emplace_back().name = rule.name;
+      total.rules.back().sets = rule.sets;
       aligned.rules.push_back(rule);
     } else {
       aligned.rules[static_cast<size_t>(it - total.rules.begin())] = rule;

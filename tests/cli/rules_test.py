@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon rules`: every rule can be found, by any of its names."""
+
+import unittest
+
+from small_models import tenon, told
+
+
+class Rules(unittest.TestCase):
+    def test_list_has_every_rule_once(self):
+        rules = told("rules", "list")["rules"]
+        names = [r["name"] for r in rules]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("gelu_erf", names)
+        keys = {"name", "set", "numerics", "stage", "seeds", "docs", "equation", "roots", "benefit", "shared", "file"}
+        self.assertTrue(all(r.keys() == keys and r["docs"] and r["set"] for r in rules))
+        self.assertLessEqual({r["numerics"] for r in rules}, {"exact", "reassociating", "approximate"})
+        self.assertLessEqual({r["stage"] for r in rules}, {"clean", "fuse", "combine", "target"})
+
+    def test_list_takes_an_expression_of_sets(self):
+        everything = {r["name"] for r in told("rules", "list", "tenon")["rules"]}
+        less = {r["name"] for r in told("rules", "list", "tenon-gelu_erf")["rules"]}
+        self.assertEqual(everything - less, {"gelu_erf"})
+
+    def test_list_is_a_table_for_people(self):
+        lines = tenon("rules", "list", "activation").stdout.splitlines()
+        self.assertRegex(lines[0], r"^rule +set +numerics +stage +")
+        self.assertEqual(lines[-1], f"{len(lines) - 2} rules")
+
+    def test_show_tells_the_equation_and_the_promises(self):
+        text = tenon("rules", "show", "gelu_erf").stdout
+        self.assertIn("=> Gelu(?x)", text)
+        self.assertIn("reassociating", text)
+        self.assertIn("src/rules/activation.cpp", text)
+
+    def test_show_tells_where_code_starts(self):
+        text = tenon("rules", "show", "cast_chain").stdout
+        self.assertIn("Cast (code)", text)
+
+    def test_show_takes_any_name_that_a_rule_goes_by(self):
+        rules = told("rules", "list")["rules"]
+        self.assertEqual([r["file"] for r in told("rules", "show", "cast")["rules"]], ["src/rules/cast.cpp"])
+        for rule in rules:
+            for seed in rule["seeds"][:1]:
+                with self.subTest(rule["name"], seed=seed):
+                    self.assertIn(rule["name"], [r["name"] for r in told("rules", "list", seed)["rules"]])
+
+    def test_a_typo_gives_the_nearest_name(self):
+        for command in (["list", "tenno"], ["show", "gelu_erff"]):
+            done = tenon("rules", *command)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"did you mean '(tenon|gelu_erf)'\?")
+
+    def test_bad_usage_is_refused(self):
+        for command in ([], ["show"], ["fly"], ["list", "--nonsense"]):
+            with self.subTest(command):
+                self.assertEqual(tenon("rules", *command).returncode, 2)
+        self.assertEqual(tenon("rules", "list", "none.rules").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
