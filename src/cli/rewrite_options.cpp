@@ -48,6 +48,7 @@ void RewriteOptions::add_to(CLI::App& app) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("--only", only, "the rules alone: no constant is folded, equal nodes are not merged");
+  app.add_flag("--isolate", isolate, "try the rules in a process of their own first: one that crashes or hangs is left out");
 }
 
 Result<passes::Options> RewriteOptions::passes_options() const {
@@ -56,6 +57,7 @@ Result<passes::Options> RewriteOptions::passes_options() const {
   out.level = 3;
   out.rules = choice.expression;
   out.own = choice.files;
+  out.isolate = isolate;
   if (only) out.off.insert(std::begin(kWithoutRules), std::end(kWithoutRules));
   out.rewriting.allowed = numerics_of(numerics);
   out.rewriting.order = order == "sweep" ? rewrite::Order::sweep : rewrite::Order::worklist;

@@ -8,12 +8,12 @@
 
 namespace tenon::cli {
 
-/// The options of every verb that rewrites a model: MODEL and how to read it, --rules, --numerics, --order, --only, --keep.
+/// The options of every verb that rewrites a model: MODEL and how to read it, --rules, --numerics, --order, --only, --keep, --isolate.
 struct RewriteOptions {
   ModelOptions model;
   std::vector<std::string> rules, keep;
   std::string numerics = "reassociating", order = "worklist";
-  bool only = false;
+  bool only = false, isolate = false;
 
   void add_to(CLI::App& app);
   /// Errors: those of choose_rules.

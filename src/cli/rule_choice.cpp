@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "files/mapped_file.h"
+#include "rewrite/rules_file.h"
 
 namespace tenon::cli {
 namespace {
@@ -25,9 +26,9 @@ bool is_rules_file(const std::string& argument) {
   return argument.ends_with(".rules") || std::filesystem::is_regular_file(argument, error);
 }
 
-Result<std::vector<rewrite::RulePtr>> read_rules_file(const std::string& path, const ir::OpTable&) {
-  TRY(files::MappedFile::open(path));
-  return fail(Code::not_supported, path, "not supported yet: files of rules").expected("a set expression").found(path);
+Result<std::vector<rewrite::RulePtr>> read_rules_file(const std::string& path, const ir::OpTable& ops) {
+  const auto file = TRY(files::MappedFile::open(path));
+  return rewrite::read_rules({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, path, ops);
 }
 
 Result<RuleChoice> choose_rules(const std::vector<std::string>& arguments, const ir::OpTable& ops) {

@@ -41,6 +41,16 @@ void add_equation(const std::string& text, std::vector<std::string>& lines) {
   lines.push_back("    " + text.substr(at));
 }
 
+std::string equation_of(const rewrite::CompiledRule& r) {
+  if (!r.equation) return {};
+  std::string sides[2];
+  for (const auto& [roots, side] : {std::pair(&r.equation->left, &sides[0]), std::pair(&r.equation->right, &sides[1])})
+    for (int root : *roots) *side += (side->empty() ? "" : ", ") + r.equation->text(root);
+  std::string where;
+  for (const rewrite::Condition& c : r.equation->conditions) where += (where.empty() ? " where " : ", ") + c.text;
+  return sides[0] + " => " + sides[1] + where;
+}
+
 }  // namespace
 
 RuleText text_of(const rules::Entry& e) {
@@ -61,8 +71,8 @@ RuleText text_of(const rules::Entry& e) {
 RuleText text_of(const rewrite::CompiledRule& r, const std::string& file) {
   std::string roots;
   for (const std::string& root : r.roots) roots += (roots.empty() ? "" : " ") + root;
-  return {r.name, r.docs, r.sets,    r.seeds, roots, std::string(rewrite::name_of(r.numerics)), std::string(name_of(r.stage)),
-          file,   {},     r.benefit, r.shared};
+  return {r.name, r.docs,         r.sets,    r.seeds, roots, std::string(rewrite::name_of(r.numerics)), std::string(name_of(r.stage)),
+          file,   equation_of(r), r.benefit, r.shared};
 }
 
 Json json_of(const RuleText& r) {

@@ -21,6 +21,7 @@ struct Options {
   std::vector<rewrite::RulePtr> own;       ///< rules from elsewhere: files, callables
   std::set<std::string, std::less<>> off;  ///< names of passes, rule files or rules that do not run
   bool verify = false;                     ///< check every invariant of the graph after each pass
+  bool isolate = false;                    ///< try the rules in a forked child first, see rewrite::rewrite_isolated
   /// How rules run: numerics, limits, order, checks, cancellation. `stop_after` counts over all passes; `fold` is set by the passes.
   rewrite::Options rewriting;
   /// Called before each pass with its name and place in the order. May be null.
@@ -48,8 +49,9 @@ struct Report {
 struct Context {
   const Options& options;
   Report& report;
-  int64_t budget;                       ///< rewrites left (rewrite::Options::stop_after)
-  std::vector<rewrite::RulePtr> rules;  ///< all that Options::rules and Options::own name, in registration order
+  int64_t budget;                                    ///< rewrites left (rewrite::Options::stop_after)
+  rewrite::RuleSet rules;                            ///< all that Options::rules and Options::own name
+  std::set<std::string, std::less<>> left_out = {};  ///< rules that broke a promise in a pass before
 };
 
 /// A whole-graph step. Returns whether it changed the graph.

@@ -23,6 +23,7 @@ constexpr Pass kPipeline[] = {
     {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
     {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},
     {"target", "the graph in the ops of another runtime, where such rules were asked for", 2, target},
+    {"common_subexpressions", "again: those ops take what others made", 2, common_subexpressions, true},
     {"dead_code", "what the passes before have left behind", 1, dead_code},
 };
 

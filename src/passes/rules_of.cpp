@@ -5,13 +5,13 @@
 
 namespace tenon::passes {
 
-Result<std::vector<rewrite::RulePtr>> rules_of(const Options& options, const ir::OpTable& ops) {
+Result<rewrite::RuleSet> rules_of(const Options& options, const ir::OpTable& ops) {
   std::vector<rewrite::RulePtr> out;
   for (const rules::Entry& entry : TRY(rules::select(options.rules)))
     if (!options.off.contains(entry.file) && !options.off.contains(entry.rule->name)) out.push_back(TRY(rules::compile(entry, ops)));
   for (const rewrite::RulePtr& rule : options.own)
     if (!options.off.contains(rule->name)) out.push_back(rule);
-  return out;
+  return rewrite::RuleSet(std::move(out), ops);
 }
 
 }  // namespace tenon::passes

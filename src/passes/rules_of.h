@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <vector>
-
 #include "passes/pass.h"
 
 namespace tenon::passes {
 
-/// The rules that the options name, made ready, in registration order, without those that are off.
+/// The rules that the options name, made ready, without those that are off.
 /// Errors: bad_usage for a name that nobody has; bad_rule.
-Result<std::vector<rewrite::RulePtr>> rules_of(const Options& options, const ir::OpTable& ops);
+Result<rewrite::RuleSet> rules_of(const Options& options, const ir::OpTable& ops);
 
 }  // namespace tenon::passes

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "passes/passes.h"
+#include "rewrite/isolate.h"
 
 namespace tenon::passes {
 namespace {
@@ -33,20 +34,22 @@ bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
 }
 
 Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
-  std::vector<rewrite::RulePtr> chosen;
-  for (const rewrite::RulePtr& rule : context.rules)
-    if (runs_in(*rule, stage)) chosen.push_back(rule);
-  if (chosen.empty() && stage == rewrite::Stage::target) return false;
-  const rewrite::RuleSet set(std::move(chosen), graph.ops());
   rewrite::Options options = context.options.rewriting;
+  const rewrite::RuleSet set = context.rules.where([&](const rewrite::CompiledRule& rule) {
+    return runs_in(rule, stage) && rule.numerics <= options.allowed && !context.left_out.contains(rule.name);
+  });
+  if (set.size() == 0 && stage == rewrite::Stage::target) return false;
   options.stop_after = context.budget;
   // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
   if (!last_pass) options.sweeps = 1;
   if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants")) options.fold = fold_node;
-  const auto statistics = TRY(rewrite::rewrite(graph, set, options));
-  for (const auto& rule : statistics.rules)
+  const auto statistics =
+      TRY(context.options.isolate ? rewrite::rewrite_isolated(graph, set, options) : rewrite::rewrite(graph, set, options));
+  for (const auto& rule : statistics.rules) {
     if (rule.name != "fold_constants") context.budget -= rule.applied;
+    if (rule.left_out) context.left_out.insert(rule.name);
+  }
   book(context.report.rules, statistics);
   return statistics.changed;
 }

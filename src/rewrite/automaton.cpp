@@ -28,8 +28,10 @@ size_t fixed_operands(const Equation& e, const Term& t) {
 Automaton::Automaton() : states_(1), places_(1) {}
 
 bool Automaton::Test::same_question(const Test& other) const {
-  const bool same = ask == other.ask && place == other.place && attribute == other.attribute && has_default == other.has_default;
-  return same && (!has_default || ir::same(otherwise, other.otherwise));
+  if (ask != other.ask || place != other.place || !attribute != !other.attribute) return false;
+  if (!attribute || attribute == other.attribute) return true;
+  const Term::Given &a = *attribute, &b = *other.attribute;
+  return a.name == b.name && a.has_default == b.has_default && (!a.has_default || ir::same(a.otherwise, b.otherwise));
 }
 
 void Automaton::add(const ir::Op* op, uint32_t rule) {
@@ -63,7 +65,7 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
       return {{test}};
     case Term::Kind::ints:
       test.ask = Ask::ints;
-      test.ints = t.ints;
+      test.ints = &t.ints;
       return {{test}};
     case Term::Kind::missing: test.ask = Ask::missing; return {{test}};
     case Term::Kind::either: {
@@ -87,14 +89,7 @@ std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& 
     const auto exact = number ? std::nullopt : attribute_of(wanted.literal, given.floating);
     const auto* ints = exact ? std::get_if<ir::Ints>(&*exact) : nullptr;
     if (!number && !ints && !(exact && std::holds_alternative<std::string>(*exact))) continue;  // compared by more than its bytes
-    own.push_back({number ? Ask::number_attribute : Ask::attribute,
-                   place,
-                   given.name,
-                   given.otherwise,
-                   given.has_default,
-                   nullptr,
-                   number.value_or(0),
-                   {},
+    own.push_back({number ? Ask::number_attribute : Ask::attribute, place, &given, nullptr, number.value_or(0), nullptr,
                    number ? 0 : ir::hash_of(*exact)});
   }
   const size_t fixed = fixed_operands(e, t);
@@ -153,7 +148,7 @@ uint32_t& Automaton::answer(Question& q, const Test& test) {
     case Ask::op: return in(q.by_op, test.op);
     case Ask::number:
     case Ask::number_attribute: return in(q.by_number, test.number);
-    case Ask::ints: return q.by_ints[test.ints];
+    case Ask::ints: return q.by_ints[*test.ints];
     case Ask::attribute: return in(q.by_hash, test.hash);
     case Ask::missing: break;
   }
@@ -215,8 +210,8 @@ struct Automaton::Walk {
   }
 
   void ask_attribute(const Question& q) {
-    const ir::Attribute* found = look.node(node_at(q.test.place)).attributes.find(q.test.attribute);
-    if (!found && q.test.has_default) found = &q.test.otherwise;
+    const ir::Attribute* found = look.node(node_at(q.test.place)).attributes.find(q.test.attribute->name);
+    if (!found && q.test.attribute->has_default) found = &q.test.attribute->otherwise;
     if (!found) return;
     if (q.test.ask == Ask::number_attribute) {
       if (const auto* i = std::get_if<int64_t>(found)) enter_near(q, static_cast<double>(*i), 1e-6);

@@ -21,7 +21,7 @@ class Automaton {
   Automaton();
   /// Starts at an op, whatever its operands are.
   void add(const ir::Op* op, uint32_t rule);
-  /// Starts at the first root of the equation.
+  /// Starts at the first root of the equation, which must outlive the automaton.
   void add(const Equation& equation, uint32_t rule);
   /// To be called once after the last `add`.
   void finish();
@@ -32,15 +32,14 @@ class Automaton {
 
  private:
   enum class Ask : uint8_t { op, number, ints, missing, number_attribute, attribute };
+  /// Points into the equations: copied by the thousand while the tree is made.
   struct Test {
     Ask ask = Ask::op;
     uint32_t place = 0;
-    std::string attribute;      ///< name
-    ir::Attribute otherwise{};  ///< its default
-    bool has_default = false;
-    const ir::Op* op = nullptr;  ///< the answer that is wanted, by kind of question
+    const Term::Given* attribute = nullptr;  ///< its name and default
+    const ir::Op* op = nullptr;              ///< the answer that is wanted, by kind of question
     double number = 0;
-    ir::Ints ints;
+    const ir::Ints* ints = nullptr;
     size_t hash = 0;  ///< of the attribute value
     bool same_question(const Test& other) const;
   };

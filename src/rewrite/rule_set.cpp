@@ -6,6 +6,8 @@
 namespace tenon::rewrite {
 namespace {
 
+constexpr uint32_t kNone = UINT32_MAX;
+
 const ir::Op* op_named(std::string_view name, const ir::OpTable& ops) {
   const size_t colons = name.rfind("::");
   return colons == name.npos ? ops.find("", name) : ops.find(name.substr(0, colons), name.substr(colons + 2));
@@ -32,23 +34,49 @@ RuleSet::RuleSet(std::vector<RulePtr> rules, const ir::OpTable& ops) {
   for (size_t i = 0; i < rules.size(); ++i) order.push_back({-rules[i]->benefit, i});
   std::ranges::sort(order);
   for (auto [_, i] : order) rules_.push_back(std::move(rules[i]));
-  for (uint32_t i = 0; i < rules_.size(); ++i) hang(*rules_[i], i, ops);
-  automaton_.finish();
+  const auto automaton = std::make_shared<Automaton>();
+  for (uint32_t i = 0; i < rules_.size(); ++i) hang(*rules_[i], i, ops, *automaton);
+  automaton->finish();
+  automaton_ = automaton;
+  walked_ = rules_;
 }
 
-void RuleSet::hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops) {
-  if (rule.equation) return automaton_.add(*rule.equation, index);
+void RuleSet::hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops, Automaton& automaton) {
+  if (rule.equation) return automaton.add(*rule.equation, index);
   if (rule.roots.empty()) any_.push_back(index);
   for (const std::string& name : rule.roots) {
     if (name == "*") any_.push_back(index);
-    else if (const ir::Op* op = op_named(name, ops)) automaton_.add(op, index);
+    else if (const ir::Op* op = op_named(name, ops)) automaton.add(op, index);
     else inactive_.push_back(rule.name + ": op " + name);
   }
 }
 
+RuleSet RuleSet::where(const std::function<bool(const CompiledRule&)>& wanted) const {
+  RuleSet out;
+  std::vector<uint32_t> index(rules_.size(), kNone);
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (!wanted(*rules_[i])) continue;
+    index[i] = static_cast<uint32_t>(out.rules_.size());
+    out.rules_.push_back(rules_[i]);
+  }
+  for (uint32_t i : any_)
+    if (index[i] != kNone) out.any_.push_back(index[i]);
+  out.automaton_ = automaton_;
+  out.walked_ = walked_;
+  out.renamed_ = renamed_.empty() ? index : renamed_;
+  for (uint32_t& number : out.renamed_)
+    if (!renamed_.empty() && number != kNone) number = index[number];
+  return out;
+}
+
 void RuleSet::candidates(const ir::Graph& graph, ir::NodeId node, std::vector<uint32_t>& out) const {
-  out = any_;
-  automaton_.candidates(graph, node, out);
+  out.clear();
+  automaton_->candidates(graph, node, out);
+  if (!renamed_.empty()) {
+    for (uint32_t& rule : out) rule = renamed_[rule];
+    std::erase(out, kNone);
+  }
+  out.insert(out.end(), any_.begin(), any_.end());
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }

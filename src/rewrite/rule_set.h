@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +19,9 @@ class RuleSet {
   /// Errors: bad_rule where an equation does not parse. A rule that names an op that the table lacks is left out (see inactive()).
   static Result<RuleSet> make(std::span<const Rule* const> rules, const ir::OpTable& ops);
 
+  /// Those that `wanted` takes; the automaton is shared, not made anew.
+  RuleSet where(const std::function<bool(const CompiledRule&)>& wanted) const;
+
   size_t size() const { return rules_.size(); }
   const CompiledRule& operator[](size_t index) const { return *rules_[index]; }
   /// Rules that may match at the node, best first. Cost: the tests that the node passes, not the number of rules.
@@ -25,11 +30,14 @@ class RuleSet {
   const std::vector<std::string>& inactive() const { return inactive_; }
 
  private:
-  void hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops);
+  RuleSet() = default;
+  void hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& ops, Automaton& automaton);
 
   std::vector<RulePtr> rules_;
   std::vector<uint32_t> any_;  ///< rules without a declared root
-  Automaton automaton_;
+  std::shared_ptr<const Automaton> automaton_;
+  std::vector<RulePtr> walked_;    ///< what the automaton points into
+  std::vector<uint32_t> renamed_;  ///< by the automaton's number of a rule: its index here, or kNone; empty: all the same
   std::vector<std::string> inactive_;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/rewrite_watch.h"
 #include "cli/verb.h"
 #include "import/onnx_export.h"
+#include "rewrite/verification.h"
 
 namespace tenon::cli {
 namespace {
@@ -24,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   RewriteOptions rewriting;
-  std::string output, dump;
+  std::string output, dump, verify = "off";
   int64_t stop_after = -1, opset = 0;
   bool stats = false, external = false, strict = false;
 };
@@ -36,6 +37,7 @@ struct Done {
   double read_ms = 0, check_ms = 0, write_ms = 0;
   std::optional<RewriteRecord> last;
   std::optional<import::Exported> written;
+  std::optional<rewrite::Verification> verification;
 };
 
 double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
@@ -74,8 +76,21 @@ void tell(const Options& o, const Done& done, Console& console) {
                              done.last->pass));
   if (!o.dump.empty())
     console.line(fmt::format("{}: every rewrite, before and after", (std::filesystem::path(o.dump) / "index.html").string()));
+  if (done.verification) {
+    std::string text = "verification: " + rewrite::text_of(*done.verification);
+    while (text.ends_with('\n')) text.pop_back();
+    console.line(text);
+  }
   console.line(time_text(done));
   if (o.stats) print_statistics(done.report, console);
+}
+
+Json json_of(const rewrite::Verification& v) {
+  Json unverified = Json::object();
+  for (const auto& [rule, reasons] : v.unverified)
+    for (const auto& [reason, count] : reasons) unverified[rule][reason] = count;
+  return {{"asked", v.asked},         {"verified", v.verified}, {"known", v.known},         {"wrong", v.wrong},
+          {"instances", v.instances}, {"skipped", v.skipped},   {"unverified", unverified}, {"ms", v.ms}};
 }
 
 Json json_of(const Options& o, const Done& done) {
@@ -92,6 +107,7 @@ Json json_of(const Options& o, const Done& done) {
           {"passes_ms", done.report.ms},
           {"check_ms", done.check_ms},
           {"write_ms", done.write_ms},
+          {"verification", done.verification ? json_of(*done.verification) : Json(nullptr)},
           {"rules", rules_json(done.report.rules)},
           {"passes", passes_json(done.report)},
           {"left_out", done.report.rules.reports}};
@@ -100,6 +116,8 @@ Json json_of(const Options& o, const Done& done) {
 Result<void> run_passes(const Options& o, passes::Options options, ir::Graph& graph, RewriteDump* dump, Done& done, Console& console) {
   options.rewriting.timing = o.stats || console.json;
   options.rewriting.stop_after = o.stop_after >= 0 ? o.stop_after : std::numeric_limits<int64_t>::max();
+  rewrite::Verifier verifier(*rewrite::verify_named(o.verify));
+  if (o.verify != "off") options.rewriting.check = std::ref(verifier);
   RewriteWatch watch(console, dump);
   watch.hook_into(options);
   done.nodes_before = count_nodes(graph);
@@ -109,6 +127,7 @@ Result<void> run_passes(const Options& o, passes::Options options, ir::Graph& gr
   done.rewrites = watch.rewrites();
   done.check_ms = watch.check_ms();
   done.last = watch.last();
+  if (o.verify != "off") done.verification = verifier.result();
   return {};
 }
 
@@ -174,6 +193,7 @@ VERB(rewrite) {
         "  tenon rewrite model.onnx -o own.onnx --rules default --rules mine.rules\n"
         "  tenon rewrite model.onnx --dump rewrites/              pictures of every rewrite\n"
         "  tenon rewrite model.onnx -o part.onnx --stop-after 12  the first 12 rewrites\n"
+        "  tenon rewrite model.onnx -o sure.onnx --verify all --isolate --strict\n"
         "\n`tenon rules list` shows rules and sets. A rule that breaks a promise or does not settle is undone, named in a warning and left\n"
         "out; the rest goes on, and the exit code is 0 unless --strict is given.\n",
     .setup = [](CLI::App& app) -> Action {
@@ -184,6 +204,9 @@ VERB(rewrite) {
       app.add_option("--dump", o->dump, "a folder for every rewrite as ONNX, before and after, and a page with the pictures")
           ->type_name("DIR");
       app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(CLI::NonNegativeNumber)->type_name("K");
+      app.add_option("--verify", o->verify, "run rewrites beside what they replace, on drawn inputs: one of each kind, or every one")
+          ->check(CLI::IsMember({"off", "first", "all"}))
+          ->capture_default_str();
       app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is left out");
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
       app.add_flag("--external-weights", o->external, "put the weights into OUT.data");

@@ -7,10 +7,13 @@
 #include <memory>
 
 #include "cli/console.h"
+#include "cli/model_options.h"
 #include "cli/rule_choice.h"
 #include "cli/rule_text.h"
+#include "cli/rule_why.h"
 #include "cli/verb.h"
 #include "ops/op.h"
+#include "passes/pipeline.h"
 
 namespace tenon::cli {
 namespace {
@@ -19,7 +22,11 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string which, rule;
-  CLI::App *list = nullptr, *show = nullptr;
+  ModelOptions model;
+  std::vector<std::string> before;
+  std::string node;
+  size_t most = 5;
+  CLI::App *list = nullptr, *show = nullptr, *why = nullptr;
 };
 
 /// Rules by a set expression or of a file; all of the library where `which` is empty.
@@ -65,15 +72,68 @@ Result<void> show(const Options& o, Console& console) {
   return {};
 }
 
+/// The same, ready to run.
+Result<std::vector<rewrite::RulePtr>> compiled_rules(const std::string& which) {
+  if (is_rules_file(which)) return read_rules_file(which, ops::table());
+  std::vector<rewrite::RulePtr> out;
+  for (const rules::Entry& e : TRY(rules::select(which))) out.push_back(TRY(rules::compile(e, ops::table())));
+  if (std::ranges::any_of(out, [&](const auto& r) { return r->name == which; }))
+    std::erase_if(out, [&](const auto& r) { return r->name != which; });
+  return out;
+}
+
+/// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were asked for.
+Result<import::Imported> model_for_rules(const Options& o) {
+  passes::Options options;
+  const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, ops::table()));
+  options.level = 3;
+  options.rules = choice.expression;
+  options.own = choice.files;
+  auto m = TRY(o.model.import());
+  TRY(passes::optimise(*m.graph, options));
+  return m;
+}
+
+Result<void> why(const Options& o, Console& console) {
+  if (o.model.path.empty()) return show(o, console);
+  const auto rules = TRY(compiled_rules(o.rule));
+  const import::Imported m = TRY(model_for_rules(o));
+  rewrite::WhyOptions options;
+  options.allowed = rewrite::Numerics::approximate;
+  Json json = Json::array();
+  for (const auto& rule : rules) {
+    const auto found = TRY(why_not(*m.graph, *rule, o.node, rules.size() == 1 ? o.most : 1, options));
+    for (const rewrite::Why& w : found) console.line(w.text());
+    for (const rewrite::Why& w : found) json.push_back(json_of(w));
+    if (found.empty()) console.line(fmt::format("{}: no node of the model is one that it starts at", rule->name));
+  }
+  console.object({{"file", o.model.path}, {"why", json}});
+  return {};
+}
+
+void add_why(CLI::App& app, Options& o) {
+  o.why = app.add_subcommand("why", "why a rule does not match: at a node, or the best partial matches of a model")->fallthrough();
+  o.why->add_option("RULE", o.rule, "a rule, a .rules file, or a name that several rules have in common")->required();
+  o.model.add_to(*o.why);
+  o.why->get_option("MODEL")->required(false);
+  o.why->add_option("NODE", o.node, "a node, or a value that it makes");
+  o.why->add_option("--rules", o.before, "rewrite the model by these first (default: by none; constants are folded all the same)")
+      ->type_name("SET|FILE")
+      ->allow_extra_args(false);
+  o.why->add_option("--most", o.most, "how many partial matches are told")->check(CLI::PositiveNumber)->capture_default_str();
+}
+
 }  // namespace
 
 VERB(rules) {
-    .summary = "show the rules that rewrite models",
+    .summary = "show the rules that rewrite models, and why one does not match",
     .examples =
         "  tenon rules list                       every rule\n"
         "  tenon rules list onnxruntime-fuse_pad  those of an expression of sets\n"
         "  tenon rules list mine.rules\n"
         "  tenon rules show gelu_erf\n"
+        "  tenon rules why gelu_erf model.onnx    its best partial matches, and what they lack\n"
+        "  tenon rules why gelu_erf model.onnx /encoder/act/Mul_1\n"
         "  tenon rules list default --json | jq -r '.rules[].name'\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
@@ -82,7 +142,10 @@ VERB(rules) {
       o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)");
       o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
-      return [o](Console& console) { return o->list->parsed() ? list(*o, console) : show(*o, console); };
+      add_why(app, *o);
+      return [o](Console& console) {
+        return o->list->parsed() ? list(*o, console) : o->show->parsed() ? show(*o, console) : why(*o, console);
+      };
     },
 };
 
