@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the nodes that rewriting leaves on the network families, beside onnxsim and ONNX Runtime's extended optimiser.
 
-.venv-peers/bin/python tools/count_nodes.py [--models DIR] [--rules tenon+onnxruntime] [--keep DIR] [MODEL ...]
+.venv-peers/bin/python tools/count_nodes.py [--models DIR] [--rules default+onnxruntime] [--keep DIR] [MODEL ...]
 
 A function counts as its body, constants do not count. What Tenon writes is run by ONNX Runtime with its optimiser off, and so is the
 original: the outputs must agree. The exit code is 1 where they do not, or where another tool leaves fewer nodes.
@@ -72,7 +72,7 @@ def simplified(path: Path) -> int | None:
 
 def rewritten(path: Path, out: Path, rules: str) -> str:
     """Why it could not be written; empty where it was."""
-    command = [TENON, "export", path, "-o", out, "--opt", 3, "--rules", rules, "--raise-opset", NEWEST_OPSET]
+    command = [TENON, "rewrite", path, "-o", out, "--rules", rules, "--raise-opset", NEWEST_OPSET]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else (done.stdout + done.stderr).strip() or f"exit code {done.returncode}"
 
@@ -129,7 +129,7 @@ def line_of(found: dict) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of NAME.onnx with NAME.0.npz beside it")
-    parser.add_argument("--rules", default="tenon+onnxruntime", help="which rules run")
+    parser.add_argument("--rules", default="default+onnxruntime", help="which rules run")
     parser.add_argument("--keep", type=Path, help="folder for what Tenon writes")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("names", nargs="*", metavar="MODEL", help="only models whose name starts so")

@@ -15,7 +15,9 @@ RULES(activation) {
                          "|Mul(Mul(?x, 0.5), Add(Erf((Div(?x, 1.4142135) | Mul(?x, 0.70710678))), 1))"
                          "|Mul(?x, Mul(Add(Erf((Div(?x, 1.4142135) | Mul(?x, 0.70710678))), 1), 0.5))) => Gelu(?x) where float(?x)",
              .numerics = Numerics::reassociating,
-             .benefit = 6},
+             .benefit = 6,
+             .sets = "tenon default onnxruntime",
+             .seeds = "GeluErf"},
             {.name = "gelu_tanh",
              .docs = "x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), as GPT-2 is exported",
              .equation = "(Mul(Mul(?x, 0.5), Add(Tanh(Mul(Add(?x, Mul((Pow(?x, 3) | Mul(Mul(?x, ?x), ?x)), 0.044715)), 0.79788456)), 1))"

@@ -120,6 +120,12 @@ RULES(transpose) {
              .match = sandwich,
              .rewrite = meet,
              .benefit = 4},
+            {.name = "transpose_sum",
+             .docs = "a Transpose behind a sum undoes one before it: only the other operand is transposed",
+             .equation = "Transpose(Add(?x, Transpose(?y, perm=?p)), perm=?q) => Add(Transpose(?x, perm=?q), ?y)"
+                         " where ?q == inverse(?p), rank(?x) == rank(?y)",
+             .benefit = 3,
+             .sets = "default"},
             {.name = "transpose_flattened",
              .docs = "the last two axes swapped behind a flattening of the others",
              .roots = "Reshape",

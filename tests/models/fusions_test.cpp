@@ -51,8 +51,16 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Family& family : kFamilies)
     for (const Export& e : kExports)
-      for (const char* rules : {"tenon"}) all.push_back({&family, e, rules});
+      for (const char* rules : {"tenon", "default"}) all.push_back({&family, e, rules});
   return all;
+}
+
+/// The set default leaves x * sigmoid(x) alone: runtimes have it under other names, or not at all.
+Counts expected(const Counts& fused, const std::string& rules) {
+  Counts out = fused;
+  if (rules != "default") return out;
+  if (auto swish = out.extract("Swish"); !swish.empty()) out["Sigmoid"] = swish.mapped();
+  return out;
 }
 
 class Fusions : public testing::TestWithParam<Case> {
@@ -92,7 +100,7 @@ TEST_P(Fusions, AreFoundAtEveryOpset) {
   ASSERT_TRUE(write_weights(file, folder_));
   const auto graph = import(file);
   ASSERT_TRUE(graph);
-  EXPECT_EQ(fused(*graph->clone(), rules), family->fused) << "as exported";
+  EXPECT_EQ(fused(*graph->clone(), rules), expected(family->fused, rules)) << "as exported";
   for (int64_t opset = exported.opset + 1; opset <= kNewest; ++opset) {
     import::ExportOptions options;
     options.opset = opset;
@@ -101,7 +109,7 @@ TEST_P(Fusions, AreFoundAtEveryOpset) {
     ASSERT_TRUE(written) << written.error().text();
     const auto back = import(again);
     ASSERT_TRUE(back);
-    EXPECT_EQ(fused(*back, rules), family->fused) << "at opset " << opset;
+    EXPECT_EQ(fused(*back, rules), expected(family->fused, rules)) << "at opset " << opset;
   }
 }
 

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   RewriteOptions rewriting;
   std::string output, dump, verify = "off";
-  int64_t stop_after = -1, opset = 0;
+  int64_t stop_after = -1, opset = 0, raise = 0;
   bool stats = false, external = false, strict = false;
 };
 
@@ -137,6 +137,7 @@ Result<void> write(const Options& o, const ir::Graph& graph, Done& done, Console
   const auto start = Clock::now();
   import::ExportOptions options;
   if (o.opset != 0) options.opset = o.opset;
+  options.raise_to = o.raise;
   options.external_data = o.external;
   done.written = TRY(import::export_onnx(graph, o.output, options));
   done.write_ms = ms_since(start);
@@ -190,6 +191,7 @@ VERB(rewrite) {
         "  tenon rewrite model.onnx -o smaller.onnx\n"
         "  tenon rewrite model.onnx --stats                       what each rule would do; nothing is written\n"
         "  tenon rewrite model.onnx -o fused.onnx --rules default+onnxruntime-fuse_pad\n"
+        "  tenon rewrite model.onnx -o ort.onnx --rules default+onnxruntime --raise-opset 26\n"
         "  tenon rewrite model.onnx -o own.onnx --rules default --rules mine.rules\n"
         "  tenon rewrite model.onnx --dump rewrites/              pictures of every rewrite\n"
         "  tenon rewrite model.onnx -o part.onnx --stop-after 12  the first 12 rewrites\n"
@@ -209,6 +211,9 @@ VERB(rewrite) {
           ->capture_default_str();
       app.add_flag("--strict", o->strict, "fail, and write nothing, where a rule is left out");
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
+      app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
+          ->type_name("N")
+          ->excludes("--opset");
       app.add_flag("--external-weights", o->external, "put the weights into OUT.data");
       return [o](Console& console) { return rewrite_model(*o, console); };
     },
