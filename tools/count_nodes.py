@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the nodes that rewriting leaves on the network families, beside onnxsim and ONNX Runtime's extended optimiser.
 
+.venv-peers/bin/python -m pip install --no-deps -r tools/requirements-onnxsim.txt
 .venv-peers/bin/python tools/count_nodes.py [--models DIR] [--rules default+onnxruntime] [--keep DIR] [MODEL ...]
+
+Without --models the families are exported first, as tools/compare_families.py does. Without onnxsim its column is empty.
 
 A function counts as its body, constants do not count. What Tenon writes is run by ONNX Runtime with its optimiser off, and so is the
 original: the outputs must agree. The exit code is 1 where they do not, or where another tool leaves fewer nodes.
@@ -19,10 +22,10 @@ from pathlib import Path
 import numpy
 import onnx
 import onnxruntime
+from compare_families import MODELS, make_models
 
-from bench import ROOT, TENON
+from bench import TENON
 
-MODELS = ROOT / "build" / "families"
 NEWEST_OPSET = 26  # that ONNX Runtime 1.31 reads
 LEVELS = onnxruntime.GraphOptimizationLevel
 
@@ -128,13 +131,15 @@ def line_of(found: dict) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, default=MODELS, help="folder of NAME.onnx with NAME.0.npz beside it")
+    parser.add_argument("--models", type=Path, help="folder of NAME.onnx with NAME.0.npz beside it")
     parser.add_argument("--rules", default="default+onnxruntime", help="which rules run")
     parser.add_argument("--keep", type=Path, help="folder for what Tenon writes")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("names", nargs="*", metavar="MODEL", help="only models whose name starts so")
     o = parser.parse_args()
-    paths = [p for p in sorted(o.models.glob("*.onnx")) if not o.names or any(p.name.startswith(n) for n in o.names)]
+    if not o.models:
+        make_models(MODELS)
+    paths = [p for p in sorted((o.models or MODELS).glob("*.onnx")) if not o.names or any(p.name.startswith(n) for n in o.names)]
     if not o.json:
         print(f"{'model':28}{'before':>10}{'onnxsim':>10}{'extended':>10}{'tenon':>10}{'difference':>12}")
     rows = []
