@@ -28,6 +28,20 @@ def nots(count, outputs=("y",)):
     return model(nodes, {"x": (B, [4])}, {o: (B, [4]) for o in outputs})
 
 
+def nots_with_readers():
+    """Two Nots; bodies of an If read the value between them."""
+    reads, other = (
+        oh.make_graph([oh.make_node(op, ["t1"], [n])], n, [], [oh.make_tensor_value_info(n, B, [4])])
+        for op, n in (("Identity", "a"), ("Not", "b"))
+    )
+    nodes = [
+        oh.make_node("Not", ["x"], ["t1"]),
+        oh.make_node("Not", ["t1"], ["y"]),
+        oh.make_node("If", ["c"], ["z"], then_branch=reads, else_branch=other),
+    ]
+    return model(nodes, {"x": (B, [4]), "c": (B, [])}, {"y": (B, [4]), "z": (B, [4])})
+
+
 def inputs_of(graph, seed=0):
     rng = np.random.default_rng(seed)
     out = {}

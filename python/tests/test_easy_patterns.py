@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
-from onnx_models import I64, B, F, model, nots, ops, same
+from onnx_models import I64, B, F, model, nots, nots_with_readers, ops, same
 from tenon.pattern_optimizer import EasyPatternOptimization, GraphBuilder, OptimizationOptions, rule_of_models
 
 
@@ -33,16 +33,7 @@ def test_the_middle_value_is_an_output_of_the_graph():
 
 
 def test_the_middle_value_is_read_by_a_body():
-    reads, other = (
-        oh.make_graph([oh.make_node(op, ["t1"], [n])], n, [], [oh.make_tensor_value_info(n, B, [4])])
-        for op, n in (("Identity", "a"), ("Not", "b"))
-    )
-    nodes = [
-        oh.make_node("Not", ["x"], ["t1"]),
-        oh.make_node("Not", ["t1"], ["y"]),
-        oh.make_node("If", ["c"], ["z"], then_branch=reads, else_branch=other),
-    ]
-    onx = model(nodes, {"x": (B, [4]), "c": (B, [])}, {"y": (B, [4]), "z": (B, [4])})
+    onx = nots_with_readers()
     out, applied = optimised(onx, NotNot())
     assert applied == 0 and sorted(ops(out)) == ["If", "Not", "Not"]
 

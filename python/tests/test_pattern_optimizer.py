@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
-from onnx_models import I64, B, F, model, nots, ops, same
+from onnx_models import I64, B, F, model, nots, nots_with_readers, ops, same
 from tenon import TenonError
 from tenon.pattern_optimizer import (
     EnginePattern,
@@ -69,16 +69,7 @@ def test_what_a_body_reads_stays_although_apply_forgets_it():
         def apply(self, g, before, node):
             return [g.make_node("Identity", [before.input[0]], [node.output[0]])]
 
-    reads, other = (
-        oh.make_graph([oh.make_node(op, ["t1"], [n])], n, [], [oh.make_tensor_value_info(n, B, [4])])
-        for op, n in (("Identity", "a"), ("Not", "b"))
-    )
-    nodes = [
-        oh.make_node("Not", ["x"], ["t1"]),
-        oh.make_node("Not", ["t1"], ["y"]),
-        oh.make_node("If", ["c"], ["z"], then_branch=reads, else_branch=other),
-    ]
-    onx = model(nodes, {"x": (B, [4]), "c": (B, [])}, {"y": (B, [4]), "z": (B, [4])})
+    onx = nots_with_readers()
     out, rows = optimised(onx, [Forgets()])
     assert applied(rows) == ["Forgets"] and sorted(ops(out)) == ["Identity", "If", "Not"]
 

@@ -19,6 +19,15 @@ Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length) 
   return length && length->size() == 1 ? max((*length)[0], 0) : view.symbols->fresh();
 }
 
+Result<ir::Type> mask_of_lengths(const NodeView& view) {
+  for (size_t k : {0, 1}) TRY(require_length(view, k));
+  const auto past = elements(view, 0), total = elements(view, 1);
+  const Dim keys = length_of(view, total);
+  const bool known = past && total && past->size() == 1 && total->size() == 1;
+  const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();
+  return ir::Type(DType::boolean, {1, 1, queries, keys});
+}
+
 ir::ValueId positions(ir::Builder& build, ir::ValueId first, ir::ValueId end, int axis) {
   std::vector<int64_t> others;
   for (int64_t a = 0; a < 4; ++a)

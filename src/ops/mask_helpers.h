@@ -14,6 +14,9 @@ Result<void> require_number(const NodeView& view, size_t input);
 /// How many positions 0 .. length - 1 there are: the one element where it is known, else a new symbol.
 Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length);
 
+/// The boolean mask [1, 1, total - past, total] of operands 0 (past) and 1 (total), both lengths. Errors: dtype_mismatch, rank_mismatch.
+Result<ir::Type> mask_of_lengths(const NodeView& view);
+
 /// first, first + 1, ..., end - 1 along `axis` of four axes, the others of size 1; first: none is 0.
 ir::ValueId positions(ir::Builder& build, ir::ValueId first, ir::ValueId end, int axis);
 

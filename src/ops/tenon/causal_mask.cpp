@@ -10,12 +10,7 @@ OP(causal_mask) {
     .inputs = {"past", "total"},
     .outputs = {"mask"},
     .infer = [](NodeView& view) -> Result<void> {
-      for (size_t k : {0, 1}) TRY(require_length(view, k));
-      const auto past = elements(view, 0), total = elements(view, 1);
-      const Dim keys = length_of(view, total);
-      const bool known = past && total && past->size() == 1 && total->size() == 1;
-      const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();
-      set_output(view, 0, Type(DType::boolean, {1, 1, queries, keys}));
+      set_output(view, 0, TRY(mask_of_lengths(view)));
       return {};
     },
     .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
