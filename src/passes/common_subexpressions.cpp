@@ -60,13 +60,15 @@ class Seen {
 
 class Consing {
  public:
-  explicit Consing(Graph& graph) : graph_(graph), journal_(graph), outer_(graph.listener()) { graph_.set_listener(&journal_); }
+  Consing(Graph& graph, const rewrite::NameSet& keep) : graph_(graph), keep_(keep), journal_(graph), outer_(graph.listener()) {
+    graph_.set_listener(&journal_);
+  }
   ~Consing() { graph_.set_listener(outer_); }
 
   bool constants() {
     bool changed = false;
     std::vector<ValueId> constants = graph_.values();
-    std::erase_if(constants, [&](ValueId v) { return !graph_.value(v).is_constant(); });
+    std::erase_if(constants, [&](ValueId v) { return !graph_.value(v).is_constant() || keep_.contains(graph_.value(v).name); });
     Seen<ValueId> seen(constants.size());
     for (ValueId v : constants) {
       const ir::Constant& constant = *graph_.value(v).constant;
@@ -83,7 +85,7 @@ class Consing {
     Seen<NodeId> seen(graph_.node_count());
     for (NodeId id : graph_.nodes()) {
       const ir::Node& node = graph_.node(id);
-      if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) continue;
+      if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty() || rewrite::is_kept(graph_, id, keep_)) continue;
       const NodeId twin = seen.find_or_add(hash(node), id, [&](NodeId k) { return equal(graph_.node(k), node); });
       if (twin) changed |= join(id, twin);
     }
@@ -134,6 +136,7 @@ class Consing {
   }
 
   Graph& graph_;
+  const rewrite::NameSet& keep_;
   rewrite::Journal journal_;
   ir::Listener* outer_;
 };
@@ -143,7 +146,7 @@ class Consing {
 Result<bool> common_subexpressions(Graph& graph, Context& context) {
   bool changed = false;
   {
-    Consing consing(graph);
+    Consing consing(graph, context.options.rewriting.keep);
     changed |= consing.constants();
     changed |= consing.nodes();
   }

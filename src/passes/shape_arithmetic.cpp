@@ -44,12 +44,14 @@ Result<bool> shape_arithmetic(Graph& graph, Context& context) {
   ir::Listener* outer = graph.listener();
   graph.set_listener(&journal);
   bool changed = false;
+  const rewrite::NameSet& keep = context.options.rewriting.keep;
   for (ir::NodeId node : graph.nodes()) {
-    if (graph.node(node).op->deterministic && !graph.node(node).op->has_effects) changed |= settle(graph, node, journal);
+    if (!rewrite::is_kept(graph, node, keep) && graph.node(node).op->deterministic && !graph.node(node).op->has_effects)
+      changed |= settle(graph, node, journal);
     for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
   }
   graph.set_listener(outer);
-  if (changed) rewrite::remove_dead(graph);
+  if (changed) rewrite::remove_dead(graph, keep);
   return changed;
 }
 

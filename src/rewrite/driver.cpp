@@ -106,7 +106,7 @@ Result<bool> Run::work_through() {
 
 /// True where the graph changed.
 bool Run::visit(NodeId node) {
-  if (!options_.keep.empty() && is_kept(node)) return false;
+  if (is_kept(node)) return false;
   if (is_dead(graph_, node)) {
     bury(node);
     stats_.changed = true;
@@ -136,7 +136,7 @@ bool Run::decide(uint32_t index, Match& match) {
   ++stats.tried;
   tell(index, match.root());
   Outcome outcome = attempt_.decide(rules_[index], match);
-  const bool is_protected = !options_.keep.empty() && std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
+  const bool is_protected = std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
   if (outcome.kind == Outcome::Kind::applied && is_protected) outcome = {Outcome::Kind::refused, "a node of the match is protected"};
   if (outcome.kind != Outcome::Kind::no_match && !rules_[index].match_and_rewrite) ++stats.matches;
   if (outcome.kind == Outcome::Kind::applied) return true;
@@ -177,11 +177,7 @@ void Run::leave_out(uint32_t index, std::string sentence) {
   stats_.reports.push_back(std::move(sentence));
 }
 
-bool Run::is_kept(NodeId node) const {
-  const Node& n = graph_.node(node);
-  if (options_.keep.contains(n.name)) return true;
-  return std::ranges::any_of(n.outputs, [&](ValueId v) { return v && options_.keep.contains(graph_.value(v).name); });
-}
+bool Run::is_kept(NodeId node) const { return rewrite::is_kept(graph_, node, options_.keep); }
 
 bool Run::fold(NodeId node) {
   auto constants = options_.fold(graph_, node);
@@ -204,12 +200,12 @@ Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options
   return Run(graph, rules, options, shared).run();
 }
 
-int64_t remove_dead(ir::Graph& graph) {
+int64_t remove_dead(ir::Graph& graph, const NameSet& keep) {
   int64_t buried = 0;
   for (NodeId node = graph.last(); node;) {
     const NodeId before = graph.previous(node);
-    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) buried += remove_dead(graph.body(node, i));
-    if (is_dead(graph, node)) {
+    for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) buried += remove_dead(graph.body(node, i), keep);
+    if (is_dead(graph, node) && !is_kept(graph, node, keep)) {
       graph.erase(node);
       ++buried;
     }

@@ -5,13 +5,13 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "ir/graph.h"
 #include "rewrite/apply.h"
+#include "rewrite/replace.h"
 #include "rewrite/rule_set.h"
 #include "rewrite/statistics.h"
 
@@ -46,10 +46,10 @@ struct Options {
   uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
   bool timing = false;        ///< measure each rule (two clock reads a try)
   bool bodies = true;         ///< also inside If, Loop and Scan bodies
-  /// Names of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
-  std::set<std::string, std::less<>> keep;
-  /// Names of rules that do not run.
-  std::set<std::string, std::less<>> without;
+  /// NameSet of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
+  NameSet keep;
+  /// NameSet of rules that do not run.
+  NameSet without;
   /// Told before each attempt where the run is (see isolate.h). May be null.
   Probe* probe = nullptr;
   /// Given to every match (Match::args). May be null.
@@ -73,7 +73,7 @@ struct Options {
 /// Errors: cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
 Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
 
-/// Erases nodes whose results nobody uses (unless they have effects) and unused constants. Returns how many nodes.
-int64_t remove_dead(ir::Graph& graph);
+/// Erases nodes whose results nobody uses (unless they have effects, or a name in `keep`) and unused constants. Returns how many nodes.
+int64_t remove_dead(ir::Graph& graph, const NameSet& keep = {});
 
 }  // namespace tenon::rewrite

@@ -14,7 +14,7 @@ Result<bool> Run::in_turn() {
   bool changed = false;
   for (NodeId node : standing) {
     if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
-    if (!graph_.alive(node) || (!options_.keep.empty() && is_kept(node))) continue;
+    if (!graph_.alive(node) || is_kept(node)) continue;
     rules_.candidates(graph_, node, candidates_);
     for (uint32_t index : candidates_) {
       if (!graph_.alive(node) || shared_.budget <= 0) break;

@@ -102,6 +102,12 @@ void reinfer(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal) 
 
 Result<void> retype(ir::Graph& graph, std::span<const NodeId> nodes, Journal& journal) { return infer_from(graph, nodes, journal, true); }
 
+bool is_kept(const ir::Graph& graph, ir::NodeId id, const NameSet& keep) {
+  if (keep.empty()) return false;
+  const ir::Node& node = graph.node(id);
+  return keep.contains(node.name) || std::ranges::any_of(node.outputs, [&](ValueId v) { return v && keep.contains(graph.value(v).name); });
+}
+
 std::string replace(ir::Graph& graph, ValueId from, ValueId to, Journal& journal) {
   if (from == to) return "the replacement is the value itself";
   if (const auto conflict = type_conflict(graph.value(from).type, graph.value(to).type); !conflict.empty()) return std::string(conflict);

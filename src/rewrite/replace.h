@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,10 @@
 #include "rewrite/journal.h"
 
 namespace tenon::rewrite {
+
+using NameSet = std::set<std::string, std::less<>>;
+/// Does the node, or a value that it makes, have one of the names?
+bool is_kept(const ir::Graph& graph, ir::NodeId node, const NameSet& keep);
 
 /// Points the uses of `from` at `to`, hands the name over and refines types. Returns the reason of a refusal, else
 /// empty; a refusal may leave edits that the journal undoes.

@@ -69,7 +69,7 @@ int64_t Run::bury(NodeId node) {
   while (!dead_.empty()) {
     const NodeId id = dead_.back();
     dead_.pop_back();
-    if (!graph_.alive(id) || !is_dead(graph_, id) || (!options_.keep.empty() && is_kept(id))) continue;
+    if (!graph_.alive(id) || !is_dead(graph_, id) || is_kept(id)) continue;
     const auto operands = graph_.node(id).inputs;
     graph_.erase(id);
     ++buried;

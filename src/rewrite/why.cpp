@@ -50,12 +50,8 @@ std::vector<std::string> outside_uses(const Look& look, const CompiledRule& rule
 std::vector<std::string> kept(const Look& look, const WhyOptions& options, std::span<const NodeId> nodes) {
   std::vector<std::string> out;
   if (!options.keep) return out;
-  for (NodeId node : nodes) {
-    const Node& n = look.node(node);
-    const bool named = options.keep->contains(n.name) ||
-                       std::ranges::any_of(n.outputs, [&](ValueId v) { return v && options.keep->contains(look.value(v).name); });
-    if (named) out.push_back(fmt::format("node {} were not kept by name", describe(look, node)));
-  }
+  for (NodeId node : nodes)
+    if (is_kept(look.graph(), node, *options.keep)) out.push_back(fmt::format("node {} were not kept by name", describe(look, node)));
   return out;
 }
 

@@ -2,20 +2,20 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rewrite/compiled_rule.h"
+#include "rewrite/replace.h"
 
 namespace tenon::rewrite {
 
 struct WhyOptions {
   Numerics allowed = Numerics::reassociating;
   /// As in the driver's Options.
-  const std::set<std::string, std::less<>>* keep = nullptr;
+  const NameSet* keep = nullptr;
   const std::any* args = nullptr;
   /// Carries a match out on a copy of the graph, so that refusals while building and replacing are found as well. Else a match counts as
   /// `applies`; a rule that matches and rewrites in one go is always tried on a copy.

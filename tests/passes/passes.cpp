@@ -30,8 +30,9 @@ std::string ops_of(const ir::Graph& graph) {
 }
 
 /// Runs one pass, verifies, and answers whether it says that it changed something.
-bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph) {
+bool run(Result<bool> (*pass)(ir::Graph&, Context&), ir::Graph& graph, const rewrite::NameSet& keep = {}) {
   Options options;
+  options.rewriting.keep = keep;
   passes::Report report;
   Context context{options, report, options.rewriting.stop_after, *passes::rules_of(options, graph.ops())};
   auto changed = pass(graph, context);
@@ -49,6 +50,30 @@ TEST(DeadCode, ErasesChainsAndConstants) {
   EXPECT_EQ(ops_of(*g), "Relu");
   EXPECT_FALSE(g->find_value("c"));
   EXPECT_FALSE(run(passes::dead_code, *g));
+}
+
+TEST(DeadCode, LeavesWhatIsKeptByName) {
+  auto g = graph_of("graph main(x: f32[4]) {\n a = Abs(x)\n b = Neg(a)\n y = Relu(x)\n return y\n}\n");
+  EXPECT_TRUE(run(passes::dead_code, *g, {"a"}));
+  EXPECT_EQ(ops_of(*g), "Abs Relu");
+}
+
+TEST(CommonSubexpressions, LeavesWhatIsKeptByName) {
+  const char* text = "graph main(x: f32[4]) {\n a = Abs(x)\n b = Abs(x)\n y = Add(a, b)\n return y\n}\n";
+  auto joined = graph_of(text), kept = graph_of(text);
+  EXPECT_TRUE(run(passes::common_subexpressions, *joined));
+  EXPECT_EQ(ops_of(*joined), "Abs Add");
+  EXPECT_FALSE(run(passes::common_subexpressions, *kept, {"b"}));
+  EXPECT_EQ(ops_of(*kept), "Abs Abs Add");
+}
+
+TEST(ShapeArithmetic, LeavesWhatIsKeptByName) {
+  const char* text = "graph main(x: f32[4,2]) {\n s = Shape(x)\n y = Cast(s, to=1)\n return y\n}\n";
+  auto known = graph_of(text), kept = graph_of(text);
+  EXPECT_TRUE(run(passes::shape_arithmetic, *known));
+  EXPECT_EQ(ops_of(*known), "Cast");
+  EXPECT_FALSE(run(passes::shape_arithmetic, *kept, {"s"}));
+  EXPECT_EQ(ops_of(*kept), "Shape Cast");
 }
 
 TEST(SinkConstants, MovesThemIntoTheBodiesThatUseThem) {
