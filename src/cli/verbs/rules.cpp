@@ -129,7 +129,7 @@ VERB(rules) {
     .summary = "show the rules that rewrite models, and why one does not match",
     .examples =
         "  tenon rules list                       every rule\n"
-        "  tenon rules list onnxruntime-fuse_pad  those of an expression of sets\n"
+        "  tenon rules list onnxruntime-ort_bias_gelu  those of an expression of sets\n"
         "  tenon rules list mine.rules\n"
         "  tenon rules show gelu_erf\n"
         "  tenon rules why gelu_erf model.onnx    its best partial matches, and what they lack\n"
