@@ -75,6 +75,43 @@ nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inp
   return list_of(w.graph, results);
 }
 
+std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
+  std::vector<ir::ValueId> out;
+  for (nb::handle input : inputs) {
+    out.push_back(operand_in(*w.graph, input));
+    if (out.back() && !w.graph->get().stands_before(out.back(), w.get().place()))
+      raise(fail(Code::bad_graph, w.graph->get().value(out.back()).name, "this operand stands behind the place of the new node"));
+  }
+  return out;
+}
+
+/// A node like one of any graph, with copies of its bodies; its last operands are what the bodies capture.
+nb::list graft(const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {
+  ir::Graph& g = w.graph->edit();
+  const std::vector<ir::ValueId> operands = operands_in(w, inputs);
+  const ir::Node& from = look(like);
+  if (operands.size() != from.inputs.size())
+    raise(fail(Code::bad_usage, from.op->name, "wrong number of operands")
+              .expected(std::to_string(from.inputs.size()) + ", those that its bodies capture among them")
+              .found(std::to_string(operands.size())));
+  struct Copy {
+    std::string name;
+    std::unique_ptr<ir::Graph> graph;
+    std::span<const ir::ValueId> captures;
+  };
+  std::vector<Copy> copies;
+  for (const ir::Body& b : from.bodies)
+    copies.push_back({b.name, b.graph->clone_body(g), std::span(operands).subspan(b.first_capture, b.captures)});
+  const ir::NodeId node = g.insert(*from.op, {operands.begin(), operands.begin() + from.explicit_inputs}, from.outputs.size(),
+                                   from.attributes, w.get().place());
+  for (Copy& c : copies) g.attach_body(node, std::move(c.name), std::move(c.graph), c.captures);
+  if (const Result<void> inferred = ir::infer(g, node); !inferred) {
+    g.erase(node);
+    raise(inferred.error());
+  }
+  return list_of(w.graph, g.node(node).outputs);
+}
+
 void replace(const PyRewriter& w, const ValueRef& from, const ValueRef& to) { w.get().replace(id_in(*w.graph, from), id_in(*w.graph, to)); }
 
 void bind_rewriter(nb::module_& m) {
@@ -92,6 +129,7 @@ void bind_rewriter(nb::module_& m) {
             return list_of(w.graph, results);
           },
           nb::arg("like"), nb::arg("inputs"))
+      .def("graft", &graft, nb::arg("like"), nb::arg("inputs"))
       .def(
           "constant",
           [](const PyRewriter& w, nb::handle array, nb::handle dtype, const std::string& name) {
@@ -126,9 +164,21 @@ void Context::failed(const std::string& rule, nb::python_error& error) {
   throw std::runtime_error(text);
 }
 
+void Context::raise_errors() const {
+  if (errors.empty()) return;
+  const nb::object& error = errors.back().second;
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+Rewriting::Rewriting(Root& r) : root(r) {
+  if (root.rewriting) raise(fail(Code::bad_usage, "rewrite", "rules are running on this graph already"));
+  root.rewriting = true;
+}
+
 Context& context_of(const rewrite::Match& match) {
   Context* const* context = match.args<Context*>();
-  if (!context) throw std::logic_error("a rule written in Python runs only under tenon.rewriting.rewrite");
+  if (!context) throw std::logic_error("a rule written in Python runs only under tenon.rewriting");
   return **context;
 }
 

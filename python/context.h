@@ -25,6 +25,8 @@ class Context {
   /// Books what a callback has raised and rethrows it as what the driver understands. Asks for the GIL.
   [[noreturn]] void failed(const std::string& rule, nb::python_error& error);
   bool interrupted() const { return interrupted_; }
+  /// Raises the last that was booked, if any was.
+  void raise_errors() const;
   Root& root() const { return graph_->root(); }
 
  private:
@@ -56,9 +58,12 @@ struct PyRewriter {
   rewrite::Rewriter& get() const;
 };
 
-/// A rule, and what Python needs to know of it.
-struct PyRule {
-  rewrite::RulePtr rule;
+/// For the time of a run the graph takes no edit but those of rewrites. Raises bad_usage where one is going on.
+struct Rewriting {
+  explicit Rewriting(Root& root);
+  ~Rewriting() { root.rewriting = false; }
+  Rewriting(const Rewriting&) = delete;
+  Root& root;
 };
 
 nb::dict dict_of(const rewrite::Statistics& statistics);

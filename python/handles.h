@@ -112,5 +112,6 @@ void bind_graph_edits(nb::class_<PyGraph>& graph);
 void bind_nodes(nb::module_& m);
 void bind_rules(nb::module_& m);
 void bind_rewrite(nb::module_& m);
+void bind_why(nb::module_& m);
 
 }  // namespace tenon::python

@@ -6,81 +6,27 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
+#include <functional>
 #include <optional>
 #include <set>
 
 #include "context.h"
-#include "ops/op.h"
 #include "passes/passes.h"
 #include "rewrite/analyse.h"
-#include "rewrite/rule_set.h"
+#include "rewrite/isolate.h"
+#include "rule_sets.h"
+#include "verifier.h"
+#include "watchers.h"
 
 namespace tenon::python {
 namespace {
 
 /// What the caller of tenon.rewriting.rewrite asked for, as far as the driver's own options do not say it.
 struct Wishes {
-  nb::object applied, check;       ///< callables or None
+  Watchers watchers;
+  bool isolate = false;
   std::set<std::string> fold_ops;  ///< ops that may fold; empty: all
 };
-
-nb::object event_of(Context& context, const ir::Graph& graph, const rewrite::CompiledRule& rule, const rewrite::Match& match,
-                    std::span<const ir::NodeId> made) {
-  const GraphPtr handle = context.of(graph);
-  nb::dict out;
-  out["rule"] = rule.name;
-  out["graph"] = handle;
-  out["nodes"] = list_of(handle, match.nodes);
-  out["made"] = list_of(handle, made);
-  return out;
-}
-
-void set_watchers(rewrite::Options& options, Context& context, const Wishes& wishes) {
-  if (!wishes.applied.is_none())
-    options.applied = [&](const rewrite::Applied& a) {
-      const nb::gil_scoped_acquire acquired;
-      try {
-        nb::object event = event_of(context, a.graph, a.rule, a.match, a.made);
-        event["index"] = a.index;
-        event["sweep"] = a.sweep;
-        wishes.applied(event);
-      } catch (nb::python_error& error) {
-        try {
-          context.failed(a.rule.name, error);
-        } catch (const std::runtime_error&) {}  // booked; it is raised when the run has ended
-      }
-    };
-  if (!wishes.check.is_none())
-    options.check = [&](const rewrite::Proposal& p) -> Result<void> {
-      const nb::gil_scoped_acquire acquired;
-      try {
-        nb::object event = event_of(context, p.graph, p.rule, p.match, p.made);
-        const GraphPtr handle = context.of(p.graph);
-        nb::list pairs;
-        for (auto [from, to] : p.replacements) pairs.append(nb::make_tuple(ValueRef{handle, from}, ValueRef{handle, to}));
-        event["replacements"] = pairs;
-        const nb::object verdict = wishes.check(event);
-        if (verdict.is_none() || verdict.is(nb::handle(Py_True))) return {};
-        return fail(Code::bad_rule, "check", nb::cast<std::string>(nb::str(verdict)));
-      } catch (nb::python_error& error) {
-        try {
-          context.failed(p.rule.name, error);
-        } catch (const std::runtime_error& e) { return fail(Code::bad_rule, "check", e.what()); }
-      }
-    };
-  // Ctrl-C, and what a watcher has raised, end the run.
-  options.cancelled = [&context] {
-    if (context.interrupted()) return true;
-    const nb::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() == 0) return false;
-    nb::python_error error;
-    try {
-      context.failed("", error);
-    } catch (const std::runtime_error&) {}
-    return true;
-  };
-}
 
 void set_fold(rewrite::Options& options, const Wishes& wishes) {
   options.fold = [&wishes](const ir::Graph& graph, ir::NodeId node) -> std::optional<std::vector<ir::ConstantRef>> {
@@ -96,53 +42,79 @@ rewrite::Order order_named(const std::string& name) {
   raise(fail(Code::bad_usage, "order", "no order has this name").expected("worklist, sweep or in_turn").found(name));
 }
 
-rewrite::Numerics allowed_named(const std::string& name) {
-  for (auto n : {rewrite::Numerics::exact, rewrite::Numerics::reassociating, rewrite::Numerics::approximate})
-    if (rewrite::name_of(n) == name) return n;
-  raise(fail(Code::bad_usage, "allowed", "no numerics class has this name").expected("exact, reassociating or approximate").found(name));
+/// Raises what a callback has raised, where that must end the run.
+void raise_interruption(const Context& context) {
+  if (context.interrupted()) context.raise_errors();
 }
 
-/// For the time of a run the graph takes no edit but those of rewrites.
-struct Rewriting {
-  explicit Rewriting(Root& root) : root(root) {
-    if (root.rewriting) raise(fail(Code::bad_usage, "rewrite", "rules are running on this graph already"));
-    root.rewriting = true;
-  }
-  ~Rewriting() { root.rewriting = false; }
-  Root& root;
-};
+void check_isolation(const PyRuleSet& set, const Wishes& wishes) {
+  const PyRule* rule = set.first_in_python();
+  if (!rule && wishes.watchers.check.is_none()) return;
+  raise(fail(Code::not_supported, "isolate", "not supported yet: Python in the process that tries the rules")
+            .expected("rules of the library, equations and graphs, and no check")
+            .found(rule ? "rule " + rule->rule->name + ", which calls Python" : "a check")
+            .advice("run the rules that call Python without isolate, in a call of their own"));
+}
 
-nb::dict run(const GraphPtr& graph, const rewrite::RuleSet& set, rewrite::Options& options, Context& context) {
-  const std::any args = &context;
-  options.args = &args;
-  auto statistics = [&] {
-    const Rewriting rewriting(graph->root());
-    const Occupy occupied(graph->root());
-    const nb::gil_scoped_release released;
-    return rewrite::rewrite(graph->get(), set, options);
-  }();
-  if (context.interrupted()) {
-    const nb::object& error = context.errors.back().second;
-    PyErr_SetObject(error.type().ptr(), error.ptr());
-    throw nb::python_error();
+/// Leaves out the rules that take down a process of their own; says so, a sentence each.
+std::vector<std::string> leave_out_unsafe(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context) {
+  // The GIL stays held: the child has this thread alone, and must not wait for a lock that another one held when it forked.
+  auto guilty = rewrite::find_unsafe(graph->get(), set.get(), options);
+  raise_interruption(context);
+  std::vector<std::string> out;
+  for (const rewrite::Guilty& g : unwrap(std::move(guilty))) {
+    options.without.insert(g.name);
+    out.push_back("rule " + g.name + " was left out: it " + g.how + ", at " + g.node);
   }
-  nb::dict out = dict_of(unwrap(std::move(statistics)));
-  nb::list errors;
-  for (const auto& [rule, error] : context.errors) errors.append(nb::make_tuple(rule, error));
-  out["errors"] = errors;
-  out["inactive"] = nb::cast(set.inactive());
   return out;
 }
 
-nb::dict rewrite_graph(const GraphPtr& graph, nb::iterable rules, const std::string& order, const std::string& allowed,
+nb::dict run(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Context& context, bool isolate) {
+  const std::any args = &context;
+  options.args = &args;
+  std::vector<std::string> unsafe;
+  auto statistics = [&] {
+    const Rewriting rewriting(graph->root());
+    const Occupy occupied(graph->root());
+    if (isolate) unsafe = leave_out_unsafe(graph, set, options, context);
+    const nb::gil_scoped_release released;
+    return rewrite::rewrite(graph->get(), set.get(), options);
+  }();
+  raise_interruption(context);
+  auto done = unwrap(std::move(statistics));
+  done.reports.insert(done.reports.end(), unsafe.begin(), unsafe.end());
+  nb::dict out = dict_of(done);
+  nb::list errors;
+  for (const auto& [rule, error] : context.errors) errors.append(nb::make_tuple(rule, error));
+  out["errors"] = errors;
+  out["inactive"] = nb::cast(set.get().inactive());
+  return out;
+}
+
+/// One run, with the verifier that the caller named or gave.
+nb::dict run_verified(const GraphPtr& graph, const PyRuleSet& set, rewrite::Options& options, Wishes& wishes, nb::object args,
+                      const nb::object& verify) {
+  std::optional<PyVerifier> own;
+  if (!nb::isinstance<PyVerifier>(verify)) own.emplace(nb::cast<std::string>(verify));
+  PyVerifier& verifier = own ? *own : nb::cast<PyVerifier&>(verify);
+  const bool verifies = verifier.mode != rewrite::Verify::off;
+  if (verifies) wishes.watchers.verification = std::ref(verifier.verifier);
+  Context context(graph, std::move(args));
+  set_watchers(options, context, wishes.watchers);
+  const Borrowed borrowed(verifier);
+  nb::dict out = run(graph, set, options, context, wishes.isolate);
+  out["verification"] = verifies ? nb::object(dict_of(verifier.verifier.result())) : nb::none();
+  return out;
+}
+
+nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::string& order, const std::string& allowed,
                        std::optional<int64_t> stop_after, std::optional<int> iterations, int repeats, int64_t growth, bool timing,
-                       bool bodies, std::set<std::string> keep, nb::object args, nb::handle fold, nb::object applied, nb::object check) {
-  std::vector<rewrite::RulePtr> given;
-  for (nb::handle rule : rules) given.push_back(nb::cast<const PyRule&>(rule).rule);
-  const rewrite::RuleSet set(std::move(given), ops::table());
+                       bool bodies, std::set<std::string> keep, std::set<std::string> without, nb::object args, nb::handle fold,
+                       nb::object applied, nb::object check, nb::object verify, bool isolate) {
+  const GivenRules set(std::move(rules));
   rewrite::Options options;
   options.order = order_named(order);
-  options.allowed = allowed_named(allowed);
+  options.allowed = numerics_named(allowed, "allowed");
   if (stop_after) options.stop_after = *stop_after;
   if (iterations) options.iterations = *iterations;
   options.repeats = repeats;
@@ -150,32 +122,26 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::iterable rules, const std::str
   options.timing = timing;
   options.bodies = bodies;
   options.keep.insert(keep.begin(), keep.end());
-  Wishes wishes{std::move(applied), std::move(check), {}};
-  Context context(graph, std::move(args));
+  options.without.insert(without.begin(), without.end());
+  Wishes wishes{{std::move(applied), std::move(check), nullptr}, isolate, {}};
+  if (isolate) check_isolation(*set, wishes);
   if (!nb::isinstance<nb::bool_>(fold)) wishes.fold_ops = nb::cast<std::set<std::string>>(fold);
   if (!fold.is(nb::handle(Py_False))) set_fold(options, wishes);
-  set_watchers(options, context, wishes);
-  return run(graph, set, options, context);
+  return run_verified(graph, *set, options, wishes, std::move(args), verify);
 }
 
 /// Callbacks may look and not touch. What one raises is raised here.
-int64_t analyse_graph(const GraphPtr& graph, nb::iterable rules, nb::object args) {
-  std::vector<rewrite::RulePtr> given;
-  for (nb::handle rule : rules) given.push_back(nb::cast<const PyRule&>(rule).rule);
-  const rewrite::RuleSet set(std::move(given), ops::table());
+int64_t analyse_graph(const GraphPtr& graph, nb::object rules, nb::object args) {
+  const GivenRules set(std::move(rules));
   Context context(graph, std::move(args));
   const std::any found_by_rules = &context;
   auto count = [&] {
     const Rewriting rewriting(graph->root());
     const Occupy occupied(graph->root());
     const nb::gil_scoped_release released;
-    return rewrite::analyse(graph->get(), set, &found_by_rules);
+    return rewrite::analyse(graph->get(), set->get(), &found_by_rules);
   }();
-  if (!context.errors.empty()) {
-    const nb::object& error = context.errors.back().second;
-    PyErr_SetObject(error.type().ptr(), error.ptr());
-    throw nb::python_error();
-  }
+  context.raise_errors();
   return unwrap(std::move(count));
 }
 
@@ -183,11 +149,15 @@ int64_t analyse_graph(const GraphPtr& graph, nb::iterable rules, nb::object args
 
 void bind_rewrite(nb::module_& m) {
   bind_rules(m);
+  bind_rule_sets(m);
+  bind_verifier(m);
+  bind_why(m);
   m.def("rewrite", &rewrite_graph, nb::arg("graph"), nb::arg("rules"), nb::kw_only(), nb::arg("order") = "worklist",
         nb::arg("allowed") = "reassociating", nb::arg("stop_after") = nb::none(), nb::arg("iterations") = nb::none(),
         nb::arg("repeats") = 1000, nb::arg("growth") = 4, nb::arg("timing") = false, nb::arg("bodies") = true,
-        nb::arg("keep") = std::set<std::string>(), nb::arg("args") = nb::none(), nb::arg("fold") = false, nb::arg("applied") = nb::none(),
-        nb::arg("check") = nb::none());
+        nb::arg("keep") = std::set<std::string>(), nb::arg("without") = std::set<std::string>(), nb::arg("args") = nb::none(),
+        nb::arg("fold") = false, nb::arg("applied") = nb::none(), nb::arg("check") = nb::none(), nb::arg("verify") = "off",
+        nb::arg("isolate") = false);
   m.def("analyse", &analyse_graph, nb::arg("graph"), nb::arg("rules"), nb::kw_only(), nb::arg("args") = nb::none());
 }
 

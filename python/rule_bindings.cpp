@@ -10,6 +10,7 @@
 #include "context.h"
 #include "ops/op.h"
 #include "rewrite/pattern_graph.h"
+#include "rule_sets.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::python {
@@ -19,12 +20,6 @@ using rewrite::CompiledRule;
 using rewrite::Match;
 using rewrite::Rewriter;
 using MadeRule = std::shared_ptr<CompiledRule>;
-
-rewrite::Numerics numerics_named(const std::string& name) {
-  for (auto n : {rewrite::Numerics::exact, rewrite::Numerics::reassociating, rewrite::Numerics::approximate})
-    if (rewrite::name_of(n) == name) return n;
-  raise(fail(Code::bad_usage, "numerics", "no numerics class has this name").expected("exact, reassociating or approximate").found(name));
-}
 
 /// Calls `f` with the GIL and the callback's arguments; what it raises is booked under the rule's name.
 template <class F>
@@ -97,7 +92,7 @@ MadeRule begun(std::string name, std::string docs, const std::string& numerics, 
   auto rule = std::make_shared<CompiledRule>();
   rule->name = std::move(name);
   rule->docs = std::move(docs);
-  rule->numerics = numerics_named(numerics);
+  rule->numerics = numerics_named(numerics, "numerics");
   rule->benefit = benefit;
   rule->shared = shared;
   rule->sets = std::move(sets);
@@ -112,7 +107,7 @@ PyRule from_code(std::string name, const nb::dict& functions, std::vector<std::s
   set_callables(*rule, functions);
   if (!rule->match_and_rewrite && !rule->analyse && !(rule->match && rule->rewrite))
     raise(fail(Code::bad_rule, rule->name, "a rule needs match and rewrite, match_and_rewrite, or analyse"));
-  return {rule};
+  return {rule, true};
 }
 
 PyRule from_equation(const std::string& text, std::string name, std::string docs, const std::string& numerics, int benefit, bool shared,
@@ -184,8 +179,9 @@ PyRule from_graphs(const PyGraph& match, const PyGraph* apply, std::string name,
   auto equation = rewrite::equation_of(match.get(), apply ? apply->get() : match.get(), {.attributes = attributes});
   rule->equation = unwrap(std::move(equation));
   const auto held = [](nb::object& f) { return f.is_none() ? Held() : hold(std::move(f)); };
-  if (!check.is_none() || !make.is_none()) add_callables(*rule, held(check), held(make));
-  return {rule};
+  const bool calls_python = !check.is_none() || !make.is_none();
+  if (calls_python) add_callables(*rule, held(check), held(make));
+  return {rule, calls_python};
 }
 
 nb::list select(const std::string& expression) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
@@ -268,6 +268,8 @@ class Rewriter:
     ) -> list[Value]: ...
     def again(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
         """The same op with the same attributes on other operands."""
+    def graft(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
+        """A node like one of any graph, with copies of its bodies. inputs: what stands for [*like.inputs, *like.captures]."""
     def constant(self, array: Array, dtype: Any = None, name: str = "") -> Value: ...
     def replace(self, old: Value, new: Value) -> None:
         """Every use of `old` shall become one of `new`; carried out when the function has returned."""
@@ -335,12 +337,97 @@ class Rule:
 def select(expression: str) -> list[Rule]:
     """Rules of the library: names of sets, files, rules or catalogued rewrites, joined with `+` or `,`, taken away with `-`."""
 
+def rules_from(source: str | PathLike[str], *, name: str = "rules") -> list[Rule]:
+    """Rules in the language of `.rules` files. source: a path, or a text in one line that ends in ".rules", is read as a file; any other
+    text is what a file would hold, and `name` stands for the file in messages.
+
+    Raises TenonError at FILE:LINE:COLUMN, with the line and a caret.
+    """
+
+class RuleSet:
+    """Rules made ready once, for any number of graphs; may be used by several threads at once."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None: ...
+    def only(self, rules: Iterable[Rule]) -> RuleSet:
+        """Those of its rules that are among `rules`; cheap."""
+    @property
+    def rules(self) -> list[Rule]:
+        """As they were given."""
+    @property
+    def inactive(self) -> list[str]:
+        """ "rule: what is missing" for rules of which no match can start."""
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Rule]: ...
+
+class Verifier:
+    """Runs rewrites beside what they replace, on drawn inputs, by reference. Keeps what it has seen over several calls of `rewrite`, one
+    at a time.
+    """
+
+    def __init__(self, mode: str = "first") -> None:
+        """mode: "first" (the first rewrite of each kind: rule, ops, types), "all" or "off"."""
+    @property
+    def mode(self) -> str: ...
+    @property
+    def result(self) -> dict[str, Any]:
+        """Of all its runs: "asked" rewrites, of which "verified", "known" (verified before), "wrong"; "instances" compared and "skipped";
+        "unverified" (rule to reason to count); "ms"; "text" says it all in words.
+        """
+
+class Why:
+    """Why a rule does or does not rewrite at a node; str(why) says it in words."""
+
+    @property
+    def rule(self) -> str: ...
+    @property
+    def node(self) -> str: ...
+    @property
+    def outcome(self) -> str:
+        """ "applies", "refused" (it matches, and a guard or the rule says no), "no_match", or "elsewhere" (it starts at other ops)."""
+    @property
+    def depth(self) -> int:
+        """Parts of the pattern that matched; of rules in code nodes."""
+    @property
+    def parts(self) -> int:
+        """Parts in all; 0 where that is not known, which is so of rules in code."""
+    @property
+    def at(self) -> str:
+        """What the failing part was asked of."""
+    @property
+    def expected(self) -> str: ...
+    @property
+    def found(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def matched(self) -> list[str]: ...
+    @property
+    def would_do(self) -> list[str]:
+        """It applies if all of these were so; empty: no such list was found."""
+    def as_dict(self) -> dict[str, Any]: ...
+
+def why_not(
+    graph: Graph,
+    rule: Rule,
+    node: Node | Value | str | None = None,
+    *,
+    most: int = 3,
+    allowed: str = "reassociating",
+    keep: Collection[str] = ...,
+    args: Any = None,
+) -> list[Why]:
+    """Why the rule does not rewrite at a node (one answer), or its `most` best partial matches in the graph and its bodies, best first.
+
+    node: also a value that it makes, or the name of either. The graph stays as it is. Rules that call Python are asked whether they
+    match, and not whether what they would build is accepted. Raises TenonError, and what a rule's function raises.
+    """
+
 def visits(match: Graph) -> list[Node]:
     """Nodes of a pattern; the k-th stands for Match.nodes[k]."""
 
 def rewrite(
     graph: Graph,
-    rules: Iterable[Rule],
+    rules: RuleSet | Iterable[Rule],
     *,
     order: str = "worklist",
     allowed: str = "reassociating",
@@ -351,21 +438,27 @@ def rewrite(
     timing: bool = False,
     bodies: bool = True,
     keep: Collection[str] = ...,
+    without: Collection[str] = ...,
     args: Any = None,
     fold: bool | Collection[str] = False,
     applied: Callable[[dict[str, Any]], None] | None = None,
     check: Callable[[dict[str, Any]], bool | str | None] | None = None,
+    verify: str | Verifier = "off",
+    isolate: bool = False,
 ) -> dict[str, Any]:
     """Applies the rules until nothing matches any more. Returns statistics.
 
     order: "worklist"; "sweep" (matches of the whole graph first, then all rewrites); or "in_turn" (each node that stood there when the
-    sweep began is shown to every rule). keep: names of nodes and values that stay.
+    sweep began is shown to every rule). keep: names of nodes and values that stay. without: names of rules that do not run.
     fold: constants, or only nodes of these ops. applied is told of each rewrite; check may refuse one by saying why.
+    verify: "first" or "all" run rewrites beside what they replace; "verification" then has Verifier.result.
+    isolate: tries the rules in a forked process first, and leaves out those that crash, hang or eat memory. Other Python threads wait
+    meanwhile, and none may be at work in Tenon. Not for rules that call Python, nor with `check` (not_supported).
     A rule that raises, or breaks a promise, is undone, named in "reports" and left out; "errors" has (rule, exception).
     Raises TenonError, and KeyboardInterrupt where that has happened.
     """
 
-def analyse(graph: Graph, rules: Iterable[Rule], *, args: Any = None) -> int:
+def analyse(graph: Graph, rules: RuleSet | Iterable[Rule], *, args: Any = None) -> int:
     """Shows every node, those of bodies too, once to every rule that has "analyse". Returns how many matches were analysed.
 
     Callbacks may look and not touch. What one raises is raised here.

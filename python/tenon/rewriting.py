@@ -10,6 +10,39 @@ True
 from __future__ import annotations
 
 from . import TenonError
-from ._tenon import Graph, Match, Node, Rewriter, Rule, Value, analyse, rewrite, select, visits
+from ._tenon import (
+    Graph,
+    Match,
+    Node,
+    Rewriter,
+    Rule,
+    RuleSet,
+    Value,
+    Verifier,
+    Why,
+    analyse,
+    rewrite,
+    rules_from,
+    select,
+    visits,
+    why_not,
+)
 
-__all__ = ["Graph", "Match", "Node", "Rewriter", "Rule", "TenonError", "Value", "analyse", "rewrite", "select", "visits"]
+__all__ = [
+    "Graph",
+    "Match",
+    "Node",
+    "Rewriter",
+    "Rule",
+    "RuleSet",
+    "TenonError",
+    "Value",
+    "Verifier",
+    "Why",
+    "analyse",
+    "rewrite",
+    "rules_from",
+    "select",
+    "visits",
+    "why_not",
+]

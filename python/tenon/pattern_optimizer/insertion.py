@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from ..rewriting import Rewriter, Value
+from .bodies import names_read_by, read_alone
 from .nodes import NodeView, attribute_value
 from .pattern import MatchResult
 from .view import GraphBuilderPatternOptimization
@@ -34,7 +35,7 @@ def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
             raise ValueError(f"apply returned nodes that use each other: {nodes[k].op_type} -> {list(nodes[k].output)}")
         if k in done:
             return
-        for i in nodes[k].input:
+        for i in names_read_by(nodes[k]):
             if i in made and made[i] != k:
                 visit(made[i], (*above, k))
         done[k] = None
@@ -64,13 +65,13 @@ class Insertion:
     def build(self, node: onnx.NodeProto) -> list[Value]:
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
             return [self.rewriter.constant(_constant(node))]
-        attributes = {}
-        for attribute in node.attribute:
-            if attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
-                raise NotImplementedError(f"not supported yet: a new node with a body ({node.op_type})")
-            attributes[attribute.name] = attribute_value(attribute)
-        operands = [self.operand(name, node) for name in node.input]
-        values = self.rewriter.op(node.op_type, operands, attributes, outputs=len(node.output), domain=node.domain)
+        if any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
+            like = read_alone(node, {name: self.operand(name, node) for name in names_read_by(node)})
+            values = self.rewriter.graft(like, [v and self.operand(v.name, node) for v in [*like.inputs, *like.captures]])
+        else:
+            attributes = {a.name: attribute_value(a) for a in node.attribute}
+            operands = [self.operand(name, node) for name in node.input]
+            values = self.rewriter.op(node.op_type, operands, attributes, outputs=len(node.output), domain=node.domain)
         producer = next(v for v in values if v is not None).producer
         if node.name:
             producer.name = node.name

@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import Any
 
-from ..rewriting import Graph, Rule, rewrite, select
+from ..rewriting import Graph, Rule, RuleSet, rewrite, select
 from .bridge import PROTECTED, Bridge, rule_of
 from .cleaning import merge_equal, names_in, nodes_in
 from .dump import Dump
@@ -36,7 +36,7 @@ class Optimization:
         self.bridges: dict[str, Bridge] = {}
         folder = self.env.dump or options.dump_applied_patterns
         self.dump = Dump(folder) if folder else None
-        self.identity = select("identity") if options.remove_identity else []
+        self.identity = RuleSet(select("identity") if options.remove_identity else [])
 
     def run(self) -> list[dict[str, Any]]:
         start = time.perf_counter()
@@ -45,9 +45,11 @@ class Optimization:
         for pattern in patterns:
             pattern.verbose = self.env.verbosity(pattern.name, max(pattern.verbose, self.verbose))
         self.clean()
+        rules = [(p.priority, self.rule(p)) for p in patterns]
+        every = RuleSet([rule for _, rule in rules] + self.identity.rules)
         for priority in sorted({p.priority for p in patterns}):
-            chosen = [p for p in patterns if (p.priority == 3 if priority == 3 else p.priority <= priority)]
-            self.phase(chosen, fold=priority != 3)
+            chosen = [rule for own, rule in rules if (own == 3 if priority == 3 else own <= priority)]
+            self.phase(every.only(chosen + self.identity.rules), fold=priority != 3)
         if patterns:
             self.clean()
         self.say(f"done with {len(self.graph)} nodes in {time.perf_counter() - start:.3f} s")
@@ -66,7 +68,7 @@ class Optimization:
         merged = merge_equal(self.graph, shapes=self.options.remove_duplicated_shape, constants=self.options.remove_duplicated_initializer)
         self.rows.cleaned("remove_duplicates", merged)
         if self.options.remove_unused:
-            self.drive([*self.identity], budget=UNLIMITED)
+            self.drive(self.identity, budget=UNLIMITED)
 
     # --- patterns ------------------------------------------------------------------------------------------
 
@@ -76,8 +78,7 @@ class Optimization:
         bridge = self.bridges.setdefault(pattern.name, Bridge(pattern, self.view, self.matched))
         return rule_of(pattern, bridge)
 
-    def phase(self, patterns: list[Pattern], fold: bool) -> None:
-        rules = [self.rule(p) for p in patterns] + self.identity
+    def phase(self, rules: RuleSet, fold: bool) -> None:
         if not (self.env.step or self.env.no_remove or self.options.verifies):
             self.drive(rules, self.budget, fold)
             return
@@ -98,9 +99,8 @@ class Optimization:
         if self.env.no_remove in before and self.env.no_remove not in names_in(self.graph):
             raise AssertionError(f"{last} removed {self.env.no_remove!r}, which PATTERNNOREMOVE protects")
 
-    def drive(self, rules: list[Rule], budget: int, fold: bool = True) -> int:
+    def drive(self, rules: RuleSet, budget: int, fold: bool = True) -> int:
         """One run of the driver. Returns how many rewrites it carried out."""
-        rules = [r for r in rules if r.name not in self.left_out]
         if budget <= 0 or self.iterations <= 0:
             return 0
         keep = {n.name for n in nodes_in(self.graph) if n.name.startswith(PROTECTED)}
@@ -115,13 +115,14 @@ class Optimization:
             timing=True,
             bodies=self.options.recursive,
             keep=keep,
+            without=self.left_out,
             fold=self.options.constant_folding if fold else False,
             applied=events.applied,
             check=self.dump.check if self.dump else None,
         )
         events.close()
         applied = self.rows.add(statistics, events)
-        if rules != self.identity:
+        if rules is not self.identity:
             self.budget -= applied
             self.iterations -= statistics["sweeps"]
         for rule in statistics["rules"]:

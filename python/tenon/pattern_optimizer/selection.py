@@ -35,14 +35,14 @@ def get_pattern_list(patterns: Patterns, verbose: int = 0, negative: Iterable[st
     if patterns is None:
         return []
     items = [patterns] if isinstance(patterns, str | PatternOptimization | EnginePattern | Rule | type) else list(patterns)
-    out: list[Pattern] = []
+    out: dict[Pattern, None] = {}
     dropped = {short_name(n) for n in negative}
     for item in items:
         for pattern in _one(item, verbose):
             named = {short_name(pattern.name), *getattr(pattern, "seeds", ())}
-            if not named & dropped and pattern not in out:
-                out.append(pattern)
-    return out
+            if not named & dropped:
+                out.setdefault(pattern)
+    return list(out)
 
 
 def get_pattern(pattern: Any, verbose: int = 0) -> Pattern:
