@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ops/op.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -51,6 +53,13 @@ std::string equation_of(const rewrite::CompiledRule& r) {
   return sides[0] + " => " + sides[1] + where;
 }
 
+/// The equation as it is written; of a rule in builder style the one that its patterns make.
+std::string equation_of(const rewrite::Rule& r) {
+  if (!r.match_pattern) return std::string(r.equation);
+  const auto compiled = rewrite::compile(r, ops::table());
+  return compiled ? equation_of(**compiled) : std::string();
+}
+
 }  // namespace
 
 RuleText text_of(const rules::Entry& e) {
@@ -63,7 +72,7 @@ RuleText text_of(const rules::Entry& e) {
           std::string(rewrite::name_of(r.numerics)),
           std::string(name_of(e.stage)),
           fmt::format("src/rules/{}.cpp", e.file),
-          std::string(r.equation),
+          equation_of(r),
           r.benefit,
           r.shared};
 }

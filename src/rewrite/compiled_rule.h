@@ -35,8 +35,9 @@ struct CompiledRule {
 };
 using RulePtr = std::shared_ptr<const CompiledRule>;
 
-/// `stage` and `sets` are what the rule's file says. Errors: bad_rule where the equation does not parse or there is none and no function
-/// either; not_supported where an op of the equation is not in the table.
+/// `stage` and `sets` are what the rule's file says. Patterns in builder style become an equation.
+/// Errors: bad_rule where the equation does not parse, the patterns do not fit together, or there is neither nor a function;
+/// not_supported where an op of the equation or of a pattern is not in the table.
 Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops, Stage stage = Stage::clean, std::string_view sets = {});
 
 }  // namespace tenon::rewrite

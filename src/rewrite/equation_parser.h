@@ -19,7 +19,7 @@ class EquationParser {
   static constexpr uint32_t kMostWork = 1u << 16;  ///< parts of one condition, where definitions are written out
 
   EquationParser(Cursor& cursor, const ir::OpTable& ops, const Names& names, Equation& out)
-      : c_(cursor), ops_(ops), names_(names), out_(out) {}
+      : c_(cursor), ops_(ops), names_(names), out_(out), work_(out.expressions.size(), 1) {}
 
   /// [ name ":" ] and the rest.
   Result<void> named_equation();
@@ -27,6 +27,8 @@ class EquationParser {
   Result<void> equation();
   /// "(" parameters ")" "=" condition { "," condition }
   Result<Definition> definition();
+  /// condition { "," condition }, about the names that the equation has by now (it may come from elsewhere).
+  Result<void> conditions();
 
  private:
   enum class Where : uint8_t { left, attribute, right, condition };
@@ -55,7 +57,6 @@ class EquationParser {
   Result<void> schema(const Term& t, Term::Given& given, size_t at);
 
   // expressions (equation_expressions.cpp)
-  Result<void> conditions();
   Result<void> condition();
   Result<bool> bind_names(int condition, size_t start);
   bool asks(int expression, int variable) const;

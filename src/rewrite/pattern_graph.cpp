@@ -162,10 +162,12 @@ std::string input_name(const Graph& graph, size_t k) {
   return name.empty() ? fmt::format("x{}", k) : name;
 }
 
-std::string names_of(const Equation& e) {
+/// The variables of `e`, those alone that are in `wanted`.
+std::string names_of(const Equation& e, const std::vector<bool>& wanted) {
   std::string out;
-  for (const Variable& v : e.variables) out += (out.empty() ? "" : ", ") + v.name;
-  return out;
+  for (size_t k = 0; k < e.variables.size(); ++k)
+    if (wanted[k]) out += (out.empty() ? "" : ", ") + e.variables[k].name;
+  return out.empty() ? "none" : out;
 }
 
 /// The variable that input `k` of the right side stands for; by name, else by place.
@@ -174,7 +176,10 @@ Result<int> variable_of(const Graph& apply, size_t k, const Equation& e) {
   const auto found = std::ranges::find(e.variables, name, &Variable::name);
   if (found != e.variables.end()) return static_cast<int>(found - e.variables.begin());
   if (apply.inputs().size() == e.variables.size()) return static_cast<int>(k);
-  return fail(Code::bad_rule, name, "the pattern has no such input").expected(names_of(e)).found(name);
+  return fail(Code::bad_rule, name, "the pattern has no such input")
+      .expected(names_of(e, std::vector<bool>(e.variables.size(), true)))
+      .found(name)
+      .advice("give both sides the same inputs, by name or in the same number");
 }
 
 Result<void> left_side(const Graph& graph, const PatternOptions& options, Equation& e) {
@@ -201,7 +206,10 @@ Result<void> right_side(const Graph& graph, const PatternOptions& options, Equat
     const ValueId input = graph.inputs()[k];
     const int variable = TRY(variable_of(graph, k, e));
     if (!bound[variable] && !graph.value(input).uses.empty())
-      return fail(Code::bad_rule, e.variables[variable].name, "the replacement uses an input that the pattern does not use");
+      return fail(Code::bad_rule, e.variables[variable].name, "the replacement uses an input that the pattern does not use")
+          .expected(names_of(e, bound))
+          .found(e.variables[variable].name)
+          .advice("every input of the replacement must be found by the pattern");
     side.bind(input, variable);
   }
   for (ValueId output : graph.outputs()) e.right.push_back(TRY(side.term(output)));

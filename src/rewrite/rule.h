@@ -4,12 +4,14 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/ids.h"
 
 namespace tenon::ir {
+class Builder;
 class Graph;
-}
+}  // namespace tenon::ir
 
 namespace tenon::rewrite {
 
@@ -29,12 +31,21 @@ std::string_view name_of(Numerics numerics);
 /// runtime that will run it; these rules run alone, last.
 enum class Stage : uint8_t { clean, fuse, combine, target };
 
-/// One rewrite: an equation, or a pair of functions. Constant-initialised; lives for ever.
+/// One side of a rule in builder style: gets an empty graph's builder and the values that the pattern leaves open, of unknown type; answers
+/// with the results. Runs when the rule is compiled, never while graphs are matched; must answer the same each time.
+using Pattern = std::vector<ir::ValueId> (*)(ir::Builder& build, std::span<const ir::ValueId> inputs);
+
+/// One rewrite: an equation, two patterns, or a pair of functions. Constant-initialised; lives for ever.
 struct Rule {
   std::string_view name;
   std::string_view docs;  ///< one line: what it does and why that is right
-  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: the functions below are the rule.
+  /// "Mul(?x, 1) => ?x"; see equation.h. Empty: what stands below is the rule.
   std::string_view equation = {};
+  /// Builder style: names of the values that the patterns leave open, in the order in which both get them, separated by blanks ("x scale").
+  std::string_view pattern_inputs = {};
+  Pattern match_pattern = nullptr;  ///< what is looked for
+  Pattern apply_pattern = nullptr;  ///< what stands for it: as many results
+  std::string_view where = {};      ///< conditions of the patterns, as behind `where` of an equation: "float(?x), rank(?scale) == 1"
   /// Code rules: ops they start from, separated by blanks ("Transpose Reshape", "com.microsoft::Gelu"). "*": every op.
   std::string_view roots = {};
   /// Looks at match.root() and decides; must not change anything. What `rewrite` needs goes into Match::state.
