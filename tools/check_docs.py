@@ -23,8 +23,8 @@ def documents() -> list[Path]:
 
 
 def is_choice(path: str) -> bool:
-    """`src/ops/onnx/NAME.cpp`, `tests/rules/NAME.tn`"""
-    return any(part.split(".")[0].isupper() and part.split(".")[0] != "README" for part in path.split("/"))
+    """`src/ops/onnx/NAME.cpp`, `tests/FOLDER/NAME_test.py`"""
+    return any(word.isupper() and word != "README" for word in re.split(r"[/._]", path))
 
 
 def problems_of(page: Path) -> list[str]:

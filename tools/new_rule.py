@@ -1,71 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./dev new-rule NAME: src/rules/NAME.cpp and tests/rules/NAME.tn, a rule that passes its tests as it stands, ready to be changed."""
+"""Writes a new rule and its tests, which pass as they stand, ready to be changed: the files of tools/skeletons."""
 
 from __future__ import annotations
 
+import argparse
+import difflib
+import keyword
 import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-RULE = """\
-// SPDX-License-Identifier: Apache-2.0
-// Why both sides are equal: |-x| = |x| for every x, NaN and infinity included.
-#include "rewrite/rule.h"
+SKELETONS = Path(__file__).resolve().parent / "skeletons"
 
-namespace tenon::rules {{
-using namespace rewrite;
 
-RULES({name}) {{
-    .stage = Stage::clean,
-    .rules = {{
-        {{.name = "{name}", .docs = "|-x| is |x|", .equation = "Abs(Neg(?x)) => Abs(?x) where float(?x)"}},
-    }},
-}};
+class Kind(NamedTuple):
+    when: str
+    files: dict[str, str]  # path: its skeleton
+    then: str  # what runs the tests
 
-}}  // namespace tenon::rules
-"""
-TEST = """\
-case: a minus sign within
-rules: {name}
-in:
-graph main(x: f32[b]) {{
-  a = Neg(x)
-  y = Abs(a)
-  return y
-}}
-out:
-graph main(x: f32[b]) {{
-  y = Abs(x)
-  return y
-}}
 
-case: something else within
-rules: {name}
-in:
-graph main(x: f32[b]) {{
-  a = Exp(x)
-  y = Abs(a)
-  return y
-}}
-same:
-"""
+CPP_THEN = "./dev test rules && ./dev docs"
+KINDS = {
+    "equation": Kind("one line says it", {"src/rules/NAME.cpp": "equation.cpp", "tests/rules/NAME.tn": "rule.tn"}, CPP_THEN),
+    "builder": Kind(
+        "values meet more than once, or one side is long: two functions over the graph builder",
+        {"src/rules/NAME.cpp": "builder.cpp", "tests/rules/NAME.tn": "rule.tn"},
+        CPP_THEN,
+    ),
+    "code": Kind(
+        "a decision that no equation can say: match and rewrite",
+        {"src/rules/NAME.cpp": "code.cpp", "tests/rules/NAME.tn": "rule.tn"},
+        CPP_THEN,
+    ),
+    "file": Kind(
+        "equations that are loaded at run time, without a build: tenon rewrite --rules FILE",
+        {"examples/rules/NAME.rules": "file.rules", "tests/rules/NAME_test.py": "file_test.py"},
+        "./dev test rules",
+    ),
+    "python": Kind(
+        "a decision in Python, over tenon.rewriting",
+        {"examples/rules/NAME.py": "python.py", "examples/rules/test_NAME.py": "python_test.py"},
+        "./dev test python",
+    ),
+}
+EPILOG = "kinds:\n" + "".join(f"  {name:<10}{kind.when}\n{'':<12}{', '.join(kind.files)}\n" for name, kind in KINDS.items())
+EPILOG += "\nfor instance:\n  ./dev new-rule fold_sign\n  ./dev new-rule fold_sign --kind builder\n\nhow to go on: docs/add-a-rule.md\n"
+
+
+class Mistake(Exception):
+    def __init__(self, what: str, expected: str, found: str, advice: str, status: int = 2):
+        self.status = status
+        super().__init__(f"error: {what}\n  expected: {expected}\n  found:    {found}\n  try:      {advice}")
+
+
+def snake(name: str) -> str:
+    """What the name may have been meant to be."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"^[^a-z]+|_+$", "", re.sub(r"\W+|_+", "_", words.lower(), flags=re.ASCII)) or "fold_sign"
+
+
+def check_name(name: str, kind: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name, re.ASCII):
+        again = f"./dev new-rule {snake(name)}" + ("" if kind == "equation" else f" --kind {kind}")
+        raise Mistake("this is no name for a rule", "small letters, digits and _, a letter first", name, again)
+    taken = keyword.iskeyword(name) or name in sys.stdlib_module_names or name in ("numpy", "onnx", "pytest", "tenon")
+    taken = taken or any((ROOT / "python/tests" / file).exists() for file in (f"{name}.py", f"test_{name}.py"))
+    if kind == "python" and taken:
+        raise Mistake(
+            "Python means something else by this name", "the name of a new module", name, f"./dev new-rule {name}_rule --kind python"
+        )
+    if kind not in ("equation", "builder", "code"):
+        return
+    for path in sorted((ROOT / "src/rules").glob("*.cpp")):
+        if f'.name = "{name}"' in path.read_text(encoding="utf-8"):
+            known = path.relative_to(ROOT)
+            raise Mistake(f"there is a rule {name} already", "a new name", f"{name}, in {known}", f"another name, or edit {known}", 1)
+
+
+def paths_of(name: str, kind: Kind) -> dict[Path, str]:
+    paths = {ROOT / path.replace("NAME", name): skeleton for path, skeleton in kind.files.items()}
+    for path in paths:
+        if path.exists():
+            found = f"{path.relative_to(ROOT)}, which is there already"
+            raise Mistake("no file is overwritten", "no file of this name", found, f"another name, or edit {path.relative_to(ROOT)}", 1)
+    return paths
+
+
+def write(name: str, kind_name: str) -> None:
+    if kind_name not in KINDS:
+        near = difflib.get_close_matches(kind_name, KINDS, 1, 0.4)
+        raise Mistake("there is no such kind of rule", ", ".join(KINDS), kind_name, f"--kind {near[0] if near else 'equation'}")
+    check_name(name, kind_name)
+    kind = KINDS[kind_name]
+    for path, skeleton in paths_of(name, kind).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((SKELETONS / skeleton).read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
+        print(path.relative_to(ROOT))
+    print(f"say your rule and its cases (docs/add-a-rule.md), then {kind.then}")
 
 
 def main() -> int:
-    if len(sys.argv) != 2 or not re.fullmatch(r"[a-z][a-z0-9_]*", sys.argv[1]):
-        print("usage: ./dev new-rule NAME      in snake case, for instance: ./dev new-rule fold_pad", file=sys.stderr)
-        return 2
-    name = sys.argv[1]
-    wanted = {ROOT / f"src/rules/{name}.cpp": RULE, ROOT / f"tests/rules/{name}.tn": TEST}
-    for path in wanted:
-        if path.exists():
-            print(f"{path.relative_to(ROOT)} is there already", file=sys.stderr)
-            return 1
-    for path, text in wanted.items():
-        path.write_text(text.format(name=name), encoding="utf-8")
-        print(path.relative_to(ROOT))
-    print("write your equation and its cases (docs/add-a-rule.md), then ./dev test rules && ./dev docs")
+    parser = argparse.ArgumentParser(
+        prog="./dev new-rule", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", metavar="NAME", help="of the rule and of its files, in snake case")
+    parser.add_argument("--kind", default="equation", metavar="KIND", help=f"{', '.join(KINDS)} (default: %(default)s)")
+    options = parser.parse_args()
+    try:
+        write(options.name, options.kind)
+    except Mistake as mistake:
+        print(mistake, file=sys.stderr)
+        return mistake.status
     return 0
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./dev new-op and ./dev new-rule write compiles."""
+"""What ./dev new-op and ./dev new-rule write compiles, and its tests pass as they stand."""
 
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,43 +14,103 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
+TENON = os.environ.get("TENON", str(ROOT / "build/bin/tenon"))
 sys.path.insert(0, str(ROOT / "tools"))
 
 import new_op  # noqa: E402
 import new_rule  # noqa: E402
 
+COMPILER = [*filter(None, [shutil.which("ccache")]), "clang++-22", "-std=gnu++23", "-O0"]
+LIBRARIES = [str(BUILD / f"libtenon_{name}.a") for name in ("rewrite", "ops", "ir", "base")] + ["-lgtest", "-lgtest_main", "-lfmt"]
+CPP = ("equation", "builder", "code")
 
-def compiles(path: Path) -> subprocess.CompletedProcess:
-    includes = [f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}", f"-I{BUILD / 'generated'}"]
+
+def ran(*command: object, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        ["clang++-22", "-std=gnu++23", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *includes, str(path)], capture_output=True, text=True
+        [str(word) for word in command], capture_output=True, text=True, timeout=500, env={**os.environ, **environment}, cwd=ROOT
     )
 
 
 class Skeletons(unittest.TestCase):
-    def written(self, module, name: str) -> Path:
-        """Runs the tool in an empty tree, which holds only what it reads."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        root = Path(folder.name)
+    def setUp(self):
+        """An empty tree, which holds only what the tools read."""
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for made in ("src/ops/onnx", "src/rules", "tests/rules", "src/import"):
-            (root / made).mkdir(parents=True)
-        (root / "src/import/onnx_schema.h").write_text((ROOT / "src/import/onnx_schema.h").read_text())
-        with mock.patch.object(module, "ROOT", root), mock.patch.object(sys, "argv", ["tool", name]):
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                self.assertEqual(module.main(), 0)
-                self.assertEqual(module.main(), 1, "a file that is there is never overwritten")
-        return root
+            (self.root / made).mkdir(parents=True)
+        shutil.copy(ROOT / "src/import/onnx_schema.h", self.root / "src/import")
+
+    def tool(self, module, *words: str) -> tuple[int, str]:
+        """Runs the tool in the tree; its status and what it complains of."""
+        complaint = io.StringIO()
+        with mock.patch.object(module, "ROOT", self.root), mock.patch.object(sys, "argv", ["tool", *words]):
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(complaint):
+                return module.main(), complaint.getvalue()
+
+    def new_rule(self, name: str, kind: str) -> None:
+        self.assertEqual(self.tool(new_rule, name, "--kind", kind), (0, ""))
+
+    def passes(self, done: subprocess.CompletedProcess) -> str:
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def compiled(self, source: Path, *options: str) -> Path:
+        out = self.root / (source.stem + ".o")
+        includes = [f"-I{path}" for path in (self.root / "generated", ROOT / "src", ROOT / "include", BUILD / "generated")]
+        self.passes(ran(*COMPILER, "-Wall", "-Wextra", "-Werror", *includes, *options, "-c", source, "-o", out))
+        return out
 
     def test_a_new_op(self):
-        done = compiles(self.written(new_op, "SomeNewOp") / "src/ops/onnx/some_new_op.cpp")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.tool(new_op, "SomeNewOp"), (0, ""))
+        self.assertEqual(self.tool(new_op, "SomeNewOp")[0], 1, "a file that is there is never overwritten")
+        self.compiled(self.root / "src/ops/onnx/some_new_op.cpp")
 
-    def test_a_new_rule(self):
-        root = self.written(new_rule, "some_new_rule")
-        self.assertTrue((root / "tests/rules/some_new_rule.tn").exists())
-        done = compiles(root / "src/rules/some_new_rule.cpp")
-        self.assertEqual(done.returncode, 0, done.stderr)
+    def test_rules_in_cpp_pass_their_cases(self):
+        names = [f"some_{kind}" for kind in CPP]
+        for name, kind in zip(names, CPP):
+            self.new_rule(name, kind)
+        registered = self.root / "generated/tenon/rules_list.inc"  # before the build's, so that these are all the rules
+        registered.parent.mkdir(parents=True)
+        registered.write_text("".join(f"TENON_ENTRY({name})\n" for name in names))
+        sources = [self.root / f"src/rules/{name}.cpp" for name in names] + [ROOT / "src/rules/registry/registry.cpp"]
+        objects = [self.compiled(source) for source in sources]
+        objects.append(self.compiled(ROOT / "tests/rules/run.cpp", f'-DTENON_TEST_DATA="{self.root}/tests/rules"'))
+        self.passes(ran("clang++-22", *objects, *LIBRARIES, "-o", self.root / "test_rules"))
+        said = self.passes(ran(self.root / "test_rules"))
+        cases = sum((self.root / f"tests/rules/{name}.tn").read_text().count("case: ") for name in names)
+        self.assertGreaterEqual(cases, 3 * len(CPP))
+        self.assertEqual(said.count("[       OK ] Text/RuleText.Rewrites/"), cases)
+
+    def test_a_file_of_rules_passes_its_test(self):
+        self.new_rule("some_file", "file")
+        said = self.passes(ran(sys.executable, self.root / "tests/rules/some_file_test.py", TENON=TENON))
+        self.assertRegex(said, r"Ran [3-9] tests")
+
+    def test_a_rule_in_python_passes_its_test(self):
+        self.new_rule("some_python", "python")
+        test = self.root / "examples/rules/test_some_python.py"
+        path = os.pathsep.join([str(BUILD / "python"), os.environ.get("PYTHONPATH", "")])
+        self.assertRegex(
+            self.passes(ran(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test, PYTHONPATH=path)), r"[3-9] passed"
+        )
+
+    def test_what_is_wrong_is_told_and_nothing_is_written(self):
+        for kind in new_rule.KINDS:
+            self.new_rule("twice", kind) if kind not in ("builder", "code") else None
+            status, told = self.tool(new_rule, "twice", "--kind", kind)
+            self.assertEqual(status, 1, "a file that is there is never overwritten")
+            self.assertIn("already", told)
+        before = sorted(self.root.rglob("*"))
+        for words, advice in {
+            ("FoldPad",): "./dev new-rule fold_pad\n",
+            ("../up", "--kind", "python"): "./dev new-rule up --kind python\n",
+            ("9lives",): "./dev new-rule lives\n",
+            ("json", "--kind", "python"): "./dev new-rule json_rule --kind python\n",
+            ("fold_pad", "--kind", "bulider"): "--kind builder\n",
+        }.items():
+            status, told = self.tool(new_rule, *words)
+            self.assertEqual(status, 2, told)
+            self.assertTrue(told.endswith(f"  try:      {advice}"), told)
+        self.assertEqual(sorted(self.root.rglob("*")), before)
 
     def test_names(self):
         self.assertEqual([new_op.snake(n) for n in ("HardSwish", "MatMul", "LSTM", "top_k")], ["hard_swish", "mat_mul", "lstm", "top_k"])
