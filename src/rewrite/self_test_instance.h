@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/graph.h"
 #include "rewrite/equation.h"
+#include "rewrite/self_test_fault.h"
 
 namespace tenon::rewrite {
-
-/// One thing that is other than the pattern says.
-struct Fault {
-  enum class Kind : uint8_t { none, constant, attribute, op, fewer_operands, more_operands, user, output } kind = Kind::none;
-  int term = -1;
-  size_t part = 0;  ///< attribute: which one
-  std::string text;
-};
 
 /// A graph that the left side of an equation describes, as far as it says anything; the rest follows from `draws`.
 struct Recipe {
@@ -26,9 +19,11 @@ struct Recipe {
   Fault fault;
 };
 
-/// nullptr where the ops refuse it.
-std::unique_ptr<Graph> graph_of(const Recipe& recipe, const ir::OpTable& ops);
-/// Every single fault that can be put into the recipe.
-std::vector<Fault> faults_of(const Recipe& recipe);
+struct Dish {
+  std::shared_ptr<const ir::Op> foreign;  ///< the op that a fault has put in; the graph points to it
+  std::unique_ptr<Graph> graph;           ///< without outputs where the ops refuse it
+  bool is_whole = false;
+};
+Dish graph_of(const Recipe& recipe, const ir::OpTable& ops);
 
 }  // namespace tenon::rewrite
