@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kReassociating = 16;
 constexpr double kApproximate = 0.02;
+constexpr double kWideUnit = 0x1p-53;
 
 std::optional<Difference> differ_in_type(const Tensor& old, const Tensor& fresh) {
   if (old.dtype() == fresh.dtype() && old.shape() == fresh.shape()) return std::nullopt;
@@ -74,13 +75,14 @@ std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh)
 std::optional<Difference> differ_in_size(const Judged& old, const Tensor& fresh, Numerics numerics, double coarsest) {
   if (auto d = differ_in_type(old.own, fresh)) return d;
   const bool is_loose = numerics == Numerics::approximate;
-  const double all = is_loose ? kApproximate * mean(magnitudes(old.wide)) : kReassociating * mean(old.error);
-  const double least = kReassociating * smallest_of(fresh.dtype());
+  const double all = kReassociating * mean(old.error) + (is_loose ? kApproximate * mean(magnitudes(old.wide)) : 0);
+  const double least = kReassociating * (smallest_of(fresh.dtype()) + kWideUnit * old.largest);
   for (int64_t i = 0; i < fresh.count(); ++i) {
     const double own = old.own.number(i), wide = old.wide.number(i), found = fresh.number(i);
     if (!std::isfinite(own)) continue;
     const double error = old.error.empty() ? 0 : old.error[static_cast<size_t>(i)];
-    const double bound = all + least + (is_loose ? kApproximate * std::abs(wide) : kReassociating * (error + coarsest * std::abs(wide)));
+    const double bound =
+        all + least + kReassociating * (error + coarsest * std::abs(wide)) + (is_loose ? kApproximate * std::abs(wide) : 0);
     if (std::abs(found - wide) <= bound) continue;
     return Difference{0, i, fmt::format("{:.9g} within {:.2g}", wide, bound), ir::element_text(fresh, i)};
   }

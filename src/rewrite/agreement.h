@@ -23,6 +23,7 @@ struct Difference {
 struct Judged {
   Tensor own, wide;
   std::vector<double> error;  ///< for each element; filled by `blame`
+  double largest = 0;         ///< magnitude inside the old side, in fp64: what is far smaller may be lost in a sum there, even in fp64
 };
 /// Widens `error` by how far `other` (the old side with rounding, on the same or on nudged inputs) is from the wide result.
 void blame(Judged& judged, const Tensor& other);
@@ -31,8 +32,9 @@ void blame(Judged& judged, const Tensor& other);
 std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh);
 
 /// reassociating: where the old side is finite, the new one is finite and no further from the wide result than 16 times
-///   error of the element + mean error of its tensor + half a step of `coarsest` at the element, plus 16 of the dtype's smallest number.
-/// approximate: 0.02 of the element and of the mean magnitude of its tensor.
+///   error of the element + mean error of its tensor + half a step of `coarsest` at the element, plus 16 of the dtype's smallest number and
+///   of half a step of fp64 at `largest`.
+/// approximate: that, and 0.02 of the element and of the mean magnitude of its tensor.
 std::optional<Difference> differ_in_size(const Judged& old, const Tensor& fresh, Numerics numerics, double coarsest);
 
 }  // namespace tenon::rewrite

@@ -78,6 +78,14 @@ bool is_finite(const Tensor& t) {
   return true;
 }
 
+/// Of the finite elements of floats.
+double largest_in(const Tensor& t) {
+  double out = 0;
+  for (int64_t i = 0; is_float(t.dtype()) && i < t.count(); ++i)
+    if (const double x = std::abs(t.number(i)); std::isfinite(x)) out = std::max(out, x);
+  return out;
+}
+
 /// Several sizes are 0 at once: what a Reshape with -1 makes of no elements is arbitrary, and models' own arithmetic is off there.
 bool are_all_empty(const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
   const auto is_empty = [](const Tensor& t) { return t.count() == 0; };
@@ -137,10 +145,13 @@ class Trial {
     if (watch.overflowed) return skip("the old side overflows inside");
     bool overflowed = false;
     auto fresh = ops::evaluate(*region_.after, instance->inputs, noting(overflowed));
+    if (!fresh && fresh.error().code() == Code::limit_exceeded) return skip(fresh.error().text());
     if (!fresh) return wrong({0, -1, type_text((*old)[0].dtype(), (*old)[0].shape()), fresh.error().text()}, *instance, step.draw, *old);
     if (overflowed && numerics_ != Numerics::exact && step.draw == Draw::huge) return skip("the new side overflows inside");
     if (step.spread == Spread::zeros && are_all_empty(*old, *fresh)) return skip("there are no elements to compare");
+    has_judge_ = true;
     if (auto difference = compare(*instance, *old, *fresh)) return wrong(std::move(*difference), *instance, step.draw, *old);
+    if (!has_judge_) return skip("the old side has no answer in fp64");
     ++verdict_.instances;
   }
 
@@ -182,11 +193,15 @@ class Trial {
   }
 
   std::optional<Difference> compare_sizes(const Instance& instance, const std::vector<Tensor>& old, const std::vector<Tensor>& fresh) {
-    auto wide = ops::evaluate(*region_.before, instance.inputs, bounded(ops::Mode::wide));
-    if (!wide) return Difference{0, -1, "an answer in fp64", wide.error().text()};
+    double largest = 0;
+    ops::EvaluateOptions options = bounded(ops::Mode::wide);
+    options.on_value = [&largest](ValueId, const Tensor& t) { largest = std::max(largest, largest_in(t)); };
+    auto wide = ops::evaluate(*region_.before, instance.inputs, options);
+    has_judge_ = wide.has_value();
+    if (!wide) return std::nullopt;
     std::vector<Judged> judged;
     for (size_t k = 0; k < old.size(); ++k) {
-      judged.push_back({old[k], (*wide)[k], {}});
+      judged.push_back({old[k], (*wide)[k], {}, largest});
       if (is_float(old[k].dtype())) blame(judged[k], old[k]);
     }
     if (numerics_ != Numerics::approximate) nudge(instance, judged, 1);
@@ -236,7 +251,8 @@ class Trial {
   Numerics numerics_;
   const TrialLimits& limits_;
   Sampler sampler_;
-  double coarsest_ = 0;  ///< half a step of the coarsest float dtype of the old side
+  double coarsest_ = 0;    ///< half a step of the coarsest float dtype of the old side
+  bool has_judge_ = true;  ///< whether the last instance could be compared
   Verdict verdict_;
   int64_t work_ = 0;
   std::unordered_map<ValueId, int64_t> counts_;
