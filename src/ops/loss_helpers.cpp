@@ -34,12 +34,13 @@ Result<void> reduce_loss(Call& call, const std::vector<double>& log_probabilitie
   std::vector<double> loss(targets.count());
   double sum = 0, weights = 0;
   for (int64_t i = 0; i < targets.count(); ++i) {
-    const int64_t target = targets.integer(i);
+    int64_t target = targets.integer(i);
     if (ignores && target == ignored) continue;
+    if (target < 0) target += classes;  // from the end, as in the definition
     if (target < 0 || target >= classes) {
       return refuse(call.view, Code::index_out_of_range, "a target is no class")
-          .expected("0.." + std::to_string(classes - 1))
-          .found(std::to_string(target));
+          .expected(std::to_string(-classes) + ".." + std::to_string(classes - 1))
+          .found(std::to_string(targets.integer(i)));
     }
     const double weight = call.has(2) ? call.in[2]->number(target) : 1;
     loss[i] = -weight * log_probabilities[(i / inner * classes + target) * inner + i % inner];

@@ -28,6 +28,11 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   return {scaled(build, build("MatMul", {a, b}), view.type(0).dtype, view.attributes->number("alpha", 1))};
 }
 
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  return infer_by_definition(view);
+}
+
 }  // namespace
 
 OP(fused_mat_mul) {
@@ -36,7 +41,7 @@ OP(fused_mat_mul) {
     .inputs = {"A", "B"},
     .outputs = {"Y"},
     .attributes = {"alpha: float = 1.0", "transA: int = 0", "transB: int = 0", "transBatchA: int = 0", "transBatchB: int = 0"},
-    .infer = infer_by_definition,
+    .infer = infer,
     .definition = define,
     .samples = {"f32[2,3,4], f32[2,4,5]; alpha=0.5", "f32[2,4,3], f32[2,5,4]; transA=1, transB=1", "f32[3,2,4], f32[2,4,5]; transBatchA=1",
                 "f32[2,3,4], f32[5,2,4]; transBatchB=1, transB=1, alpha=2.0", "f32[3,4], f32[4,5]"},

@@ -8,6 +8,18 @@ namespace tenon::ops {
 
 namespace {
 
+/// The weight takes each channel alone; the bias is one number a channel, and the past state looks as the new one.
+Result<void> require_operands(const NodeView& view, const DimList& state) {
+  TRY(require_equal(view, view.type(1).dim(1), Dim(1), "channels of one filter and 1"));
+  if (view.has(2)) TRY(require_rank(view, 2, 1));
+  if (view.has(2) && ranks_known(view, {2})) TRY(require_equal(view, view.type(2).dim(0), state[1], "bias and channels"));
+  if (!view.has(3)) return {};
+  TRY(require_rank(view, 3, 3));
+  for (int axis = 0; ranks_known(view, {3}) && axis < 3; ++axis)
+    TRY(require_equal(view, view.type(3).dim(axis), state[static_cast<size_t>(axis)], "sizes of the past state and of the new one"));
+  return {};
+}
+
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   for (size_t k : {0, 1}) TRY(require_rank(view, k, 3));
@@ -19,6 +31,7 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1})) {
     TRY(require_equal(view, view.type(0).dim(1), view.type(1).dim(0), "channels of input and weight"));
     state.shape = DimList{view.type(0).dim(0), view.type(0).dim(1), view.type(1).dim(2) - 1};
+    TRY(require_operands(view, *state.shape));
   }
   set_output(view, 0, view.type(0));
   set_output(view, 1, std::move(state));

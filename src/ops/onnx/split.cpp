@@ -38,6 +38,7 @@ Result<std::optional<DimList>> parts_of(const NodeView& view, Dim size, size_t r
 
 Result<void> infer_split(NodeView& view) {
   const size_t results = view.outputs.size();
+  if (view.has(1)) TRY(require_dtype(view, 1, is_index, "i64"));
   for (size_t k = 0; k < results; ++k) set_output(view, k, Type(dtype_of(view, 0)));
   if (!ranks_known(view, {0})) return {};
   const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
@@ -99,6 +100,7 @@ Result<void> reference_of_split(Call& call) {
     TRY(gather_elements(call, x, shape, [&](const Sizes& at) { return offset_of(at, strides) + begin * strides[axis]; }, k));
     begin += parts[k];
   }
+  if (begin != size) return refuse(call.view, Code::shape_mismatch, "the parts are smaller than the axis");
   return {};
 }
 
