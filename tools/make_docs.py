@@ -185,7 +185,8 @@ def rules_page() -> str:
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
         "`approximate`: never on by default. Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's",
-        "sets of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing.",
+        "sets of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing and is",
+        "confluent: in whatever order its rules meet a graph, the result is the same graph.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [

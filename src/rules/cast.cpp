@@ -48,6 +48,7 @@ RULES(cast) {
              .rewrite = one_cast,
              .benefit = 5,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "CastCast"},
             {.name = "cast_low_bits",
              .docs = "Cast(Cast(x)) between integers is one Cast where the outer one asks for no more bits than the inner one keeps",
@@ -56,6 +57,7 @@ RULES(cast) {
              .rewrite = one_cast,
              .benefit = 5,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "CastCast"},
         },
 };

@@ -105,6 +105,7 @@ RULES(concat_parts) {
              .rewrite = give_part,
              .benefit = 6,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "ConcatGather"},
             {.name = "gather_concat",
              .docs = "Gather of elements of one part of a Concat reads the part alone",
@@ -113,6 +114,7 @@ RULES(concat_parts) {
              .rewrite = pick_there,
              .benefit = 5,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "GatherConcat ConcatGather"},
         },
 };

@@ -60,6 +60,7 @@ RULES(gather_chain) {
              .rewrite = one_gather,
              .benefit = 5,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "GatherGather"},
         },
 };

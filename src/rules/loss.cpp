@@ -17,7 +17,8 @@ RULES(loss) {
              .equation = "Div(Cast(ReduceSum(Cast(Where(Not(Equal(?labels, -100)), Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
                          " Unsqueeze(Where(Not(Equal(?labels, -100)), ?labels, 0), [1]), axis=1), [1])), 0), to=1), keepdims=0), to=10),"
                          " Cast(ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0), to=10))"
-                         " => SoftmaxCrossEntropyLoss(?scores, ?labels, ignore_index=-100, reduction=\"mean\")",
+                         " => SoftmaxCrossEntropyLoss(?scores, ?labels, ignore_index=-100, reduction=\"mean\")"
+                         " where dtype(?scores) == f16",
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .seeds = "SoftmaxCrossEntropyLossCast"},

@@ -106,7 +106,8 @@ RULES(norm) {
                  "                             ?b, keepdims=1), ?eps))))),"
                  "    ?scale)"
                  " => LayerNormalization(?x, ?scale, axis=-1, epsilon=value(?eps))"
-                 " where float(?x), finite(?eps), last_axis(?a, ?x), last_axis(?b, ?x), suffix(?scale, ?x), same_dtype(?x, ?scale)",
+                 " where float(?x), finite(?eps), size(?eps) == 1, rank(?eps) <= rank(?x),"
+                 " last_axis(?a, ?x), last_axis(?b, ?x), suffix(?scale, ?x), same_dtype(?x, ?scale)",
              .numerics = Numerics::reassociating,
              .benefit = 8,
              .sets = "tenon default",
@@ -124,7 +125,8 @@ RULES(norm) {
              .equation = "Mul((Mul(?x, Reciprocal(Sqrt(Add(ReduceMean((Pow(?x, 2) | Mul(?x, ?x)), ?a, keepdims=1), ?eps))))"
                          "    |Div(?x, Sqrt(Add(ReduceMean((Pow(?x, 2) | Mul(?x, ?x)), ?a, keepdims=1), ?eps)))), ?scale)"
                          " => RMSNormalization(?x, ?scale, axis=-1, epsilon=value(?eps))"
-                         " where float(?x), finite(?eps), last_axis(?a, ?x), suffix(?scale, ?x), same_dtype(?x, ?scale)",
+                         " where float(?x), finite(?eps), size(?eps) == 1, rank(?eps) <= rank(?x),"
+                         " last_axis(?a, ?x), suffix(?scale, ?x), same_dtype(?x, ?scale)",
              .numerics = Numerics::reassociating,
              .benefit = 7,
              .sets = "tenon default",

@@ -131,7 +131,7 @@ RULES(ort_gelu) {
              .docs = "the same with the factor in plain sight",
              .equation =
                  "Mul(?x, Sigmoid(Mul(?x, ?a))) => com.microsoft::QuickGelu(?x, alpha=value(?a)) where dtype(?x) == f32, finite(?a),"
-                 " rank(?a) <= 1, size(?a) == 1",
+                 " rank(?a) <= rank(?x), size(?a) == 1",
              .numerics = Numerics::reassociating,
              .benefit = 3},
             {.name = "ort_quick_gelu_plain",

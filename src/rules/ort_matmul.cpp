@@ -30,7 +30,8 @@ RULES(ort_matmul) {
              .docs = "the same before a product that is fused already",
              .equation =
                  "com.microsoft::FusedMatMul(Transpose(?a, perm=?p), ?b, alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0)"
-                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=subtract(1, ?t), transB=?u) where swaps_last(?p), rank(?b) >= 2",
+                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=subtract(1, ?t), transB=?u) where swaps_last(?p), rank(?b) >= 2,"
+                 " ?t == 0 or ?t == 1",
              .benefit = 4,
              .shared = true,
              .seeds = "FusedMatMul"},
@@ -38,7 +39,8 @@ RULES(ort_matmul) {
              .docs = "and there on the right",
              .equation =
                  "com.microsoft::FusedMatMul(?a, Transpose(?b, perm=?p), alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0)"
-                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=subtract(1, ?u)) where swaps_last(?p), rank(?a) >= 2",
+                 " => com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=subtract(1, ?u)) where swaps_last(?p), rank(?a) >= 2,"
+                 " ?u == 0 or ?u == 1",
              .benefit = 4,
              .shared = true,
              .seeds = "FusedMatMul"},
@@ -61,7 +63,7 @@ RULES(ort_matmul) {
              .docs = "the same behind a product that is fused already",
              .equation = "Mul(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w), ?c)"
                          " => com.microsoft::FusedMatMul(?a, ?b, alpha=multiply(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"
-                         " transBatchB=?w) where constant(?c), finite(?c), rank(?c) == 0",
+                         " transBatchB=?w) where dtype(?a) == f32, constant(?c), finite(?c), rank(?c) == 0",
              .numerics = Numerics::reassociating,
              .benefit = 4,
              .seeds = "FusedMatMulDiv"},
@@ -69,7 +71,7 @@ RULES(ort_matmul) {
              .docs = "and there for a divisor",
              .equation = "Div(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w), ?c)"
                          " => com.microsoft::FusedMatMul(?a, ?b, alpha=divide(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"
-                         " transBatchB=?w) where constant(?c), finite(?c), rank(?c) == 0, value(?c) != 0",
+                         " transBatchB=?w) where dtype(?a) == f32, constant(?c), finite(?c), rank(?c) == 0, value(?c) != 0",
              .numerics = Numerics::reassociating,
              .benefit = 4,
              .seeds = "FusedMatMulDiv"},
@@ -95,7 +97,7 @@ RULES(ort_matmul) {
              .docs = "and before a product that is fused already",
              .equation = "com.microsoft::FusedMatMul(Div(?a, ?c), ?b, alpha=?s, transA=?t, transB=?u, transBatchA=?v, transBatchB=?w)"
                          " => com.microsoft::FusedMatMul(?a, ?b, alpha=divide(?s, value(?c)), transA=?t, transB=?u, transBatchA=?v,"
-                         " transBatchB=?w) where constant(?c), finite(?c), rank(?c) == 0, rank(?a) >= 2, value(?c) != 0",
+                         " transBatchB=?w) where dtype(?a) == f32, constant(?c), finite(?c), rank(?c) == 0, rank(?a) >= 2, value(?c) != 0",
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .shared = true,
@@ -112,7 +114,7 @@ RULES(ort_matmul) {
              .equation =
                  "Transpose(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0), perm=?p)"
                  " => com.microsoft::FusedMatMul(?b, ?a, alpha=?s, transA=subtract(1, ?u), transB=subtract(1, ?t))"
-                 " where swaps_last(?p), rank(?a) >= 2, rank(?b) >= 2",
+                 " where swaps_last(?p), rank(?a) >= 2, rank(?b) >= 2, ?t == 0 or ?t == 1, ?u == 0 or ?u == 1",
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .seeds = "FusedMatMulTranspose"},

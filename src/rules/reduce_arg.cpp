@@ -76,7 +76,8 @@ RULES(reduce_arg) {
             {.name = "reduce_in_place",
              .docs = "x - sum(x) * y between casts to a wider dtype and back, computed in the narrow one: loses precision",
              .equation = "Cast(Sub(Cast(?x, to=?wide), Mul(ReduceSum(Cast(?x, to=?wide), ?axes, keepdims=?k), ?y)), to=?narrow)"
-                         " => Sub(?x, Mul(ReduceSum(?x, ?axes, keepdims=?k), Cast(?y, to=?narrow))) where float(?x)",
+                         " => Sub(?x, Mul(ReduceSum(?x, ?axes, keepdims=?k), Cast(?y, to=?narrow))) where float(?x), float(?y),"
+                         " dtype(?x) == ?narrow",
              .numerics = Numerics::approximate,
              .benefit = 4,
              .seeds = "ReduceSumNormalize"},

@@ -109,7 +109,7 @@ RULES(same_children) {
              .rewrite = use_twin,
              .benefit = 9,
              .shared = true,
-             .sets = "tenon default",
+             .sets = "tenon default canonical",
              .seeds = "ShapeBasedSameChildren"},
         },
 };

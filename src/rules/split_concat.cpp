@@ -43,6 +43,7 @@ RULES(split_concat) {
              .rewrite = the_whole,
              .benefit = 10,
              .shared = true,
+             .sets = "tenon default canonical",
              .seeds = "SplitConcat"},
         },
 };
