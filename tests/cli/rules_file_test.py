@@ -81,6 +81,50 @@ class RulesFile(unittest.TestCase):
         self.assertIn("=> ?x", rule["equation"])
 
 
+class Test(unittest.TestCase):
+    """`tenon rules test`: what follows from an equation itself."""
+
+    def setUp(self):
+        self.rules = Path(self.enterContext(tempfile.TemporaryDirectory())) / "mine.rules"
+
+    def test_a_right_file_passes(self):
+        self.rules.write_text(RIGHT)
+        done = tenon("rules", "test", self.rules)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.splitlines()[0], r"^rule +instances +mutants refused +harmless +faults")
+        self.assertRegex(done.stdout, r"(?m)^turned_back +[1-9]\d* +[1-9]\d* +\d+ +0\b")
+
+    def test_a_wrong_rule_fails_with_the_graph_that_shows_it(self):
+        self.rules.write_text(WRONG + RIGHT)
+        done = tenon("rules", "test", self.rules)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("= Relu(in0)", done.stdout)
+        self.assertIn("at relu_abs", done.stderr)
+        said = told("rules", "test", self.rules)
+        self.assertEqual([bool(r["faults"]) for r in said["rules"]], [True, False])
+        self.assertEqual(said["error"]["name"], "bad_rule")
+
+    def test_a_condition_that_is_too_wide_is_found(self):
+        self.rules.write_text("first: Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?q, ?p))\n")
+        self.assertEqual(tenon("rules", "test", self.rules).returncode, 1)
+
+    def test_conditions_that_nothing_meets_are_told(self):
+        self.rules.write_text("never: Neg(Neg(?x)) => ?x where rank(?x) == 77\n")
+        done = tenon("rules", "test", self.rules)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no graph was found that it matches", done.stdout)
+
+    def test_the_same_seed_gives_the_same_tests(self):
+        self.rules.write_text(RIGHT)
+        first, again, other = (told("rules", "test", self.rules, "--seed", s)["rules"] for s in (3, 3, 4))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_a_broken_file_is_refused(self):
+        self.rules.write_text("bad: Relu(?x => ?x\n")
+        self.assertEqual(tenon("rules", "test", self.rules).returncode, 1)
+
+
 class Why(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))

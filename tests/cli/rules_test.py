@@ -46,13 +46,32 @@ class Rules(unittest.TestCase):
                     self.assertIn(rule["name"], [r["name"] for r in told("rules", "list", seed)["rules"]])
 
     def test_a_typo_gives_the_nearest_name(self):
-        for command in (["list", "tenno"], ["show", "gelu_erff"]):
+        for command in (["list", "tenno"], ["show", "gelu_erff"], ["test", "gelu_erff"]):
             done = tenon("rules", *command)
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stderr, r"did you mean '(tenon|gelu_erf)'\?")
 
+    def test_test_takes_a_rule_or_a_set(self):
+        (rule,) = told("rules", "test", "gelu_erf")["rules"]
+        self.assertGreater(rule["instances"], 0)
+        self.assertLessEqual({"constant", "op", "domain", "user", "output", "variable"}, rule["refused_by_kind"].keys())
+        self.assertIn("Erf", rule["example"])
+        rules = told("rules", "test", "clip")["rules"]
+        self.assertEqual({r["name"]: r["code"] for r in rules}["clip_clip"], True)
+        self.assertEqual({r["name"]: r["code"] for r in rules}["clip_relu"], False)
+        self.assertIn("no tests follow from code", tenon("rules", "test", "clip_clip").stdout)
+
+    def test_help_has_examples(self):
+        self.assertIn("tenon rules test mine.rules", tenon("rules", "--help").stdout)
+        self.assertIn("--seed", tenon("rules", "test", "--help").stdout)
+
+    def test_canonical_has_rules(self):
+        names = {r["name"] for r in told("rules", "list", "canonical")["rules"]}
+        self.assertLessEqual({"identity", "transpose_compose", "neutral_operand", "cast_chain"}, names)
+        self.assertNotIn("gelu_erf", names)
+
     def test_bad_usage_is_refused(self):
-        for command in ([], ["show"], ["fly"], ["list", "--nonsense"]):
+        for command in ([], ["show"], ["fly"], ["list", "--nonsense"], ["test", "--seed", "many"]):
             with self.subTest(command):
                 self.assertEqual(tenon("rules", *command).returncode, 2)
         self.assertEqual(tenon("rules", "list", "none.rules").returncode, 1)

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/model_options.h"
 #include "cli/rule_choice.h"
+#include "cli/rule_test.h"
 #include "cli/rule_text.h"
 #include "cli/rule_why.h"
 #include "cli/verb.h"
@@ -26,7 +27,8 @@ struct Options {
   std::vector<std::string> before;
   std::string node;
   size_t most = 5;
-  CLI::App *list = nullptr, *show = nullptr, *why = nullptr;
+  uint64_t seed = 1;
+  CLI::App *list = nullptr, *show = nullptr, *test = nullptr, *why = nullptr;
 };
 
 /// Rules by a set expression or of a file; all of the library where `which` is empty.
@@ -72,11 +74,13 @@ Result<void> show(const Options& o, Console& console) {
   return {};
 }
 
-/// The same, ready to run.
+/// The same, ready to run; a rule of that name alone, where there is one.
 Result<std::vector<rewrite::RulePtr>> compiled_rules(const std::string& which) {
   if (is_rules_file(which)) return read_rules_file(which, ops::table());
+  const auto all = rules::all_rules();
   std::vector<rewrite::RulePtr> out;
-  for (const rules::Entry& e : TRY(rules::select(which))) out.push_back(TRY(rules::compile(e, ops::table())));
+  for (const rules::Entry& e : which.empty() ? std::vector(all.begin(), all.end()) : TRY(rules::select(which)))
+    out.push_back(TRY(rules::compile(e, ops::table())));
   if (std::ranges::any_of(out, [&](const auto& r) { return r->name == which; }))
     std::erase_if(out, [&](const auto& r) { return r->name != which; });
   return out;
@@ -111,6 +115,22 @@ Result<void> why(const Options& o, Console& console) {
   return {};
 }
 
+/// Every equation, where none are named.
+Result<void> test(const Options& o, Console& console) {
+  auto rules = TRY(compiled_rules(o.rule));
+  if (o.rule.empty()) std::erase_if(rules, [](const auto& r) { return !r->equation; });
+  return tell_tests(test_rules(rules, o.seed, console), o.seed, console);
+}
+
+void add_test(CLI::App& app, Options& o) {
+  o.test = app.add_subcommand("test",
+                              "the tests that follow from equations: made-up graphs that must match and stay equal, and graphs with"
+                              " one fault, which must not match")
+               ->fallthrough();
+  o.test->add_option("RULE", o.rule, "a rule, a set expression, or a .rules file (default: every rule that is an equation)");
+  o.test->add_option("--seed", o.seed, "other graphs and other inputs")->capture_default_str();
+}
+
 void add_why(CLI::App& app, Options& o) {
   o.why = app.add_subcommand("why", "why a rule does not match: at a node, or the best partial matches of a model")->fallthrough();
   o.why->add_option("RULE", o.rule, "a rule, a .rules file, or a name that several rules have in common")->required();
@@ -126,12 +146,14 @@ void add_why(CLI::App& app, Options& o) {
 }  // namespace
 
 VERB(rules) {
-    .summary = "show the rules that rewrite models, and why one does not match",
+    .summary = "show and test the rules that rewrite models, and why one does not match",
     .examples =
         "  tenon rules list                       every rule\n"
         "  tenon rules list onnxruntime-ort_bias_gelu  those of an expression of sets\n"
         "  tenon rules list mine.rules\n"
         "  tenon rules show gelu_erf\n"
+        "  tenon rules test                       tries every equation on graphs made up from it\n"
+        "  tenon rules test mine.rules --seed 7\n"
         "  tenon rules why gelu_erf model.onnx    its best partial matches, and what they lack\n"
         "  tenon rules why gelu_erf model.onnx /encoder/act/Mul_1\n"
         "  tenon rules list default --json | jq -r '.rules[].name'\n",
@@ -142,9 +164,12 @@ VERB(rules) {
       o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)");
       o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
+      add_test(app, *o);
       add_why(app, *o);
       return [o](Console& console) {
-        return o->list->parsed() ? list(*o, console) : o->show->parsed() ? show(*o, console) : why(*o, console);
+        if (o->list->parsed()) return list(*o, console);
+        if (o->show->parsed()) return show(*o, console);
+        return o->test->parsed() ? test(*o, console) : why(*o, console);
       };
     },
 };
