@@ -23,6 +23,7 @@ std::string_view name_of(Draw draw) {
     case Draw::special: return "special";
     case Draw::positive: return "positive";
     case Draw::big: return "big";
+    case Draw::large: return "large";
     case Draw::huge: return "huge";
     case Draw::tiny: return "tiny";
     case Draw::infinite: return "infinite";
@@ -93,9 +94,10 @@ double Elements::number(DType dtype, Draw draw, bool may_be_size) {
     case Draw::special: return ++special_turn_ % 4 == 0 ? normal : kSpecial[(special_turn_ - special_turn_ / 4 - 1) % std::size(kSpecial)];
     case Draw::positive: return 0.1 + std::abs(normal);
     case Draw::big: return normal * std::min(std::pow(largest, 0.25), may_be_size ? 1e3 : largest);
+    case Draw::large:
     case Draw::huge: {
       const double share = 0.3 + 0.7 * static_cast<double>(random_() >> 11) * 0x1p-53, sign = coin() ? 1 : -1;
-      return random_() % 3 == 0 ? normal : sign * share * (turn % 2 ? largest : std::sqrt(largest));
+      return random_() % 3 == 0 ? normal : sign * share * (draw == Draw::huge && turn % 2 ? largest : 4 * std::sqrt(largest));
     }
     case Draw::tiny: return turn % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
     case Draw::infinite: return turn % 3 ? normal : coin() ? INFINITY : -INFINITY;
@@ -110,13 +112,14 @@ int64_t Elements::integer(DType dtype, Draw draw, bool may_be_size) {
     return std::uniform_int_distribution<int64_t>(std::max(low, lowest), std::min(high, highest))(random_);
   };
   // The product of two ends of 64 bits overflows, and says so; one of 32 bits is a size.
-  if (draw == Draw::huge && may_be_size && bits_of(dtype) == 32) draw = Draw::big;
+  if ((draw == Draw::large || draw == Draw::huge) && may_be_size && bits_of(dtype) == 32) draw = Draw::big;
   switch (draw) {
     case Draw::special:
     case Draw::infinite: return between(-2, 2);
     case Draw::positive: return between(1, 3);
     case Draw::big:
     case Draw::nan: return may_be_size ? between(-20, 20) : between(-1000, 1000);
+    case Draw::large:
     case Draw::huge: return turn_++ % 3 == 0 ? between(-2, 2) : coin() ? between(highest - 2, highest) : between(lowest, lowest + 2);
     case Draw::tiny: return 0;
     case Draw::normal: return between(0, 1);

@@ -8,10 +8,10 @@
 
 namespace tenon::rewrite {
 
-/// How elements are drawn. special: 0, -0, 1, -1, halves and the like; big: so that sums are safe and high powers are not; huge: up to the
-/// largest finite number; tiny: around the smallest. Integers follow: normal 0 or 1, special -2..2, positive 1..3, huge: the dtype's ends,
-/// tiny 0.
-enum class Draw : uint8_t { normal, special, positive, big, huge, tiny, infinite, nan };
+/// How elements are drawn. special: 0, -0, 1, -1, halves and the like; big: so that sums are safe and high powers are not; large: so that
+/// squares overflow; huge: up to the largest finite number; tiny: around the smallest. Integers follow: normal 0 or 1, special -2..2,
+/// positive 1..3, large and huge: the dtype's ends, tiny 0.
+enum class Draw : uint8_t { normal, special, positive, big, large, huge, tiny, infinite, nan };
 std::string_view name_of(Draw draw);
 
 /// Half a step of the mantissa at 1: what rounding to the dtype costs, relatively. f64 counts 1e-7, because exporters write constants

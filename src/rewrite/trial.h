@@ -31,8 +31,9 @@ struct Verdict {
 
 /// Instances go through sizes (0, 1, equal, odd, all apart) and elements (see Draw); only exact ones see infinities and NaN,
 /// approximate ones only tame numbers. Where reassociating rules are judged on big numbers, instances on which the old side overflows
-/// inside count as skipped; on the largest, those too on which the new side does: an op may be computed without overflow and its
-/// definition not. Cost: two evaluations by reference an instance for exact rules, four for others.
+/// inside count as skipped; so do those on which the sides differ and the old side leaves the range when its ops are written out as they
+/// are defined, and on the largest numbers those on which they differ and the new side overflows: a factor that changes sides does. Cost:
+/// two evaluations by reference an instance for exact rules, four for others.
 Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const TrialLimits& limits = {});
 
 }  // namespace tenon::rewrite

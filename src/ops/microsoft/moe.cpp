@@ -41,8 +41,11 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::ValueId rows = build("Reshape", {in[kX], build.ints({1, -1, view.type(kX).dim(-1).value()})});
   const ir::ValueId hidden = activation(build, map_of(build, view, in, rows, kFirst), a.text("activation_type", "relu"));
   if (!hidden) return {};
-  const ir::ValueId each = build("Mul", {map_of(build, view, in, hidden, kSecond), shares(build, view, in)});
-  const ir::ValueId sum = build("ReduceSum", {each, build.ints({0})}, {{"keepdims", int64_t{0}}});
+  const ir::ValueId share = shares(build, view, in), zero = number_like(build, share, 0);
+  // What was not chosen has no say, infinite or not.
+  const ir::ValueId each = build("Mul", {map_of(build, view, in, hidden, kSecond), share});
+  const ir::ValueId chosen = build("Where", {build("Equal", {share, zero}), zero, each});
+  const ir::ValueId sum = build("ReduceSum", {chosen, build.ints({0})}, {{"keepdims", int64_t{0}}});
   return {build("Reshape", {sum, build("Shape", {in[kX]})})};
 }
 
