@@ -148,7 +148,7 @@ def measure_llama() -> dict:
 def describe(name: str, result: dict) -> str:
     """One line of the table, or one a size."""
     if "sizes" in result:
-        row = "{:12} {model} {nodes:7} nodes {median_ms:9.1f} ms {us_per_node:7.2f} us each"
+        row = "{:12} {model} {nodes:7} nodes {median_ms:9.1f} ms, {rewrite_ms:.1f} of them rules {us_per_node:7.2f} us each"
         lines = [row.format(name, **size) for size in result["sizes"]]
         lines += [
             "{:12} {rules:5} rules that nearly match {median_ms:6.2f} ms {ratio:5.2f} times".format(name, **s) for s in result["scaling"]

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "base/checked.h"
@@ -14,7 +15,20 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
+/// Up to here a few bytes more are asked for instead of an aligned block, which glibc cuts out of a larger one: thousands of small
+/// constants leave the heap in pieces.
+constexpr size_t kSmall = 16384;
+
+std::shared_ptr<std::byte> small_zeroed_buffer(size_t size) {
+  size_t room = size + kAlignment;
+  void* const memory = std::calloc(1, room);
+  void* aligned = memory;
+  if (memory == nullptr || std::align(kAlignment, size, aligned, room) == nullptr) return nullptr;
+  return {static_cast<std::byte*>(aligned), [memory](std::byte*) { std::free(memory); }};
+}
+
 std::shared_ptr<std::byte> zeroed_buffer(int64_t bytes) {
+  if (bytes <= static_cast<int64_t>(kSmall)) return small_zeroed_buffer(static_cast<size_t>(bytes));
   const size_t size = (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, size == 0 ? kAlignment : size);
   if (memory == nullptr) return nullptr;

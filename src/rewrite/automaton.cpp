@@ -7,8 +7,9 @@
 namespace tenon::rewrite {
 namespace {
 
-/// Orders of commutative operands and alternatives multiply; a term with more is asked for less.
+/// Orders of commutative operands and alternatives multiply; an equation with more is asked for less deep.
 constexpr size_t kMostPaths = 32;
+constexpr int kDeepest = 8;
 
 bool is_free(const Equation& e, int term) {
   const Term::Kind kind = e.terms[term].kind;
@@ -41,7 +42,12 @@ void Automaton::add(const ir::Op* op, uint32_t rule) {
 }
 
 void Automaton::add(const Equation& equation, uint32_t rule) {
-  for (const Path& path : paths(equation, equation.left[0], 0)) hang(path, rule);
+  for (int depth = kDeepest; depth > 0; --depth) {
+    const auto all = paths(equation, equation.left[0], 0, depth);
+    if (all.size() > kMostPaths && depth > 1) continue;
+    for (const Path& path : all) hang(path, rule);
+    return;
+  }
 }
 
 uint32_t Automaton::place_of(uint32_t parent, uint32_t slot) {
@@ -51,13 +57,13 @@ uint32_t Automaton::place_of(uint32_t parent, uint32_t slot) {
   return static_cast<uint32_t>(places_.size()) - 1;
 }
 
-/// The ways in which a term can be met at a place, each as tests to pass one after the other.
-std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint32_t place) {
+/// The ways in which a term can be met at a place, each as tests to pass one after the other; `depth`: so many ops below each other.
+std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint32_t place, int depth) {
   const Term& t = e.terms[index];
   Test test;
   test.place = place;
   switch (t.kind) {
-    case Term::Kind::op: return op_paths(e, t, place);
+    case Term::Kind::op: return depth > 0 ? op_paths(e, t, place, depth) : std::vector<Path>{{}};
     case Term::Kind::number:
       if (t.tolerance >= 0) return {{}};  // not the tolerance of any dtype
       test.ask = Ask::number;
@@ -70,14 +76,14 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
     case Term::Kind::missing: test.ask = Ask::missing; return {{test}};
     case Term::Kind::either: {
       std::vector<Path> all;
-      for (int choice : t.operands) std::ranges::move(paths(e, choice, place), std::back_inserter(all));
-      return all.size() <= kMostPaths ? all : std::vector<Path>{{}};
+      for (int choice : t.operands) std::ranges::move(paths(e, choice, place, depth), std::back_inserter(all));
+      return std::ranges::any_of(all, &Path::empty) ? std::vector<Path>{{}} : all;
     }
     default: return {{}};
   }
 }
 
-std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place) {
+std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place, int depth) {
   Test test;
   test.place = place;
   test.op = t.op;
@@ -100,8 +106,8 @@ std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& 
     std::vector<Path> some{own};
     for (uint32_t i = 0; i < fixed; ++i) {
       if (is_free(e, t.operands[i])) continue;
-      const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i));
-      if (some.size() * ways.size() > kMostPaths / 2) continue;
+      const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i), depth - 1);
+      if (some.size() * ways.size() > kMostPaths) continue;
       std::vector<Path> longer;
       for (const Path& before : some)
         for (const Path& after : ways) {

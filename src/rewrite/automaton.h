@@ -64,8 +64,8 @@ class Automaton {
   struct Walk;
 
   uint32_t place_of(uint32_t parent, uint32_t slot);
-  std::vector<Path> paths(const Equation& equation, int term, uint32_t place);
-  std::vector<Path> op_paths(const Equation& equation, const Term& term, uint32_t place);
+  std::vector<Path> paths(const Equation& equation, int term, uint32_t place, int depth);
+  std::vector<Path> op_paths(const Equation& equation, const Term& term, uint32_t place, int depth);
   void hang(const Path& path, uint32_t rule);
   uint32_t& answer(Question& question, const Test& test);
   uint32_t follow(uint32_t state, const Test& test);

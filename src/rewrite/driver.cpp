@@ -13,7 +13,6 @@
 namespace tenon::rewrite {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
 void count(std::map<std::string, int64_t, std::less<>>& counts, std::string_view reason) {
@@ -114,6 +113,7 @@ bool Run::visit(NodeId node) {
   }
   if (options_.fold && fold(node)) return true;
   rules_.candidates(graph_, node, candidates_);
+  if (options_.timing) mark_ = Clock::now();
   for (uint32_t index : candidates_)
     if (may_run(index) && attempt(index, node)) return true;
   return false;
@@ -124,10 +124,13 @@ bool Run::may_run(uint32_t index) const {
 }
 
 bool Run::attempt(uint32_t index, NodeId node) {
-  const auto start = options_.timing ? Clock::now() : Clock::time_point();
   Match match(graph_, node, options_.args);
   const bool done = decide(index, match) && carry_out(index, match);
-  if (options_.timing) stats_.rules[index].ms += ms_since(start);
+  if (options_.timing) {
+    const auto now = Clock::now();
+    stats_.rules[index].ms += std::chrono::duration<double, std::milli>(now - mark_).count();
+    mark_ = now;
+  }
   return done;
 }
 
@@ -136,7 +139,7 @@ bool Run::decide(uint32_t index, Match& match) {
   ++stats.tried;
   tell(index, match.root());
   Outcome outcome = attempt_.decide(rules_[index], match);
-  const bool is_protected = std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
+  const bool is_protected = !options_.keep.empty() && std::ranges::any_of(match.nodes, [&](NodeId n) { return is_kept(n); });
   if (outcome.kind == Outcome::Kind::applied && is_protected) outcome = {Outcome::Kind::refused, "a node of the match is protected"};
   if (outcome.kind != Outcome::Kind::no_match && !rules_[index].match_and_rewrite) ++stats.matches;
   if (outcome.kind == Outcome::Kind::applied) return true;

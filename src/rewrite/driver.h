@@ -44,7 +44,7 @@ struct Options {
   int sweeps = 32;     ///< in the orders `sweep` and `in_turn`: at most so many with a rewrite, times 32
   int iterations = std::numeric_limits<int>::max();  ///< sweeps at most, whatever they still find
   uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
-  bool timing = false;        ///< measure each rule (two clock reads a try)
+  bool timing = false;        ///< measure each rule (a clock read a try)
   bool bodies = true;         ///< also inside If, Loop and Scan bodies
   /// NameSet of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
   NameSet keep;

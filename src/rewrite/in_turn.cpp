@@ -16,6 +16,7 @@ Result<bool> Run::in_turn() {
     if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
     if (!graph_.alive(node) || is_kept(node)) continue;
     rules_.candidates(graph_, node, candidates_);
+    if (options_.timing) mark_ = Clock::now();
     for (uint32_t index : candidates_) {
       if (!graph_.alive(node) || shared_.budget <= 0) break;
       if (may_run(index)) changed |= attempt(index, node);

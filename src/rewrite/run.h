@@ -14,6 +14,8 @@
 
 namespace tenon::rewrite {
 
+using Clock = std::chrono::steady_clock;
+
 /// What the runs over a graph and its bodies have in common.
 struct Shared {
   int64_t budget = 0;          ///< rewrites left
@@ -75,6 +77,7 @@ class Run {
   std::set<std::pair<uint32_t, NodeId>>
       futile_;  ///< order sweep: matches (rule, root) that could not be carried out since the last rewrite
   int64_t node_limit_ = 0;
+  Clock::time_point mark_;  ///< with timing: when the last attempt ended, or the first at the node began
 };
 
 }  // namespace tenon::rewrite
