@@ -43,15 +43,16 @@ Small without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<N
 
 bool small_operands(Match& m, bool through_cast) {
   ir::SmallList<NodeId, 4> expands;
-  std::optional<DimList> together = DimList();
   Swap swap;
-  for (size_t i = 0; i < m.node(m.root()).explicit_inputs; ++i) {
+  for (size_t i = 0; i < m.node(m.root()).explicit_inputs; ++i)
     swap.operands.push_back(without_expand(m, m.operand(m.root(), i), through_cast, expands));
-    const DimList* shape = m.shape(swap.operands.back().source);
-    together = shape && together ? broadcast_of(*together, *shape) : std::nullopt;
-  }
   const DimList* result = m.shape(m.result(m.root()));
   if (expands.empty() || !result) return false;
+  std::optional<DimList> together = DimList();
+  for (const Small& operand : swap.operands) {
+    const DimList* shape = m.shape(operand.source);
+    together = shape && together ? broadcast_of(*together, *shape) : std::nullopt;
+  }
   if (!together) return m.refuse("the operands without Expand are not known to broadcast");
   auto target = expand_target(m, *together, *result, {expands.begin(), expands.end()});
   if (!target) return m.refuse("no target is known to give the shape back");

@@ -62,10 +62,11 @@ struct Flat {
 };
 bool flat_bias(Match& m) {
   for (size_t slot : {0, 1}) {
-    const ValueId source = flattened(m, m.operand(m.root(), slot)), other = m.operand(m.root(), 1 - slot);
-    const DimList* shape = m.shape(other);
-    if (!source || !m.is_constant(other) || !shape || shape->size() > 1) continue;
-    if (!m.same_shape(m.operand(m.root(), slot), m.result(m.root()))) continue;
+    const ValueId other = m.operand(m.root(), 1 - slot);
+    const DimList* shape = m.is_constant(other) ? m.shape(other) : nullptr;
+    if (!shape || shape->size() > 1) continue;
+    const ValueId source = flattened(m, m.operand(m.root(), slot));
+    if (!source || !m.same_shape(m.operand(m.root(), slot), m.result(m.root()))) continue;
     m.keep(Flat{source, slot});
     return true;
   }
