@@ -13,6 +13,8 @@ namespace {
 
 using Kind = Outcome::Kind;
 
+constexpr size_t kMostSources = 64;  ///< names that a new node remembers
+
 bool holds(std::span<const NodeId> nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
 /// New nodes go before the latest root: all operands of the match stand before it.
@@ -37,6 +39,9 @@ void keep_common(std::vector<std::pair<std::string, std::string>>& kept, const s
 std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const CompiledRule& rule) {
   ir::Provenance p{rule.name, {}};
   bool first = true;
+  size_t most = 0;
+  for (NodeId id : match.nodes) most += match.node(id).provenance ? std::max<size_t>(1, match.node(id).provenance->sources.size()) : 1;
+  p.sources.reserve(std::min(most, kMostSources));
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
     if (node.provenance && !node.provenance->metadata.empty()) {
@@ -49,7 +54,7 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
       continue;
     }
     for (const std::string& source : node.provenance->sources)
-      if (p.sources.size() < 64 && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
+      if (p.sources.size() < kMostSources && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
   }
   std::erase_if(p.metadata, [](const auto& entry) { return is_tenons(entry.first); });
   return std::make_shared<const ir::Provenance>(std::move(p));

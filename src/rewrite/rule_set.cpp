@@ -13,6 +13,18 @@ const ir::Op* op_named(std::string_view name, const ir::OpTable& ops) {
   return colons == name.npos ? ops.find("", name) : ops.find(name.substr(0, colons), name.substr(colons + 2));
 }
 
+/// Both are sorted and have nothing in common.
+void merge_into(std::vector<uint32_t>& list, std::span<const uint32_t> more) {
+  size_t left = list.size(), right = more.size();
+  list.resize(left + right);
+  while (right > 0) {
+    const bool take_left = left > 0 && list[left - 1] > more[right - 1];
+    const uint32_t largest = take_left ? list[left - 1] : more[right - 1];
+    list[left + right - 1] = largest;
+    --(take_left ? left : right);
+  }
+}
+
 }  // namespace
 
 Result<RuleSet> RuleSet::make(std::span<const Rule* const> rules, const ir::OpTable& ops) {
@@ -76,9 +88,9 @@ void RuleSet::candidates(const ir::Graph& graph, ir::NodeId node, std::vector<ui
     for (uint32_t& rule : out) rule = renamed_[rule];
     std::erase(out, kNone);
   }
-  out.insert(out.end(), any_.begin(), any_.end());
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  merge_into(out, any_);
 }
 
 }  // namespace tenon::rewrite
