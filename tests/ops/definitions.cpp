@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include <cmath>
+
 #include "ops/evaluate.h"
 #include "ops/sample.h"
 
@@ -161,6 +163,16 @@ TEST(Inference, ContractionsNameBothSizesThatDiffer) {
   const std::string text = build.status().error().text();
   EXPECT_NE(text.find("16"), std::string::npos) << text;
   EXPECT_NE(text.find("15"), std::string::npos) << text;
+}
+
+TEST(Inference, AnEndlessRangeHasNoKnownSize) {
+  for (const double end : {static_cast<double>(INFINITY), static_cast<double>(NAN), 1e30}) {
+    ir::Graph graph(table());
+    ir::Builder build(graph);
+    const ir::ValueId y = build("Range", {build.scalar(DType::f64, 0), build.scalar(DType::f64, end), build.scalar(DType::f64, 1)});
+    ASSERT_TRUE(build.status()) << build.status().error().text();
+    EXPECT_FALSE(graph.value(y).type.dim(0).is_number()) << end;
+  }
 }
 
 TEST(Inference, ConvolutionKeepsSymbolicSizes) {

@@ -14,9 +14,9 @@ Result<void> infer_range(NodeView& view) {
   const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);
   if (is_float(dtype) && !(begin && end && step)) {  // not all known to be whole
     const auto from = known_number(view, 0), to = known_number(view, 1), by = known_number(view, 2);
-    const bool known = from && to && by && *by != 0;
-    set_output(view, 0,
-               Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(std::ceil((*to - *from) / *by), 0.0))) : view.symbols->fresh()}));
+    const double count = from && to && by && *by != 0 ? std::ceil((*to - *from) / *by) : INFINITY;
+    const bool known = count < 0x1p62;  // not where it is infinite, or no number
+    set_output(view, 0, Type(dtype, {known ? Dim(static_cast<int64_t>(std::max(count, 0.0))) : view.symbols->fresh()}));
     return {};
   }
   if (!begin || !end || !step || begin->size() != 1 || end->size() != 1 || step->size() != 1 || !(*step)[0].is_number()) {
