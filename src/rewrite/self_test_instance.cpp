@@ -153,7 +153,10 @@ class Cook {
       op = other_op(*op, inputs.size());
       attributes = {};
     }
-    if (is_fault(Fault::Kind::domain, index)) op = (foreign_ = of_another_domain(*op)).get();
+    if (is_fault(Fault::Kind::domain, index)) {
+      if (!foreign_) foreign_ = of_another_domain(*op);  // a term may be met twice in one graph
+      op = foreign_.get();
+    }
     while (!inputs.empty() && !inputs.back()) inputs.pop_back();
     return result(t, index, *op, std::move(inputs), std::move(attributes));
   }
