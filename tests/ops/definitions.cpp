@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include <cmath>
-
 #include "ops/evaluate.h"
 #include "ops/sample.h"
 
