@@ -114,6 +114,36 @@ TEST(Automaton, WhatDiffersBelowTheRootIsNotEvenTried) {
   EXPECT_EQ(set[found[0]].name, "c50");
 }
 
+TEST(Automaton, AnEquationWithManyOrdersIsTriedAtItsOpAlone) {
+  const std::string many = "Mul(Add(Mul(?a, Exp(?b)), Mul(?c, Sin(?d))), Add(Mul(?e, Cos(?f)), Mul(?g, Tan(?h)))) => ?a";
+  const RuleSet set({rule_of("many", many)}, ops::table());
+  auto other = graph_of("graph main(x: f32[4]) {\n y = Neg(x)\n return y\n}\n");
+  EXPECT_TRUE(candidates_at_end(*other, set).empty());
+  auto near = graph_of("graph main(x: f32[4]) {\n a = Abs(x)\n y = Mul(a, x)\n return y\n}\n");
+  EXPECT_TRUE(candidates_at_end(*near, set).empty());
+}
+
+TEST(RuleSet, APartOfASetTriesItsOwnRulesOnly) {
+  static constexpr Rule anywhere{
+      .name = "anywhere", .docs = "", .match = [](Match&) { return false; }, .rewrite = [](const Match&, Rewriter&) { return false; }};
+  const auto compiled = compile(anywhere, ops::table());
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  std::vector<RulePtr> rules{rule_of("a", "Neg(?x) => Exp(?x)"), rule_of("b", "Neg(?x) => Sin(?x)"), *compiled,
+                             rule_of("c", "Neg(?x) => Cos(?x)")};
+  const RuleSet set(rules, ops::table());
+  const RuleSet part = set.where([](const CompiledRule& r) { return r.name != "a"; });
+  const RuleSet less = part.where([](const CompiledRule& r) { return r.name != "b"; });
+  auto g = graph_of("graph main(x: f32[4]) {\n y = Neg(x)\n return y\n}\n");
+  const auto names = [&](const RuleSet& of) {
+    std::string out;
+    for (uint32_t i : candidates_at_end(*g, of)) out += of[i].name + " ";
+    return out;
+  };
+  EXPECT_EQ(names(set), "a b anywhere c ");
+  EXPECT_EQ(names(part), "b anywhere c ");
+  EXPECT_EQ(names(less), "anywhere c ");
+}
+
 TEST(Automaton, AnOpOfAnotherDomainIsAnotherOp) {
   const RuleSet set({rule_of("gelu", "Neg(Gelu(?x)) => ?x")}, ops::table());
   auto g = graph_of("graph main(x: f32[4]) {\n a = Gelu(x)\n y = Neg(a)\n return y\n}\n");

@@ -8,15 +8,7 @@ OP(bias_gelu) {
     .domain = "com.microsoft",
     .inputs = {"A", "B"},
     .outputs = {"C"},
-    .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_rank(view, 1, 1));
-      const bool is_row = ranks_known(view, {0, 1}) && view.rank(0) > 0 && view.type(0).dim(-1).equals(view.type(1).dim(0)).value_or(false);
-      if (is_row && dtype_of(view, 0) == dtype_of(view, 1) && is_real_arithmetic(dtype_of(view, 0))) {
-        set_output(view, 0, view.type(0));
-        return {};
-      }
-      return infer_by_definition(view);
-    },
+    .infer = infer_biased,
     .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
       return {build("Gelu", {build("Add", {in[0], in[1]})})};
     },
