@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# tenon_floor(NAME SOURCES DIR... DEPENDS TARGET...): the static library tenon_NAME of all .cpp below the folders (not below a nested
-# `device` folder). A folder that is still empty gives an interface library.
+# Reading headers is most of the work of compiling a file here, so they are read once. Of the standard library and fmt:
+set(TENON_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstring> <functional> <memory> <mutex> <optional> <set> <span> <string> <unordered_map>
+  <unordered_set> <vector> <fmt/format.h> <fmt/ranges.h>)
+# ... and what nearly every file of the compile side includes beside them.
+set(TENON_GRAPH_HEADERS ${TENON_COMMON_HEADERS} ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
+
+# tenon_floor(NAME SOURCES DIR... DEPENDS TARGET... [HEADERS FLOOR]): the static library tenon_NAME of all .cpp below the folders (not below
+# a nested `device` or `llvm` folder), compiled behind the precompiled headers of that floor. A folder that is still empty gives an interface library.
 function(tenon_floor NAME)
-  cmake_parse_arguments(ARG "PRECOMPILE" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;DEPENDS" ${ARGN})
   set(FILES)
   foreach(DIR ${ARG_SOURCES})
     file(GLOB_RECURSE FOUND CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
     if(NOT DIR MATCHES "/device$")
-      list(FILTER FOUND EXCLUDE REGEX "/device/")
+      list(FILTER FOUND EXCLUDE REGEX "/device/|/llvm/")
     endif()
     list(APPEND FILES ${FOUND})
   endforeach()
@@ -18,13 +24,15 @@ function(tenon_floor NAME)
     target_include_directories(tenon_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/generated)
     target_link_libraries(tenon_${NAME} PUBLIC ${ARG_DEPENDS})
     target_compile_options(tenon_${NAME} PRIVATE -Wall -Wextra -Werror)
-    if(ARG_PRECOMPILE)
-      # The headers that nearly every file of the compile side reads: four fifths of its compile time.
-      target_precompile_headers(tenon_${NAME} PRIVATE <algorithm> <functional> <memory> <string> <unordered_map> <vector> <fmt/format.h>
-        ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
-    endif()
-    if(TENON_UNITY)
-      set_target_properties(tenon_${NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    if(NAME STREQUAL "base")
+      target_precompile_headers(tenon_base PRIVATE ${TENON_COMMON_HEADERS})
+    elseif(NAME STREQUAL "ir")
+      target_precompile_headers(tenon_ir PRIVATE ${TENON_GRAPH_HEADERS})
+    elseif(NAME STREQUAL "cli")
+      target_precompile_headers(tenon_cli PRIVATE ${TENON_GRAPH_HEADERS} <CLI/CLI.hpp> <nlohmann/json.hpp>)
+      target_compile_options(tenon_cli PRIVATE -O1)  # nothing here is hot
+    else()
+      target_precompile_headers(tenon_${NAME} REUSE_FROM tenon_${ARG_HEADERS})
     endif()
   else()
     add_library(tenon_${NAME} INTERFACE)
@@ -50,14 +58,18 @@ function(tenon_list NAME DIRS PREFIX TYPE FILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${FILE} CONTENT "${TEXT}")
 endfunction()
 
-# LLVM's headers are heavy: they are included below src/codegen/llvm only, and nothing else sees their path.
+# tenon_llvm(NAME DEPENDS...): the part of floor NAME that knows LLVM, src/NAME/llvm. Nothing else sees LLVM's headers.
 function(tenon_llvm NAME)
-  get_target_property(KIND tenon_${NAME} TYPE)
-  if(KIND STREQUAL "INTERFACE_LIBRARY")
-    return()
-  endif()
-  file(GLOB FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.cpp)
-  set_source_files_properties(${FILES} PROPERTIES COMPILE_OPTIONS "-isystem/usr/lib/llvm-22/include;-Wno-unused-parameter" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
-  target_link_directories(tenon_${NAME} PUBLIC /usr/lib/llvm-22/lib)
-  target_link_libraries(tenon_${NAME} PUBLIC LLVM-22)
+  find_program(LLVM_CONFIG llvm-config-22 REQUIRED)
+  execute_process(COMMAND ${LLVM_CONFIG} --includedir OUTPUT_VARIABLE INCLUDES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${LLVM_CONFIG} --libdir OUTPUT_VARIABLE LIBRARIES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB FILES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/llvm/*.cpp)
+  add_library(tenon_${NAME}_llvm STATIC ${FILES})
+  target_include_directories(tenon_${NAME}_llvm PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(tenon_${NAME}_llvm SYSTEM PRIVATE ${INCLUDES})
+  target_compile_options(tenon_${NAME}_llvm PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
+  target_precompile_headers(tenon_${NAME}_llvm PRIVATE ${TENON_COMMON_HEADERS} <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h> <llvm/IR/Module.h>)
+  target_link_directories(tenon_${NAME}_llvm PUBLIC ${LIBRARIES})
+  target_link_libraries(tenon_${NAME}_llvm PUBLIC ${ARGN} LLVM-22)
+  target_link_libraries(tenon_${NAME} PUBLIC tenon_${NAME}_llvm)
 endfunction()
