@@ -93,15 +93,32 @@ NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std:
   return named;
 }
 
+/// The size of axis `axis` where nobody asked for one: the same in all inputs, what was asked for there in another one, and as large as
+/// each of them must be at least.
+int64_t default_size(std::span<const runtime::PortInfo> inputs, size_t axis, const NamedSizes& asked) {
+  int64_t size = axis == 0 ? 1 : 16;
+  for (const runtime::PortInfo& port : inputs) {
+    if (axis >= port.lower.size() || port.lower[axis] == port.upper[axis]) continue;
+    if (const auto found = asked.find(port.dimensions[axis]); found != asked.end()) return found->second;
+    size = std::max(size, port.lower[axis]);
+  }
+  return size;
+}
+
+/// Adds a size for every dimension that has none; a name that comes up again has the size that it got first.
+void add_defaults(std::span<const runtime::PortInfo> inputs, NamedSizes& named) {
+  const NamedSizes asked = named;
+  for (const runtime::PortInfo& port : inputs)
+    for (size_t d = 0; d < port.dimensions.size(); ++d) {
+      const int64_t size = std::clamp(default_size(inputs, d, asked), port.lower[d], std::max(port.lower[d], port.upper[d]));
+      named.try_emplace(port.dimensions[d], size);
+    }
+}
+
 Sizes shape_of(const runtime::PortInfo& port, const NamedSizes& named) {
   Sizes out;
-  for (size_t d = 0; d < port.dimensions.size(); ++d) {
-    const bool fixed = port.lower[d] == port.upper[d];
-    const auto found = named.find(port.dimensions[d]);
-    if (fixed || found == named.end())
-      out.push_back(fixed ? port.lower[d] : std::clamp<int64_t>(d == 0 ? 1 : 16, port.lower[d], port.upper[d]));
-    else out.push_back(found->second);
-  }
+  for (size_t d = 0; d < port.dimensions.size(); ++d)
+    out.push_back(port.lower[d] == port.upper[d] ? port.lower[d] : named.at(port.dimensions[d]));
   return out;
 }
 
@@ -133,7 +150,8 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
 }  // namespace
 
 std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
-  const NamedSizes named = requested_sizes(inputs, shapes);
+  NamedSizes named = requested_sizes(inputs, shapes);
+  add_defaults(inputs, named);
   std::vector<Sizes> out;
   for (const runtime::PortInfo& port : inputs) out.push_back(shape_of(port, named));
   return out;
@@ -149,7 +167,8 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   for (const std::string& f : files) TRY(read_given(f, given));
   TRY(check_names(given, ports));
   std::mt19937_64 random(seed);
-  const NamedSizes named = requested_sizes(ports, shapes);
+  NamedSizes named = requested_sizes(ports, shapes);
+  add_defaults(ports, named);
   std::vector<Tensor> out;
   for (const runtime::PortInfo& port : ports) {
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });

@@ -156,13 +156,14 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
 
 Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
   const auto shapes = default_shapes(p.inputs, requested);
-  const uint64_t arena = TRY(runtime::planned_bytes(p, shapes));
+  const auto arena = runtime::planned_bytes(p, shapes);
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
   const auto buffers =
       std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
-  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes at {}", p.weight_bytes, buffers, arena, at));
-  out["memory"] = {{"weight_bytes", p.weight_bytes}, {"values", buffers}, {"arena_bytes", arena}, {"at", shapes}};
+  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes at {}", p.weight_bytes, buffers,
+                           arena ? std::to_string(*arena) : "an unknown number of", at));
+  out["memory"] = {{"weight_bytes", p.weight_bytes}, {"values", buffers}, {"arena_bytes", arena ? Json(*arena) : Json()}, {"at", shapes}};
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/judge.h"
 #include "ops/evaluate.h"
+#include "program/least_sizes.h"
 
 namespace tenon::cli {
 namespace {
@@ -20,7 +21,8 @@ std::map<std::string, int64_t> sizes_of(const ir::Graph& graph) {
     const ir::Type& type = graph.value(id).type;
     for (int d = 0; type.shape && d < type.rank(); ++d)
       each_symbol(type.dim(d), [&](const DimNode& s) {
-        out.emplace(s.name, std::clamp<int64_t>(d == 0 ? kLeading : kOther, s.lower, std::max(s.lower, s.upper)));
+        out.emplace(s.name,
+                    std::max<int64_t>(std::min(d == 0 ? kLeading : kOther, s.upper), program::least_size(s, graph.assumptions.all())));
       });
   }
   return out;

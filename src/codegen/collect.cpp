@@ -122,6 +122,26 @@ class Collector {
     return fresh;
   }
 
+  /// The op itself says how large its results are. Where only the model's declarations do, it runs by reference, whose results are held
+  /// against them.
+  static bool tells_sizes(ir::NodeView view) {
+    const std::vector<ir::Type> declared = std::move(view.outputs);
+    view.outputs.assign(declared.size(), ir::Type());
+    const size_t symbols_before = view.symbols->all().size();
+    if (!view.op->infer(view)) return false;
+    auto is_new = [&](Dim d) {
+      bool found = false;
+      if (view.symbols->all().size() > symbols_before && !d.is_number())
+        each_symbol(d, [&](const DimNode& s) { found |= s.id >= view.symbols->all()[symbols_before].node()->id; });
+      return found;
+    };
+    for (size_t k = 0; k < declared.size(); ++k) {
+      if (!declared[k].has_rank()) continue;
+      if (!view.outputs[k].has_rank() || std::ranges::any_of(*view.outputs[k].shape, is_new)) return false;
+    }
+    return true;
+  }
+
   Result<void> add(NodeId n) {
     const ir::Node& node = graph_.node(n);
     if (sizes_known(node)) {
@@ -136,7 +156,7 @@ class Collector {
     const ops::OpDef& def = ops::def_of(*node.op);
     const ir::NodeView view = graph_.view(n);
     // Sizes that only this node's data tells: it runs by reference, which says what they are.
-    const bool new_sizes = brings_new_sizes(view);
+    const bool new_sizes = brings_new_sizes(view) || ((def.form || def.same_bytes) && !tells_sizes(view));
     for (const ir::Type& t : view.outputs) learn(t);
     if (def.same_bytes && shaped(view) && !new_sizes && only_moves(def, view)) {
       plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);

@@ -65,6 +65,11 @@ void Graph::copy_slots_to(Graph& copy) const {
       to.node.bodies.push_back({body.name, std::move(inner), body.first_capture, body.captures});
     }
   }
+  for (const Assumption& a : assumptions.all())
+    copy.assumptions.add(a.kind, carry(a.a), carry(a.b), [&](Assumption& made) {
+      made.where = a.where;
+      made.what = a.what;
+    });
   copy.name = name;
   copy.opsets = opsets;
   copy.free_nodes_ = free_nodes_;

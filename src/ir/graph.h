@@ -11,6 +11,7 @@
 #include "base/dim.h"
 #include "base/result.h"
 #include "ir/arena.h"
+#include "ir/assumptions.h"
 #include "ir/attribute.h"
 #include "ir/constant.h"
 #include "ir/ids.h"
@@ -125,6 +126,8 @@ class Graph {
   std::string name;
   /// Opset imports of the source ("" -> 17, ...), for export; and free metadata.
   std::vector<std::pair<std::string, int64_t>> opsets;
+  /// Of this graph's nodes, those that rewriting has left out included; bodies have their own.
+  Assumptions assumptions;
 
   // --- looking -----------------------------------------------------------------------------------------------
   /// Asserts that the id is not stale.

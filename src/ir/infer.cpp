@@ -36,7 +36,7 @@ Dim merge(Dim inferred, Dim declared, size_t symbols_before, const Symbols& symb
   return is_fresh(inferred, symbols_before, symbols) ? declared : inferred;
 }
 
-Type merge(Type inferred, const Type& declared, size_t symbols_before, const Symbols& symbols) {
+Type merge(Type inferred, const Type& declared, size_t symbols_before, const NodeView& view) {
   if (inferred.dtype == DType::none && inferred.kind == Type::Kind::tensor) {
     inferred.dtype = declared.dtype;
     inferred.kind = declared.kind;
@@ -47,7 +47,13 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Sym
   } else if (inferred.rank() == declared.rank()) {
     for (size_t i = 0; i < inferred.shape->size(); ++i) {
       Dim& d = (*inferred.shape)[i];
-      d = merge(d, (*declared.shape)[i], symbols_before, symbols);
+      const Dim computed = d, merged = merge(d, (*declared.shape)[i], symbols_before, *view.symbols);
+      d = merged;
+      if (computed == merged || computed.is_overflow() || is_fresh(computed, symbols_before, *view.symbols)) continue;
+      view.assumptions->add(Assumption::Kind::equal, computed, merged, [&](Assumption& a) {
+        a.where = view.where();
+        a.what = "the size is another than the model declares";
+      });
     }
   }
   return inferred;
@@ -108,7 +114,7 @@ void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
   std::vector<ValueId> outputs = graph.node(id).outputs;
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!outputs[k]) continue;
-    graph.set_type(outputs[k], merge(std::move(view.outputs[k]), graph.value(outputs[k]).type, symbols_before, graph.symbols()));
+    graph.set_type(outputs[k], merge(std::move(view.outputs[k]), graph.value(outputs[k]).type, symbols_before, view));
     std::optional<ShapeData> data;
     if (k < view.output_data.size() && view.output_data[k].size() <= kMaxShapeData && !view.output_data[k].empty()) {
       data = std::move(view.output_data[k]);
@@ -129,6 +135,7 @@ Result<void> infer(Graph& graph, NodeId id) {
   NodeView view = graph.view(id);
   size_t results = view.outputs.size();
   view.outputs.assign(results, Type());
+  view.assumptions = &graph.assumptions;
   size_t symbols_before = graph.symbols().all().size();
   if (Result<void> inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred.error()).at(view.where()));
   TENON_ASSERT(view.outputs.size() >= results);

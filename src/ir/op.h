@@ -13,6 +13,7 @@
 namespace tenon::ir {
 
 class Graph;
+class Assumptions;
 /// What is known of the elements of a small integer or bool value (bools as 0 and 1); at most kMaxShapeData of them.
 using ShapeData = std::vector<Dim>;
 inline constexpr size_t kMaxShapeData = 64;
@@ -37,6 +38,7 @@ struct NodeView {
   std::vector<const Graph*> bodies;
   std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
   Symbols* symbols = nullptr;                ///< for fresh data-dependent sizes
+  Assumptions* assumptions = nullptr;        ///< where inference notes what it takes for granted; null: nobody asks
   std::vector<Type> outputs;                 ///< in: one a result; out of inference: filled
   std::vector<ShapeData> output_data;        ///< out of inference: empty where not known
 

@@ -87,6 +87,7 @@ class Parser {
       if (token.is("return")) break;
       if (token.is("const")) TRY(constant(g));
       else if (token.is("opset")) TRY(opset(g));
+      else if (token.is("assume") && lexer_.peek(2).is("[")) TRY(assumption(g));
       else TRY(node(g, depth));
     }
     TRY(outputs(g));
@@ -140,6 +141,21 @@ class Parser {
     std::string domain = TRY(values_.name("a domain"));
     TRY(lexer_.expect("=", "an opset"));
     g.opsets.emplace_back(std::move(domain), TRY(values_.integer("an opset")));
+    return {};
+  }
+
+  Result<void> assumption(Graph& g) {
+    lexer_.take();
+    Token near = lexer_.take();
+    const auto kind = assumption_named(near.text);
+    const DimList sizes = TRY(values_.sizes());
+    if (!kind || sizes.size() != 2)
+      return lexer_.error(near, "no assumption of two sizes").expected("equal, broadcast, at_least or spreads [a, b]");
+    std::string where = TRY(values_.name("a place")), what = TRY(values_.name("what is wrong"));
+    g.assumptions.add(*kind, sizes[0], sizes[1], [&](Assumption& a) {
+      a.where = std::move(where);
+      a.what = std::move(what);
+    });
     return {};
   }
 

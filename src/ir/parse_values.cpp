@@ -80,10 +80,20 @@ Result<Type> ValueParser::tensor_type() {
   Type type(*dtype);
   if (!lexer_.peek().is("[")) return type;
   std::string_view text = TRY(lexer_.bracketed());
+  if (text != "*") type.shape = TRY(sizes_in(text, token));
+  return type;
+}
+
+Result<DimList> ValueParser::sizes() {
+  Token token = lexer_.peek();
+  if (!token.is("[")) return lexer_.error(token, "expected a list of sizes").expected("[");
+  return sizes_in(TRY(lexer_.bracketed()), token);
+}
+
+Result<DimList> ValueParser::sizes_in(std::string_view text, const Token& near) {
   auto blank = [](std::string_view t) { return t.find_first_not_of(" \t\r\n") == t.npos; };
-  if (text == "*") return type;
-  type.shape.emplace();
-  if (blank(text)) return type;
+  DimList out;
+  if (blank(text)) return out;
   bool is_quoted = false;
   size_t depth = 0, begin = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
@@ -94,11 +104,11 @@ Result<Type> ValueParser::tensor_type() {
     if (!is_quoted && c == ')' && depth > 0) --depth;
     bool at_end = i >= text.size();
     if (!at_end && (c != ',' || is_quoted || depth > 0)) continue;
-    if (type.shape->size() == kMaxRank) return lexer_.error(token, fmt::format("more than {} axes", kMaxRank), Code::limit_exceeded);
-    type.shape->push_back(TRY(dim(text.substr(begin, std::min(i, text.size()) - begin), token)));
+    if (out.size() == kMaxRank) return lexer_.error(near, fmt::format("more than {} axes", kMaxRank), Code::limit_exceeded);
+    out.push_back(TRY(dim(text.substr(begin, std::min(i, text.size()) - begin), near)));
     begin = i + 1;
   }
-  return type;
+  return out;
 }
 
 Result<Type> ValueParser::type() {

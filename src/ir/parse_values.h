@@ -16,6 +16,8 @@ class ValueParser {
   /// One symbol of a `symbol` line: "batch", "seq in 1 to 8".
   Result<void> symbol();
   Result<int64_t> integer(std::string_view what);
+  /// "[batch, 2*seq + 1]"
+  Result<DimList> sizes();
   /// What follows `const name: type =` and `attribute=type =`.
   Result<ConstantRef> constant(const Type& type);
   Result<Attribute> attribute();
@@ -25,6 +27,7 @@ class ValueParser {
   static constexpr size_t kMaxRank = 64;
 
   Result<Type> tensor_type();
+  Result<DimList> sizes_in(std::string_view text, const Token& near);
   Result<Dim> dim(std::string_view text, const Token& near);
   Result<Tensor> make(const Type& type, const Token& near);
   Result<void> elements(Tensor& out);

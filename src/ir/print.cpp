@@ -27,6 +27,7 @@ struct SymbolUse {
   }
   void see(const Graph& graph) {
     for (ValueId v : graph.values()) see(graph.value(v).type);
+    for (const Assumption& a : graph.assumptions.all()) see(Type(DType::none, {a.a, a.b}));
     for (NodeId n : graph.nodes()) {
       for (const Body& body : graph.node(n).bodies) see(*body.graph);
     }
@@ -121,6 +122,8 @@ class Printer {
       if (v.is_constant()) line("const " + annotated(names_.back()[id.slot()], v.type) + " = " + bytes(v.constant));
     }
     for (NodeId n : graph.nodes()) node(graph, graph.node(n));
+    for (const Assumption& a : graph.assumptions.all())
+      line(fmt::format("assume {} [{}, {}] {} {}", name_of(a.kind), a.a.text(), a.b.text(), quoted(a.where), quoted(a.what)));
     returned(graph);
     --depth_;
     names_.pop_back();

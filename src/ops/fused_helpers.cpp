@@ -27,7 +27,24 @@ std::vector<ir::ValueId> stand_ins(ir::Graph& graph, const NodeView& view) {
 
 /// Sizes that only the graph built aside knows must not outlive it.
 bool stays_aside(const ir::Graph& graph, const Type& type) {
-  return type.has_rank() && std::ranges::any_of(*type.shape, [&](Dim d) { return d.node() && d.node()->symbols == &graph.symbols(); });
+  auto is_aside = [&](Dim d) {
+    bool aside = false;
+    if (!d.is_number()) each_symbol(d, [&](const DimNode& s) { aside |= s.symbols == &graph.symbols(); });
+    return aside;
+  };
+  return type.has_rank() && std::ranges::any_of(*type.shape, is_aside);
+}
+
+/// What the plain ops assume is what the fused one does.
+void pass_assumptions_on(const ir::Graph& graph, const NodeView& view) {
+  if (!view.assumptions) return;
+  for (const ir::Assumption& a : graph.assumptions.all()) {
+    if (stays_aside(graph, Type(DType::none, {a.a, a.b}))) continue;
+    view.assumptions->add(a.kind, a.a, a.b, [&](ir::Assumption& made) {
+      made.where = view.where();
+      made.what = a.what;
+    });
+  }
 }
 
 }  // namespace
@@ -44,6 +61,7 @@ Result<void> infer_by_definition(NodeView& view) {
   if (!build.status()) return std::unexpected(build.status().error());
   for (size_t k = 0; k < std::min(results.size(), view.outputs.size()); ++k)
     if (results[k] && !stays_aside(graph, graph.value(results[k]).type)) set_output(view, k, graph.value(results[k]).type);
+  pass_assumptions_on(graph, view);
   return {};
 }
 

@@ -60,9 +60,51 @@ Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b) {
       .advice("put a Cast in front of one of them");
 }
 
+namespace {
+using Assumed = ir::Assumption::Kind;
+
+/// true where it holds or is assumed from now on.
+bool assume(const NodeView& view, Assumed kind, Dim a, Dim b, FunctionRef<std::string()> what) {
+  const auto known = ir::settled(kind, a, b);
+  if (!known && view.assumptions) {
+    view.assumptions->add(kind, a, b, [&](ir::Assumption& made) {
+      made.where = view.where();
+      made.what = what();
+    });
+  }
+  return known.value_or(true);
+}
+}  // namespace
+
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what) {
-  if (a.equals(b).value_or(true)) return {};
+  if (assume(view, Assumed::equal, a, b, [&] { return std::string(what) + " differ"; })) return {};
   return refuse(view, Code::shape_mismatch, std::string(what) + " differ").expected(a.text()).found(b.text());
+}
+
+Result<void> require_equal(const NodeView& view, const DimList& a, const DimList& b, std::string_view what) {
+  for (size_t k = 0; k < a.size(); ++k) TRY(require_equal(view, a[k], b[k], what));
+  return {};
+}
+
+Result<void> require_at_least(const NodeView& view, Dim a, Dim b, std::string_view what) {
+  if (assume(view, Assumed::at_least, a, b, [&] { return std::string(what); })) return {};
+  return refuse(view, Code::shape_mismatch, std::string(what)).expected("at least " + b.text()).found(a.text());
+}
+
+Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string_view what) {
+  if (from.known_equal(1)) return {};
+  if (from.equals(1) == false) return require_equal(view, from, to, what);
+  if (assume(view, Assumed::spreads, from, to, [&] { return std::string(what) + " differ"; })) return {};
+  return refuse(view, Code::shape_mismatch, std::string(what) + " differ").expected(to.text() + " or 1").found(from.text());
+}
+
+Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what) {
+  if (from.size() > to.size())
+    return refuse(view, Code::rank_mismatch, std::string(what) + " differ: one has too many axes")
+        .expected("what can be spread over " + text_of(to))
+        .found(text_of(from));
+  for (size_t k = 0; k < from.size(); ++k) TRY(require_spreads(view, from[k], to[k + to.size() - from.size()], what));
+  return {};
 }
 
 bool is_number(DType dtype) { return is_real_arithmetic(dtype) || is_integer(dtype); }
@@ -112,14 +154,53 @@ Result<std::vector<int>> normal_axes(const NodeView& view, const Ints& axes, int
   return out;
 }
 
+namespace {
+/// The sizes that a common size was made of: the leaves of its max.
+void parts_of(Dim d, std::vector<Dim>& out) {
+  const DimNode* n = d.node();
+  if (n && n->kind == DimNode::Kind::select && n->operands[2] == Dim(0) && n->operands[1].node() &&
+      n->operands[1].node()->kind == DimNode::Kind::max)
+    return parts_of(n->operands[1], out);
+  if (n && n->kind == DimNode::Kind::max) {
+    for (Dim part : n->operands) parts_of(part, out);
+    return;
+  }
+  if (std::ranges::find(out, d) == out.end()) out.push_back(d);
+}
+
+/// A size that is 0 exactly where `d` is.
+Dim zero_with(Dim d) {
+  const DimNode* n = d.node();
+  if (n && n->kind == DimNode::Kind::min)
+    for (size_t k : {0, 1})
+      if (n->operands[k].lower() > 0) return zero_with(n->operands[1 - k]);
+  return d;
+}
+
+/// Each is 1 or one size that is common to all: that one. One form for each set of sizes, in whatever order they met.
+Dim common_size(Dim a, Dim b) {
+  std::vector<Dim> parts;
+  parts_of(a, parts);
+  parts_of(b, parts);
+  std::ranges::sort(parts, {}, [](Dim d) { return d.is_number() ? 0 : d.node()->id + 1; });
+  Dim least = parts[0], most = parts[0];
+  for (Dim part : parts) {
+    least = min(least, part);
+    most = max(most, part);
+  }
+  const bool agree = std::ranges::all_of(parts, [&](Dim part) { return zero_with(part) == zero_with(parts[0]); });
+  return agree || least.lower() > 0 ? most : select(least, most, 0);
+}
+}  // namespace
+
 std::optional<Dim> broadcast(Dim a, Dim b) {
   if (a == b) return a;
   if (a.is_number() && a.value() == 1) return b;
   if (b.is_number() && b.value() == 1) return a;
-  if (a.is_number() && b.is_number()) return std::nullopt;
+  if (ir::settled(Assumed::broadcast, a, b) == false) return std::nullopt;
   if (a.is_number()) return a;
   if (b.is_number()) return b;
-  return a.known_equal(b) ? a : max(a, b);
+  return a.known_equal(b) ? a : common_size(a, b);
 }
 
 Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList& b) {
@@ -129,7 +210,8 @@ Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList&
     const Dim x = i + a.size() < rank ? Dim(1) : a[i + a.size() - rank];
     const Dim y = i + b.size() < rank ? Dim(1) : b[i + b.size() - rank];
     auto both = broadcast(x, y);
-    if (!both) {
+    if (!both ||
+        !assume(view, Assumed::broadcast, x, y, [&] { return text_of(a) + " and " + text_of(b) + " cannot be broadcast together"; })) {
       return refuse(view, Code::shape_mismatch, "operands cannot be broadcast together")
           .expected("sizes equal or 1, axis by axis from the right")
           .found(text_of(a) + " and " + text_of(b));

@@ -25,8 +25,18 @@ inline Result<void> require_rank(const NodeView& view, size_t input, int rank) {
 Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(DType), std::string_view wanted);
 /// Both operands are present and of one dtype, or one is unknown. Errors: dtype_mismatch.
 Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b);
-/// Two sizes may be equal. Errors: shape_mismatch, naming both.
+/// Two sizes are equal; where that cannot be decided yet, it is assumed and checked when they are known. `what`: "inner sizes of A and B".
+/// Errors: shape_mismatch, naming both.
 Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what);
+/// The same, axis by axis from axis `first` on; the ranks are equal.
+Result<void> require_equal(const NodeView& view, const DimList& a, const DimList& b, std::string_view what);
+/// `a` is not smaller than `b`; assumed where that cannot be decided yet. `what`: "the padded input is smaller than its window".
+/// Errors: shape_mismatch, naming both.
+Result<void> require_at_least(const NodeView& view, Dim a, Dim b, std::string_view what);
+/// Where one operand is spread over the other's axis: `from` is `to` or 1. Errors: shape_mismatch, naming both.
+Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string_view what);
+/// The same for whole shapes, aligned at the right. Errors: rank_mismatch (`from` has more axes), shape_mismatch.
+Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what);
 bool is_number(DType dtype);  ///< float arithmetic types and integers
 bool is_signed_number(DType dtype);
 bool is_bool(DType dtype);
@@ -52,9 +62,9 @@ Result<std::vector<int>> normal_axes(const NodeView& view, const Ints& axes, int
 
 // --- shapes --------------------------------------------------------------------------------------------------------
 /// numpy broadcasting of one pair of sizes: 1 gives the other; a number other than 1 beats a symbol; two symbols that
-/// may differ give their max (each is then 1 or that). nullopt where it cannot be.
+/// may differ give their max (each is then 1 or that), or 0 where one of them is. nullopt where it cannot be.
 std::optional<Dim> broadcast(Dim a, Dim b);
-/// Errors: shape_mismatch.
+/// Axis by axis from the right; what cannot be decided is assumed. Errors: shape_mismatch.
 Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList& b);
 /// Over all given operands (missing ones are skipped); nullopt where a rank is unknown.
 Result<std::optional<DimList>> broadcast_inputs(const NodeView& view, size_t first, size_t count);
@@ -105,8 +115,8 @@ struct Windows {
 /// Reads kernel_shape (or `kernel`), strides, dilations, pads, auto_pad, ceil_mode; `sizes`: spatial sizes of the operand.
 /// SAME_* paddings are computed from the sizes (symbolically where they are). Errors: bad_attribute.
 Result<Windows> windows_of(const NodeView& view, const DimList& sizes, std::optional<Ints> kernel = {});
-/// Output sizes of the windows over `sizes`.
-DimList window_outputs(const Windows& windows, const DimList& sizes);
+/// Output sizes of the windows over `sizes`. Errors: shape_mismatch where a window is larger than the padded input.
+Result<DimList> window_outputs(const NodeView& view, const Windows& windows, const DimList& sizes);
 
 // --- versions ------------------------------------------------------------------------------------------------------
 /// Moves attribute `name` (an int, ints, float or tensor) to operand `slot` as a constant, filling skipped slots with none.

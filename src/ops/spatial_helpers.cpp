@@ -38,7 +38,7 @@ Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType d
     const DimList sizes = spatial_of(data);
     const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, w))));
     out.shape = DimList{data.dim(0), weights.dim(0)};
-    for (const Dim& d : window_outputs(windows, sizes)) out.shape->push_back(d);
+    for (const Dim& d : TRY(window_outputs(view, windows, sizes))) out.shape->push_back(d);
   }
   set_output(view, 0, std::move(out));
   return {};
@@ -51,7 +51,7 @@ Result<void> infer_pool(NodeView& view) {
     const DimList sizes = spatial_of(view.type(0));
     const Windows windows = TRY(windows_of(view, sizes));
     out.shape = DimList{view.type(0).dim(0), view.type(0).dim(1)};
-    for (const Dim& d : window_outputs(windows, sizes)) out.shape->push_back(d);
+    for (const Dim& d : TRY(window_outputs(view, windows, sizes))) out.shape->push_back(d);
   }
   set_output(view, 0, out);
   out.dtype = DType::i64;

@@ -62,15 +62,17 @@ Result<Windows> windows_of(const NodeView& view, const DimList& sizes, std::opti
   return w;
 }
 
-DimList window_outputs(const Windows& windows, const DimList& sizes) {
+Result<DimList> window_outputs(const NodeView& view, const Windows& windows, const DimList& sizes) {
   DimList out;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dim stride = windows.strides[i];
-    const Dim room = sizes[i] + windows.begin[i] + windows.end[i] - ((windows.kernel[i] - 1) * windows.dilations[i] + 1);
+    const Dim padded = sizes[i] + windows.begin[i] + windows.end[i], reach = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
+    TRY(require_at_least(view, padded, reach, "the padded input is smaller than its window"));
+    const Dim room = padded - reach;
     Dim count = (windows.ceil_mode ? ceil_div(room, stride) : floor_div(room, stride)) + 1;
     // A window that would start in the padding behind the data is left out (ONNX pooling, ceil_mode).
     if (windows.ceil_mode) count = select(less_than((count - 1) * stride, sizes[i] + windows.begin[i]), count, count - 1);
-    out.push_back(count.is_number() ? max(count, 0) : count);
+    out.push_back(count);
   }
   return out;
 }

@@ -2,8 +2,10 @@
 #include "program/build.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
+#include "program/least_sizes.h"
 #include "program/opaque_text.h"
 #include "program/pool.h"
 #include "program/size_table.h"
@@ -41,6 +43,7 @@ class ProgramBuilder {
     bind_symbols();
     want_all();
     TRY(sizes_.finish(out_));
+    add_guards();
     TRY(add_ports());
     for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
     finish_lives();
@@ -64,13 +67,13 @@ class ProgramBuilder {
 
   /// Symbols come from input shapes, from outside, or from the shapes that steps without kernels give.
   void bind_symbols() {
+    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);  // first: what a body gets must be what the graph around it says
     for (size_t i = 0; i < plan_.inputs.size(); ++i) {
       const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
       for (size_t d = 0; d < shape.size(); ++d)
         if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
           sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
     }
-    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -97,6 +100,21 @@ class ProgramBuilder {
     }
   }
 
+  /// What inference took for granted, where the program still knows the sizes that it speaks of.
+  template <class Visit>
+  void each_assumption(Visit visit) const {
+    for (const ir::Assumption& a : graph_.assumptions.all())
+      if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
+  }
+
+  void add_guards() {
+    each_assumption([&](const ir::Assumption& a) {
+      out_.guards.push_back(
+          {static_cast<runtime::Guard::Kind>(a.kind), sizes_.slot(a.a), sizes_.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
+    });
+    std::ranges::sort(out_.guards, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
+  }
+
   void want(const DimList& dims) {
     for (Dim d : dims) sizes_.want(d);
   }
@@ -107,6 +125,7 @@ class ProgramBuilder {
     for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
     for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
     for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
+    each_assumption([&](const ir::Assumption& a) { want({a.a, a.b}); });
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
       for (const Kernel& k : lowered_.kernels[g]) {
@@ -140,7 +159,9 @@ class ProgramBuilder {
       port.shape = slots(array.shape);
       for (Dim d : array.shape) {
         port.dimensions.push_back(d.text());
-        port.lower.push_back(d.lower());
+        const DimNode* n = d.node();
+        const bool is_symbol = n && n->kind == DimNode::Kind::symbol;
+        port.lower.push_back(is_symbol ? least_size(*n, graph_.assumptions.all()) : d.lower());
         port.upper.push_back(d.upper());
       }
       ports.push_back(std::move(port));
@@ -168,7 +189,10 @@ class ProgramBuilder {
     BufferInfo b;
     b.dtype = plan_.arrays[a].dtype;
     b.shape = slots(plan_.arrays[a].shape);
-    if (plan_.arrays[a].value) b.name = graph_.value(plan_.arrays[a].value).name;
+    if (const ir::ValueId v = plan_.arrays[a].value) {
+      b.name = graph_.value(v).name;
+      b.unranked = !graph_.value(v).type.has_rank();
+    }
     return b;
   }
 

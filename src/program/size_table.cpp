@@ -16,6 +16,8 @@ void SizeTable::from_input(const DimNode* symbol, uint32_t input, uint32_t axis)
 void SizeTable::from_step(const DimNode* symbol, uint32_t step) { origins_.try_emplace(symbol, Origin{step, 0, 0, false}); }
 void SizeTable::from_outside(const DimNode* symbol) { origins_.try_emplace(symbol, Origin{-1, 0, 0, true}); }
 bool SizeTable::knows(Dim dim) const {
+  if (dim.is_overflow()) return false;
+  if (origins_.contains(dim.node())) return true;
   bool all = true;
   if (!dim.is_number()) each_symbol(dim, [&](const DimNode& s) { all &= origins_.contains(&s); });
   return all;

@@ -139,6 +139,8 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   if (rewriter.replacements().empty() && journal_.empty()) return {Kind::broken, "it said that it had rewritten, and nothing has changed"};
   if (rewriter.replacements().empty() && journal_.edits().empty() && journal_.nodes_with_new_attributes().empty())
     return {Kind::refused, "the rule refused while building"};
+  if (const auto assumed = journal_.assumed(); !assumed.empty())
+    return {Kind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
   if (rule.match_and_rewrite)
     if (const auto reason = guard(match, rule); !reason.empty()) return {Kind::refused, std::string(reason)};
   if (journal_.nodes().empty()) return {Kind::applied, {}};

@@ -23,6 +23,7 @@ void Journal::begin() {
   types_.clear();
   names_.clear();
   attributes_.clear();
+  assumptions_ = graph_.assumptions.size();
 }
 
 void Journal::undo() {
@@ -49,6 +50,7 @@ void Journal::undo() {
     if (graph_.alive(node)) graph_.erase(node);
   for (ir::ValueId constant : constants_)
     if (graph_.alive(constant) && graph_.value(constant).uses.empty()) graph_.erase_value(constant);
+  graph_.assumptions.truncate(assumptions_);
   begin();
 }
 

@@ -12,7 +12,7 @@ namespace tenon::rewrite {
 /// measured and never claimed. Between `begin` and the end of the transaction no node may be erased; the driver erases afterwards.
 class Journal : public ir::Listener {
  public:
-  explicit Journal(ir::Graph& graph) : graph_(graph) {}
+  explicit Journal(ir::Graph& graph) : graph_(graph) { begin(); }
 
   void inserted(ir::NodeId node) override { inserted_.push_back(node); }
   /// A new node that inference refused; no other may be erased.
@@ -42,6 +42,8 @@ class Journal : public ir::Listener {
   };
   const std::vector<Edit>& edits() const { return edits_; }
   const std::vector<ir::ValueId>& retyped() const { return retyped_; }
+  /// What is assumed of sizes since `begin`, and was not before.
+  std::span<const ir::Assumption> assumed() const { return graph_.assumptions.all().subspan(assumptions_); }
   /// Nodes whose attributes were set or erased, once a change.
   std::vector<ir::NodeId> nodes_with_new_attributes() const;
 
@@ -50,6 +52,7 @@ class Journal : public ir::Listener {
   std::vector<ir::NodeId> inserted_;
   std::vector<Edit> edits_;
   std::vector<ir::ValueId> constants_;
+  size_t assumptions_ = 0;  ///< how many there were before
   std::vector<ir::ValueId> retyped_;
   struct Known {
     ir::ValueId value;

@@ -2,6 +2,7 @@
 #include "runtime/frame.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -92,6 +93,7 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
     outer_.assign(outer.begin(), outer.end());
     TRY(evaluate_sizes(program_, 0, program_.door_lines, {shapes_, outer_}, sizes_));
     TRY(check_shapes(program_, inputs, sizes_));
+    TRY(check_guards(program_, 0, program_.door_lines, sizes_));
     layout_ = TRY(lay_out(program_, sizes_));
     point_into(TRY(arena_.reserve(layout_.bytes)));
     planned_ = true;
@@ -266,9 +268,44 @@ Result<void> Frame::take_results(const Step& step, std::span<const Tensor> out) 
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic) continue;
+    if (out[k].dtype() != program_.buffers[b].dtype)
+      return fail(Code::dtype_mismatch, step.label,
+                  fmt::format("its result '{}' has another element type than the model promises", program_.buffers[b].name))
+          .expected(std::string(name_of(program_.buffers[b].dtype)))
+          .found(std::string(name_of(out[k].dtype())));
     dynamic_[b] = out[k];
     pointers_[b] = out[k].count() > 0 && out[k].dtype() != DType::string ? dynamic_[b].mutable_data() : nothing_;
     TRY(keep_result(b, out[k]));
+  }
+  return {};
+}
+
+/// Sizes that the results of step `number` have told, and what follows from them; then the results are held against what was promised.
+Result<void> Frame::learn_sizes(uint32_t number, uint32_t& lines) {
+  const uint32_t known =
+      number + 1 < program_.steps.size() ? program_.steps[number + 1].lines : static_cast<uint32_t>(program_.sizes.size());
+  if (known > lines) {
+    TRY(evaluate_sizes(program_, lines, known, {shapes_, outer_}, sizes_));
+    TRY(check_guards(program_, lines, known, sizes_));
+    TRY(place_late(lines, known));
+    lines = known;
+    TRY(place_results());
+  }
+  const Step& step = program_.steps[number];
+  for (size_t k = 0; k < step.results.size(); ++k) {
+    const uint32_t b = step.results[k];
+    if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic || program_.buffers[b].unranked) continue;
+    const Sizes promised = shape_of(b);
+    const bool no_rows = step.kind == Step::Kind::loop && k >= step.carried && !promised.empty() && promised[0] == 0;
+    if (no_rows && dynamic_[b].count() == 0 && dynamic_[b].shape() != promised) {  // no turn has told the sizes behind the first
+      dynamic_[b] = dynamic_[b].reshaped(promised);
+      TRY(keep_result(b, dynamic_[b]));
+    }
+    if (dynamic_[b].shape() != promised)
+      return fail(Code::bad_input, step.label,
+                  fmt::format("its result '{}' has another shape than the model promises", program_.buffers[b].name))
+          .expected(fmt::format("[{}]", fmt::join(promised, ",")))
+          .found(fmt::format("[{}]", fmt::join(dynamic_[b].shape(), ",")));
   }
   return {};
 }
@@ -314,15 +351,10 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     const Step& step = program_.steps[k];
     TRY(check_time(options, step.label));
-    if (step.lines > lines) {
-      TRY(evaluate_sizes(program_, lines, step.lines, {shapes_, outer_}, sizes_));
-      TRY(place_late(lines, step.lines));
-      lines = step.lines;
-      TRY(place_results());
-    }
     const auto start = options.on_step ? Clock::now() : Clock::time_point{};
     TRY(run_step(k, options, threads));
     if (options.on_step) options.on_step(k, start, Clock::now());
+    TRY(learn_sizes(k, lines));
   }
   TRY(check_time(options, "run"));
   return std::span<const Tensor>(results_);

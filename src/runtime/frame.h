@@ -46,6 +46,7 @@ class Frame {
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
   Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);
+  Result<void> learn_sizes(uint32_t number, uint32_t& lines);
   void write_sizes(const Step& step);
   Result<void> check_indices(const Step& step) const;
 

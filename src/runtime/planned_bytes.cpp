@@ -62,6 +62,7 @@ Result<uint64_t> bytes_of_bodies(const Program& p, const Step& step, const std::
 Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
   TRY(evaluate_sizes(p, 0, p.door_lines, given, sizes));
+  TRY(check_guards(p, 0, p.door_lines, sizes));
   uint64_t bytes = TRY(lay_out(p, sizes)).bytes;
   if (loops) bytes += TRY(result_bytes(p, sizes));
   for (const Step& step : p.steps) {

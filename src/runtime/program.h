@@ -33,6 +33,20 @@ struct SizeLine {
   Slot a = 0, b = 0, c = 0;  ///< operands; input_dimension: input and axis
 };
 
+/// Two sizes of which compilation took something for granted; checked whenever they are known anew, before any step that relies on it.
+struct Guard {
+  enum class Kind : uint8_t {
+    equal = 1,      ///< a == b
+    broadcast = 2,  ///< a == b, or one of them is 1
+    at_least = 3,   ///< a >= b
+    spreads = 4,    ///< a == b, or a is 1
+  } kind = Kind::equal;
+  Slot a = 0, b = 0;
+  std::string where;           ///< "node 'scores' (MatMul)"
+  std::string what;            ///< what is wrong where it does not hold
+  std::string a_text, b_text;  ///< the sizes as the model spells them: "seq", "2*n + 1"
+};
+
 /// A tensor of the program. Elements stand row-major unless only kernels see them.
 struct BufferInfo {
   enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6 } kind = Kind::arena;
@@ -42,6 +56,7 @@ struct BufferInfo {
   uint64_t offset = 0;           ///< weight: in the weights section
   uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
   std::string name;
+  bool unranked = false;  ///< dynamic: nothing is known of its shape
 };
 
 struct Step {
@@ -91,7 +106,8 @@ struct PortInfo {
 /// results: condition, carried values, rows to stack.
 struct Program {
   std::vector<SizeLine> sizes;
-  uint32_t door_lines = 0;  ///< lines that depend on input shapes alone
+  uint32_t door_lines = 0;    ///< lines that depend on input shapes alone
+  std::vector<Guard> guards;  ///< in the order in which their sizes become known: by the larger of their two slots
   std::vector<BufferInfo> buffers;
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
@@ -111,6 +127,9 @@ struct GivenSizes {
 };
 /// Values of lines [from, to) given the earlier ones. Errors: size_overflow.
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values);
+
+/// Those guards of which lines [from, to) make the last size known. Errors: shape_mismatch, naming node, sizes and what was expected.
+Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& values);
 
 /// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);

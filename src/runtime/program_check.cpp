@@ -20,8 +20,9 @@ class Checker {
     auto all = [&](const auto& list, bool (Checker::*sound)(const typename std::decay_t<decltype(list)>::value_type&) const) {
       return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
     };
-    return all(p_.buffers, &Checker::buffer_sound) && all(p_.bodies, &Checker::body_sound) && all(p_.steps, &Checker::step_sound) &&
-           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+    return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
+           all(p_.bodies, &Checker::body_sound) && all(p_.steps, &Checker::step_sound) && all(p_.inputs, &Checker::port_sound) &&
+           all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -37,6 +38,11 @@ class Checker {
     if (l.kind == Kind::constant || l.kind == Kind::bound || l.kind == Kind::outer) return true;  // outer: looked at with the step
     if (l.kind == Kind::input_dimension) return l.a < p_.inputs.size() && l.b < p_.inputs[l.a].shape.size();
     return l.a < k && l.b < k && (l.kind != Kind::select || l.c < k);
+  }
+
+  bool guard_sound(const Guard& g) const { return g.kind >= Guard::Kind::equal && g.kind <= Guard::Kind::spreads && slots({g.a, g.b}); }
+  bool guards_in_order() const {
+    return std::ranges::is_sorted(p_.guards, {}, [](const Guard& g) { return std::max(g.a, g.b); });
   }
 
   bool buffer_sound(const BufferInfo& b) const {

@@ -36,7 +36,10 @@ namespace line {
 enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 };
 }
 namespace buffer {
-enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8 };
+enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8, unranked = 9 };
+}
+namespace guard {
+enum : uint32_t { kind = 1, a = 2, b = 3, where = 4, what = 5, a_text = 6, b_text = 7 };
 }
 namespace step {
 enum : uint32_t {
@@ -59,7 +62,7 @@ namespace port {
 enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 };
 }
 namespace program {
-enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8, body = 9 };
+enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8, body = 9, guard = 10 };
 }
 
 template <class List>
@@ -84,6 +87,17 @@ void write(pbf_writer w, const BufferInfo& b) {
   w.add_uint32(buffer::first, b.first);
   w.add_uint32(buffer::last, b.last);
   w.add_string(buffer::name, b.name);
+  if (b.unranked) w.add_uint32(buffer::unranked, 1);
+}
+
+void write(pbf_writer w, const Guard& g) {
+  w.add_uint32(guard::kind, static_cast<uint32_t>(g.kind));
+  w.add_uint32(guard::a, g.a);
+  w.add_uint32(guard::b, g.b);
+  w.add_string(guard::where, g.where);
+  w.add_string(guard::what, g.what);
+  w.add_string(guard::a_text, g.a_text);
+  w.add_string(guard::b_text, g.b_text);
 }
 
 void write(pbf_writer w, const Step& s) {
@@ -142,9 +156,25 @@ BufferInfo read_buffer(Reader r) {
       case buffer::first: b.first = r.get_uint32(); break;
       case buffer::last: b.last = r.get_uint32(); break;
       case buffer::name: b.name = r.get_string(); break;
+      case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
       default: r.skip();
     }
   return b;
+}
+
+Guard read_guard(Reader r) {
+  Guard g;
+  while (r.next()) switch (r.tag()) {
+      case guard::kind: g.kind = static_cast<Guard::Kind>(r.get_uint32()); break;
+      case guard::a: g.a = r.get_uint32(); break;
+      case guard::b: g.b = r.get_uint32(); break;
+      case guard::where: g.where = r.get_string(); break;
+      case guard::what: g.what = r.get_string(); break;
+      case guard::a_text: g.a_text = r.get_string(); break;
+      case guard::b_text: g.b_text = r.get_string(); break;
+      default: r.skip();
+    }
+  return g;
 }
 
 Step read_step(Reader r) {
@@ -205,6 +235,7 @@ Program read_program(Reader r, int depth) {
       case program::input: p.inputs.push_back(read_port(r.get_message())); break;
       case program::output: p.outputs.push_back(read_port(r.get_message())); break;
       case program::opaque: p.opaque.push_back(r.get_string()); break;
+      case program::guard: p.guards.push_back(read_guard(r.get_message())); break;
       case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
       case program::body:
         if (depth >= kDeepest) throw protozero::invalid_length_exception();
@@ -219,6 +250,7 @@ void write(pbf_writer w, const Program& p) {
   auto add = [&](uint32_t field, const auto& item) { write(pbf_writer(w, field), item); };
   for (const SizeLine& l : p.sizes) add(program::line, l);
   w.add_uint32(program::door, p.door_lines);
+  for (const Guard& g : p.guards) add(program::guard, g);
   for (const BufferInfo& b : p.buffers) add(program::buffer, b);
   for (const Step& s : p.steps) add(program::step, s);
   for (const PortInfo& i : p.inputs) add(program::input, i);

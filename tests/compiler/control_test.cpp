@@ -38,7 +38,12 @@ TEST(Control, LoopWithCarriedValuesRowsAndCaptures) {
     last, rows = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[batch,8], m: f32[8,8]) {
       t = MatMul(v, m) h = Tanh(t) f = Cast(i, to=1) row = Add(h, f) return c, h, row } } captures=[w]
     s = ReduceSum(rows) return last, rows, s })";
-  for (int64_t n : {0, 1, 7}) check(kText, {number(n), random(DType::f32, {3, 8}, 1), random(DType::f32, {8, 8}, 2)});
+  for (int64_t n : {1, 7}) check(kText, {number(n), random(DType::f32, {3, 8}, 1), random(DType::f32, {8, 8}, 2)});
+  // Without a turn only the types tell what a row would have been: the compiler knows the batch, the reference does not.
+  const std::vector<Tensor> none = {number(0), random(DType::f32, {3, 8}, 1), random(DType::f32, {8, 8}, 2)};
+  const auto got = testing::compiled_results(*ir::parse(kText, ops::table()), none, 3);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ((*got)[1].shape(), Sizes({0, 3, 8}));
 }
 
 TEST(Control, LoopWhoseCarriedValueGrowsUntilItsConditionEnds) {

@@ -22,9 +22,7 @@ Result<Labelled> labelled(const NodeView& view) {
     for (size_t a = 0; a < l.equation.operands[k].size(); ++a) {
       Dim& size = l.sizes[l.equation.operands[k][a]];
       const Dim here = view.type(k).dim(static_cast<int>(a));
-      const auto both = broadcast(size, here);
-      if (!both) return refuse(view, Code::shape_mismatch, "one label stands for two sizes").expected(size.text()).found(here.text());
-      size = *both;
+      size = TRY(broadcast(view, DimList{size}, DimList{here}))[0];
     }
   }
   return l;

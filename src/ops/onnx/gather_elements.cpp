@@ -46,7 +46,11 @@ OP(gather_elements) {
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       if (ranks_known(view, {0, 1})) TRY(require_rank(view, 1, view.rank(0)));
-      if (ranks_known(view, {0})) TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+      if (ranks_known(view, {0})) {
+        const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+        for (int k = 0; view.type(1).has_rank() && k < view.rank(0); ++k)
+          if (k != axis) TRY(require_at_least(view, view.type(0).dim(k), view.type(1).dim(k), "the indices are larger than the data"));
+      }
       Type type(dtype_of(view, 0));
       type.shape = view.type(1).shape;
       set_output(view, 0, std::move(type));

@@ -20,9 +20,7 @@ Result<void> infer(NodeView& view) {
     TRY(require_equal(view, a.dim(ta ? 0 : 1), b.dim(tb ? 1 : 0), "inner sizes of A and B"));
     out.shape = DimList{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)};
     if (view.has(2) && view.type(2).has_rank()) {
-      const DimList all = TRY(broadcast(view, *out.shape, *view.type(2).shape));
-      if (all.size() > 2) return refuse(view, Code::rank_mismatch, "C must broadcast to [M, N]").found(view.type(2).text());
-      for (int k = 0; k < 2; ++k) TRY(require_equal(view, all[k], (*out.shape)[k], "sizes of the product and of C"));
+      TRY(require_spreads(view, *view.type(2).shape, *out.shape, "sizes of C and of the product"));
     }
   }
   set_output(view, 0, std::move(out));

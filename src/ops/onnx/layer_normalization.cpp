@@ -21,9 +21,7 @@ Result<void> infer(NodeView& view) {
     const int axis = TRY(axis_attribute(view));
     for (size_t k : {1, 2}) {
       if (!view.has(k) || !view.type(k).has_rank()) continue;
-      const DimList both = TRY(broadcast(view, shape, *view.type(k).shape));
-      if (both.size() != shape.size())
-        return refuse(view, Code::rank_mismatch, "Scale and B must broadcast to X").found(view.type(k).text());
+      TRY(require_spreads(view, *view.type(k).shape, shape, k == 1 ? "sizes of Scale and of X" : "sizes of B and of X"));
     }
     statistics.shape = reduced_shape(shape, axes_from(axis, view.rank(0)), true);
   }

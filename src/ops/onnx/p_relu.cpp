@@ -9,9 +9,10 @@ OP(p_relu) {
     .since = 16,
     .inputs = {"x", "slope"},
     .infer = [](NodeView& view) -> Result<void> {
-      TRY(infer_binary(view));
-      if (ranks_known(view, {0}) && view.outputs[0].has_rank()) view.outputs[0].shape = view.type(0).shape;
-      return {};
+      for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_number, "a numeric dtype"));
+      TRY(require_same_dtype(view, 0, 1));
+      if (ranks_known(view, {0, 1})) TRY(require_spreads(view, *view.type(1).shape, *view.type(0).shape, "sizes of slope and of X"));
+      return same_shape_and_dtype(view);
     },
     .form = binary_of<[](Expr x, Expr slope) { return select(x < Expr(0), slope * x, x); }>,
     .reference =

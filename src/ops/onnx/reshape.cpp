@@ -53,7 +53,13 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
         .expected("a multiple of " + below.text())
         .found(above.text());
   }
-  out[static_cast<size_t>(open)] = below == Dim(0) ? Dim(0) : floor_div(above, below);
+  Dim& left_over = out[static_cast<size_t>(open)];
+  if (const auto exact = exact_quotient(above, below)) {
+    left_over = *exact;
+    return out;
+  }
+  left_over = below == Dim(0) ? Dim(0) : floor_div(above, max(below, 1));
+  TRY(require_equal(view, above, left_over * below, "the elements and the sizes that the shape gives"));
   return out;
 }
 

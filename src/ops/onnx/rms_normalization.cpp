@@ -15,8 +15,7 @@ Result<void> infer(NodeView& view) {
   out.dtype = dtype_of(view, 1);
   if (ranks_known(view, {0, 1})) {
     TRY(axis_attribute(view));
-    const DimList both = TRY(broadcast(view, *out.shape, *view.type(1).shape));
-    if (both.size() != out.shape->size()) return refuse(view, Code::rank_mismatch, "scale must broadcast to X").found(view.type(1).text());
+    TRY(require_spreads(view, *view.type(1).shape, *out.shape, "sizes of scale and of X"));
   }
   set_output(view, 0, std::move(out));
   return {};

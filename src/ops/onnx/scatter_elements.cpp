@@ -70,6 +70,16 @@ OP(scatter_elements) {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       TRY(require_same_dtype(view, 0, 2));
       TRY(combine_of(view));
+      if (ranks_known(view, {0})) {
+        const int axis = TRY(normal_axis(view, view.attributes->integer("axis", 0), view.rank(0)));
+        for (size_t k : {1, 2}) TRY(require_rank(view, k, view.rank(0)));
+        for (int k = 0; view.type(1).has_rank() && k < view.rank(0); ++k)
+          if (k != axis) TRY(require_at_least(view, view.type(0).dim(k), view.type(1).dim(k), "the indices are larger than the data"));
+      }
+      if (ranks_known(view, {1, 2})) {
+        TRY(require_rank(view, 2, view.rank(1)));
+        TRY(require_equal(view, *view.type(1).shape, *view.type(2).shape, "sizes of indices and updates"));
+      }
       return same_shape_and_dtype(view);
     },
     .form = form_of_scatter_elements,

@@ -6,6 +6,19 @@ namespace tenon::ops {
 
 namespace {
 
+/// updates: the indices' sizes but the last, then the data's behind those that one index gives.
+Result<void> require_update_sizes(const NodeView& view) {
+  if (!ranks_known(view, {0, 1}) || !view.type(1).dim(-1).is_number()) return {};
+  const DimList &data = *view.type(0).shape, &indices = *view.type(1).shape;
+  const int64_t depth = indices.back().value();
+  if (depth > view.rank(0)) return refuse(view, Code::shape_mismatch, "the indices are deeper than the data");
+  DimList updates(indices.begin(), indices.end() - 1);
+  updates.insert(updates.end(), data.begin() + depth, data.end());
+  TRY(require_rank(view, 2, static_cast<int>(updates.size())));
+  if (!view.type(2).has_rank()) return {};
+  return require_equal(view, *view.type(2).shape, updates, "sizes of the updates and what indices and data ask for");
+}
+
 Result<LoopForm> form_of_scatter_nd(const NodeView& view) {
   TRY(require_ranks(view));
   const std::string how = view.attributes->text("reduction", "none");
@@ -74,6 +87,7 @@ OP(scatter_nd) {
       TRY(require_dtype(view, 1, is_index, "i64"));
       TRY(require_rank(view, 1, 1, -1));
       TRY(require_same_dtype(view, 0, 2));
+      TRY(require_update_sizes(view));
       return same_shape_and_dtype(view);
     },
     .form = form_of_scatter_nd,
