@@ -10,6 +10,7 @@
 #include "codegen/control.h"
 #include "codegen/index_checks.h"
 #include "codegen/numbers.h"
+#include "codegen/size_checks.h"
 #include "ops/op.h"
 
 namespace tenon::codegen {
@@ -249,9 +250,11 @@ class Collector {
         made[l][k] = goes_on(l, k) ? made[l + 1][k] : temporary(outputs[k]);
       }
     }
+    const std::string where = graph_.view(n).where();
     for (size_t l = 0; l < form.loops.size(); ++l) {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
+      require_inside(nest, graph_.assumptions, where, plan_);
       check_indices(nest, n);
       write_in_numbers(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);

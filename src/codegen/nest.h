@@ -90,6 +90,7 @@ struct Plan {
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;  ///< of the graph
   std::vector<IndexLimit> limits;
+  ir::Assumptions checks;             ///< what loops ask of sizes beyond what inference assumed
   std::vector<const DimNode*> given;  ///< of a body: symbols that the graph around it knows
 };
 

@@ -109,6 +109,21 @@ Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
 /// An integer tensor without elements: all that can be known of them is known.
 bool holds_nothing(const Type& type) { return is_integer(type.dtype) && type.is_static() && type.count() == Dim(0); }
 
+/// Sizes that are computed from data (a shape, a number of repeats) may come out below zero.
+Result<void> check_sizes(const NodeView& view, const Type& type) {
+  if (!type.has_rank()) return {};
+  for (Dim d : *type.shape) {
+    if (d.is_overflow() || d.lower() >= 0) continue;
+    if (d.upper() < 0)
+      return fail(Code::shape_mismatch, view.where(), "a size of its result is negative").expected("0 or more").found(d.text());
+    view.assumptions->add(Assumption::Kind::at_least, d, 0, [&](Assumption& a) {
+      a.where = view.where();
+      a.what = "a size of its result is negative";
+    });
+  }
+  return {};
+}
+
 void store(Graph& graph, NodeId id, NodeView& view, size_t symbols_before) {
   // The ids are copied: set_type tells listeners, who may look at the node.
   std::vector<ValueId> outputs = graph.node(id).outputs;
@@ -139,6 +154,7 @@ Result<void> infer(Graph& graph, NodeId id) {
   size_t symbols_before = graph.symbols().all().size();
   if (Result<void> inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred.error()).at(view.where()));
   TENON_ASSERT(view.outputs.size() >= results);
+  for (const Type& type : view.outputs) TRY(check_sizes(view, type));
   store(graph, id, view, symbols_before);
   return {};
 }

@@ -19,11 +19,34 @@ Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank) {
   return g;
 }
 
-std::vector<Expr> grain_index(const Grain& grain, int rank, int scale_rank) {
-  if (grain.kind == Grain::Kind::tensor) return std::vector<Expr>(static_cast<size_t>(scale_rank), index_constant(0));
-  if (grain.kind == Grain::Kind::axis) return {Expr::axis(grain.axis)};
-  std::vector<Expr> index = axis_indices(rank);
-  index[static_cast<size_t>(grain.axis)] = Expr::axis(grain.axis) / index_constant(grain.block);
+Result<void> require_grain(const NodeView& view, size_t scale, size_t zero_point) {
+  if (!ranks_known(view, {0, scale})) return {};
+  const DimList &data = *view.type(0).shape, &own = *view.type(scale).shape;
+  const Grain grain = TRY(grain_of(view, view.rank(0), view.rank(scale)));
+  if (grain.kind == Grain::Kind::axis) {
+    TRY(require_rank(view, scale, 1));
+    TRY(require_spreads(view, own[0], data[static_cast<size_t>(grain.axis)], "the numbers of scales and the size of their axis"));
+  } else if (grain.kind == Grain::Kind::block) {
+    DimList blocks = data;
+    Dim& along = blocks[static_cast<size_t>(grain.axis)];
+    along = ceil_div(along, grain.block);
+    TRY(require_spreads(view, own, blocks, "the numbers of scales and of blocks"));
+  }
+  if (!view.has(zero_point) || !view.type(zero_point).has_rank()) return {};
+  TRY(require_rank(view, zero_point, view.rank(scale)));
+  return require_equal(view, *view.type(zero_point).shape, own, "sizes of scale and zero point");
+}
+
+std::vector<Expr> grain_index(const Grain& grain, const NodeView& view, size_t input) {
+  const DimList &data = *view.type(0).shape, &own = *view.type(input).shape;
+  if (grain.kind == Grain::Kind::tensor || own.empty()) return std::vector<Expr>(own.size(), index_constant(0));
+  if (grain.kind == Grain::Kind::axis) return broadcast_index(own, {data[static_cast<size_t>(grain.axis)]}, grain.axis);
+  DimList blocks = data;
+  blocks[static_cast<size_t>(grain.axis)] = ceil_div(blocks[static_cast<size_t>(grain.axis)], grain.block);
+  std::vector<Expr> index = broadcast_index(own, blocks);
+  Expr& along = index[static_cast<size_t>(grain.axis)];
+  if (own[static_cast<size_t>(grain.axis)].known_equal(1)) along = index_constant(0);
+  else along = Expr::axis(grain.axis) / index_constant(grain.block);
   return index;
 }
 

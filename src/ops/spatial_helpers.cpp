@@ -27,9 +27,7 @@ Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType d
     const int64_t group = view.attributes->integer("group", 1);
     if (group < 1) return refuse(view, Code::bad_attribute, "group must be at least 1").found(std::to_string(group));
     TRY(require_equal(view, data.dim(1), weights.dim(1) * group, "channels of X and of W times group"));
-    if (weights.dim(0).is_number() && weights.dim(0).value() % group != 0) {
-      return refuse(view, Code::shape_mismatch, "the output channels are no multiple of group").found(weights.text());
-    }
+    TRY(require_equal(view, floor_div(weights.dim(0), group) * group, weights.dim(0), "output channels and a multiple of group"));
     if (view.has(bias)) {
       TRY(require_rank(view, bias, 1));
       if (view.type(bias).has_rank())

@@ -103,8 +103,9 @@ class ProgramBuilder {
   /// What inference took for granted, where the program still knows the sizes that it speaks of.
   template <class Visit>
   void each_assumption(Visit visit) const {
-    for (const ir::Assumption& a : graph_.assumptions.all())
-      if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
+    for (const ir::Assumptions* list : {&graph_.assumptions, &plan_.checks})
+      for (const ir::Assumption& a : list->all())
+        if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
   }
 
   void add_guards() {

@@ -16,6 +16,9 @@ Result<void> infer(NodeView& view) {
       return refuse(view, Code::shape_mismatch, "size must name a picture or a volume")
           .expected("4 or 5 elements")
           .found(std::to_string(size->size()));
+    const int64_t axes = static_cast<int64_t>(size->size()) - 2;
+    if (view.type(0).has_rank())
+      TRY(require_equal(view, *view.type(0).shape, DimList{(*size)[0], axes, axes + 1}, "sizes of theta and of the grid"));
     out.shape = DimList{(*size)[0]};
     out.shape->insert(out.shape->end(), size->begin() + 2, size->end());
     out.shape->push_back(static_cast<int64_t>(size->size()) - 2);

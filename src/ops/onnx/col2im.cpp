@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ops/contraction_helpers.h"
 
 namespace tenon::ops {
 
 namespace {
+
+/// How many places the block has in the image.
+Result<Dim> columns_of(const NodeView& view, const ShapeData& image, const ShapeData& block) {
+  const size_t n = image.size();
+  const ir::Attributes& a = *view.attributes;
+  const Ints stride = a.ints("strides", Ints(n, 1)), dilation = a.ints("dilations", Ints(n, 1)), pads = a.ints("pads", Ints(2 * n, 0));
+  const bool positive = std::ranges::all_of(stride, [](int64_t s) { return s > 0; });
+  if (block.size() != n || stride.size() != n || dilation.size() != n || pads.size() != 2 * n || !positive)
+    return refuse(view, Code::bad_attribute, "block_shape, strides, dilations and pads must fit image_shape");
+  Dim count = 1;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim room = image[i] + pads[i] + pads[n + i] - (block[i] - 1) * dilation[i] - 1;
+    TRY(require_at_least(view, room, 0, "the padded image is smaller than its block"));
+    count = count * (floor_div(room, stride[i]) + 1);
+  }
+  return count;
+}
 
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a number type"));
@@ -11,8 +30,12 @@ Result<void> infer(NodeView& view) {
   Type out(dtype_of(view, 0));
   const auto image = elements(view, 1), block = elements(view, 2);
   if (view.type(0).has_rank() && image && block) {
-    const Dim taps = product(*block);
-    out.shape = DimList{view.type(0).dim(0), floor_div(view.type(0).dim(1), taps)};
+    const Dim taps = product(*block), rows = view.type(0).dim(1);
+    if (taps.upper() < 1) return refuse(view, Code::bad_attribute, "block_shape has no elements").found(taps.text());
+    const Dim channels = floor_div(rows, max(taps, 1));
+    TRY(require_equal(view, channels * taps, rows, "rows and a multiple of the block's elements"));
+    TRY(require_equal(view, view.type(0).dim(2), TRY(columns_of(view, *image, *block)), "columns and places of the block in the image"));
+    out.shape = DimList{view.type(0).dim(0), channels};
     out.shape->insert(out.shape->end(), image->begin(), image->end());
   } else if (const auto n = known_length(view, 1)) {
     out.shape.emplace();

@@ -13,7 +13,20 @@ enum Input : size_t { kX, kW, kOffset, kBias, kMask };
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, kX, is_real_arithmetic, "a float type"));
   for (size_t k : {kX, kW, kOffset}) TRY(require_rank(view, k, 4));
-  return infer_conv(view, kX, kW, kBias, dtype_of(view, kX));
+  TRY(infer_conv(view, kX, kW, kBias, dtype_of(view, kX)));
+  if (!ranks_known(view, {kX, kW}) || !view.outputs[0].has_rank()) return {};
+  const Type &x = view.type(kX), &w = view.type(kW), &y = view.outputs[0];
+  const int64_t groups = view.attributes->integer("offset_group", 1);
+  if (groups < 1) return refuse(view, Code::bad_attribute, "offset_group must be at least 1").found(std::to_string(groups));
+  TRY(require_equal(view, floor_div(x.dim(1), groups) * groups, x.dim(1), "channels of X and a multiple of offset_group"));
+  const Dim taps = w.dim(2) * w.dim(3) * groups;
+  const auto require_taps = [&](size_t k, int64_t each, std::string_view what) -> Result<void> {
+    TRY(require_rank(view, k, 4));
+    if (!view.has(k) || !view.type(k).has_rank()) return {};
+    return require_equal(view, *view.type(k).shape, DimList{x.dim(0), taps * each, y.dim(2), y.dim(3)}, what);
+  };
+  TRY(require_taps(kOffset, 2, "sizes of offset and what X and W ask for"));
+  return require_taps(kMask, 1, "sizes of mask and what X and W ask for");
 }
 
 /// Bilinear between the four neighbours; what lies outside of the picture is 0.

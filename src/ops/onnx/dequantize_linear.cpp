@@ -14,8 +14,8 @@ Result<LoopForm> form_of_dequantize(const NodeView& view) {
   Loop loop;
   loop.axes = parallel_axes(*result.shape);
   Expr y = cast(load(loop, read(view, 0, axis_indices(rank))), compute);
-  if (view.has(2)) y = y - cast(load(loop, read(view, 2, grain_index(grain, rank, view.rank(2)))), compute);
-  y = y * cast(load(loop, read(view, 1, grain_index(grain, rank, scale_rank))), compute);
+  if (view.has(2)) y = y - cast(load(loop, read(view, 2, grain_index(grain, view, 2))), compute);
+  y = y * cast(load(loop, read(view, 1, grain_index(grain, view, 1))), compute);
   loop.outputs.push_back(whole(result.dtype, *result.shape, y));
   return single(std::move(loop));
 }
@@ -46,6 +46,7 @@ OP(dequantize_linear) {
       TRY(require_dtype(view, 1, is_float, "a float dtype"));
       Type type(TRY(quantised_dtype(view, 1, DType::f32)));
       type.shape = view.type(0).shape;
+      TRY(require_grain(view, 1, 2));
       set_output(view, 0, std::move(type));
       return {};
     },

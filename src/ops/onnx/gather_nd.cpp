@@ -18,6 +18,8 @@ Result<void> infer_gather_nd(NodeView& view) {
       if (batch < 0 || depth < 1 || batch + depth > static_cast<int64_t>(data.size()) || batch >= static_cast<int64_t>(indices.size())) {
         return refuse(view, Code::shape_mismatch, "the last size of the indices does not fit the data").found(view.type(1).text());
       }
+      for (size_t k = 0; k < static_cast<size_t>(batch); ++k)
+        TRY(require_equal(view, data[k], indices[k], "batch sizes of data and indices"));
       DimList shape(indices.begin(), indices.end() - 1);
       shape.insert(shape.end(), data.begin() + batch + depth, data.end());
       type.shape = std::move(shape);

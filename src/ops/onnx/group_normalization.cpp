@@ -20,6 +20,7 @@ Result<void> infer(NodeView& view) {
           .expected("a divisor of " + channels.text())
           .found(std::to_string(groups));
     }
+    TRY(require_equal(view, floor_div(channels, groups) * groups, channels, "channels and a multiple of num_groups"));
     for (size_t k : {1, 2}) TRY(require_vector(view, k, channels, "channels and size of scale or bias"));
   }
   set_output(view, 0, view.type(0));

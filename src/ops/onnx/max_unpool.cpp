@@ -24,9 +24,17 @@ Result<DimList> indexed_shape(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
+  if (ranks_known(view, {0, 1})) {
+    TRY(require_rank(view, 1, view.rank(0)));
+    TRY(require_equal(view, *view.type(0).shape, *view.type(1).shape, "sizes of X and of the indices"));
+  }
   Type out(dtype_of(view, 0));
   if (view.has(2)) {
-    if (const auto shape = elements(view, 2)) out.shape = *shape;
+    if (const auto shape = elements(view, 2)) {
+      if (view.type(0).has_rank() && static_cast<int>(shape->size()) != view.rank(0))
+        return refuse(view, Code::shape_mismatch, "output_shape has a wrong length").expected(std::to_string(view.rank(0)));
+      out.shape = *shape;
+    }
   } else if (view.type(0).has_rank()) {
     out.shape = TRY(indexed_shape(view));
   }

@@ -8,6 +8,8 @@ namespace {
 
 Result<void> infer_one_hot(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
+  TRY(require_rank(view, 2, 1));
+  if (ranks_known(view, {2})) TRY(require_equal(view, view.type(2).dim(0), 2, "the number of values (off, on) and 2"));
   Type type(dtype_of(view, 2));
   if (ranks_known(view, {0})) {
     const int axis = TRY(normal_axis(view, view.attributes->integer("axis", -1), view.rank(0) + 1));

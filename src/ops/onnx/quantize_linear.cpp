@@ -22,12 +22,12 @@ Result<LoopForm> form_of_quantize(const NodeView& view) {
   loop.axes = parallel_axes(*result.shape);
   const DType division = division_dtype(view), compute = compute_dtype(division);
   const Expr x = load(loop, read(view, 0, axis_indices(rank)));
-  const Expr scale = load(loop, read(view, 1, grain_index(grain, rank, scale_rank)));
+  const Expr scale = load(loop, read(view, 1, grain_index(grain, view, 1)));
   Expr y = cast(x, compute) / cast(scale, compute);
   if (division != compute) y = cast(cast(y, division), compute);
   if (is_integer(result.dtype)) {
     y = unary(ExprOp::round_even, y);
-    if (view.has(2)) y = y + cast(load(loop, read(view, 2, grain_index(grain, rank, view.rank(2)))), compute);
+    if (view.has(2)) y = y + cast(load(loop, read(view, 2, grain_index(grain, view, 2))), compute);
     const auto [low, high] = integer_range(result.dtype);
     y = min(max(y, Expr(low)), Expr(high));
   }
@@ -72,6 +72,7 @@ OP(quantize_linear) {
       TRY(require_dtype(view, 1, is_number, "a float dtype or i32"));
       Type type(TRY(quantised_dtype(view, 2, DType::u8)));
       type.shape = view.type(0).shape;
+      TRY(require_grain(view, 1, 2));
       set_output(view, 0, std::move(type));
       return {};
     },

@@ -12,6 +12,10 @@ OP(reverse_sequence) {
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2, -1));
       TRY(require_rank(view, 1, 1));
+      if (ranks_known(view, {0, 1})) {
+        const int batch = TRY(normal_axis(view, view.attributes->integer("batch_axis", 1), view.rank(0)));
+        TRY(require_equal(view, view.type(1).dim(0), view.type(0).dim(batch), "numbers of lengths and of batches"));
+      }
       return same_shape_and_dtype(view);
     },
     .form = [](const NodeView& view) -> Result<LoopForm> {

@@ -18,6 +18,7 @@ Result<void> infer(NodeView& view) {
   Type out(dtype_of(view, 0));
   if (ranks_known(view, {0, 1})) {
     TRY(require_equal(view, view.type(1).dim(1), 4, "last size of rois and 4"));
+    if (ranks_known(view, {2})) TRY(require_equal(view, view.type(2).dim(0), view.type(1).dim(0), "numbers of batch indices and of rois"));
     out.shape = DimList{view.type(1).dim(0), view.type(0).dim(1), view.attributes->integer("output_height", 1),
                         view.attributes->integer("output_width", 1)};
   }

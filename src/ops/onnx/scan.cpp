@@ -60,7 +60,9 @@ Result<void> infer_scan(NodeView& view) {
   Dim length = 0;
   for (size_t k = p.sequences; k-- > 0;) {
     const Type& type = view.type(p.states + k);
-    length = type.has_rank() ? type.dim(TRY(normal_axis(view, p.in_axes[k], type.rank()))) : view.symbols->fresh();
+    const Dim here = type.has_rank() ? type.dim(TRY(normal_axis(view, p.in_axes[k], type.rank()))) : view.symbols->fresh();
+    if (k + 1 < p.sequences && type.has_rank()) TRY(require_equal(view, here, length, "lengths of the sequences"));
+    length = here;
   }
   for (size_t k = 0; k < results.size(); ++k) {
     if (k < p.states) {
