@@ -22,11 +22,21 @@ constexpr int64_t kMostElements = int64_t{1} << 45;
 
 bool is_control(const Step& step) { return step.kind == Step::Kind::branch || step.kind == Step::Kind::loop; }
 
-Result<void> check_time(const RunOptions& options, const std::string& place) {
-  if (options.token && options.token->stop.load(std::memory_order_relaxed))
-    return fail(Code::cancelled, place, "the run was cancelled").expected("no call of stop()").found("one");
-  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline)
-    return fail(Code::deadline, place, "the deadline has passed").expected("an end before the deadline").found("work that is left");
+enum class Stop : uint8_t { none, cancelled, deadline };
+
+Stop asked_to_stop(const RunOptions& options) {
+  if (options.token && options.token->stop.load(std::memory_order_relaxed)) return Stop::cancelled;
+  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline) return Stop::deadline;
+  return Stop::none;
+}
+
+Result<void> go_on(Stop stop, const std::string& place) {
+  switch (stop) {
+    case Stop::none: return {};
+    case Stop::cancelled: return fail(Code::cancelled, place, "the run was cancelled").expected("no call of stop()").found("one");
+    case Stop::deadline:
+      return fail(Code::deadline, place, "the deadline has passed").expected("an end before the deadline").found("work that is left");
+  }
   return {};
 }
 
@@ -199,17 +209,17 @@ Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int 
   std::byte* scratch_base = scratch_.data();
   const uint64_t stride = scratch_stride_;
   const bool watch = options.token != nullptr || options.deadline != Clock::time_point::max();
-  std::atomic<bool> stopped{false};
+  std::atomic<Stop> stopped{Stop::none};
   auto body = [&](int64_t begin, int64_t end, int thread) {
-    if (watch && (stopped.load(std::memory_order_relaxed) || !check_time(options, step.label))) {
-      stopped.store(true, std::memory_order_relaxed);
-      return;
+    if (watch) {
+      if (stopped.load(std::memory_order_relaxed) != Stop::none) return;
+      if (const Stop asked = asked_to_stop(options); asked != Stop::none) return stopped.store(asked, std::memory_order_relaxed);
     }
     const KernelArgs args{arguments_.data(), kernel_sizes_.data(), scratch_base + stride * static_cast<uint64_t>(thread)};
     call(function, args, begin, end);
   };
   default_team().run(tasks, std::max<int64_t>(1, sizes_[step.grain]), body, threads);
-  return {};
+  return go_on(stopped.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
 std::vector<Tensor> Frame::operands_of(const Step& step) const {
@@ -350,13 +360,13 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   TRY(place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     const Step& step = program_.steps[k];
-    TRY(check_time(options, step.label));
+    TRY(go_on(asked_to_stop(options), step.label));
     const auto start = options.on_step ? Clock::now() : Clock::time_point{};
     TRY(run_step(k, options, threads));
     if (options.on_step) options.on_step(k, start, Clock::now());
     TRY(learn_sizes(k, lines));
   }
-  TRY(check_time(options, "run"));
+  TRY(go_on(asked_to_stop(options), "run"));
   return std::span<const Tensor>(results_);
 }
 
