@@ -95,7 +95,7 @@ nb::object numpy_of(const tenon::Array& array, const std::string& name) {
          std::string(tenon::name_of(array.dtype())), "add a Cast to the model"});
 }
 
-nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads) {
+nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, bool guard) {
   std::vector<AnyArray> held;
   tenon::Arrays arrays;
   for (const auto& [key, value] : inputs) {
@@ -104,6 +104,7 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads) {
   }
   tenon::RunOptions options;
   options.threads = threads;
+  options.guard = guard;
   const auto results = [&] {
     const nb::gil_scoped_release released;
     return engine.run(arrays, options);
@@ -162,7 +163,7 @@ NB_MODULE(_tenon, m) {
       .def_ro("dimensions", &tenon::Port::dimensions)
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
   nb::class_<tenon::Engine>(m, "Engine")
-      .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0)
+      .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0, nb::arg("guard") = false)
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });

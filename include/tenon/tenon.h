@@ -186,6 +186,9 @@ struct RunOptions {
   int threads = 0;                  ///< 0: all that this process may use
   const StopToken* stop = nullptr;  ///< looked at about every 50 us
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// For finding errors: buffers stand between bytes that are looked at after each step, and hold NaN until they are written. A write
+  /// outside is an error (internal) that names step and buffer. Costs memory and time.
+  bool guard = false;
 };
 
 struct LoadOptions {

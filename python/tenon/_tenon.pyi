@@ -29,7 +29,7 @@ class Engine:
     def inputs(self) -> list[Port]: ...
     @property
     def outputs(self) -> list[Port]: ...
-    def run(self, inputs: dict[str, NDArray[Any] | SupportsDLPack], *, threads: int = 0) -> dict[str, np.ndarray]:
+    def run(self, inputs: dict[str, NDArray[Any] | SupportsDLPack], *, threads: int = 0, guard: bool = False) -> dict[str, np.ndarray]:
         """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory.
 
         Raises TenonError: bad_input, out_of_memory.

@@ -50,6 +50,7 @@ runtime::RunOptions inner(const RunOptions& options, const void* token) {
   runtime::RunOptions out;
   out.threads = options.threads;
   out.deadline = options.deadline;
+  out.guard = options.guard;
   out.token = static_cast<const runtime::StopToken*>(token);
   return out;
 }

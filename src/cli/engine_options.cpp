@@ -23,6 +23,17 @@ void EngineOptions::add_to(CLI::App& app) {
   app.add_flag("--verify", verify, "check every byte of an engine file first");
 }
 
+void EngineOptions::add_guard_to(CLI::App& app) {
+  app.add_flag("--guard", guard, "look after each step for writes outside the buffers; what is not written yet holds NaN (slow)");
+}
+
+runtime::RunOptions EngineOptions::run_options() const {
+  runtime::RunOptions options;
+  options.threads = threads;
+  options.guard = guard;
+  return options;
+}
+
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
 compiler::CompileOptions EngineOptions::compile_options(Console& console) const {

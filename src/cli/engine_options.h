@@ -18,8 +18,12 @@ struct EngineOptions {
   int opt = 3;
   int threads = 0;
   bool verify = false;
+  bool guard = false;
 
   void add_to(CLI::App& app);
+  /// --guard, of verbs that run.
+  void add_guard_to(CLI::App& app);
+  runtime::RunOptions run_options() const;
   bool is_engine() const;
   compiler::CompileOptions compile_options(Console& console) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.

@@ -156,14 +156,19 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
 
 Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
   const auto shapes = default_shapes(p.inputs, requested);
-  const auto arena = runtime::planned_bytes(p, shapes);
+  const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
   const auto buffers =
       std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
-  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes at {}", p.weight_bytes, buffers,
-                           arena ? std::to_string(*arena) : "an unknown number of", at));
-  out["memory"] = {{"weight_bytes", p.weight_bytes}, {"values", buffers}, {"arena_bytes", arena ? Json(*arena) : Json()}, {"at", shapes}};
+  const auto figure = [&](uint64_t runtime::PlannedBytes::* which) { return planned ? std::to_string((*planned).*which) : "unknown"; };
+  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes, and {} bytes of scratch a thread, at {}",
+                           p.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch), at));
+  out["memory"] = {{"weight_bytes", p.weight_bytes},
+                   {"values", buffers},
+                   {"arena_bytes", planned ? Json(planned->values) : Json()},
+                   {"scratch_bytes", planned ? Json(planned->scratch) : Json()},
+                   {"at", shapes}};
   return {};
 }
 

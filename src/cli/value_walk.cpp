@@ -19,12 +19,10 @@ Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, st
   return compiler::load_compiled(TRY(compiler::compile(std::move(copy), options)));
 }
 
-Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, int threads) {
+Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options) {
   Ran ran;
   ran.engine = std::move(engine);
   ran.context = TRY(runtime::Context::create(ran.engine));
-  runtime::RunOptions options;
-  options.threads = threads;
   const auto results = TRY(ran.context->run(inputs, options));
   ran.results.assign(results.begin(), results.end());
   return ran;
@@ -62,7 +60,7 @@ Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId>
 
 Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
   const std::vector<ValueId> values = float_values(walk.graph);
-  const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.threads));
+  const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.run));
   const size_t first = walk.graph.outputs().size();
   std::unordered_map<ValueId, size_t> places;
   std::vector<ValueDistance> out;
@@ -98,7 +96,7 @@ Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
     const size_t middle = low + (high - low) / 2;
     const ValueId v = values[middle];
     if (walk.options.progress) walk.options.progress("search: value " + walk.graph.value(v).name);
-    const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.threads));
+    const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.run));
     const Tensor& result = ran.results.back();
     const ValueDistance d{v, result.dtype(), distance(result, wide[v]), rounding[middle]};
     if (d.bad()) {

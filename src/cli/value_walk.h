@@ -21,7 +21,7 @@ struct Ran {
 /// not computed on its own where it is no output.
 Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ir::ValueId> extra,
                                                       const compiler::CompileOptions& options);
-Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, int threads);
+Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options);
 
 /// The floating results of the graph's nodes, in graph order; no graph outputs.
 std::vector<ir::ValueId> float_values(const ir::Graph& graph);
@@ -39,7 +39,7 @@ struct Walk {
   const ir::Graph& graph;
   std::span<const Tensor> inputs;
   const compiler::CompileOptions& options;
-  int threads = 0;
+  runtime::RunOptions run = {};
 };
 /// What rounding alone does to values: the largest difference between the evaluator that rounds each node's results to their dtypes and
 /// the one in fp64, as amplified by all nodes before. values: node results. Cost: two evaluations; memory for those values.

@@ -24,7 +24,7 @@ void Context::bind_output(size_t index, void* memory, size_t bytes) { state_->fr
 
 uint64_t Context::arena_bytes() const { return state_->frame.arena_bytes(); }
 
-Result<uint64_t> Context::planned_bytes(std::span<const Sizes> input_shapes) const {
+Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes) const {
   return runtime::planned_bytes(state_->engine->program(), input_shapes);
 }
 

@@ -89,6 +89,9 @@ struct RunOptions {
   int threads = 0;  ///< 0: all that the team has
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
+  /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
+  bool guard = false;
   /// Called after each step with its number and its start and end (profiling). Null costs nothing.
   std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
 };
@@ -106,8 +109,8 @@ class Context {
   void bind_output(size_t index, void* memory, size_t bytes);
   /// Bytes of the arena for the shapes last run; 0 before.
   uint64_t arena_bytes() const;
-  /// Bytes that a run of these input shapes will need beside weights and results.
-  Result<uint64_t> planned_bytes(std::span<const Sizes> input_shapes) const;
+  /// What a run of these input shapes will need beside weights, results and what depends on data.
+  Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes) const;
 
  private:
   struct State;

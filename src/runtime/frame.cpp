@@ -66,6 +66,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       alternate_(alternate),
       shapes_(program.inputs.size()),
       sizes_(program.sizes.size()),
+      scratch_stride_(scratch_stride(program)),
       pointers_(program.buffers.size(), nullptr),
       dynamic_(program.buffers.size()),
       opaque_(program.opaque.size()),
@@ -80,7 +81,6 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
   for (const Step& step : program.steps) {
     arguments = std::max(arguments, step.buffers.size());
     sizes = std::max(sizes, step.sizes.size());
-    scratch_stride_ = std::max(scratch_stride_, (step.scratch_bytes + 4095 + kSlack) / 4096 * 4096);
     controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
   }
   arguments_.resize(arguments);
@@ -104,7 +104,7 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
     TRY(evaluate_sizes(program_, 0, program_.door_lines, {shapes_, outer_}, sizes_));
     TRY(check_shapes(program_, inputs, sizes_));
     TRY(check_guards(program_, 0, program_.door_lines, sizes_));
-    layout_ = TRY(lay_out(program_, sizes_));
+    layout_ = TRY(lay_out(program_, sizes_, margin()));
     point_into(TRY(arena_.reserve(layout_.bytes)));
     planned_ = true;
   }
@@ -158,12 +158,9 @@ Result<void> Frame::place_result(size_t k) {
   const auto count = checked_count(shape);
   if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
   const size_t bytes = static_cast<size_t>(bytes_of(info.dtype, *count));
-  if (bound_[k].first != nullptr) {
-    if (bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
-    pointers_[port.buffer] = bound_[k].first;
-  } else {
-    pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(bytes + kSlack));
-  }
+  if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
+  if (bound_[k].first != nullptr && !guards_) pointers_[port.buffer] = bound_[k].first;
+  else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(bytes + kSlack + 2 * margin())) + margin();
   if (results_[k].data() != pointers_[port.buffer] || results_[k].shape() != shape)
     results_[k] = Tensor::view(info.dtype, shape, pointers_[port.buffer], nullptr);
   return {};
@@ -178,9 +175,9 @@ Result<void> Frame::place_late(uint32_t from, uint32_t to) {
     const Sizes sizes = shape_of(b);
     const auto count = checked_count(sizes);
     if (!count || *count > kMostElements) return too_large(fmt::format("value '{}'", program_.buffers[b].name), sizes);
-    const int64_t bytes = bytes_of(program_.buffers[b].dtype, *count) + static_cast<int64_t>(kSlack);
+    const int64_t bytes = bytes_of(program_.buffers[b].dtype, *count) + static_cast<int64_t>(kSlack + 2 * margin());
     if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
-    pointers_[b] = memory.mutable_data();
+    pointers_[b] = memory.mutable_data() + margin();
   }
   return {};
 }
@@ -206,7 +203,7 @@ Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int 
   for (size_t k = 0; k < step.buffers.size(); ++k) arguments_[k] = pointers_[step.buffers[k]];
   for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
   const KernelFunction function = engine_.kernel(step.code);
-  std::byte* scratch_base = scratch_.data();
+  std::byte* scratch_base = scratch_of(0);
   const uint64_t stride = scratch_stride_;
   const bool watch = options.token != nullptr || options.deadline != Clock::time_point::max();
   std::atomic<Stop> stopped{Stop::none};
@@ -355,19 +352,28 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   TRY(check_types(program_, inputs));
   if (alternate_) turn_ = 1 - turn_;
   const int threads = options.threads > 0 ? std::min(options.threads, default_team().size()) : default_team().size();
+  guard(options.guard);
   TRY(prepare(inputs, outer, threads));
+  TRY(run_steps(options, threads));
+  TRY(go_on(asked_to_stop(options), "run"));
+  return std::span<const Tensor>(results_);
+}
+
+Result<void> Frame::run_steps(const RunOptions& options, int threads) {
   uint32_t lines = program_.door_lines;
   TRY(place_results());
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     const Step& step = program_.steps[k];
     TRY(go_on(asked_to_stop(options), step.label));
+    if (guards_) guard_before(k, lines, threads);
     const auto start = options.on_step ? Clock::now() : Clock::time_point{};
     TRY(run_step(k, options, threads));
+    if (guards_) TRY(guard_after(k, threads));
     if (options.on_step) options.on_step(k, start, Clock::now());
     TRY(learn_sizes(k, lines));
   }
-  TRY(go_on(asked_to_stop(options), "run"));
-  return std::span<const Tensor>(results_);
+  if (guards_) deliver();
+  return {};
 }
 
 }  // namespace tenon::runtime

@@ -7,6 +7,7 @@
 
 #include "base/tensor.h"
 #include "runtime/engine.h"
+#include "runtime/guards.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
@@ -49,6 +50,15 @@ class Frame {
   Result<void> learn_sizes(uint32_t number, uint32_t& lines);
   void write_sizes(const Step& step);
   Result<void> check_indices(const Step& step) const;
+  void guard(bool wanted);
+  void guard_before(uint32_t number, uint32_t lines, int threads);
+  Result<void> guard_after(uint32_t number, int threads);
+  void deliver();
+  Result<void> run_steps(const RunOptions& options, int threads);
+
+  std::byte* scratch_of(int thread) const { return scratch_.data() + margin() + scratch_stride_ * static_cast<uint64_t>(thread); }
+  /// Bytes kept free on each side of what kernels write.
+  uint64_t margin() const { return guards_ ? Guards::kBytes : 0; }
 
   const Engine& engine_;
   const Program& program_;
@@ -72,6 +82,7 @@ class Frame {
   std::vector<std::array<Block, 2>> result_blocks_;
   std::vector<void*> arguments_;
   std::vector<int64_t> kernel_sizes_;
+  std::unique_ptr<Guards> guards_;                  // null but where RunOptions::guard is set
   alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
 };
 

@@ -1,54 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/guards.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "runtime/program.h"
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifndef ASAN_POISON_MEMORY_REGION
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
 
 namespace tenon::runtime {
 
 namespace {
 
-bool holds(Guard::Kind kind, int64_t a, int64_t b) {
-  switch (kind) {
-    case Guard::Kind::equal: return a == b;
-    case Guard::Kind::broadcast: return a == b || a == 1 || b == 1;
-    case Guard::Kind::at_least: return a >= b;
-    case Guard::Kind::spreads: return a == b || a == 1;
-  }
-  return false;
+/// 0xfff5 in every two bytes.
+constexpr std::byte byte_at(uint64_t k) { return k % 2 == 0 ? std::byte{0xf5} : std::byte{0xff}; }
+
+void fill(std::byte* data, uint64_t bytes) {
+  for (uint64_t k = 0; k < bytes; ++k) data[k] = byte_at(k);
 }
 
-std::string wanted(const Guard& g) {
-  switch (g.kind) {
-    case Guard::Kind::equal: return fmt::format("{} = {}", g.a_text, g.b_text);
-    case Guard::Kind::broadcast: return fmt::format("{} = {}, or one of them 1", g.a_text, g.b_text);
-    case Guard::Kind::at_least: return fmt::format("{} of at least {}", g.a_text, g.b_text);
-    case Guard::Kind::spreads: return fmt::format("{} = {}, or 1", g.a_text, g.b_text);
-  }
-  return {};
+/// The first byte that differs; `bytes` where none does.
+uint64_t touched(const std::byte* data, uint64_t bytes) {
+  uint64_t k = 0;
+  while (k < bytes && data[k] == byte_at(k)) ++k;
+  return k;
 }
 
-/// "n = 3", and a number as itself.
-std::string sized(const std::string& text, int64_t value) {
-  const std::string number = std::to_string(value);
-  return text == number ? number : fmt::format("{} = {}", text, number);
+Error wrote_outside(const std::string& step, const std::string& buffer, const std::string& where) {
+  return fail(Code::internal, step, "a step wrote outside its memory")
+      .expected("no write beyond " + buffer)
+      .found("a write " + where)
+      .advice("report this, with the model");
 }
-
-Error broken(const Guard& g, int64_t a, int64_t b) {
-  return fail(Code::shape_mismatch, g.where, g.what)
-      .expected(wanted(g))
-      .found(sized(g.a_text, a) + " and " + sized(g.b_text, b))
-      .advice("give inputs whose sizes fit each other");
-}
-
-Slot known_with(const Guard& g) { return std::max(g.a, g.b); }
 
 }  // namespace
 
-Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& values) {
-  for (auto g = std::ranges::lower_bound(program.guards, from, {}, known_with); g != program.guards.end() && known_with(*g) < to; ++g)
-    if (!holds(g->kind, values[g->a], values[g->b])) return broken(*g, values[g->a], values[g->b]);
+void Guards::close(const Place& p) {
+  ASAN_POISON_MEMORY_REGION(p.data - kBytes, kBytes);
+  ASAN_POISON_MEMORY_REGION(p.data + p.bytes, kBytes);
+}
+
+void Guards::open(const Place& p) {
+  ASAN_UNPOISON_MEMORY_REGION(p.data - kBytes, kBytes);
+  ASAN_UNPOISON_MEMORY_REGION(p.data + p.bytes, kBytes);
+}
+
+void Guards::watch(uint64_t id, std::byte* data, uint64_t bytes, std::string name) {
+  forget(id, false);
+  fill(data - kBytes, kBytes);
+  fill(data, bytes);
+  fill(data + bytes, kBytes);
+  const auto [at, made] = places_.emplace(id, Place{data, bytes, std::move(name)});
+  close(at->second);
+}
+
+void Guards::forget(uint64_t id, bool spoil) {
+  const auto found = places_.find(id);
+  if (found == places_.end()) return;
+  open(found->second);
+  if (spoil) fill(found->second.data, found->second.bytes);
+  places_.erase(found);
+}
+
+void Guards::clear() {
+  for (const auto& [id, place] : places_) open(place);
+  places_.clear();
+}
+
+Result<void> Guards::check(const std::string& step) const {
+  for (const auto& [id, p] : places_) {
+    open(p);
+    const uint64_t before = touched(p.data - kBytes, kBytes), behind = touched(p.data + p.bytes, kBytes);
+    close(p);
+    if (before < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes before it", kBytes - before));
+    if (behind < kBytes) return wrote_outside(step, p.name, fmt::format("{} bytes behind its end", behind));
+  }
   return {};
 }
 

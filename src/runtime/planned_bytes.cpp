@@ -41,13 +41,13 @@ Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& s
   return bytes;
 }
 
-Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, bool loops);
+Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops);
 
-Result<uint64_t> bytes_of_bodies(const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
+Result<PlannedBytes> bytes_of_bodies(const Program& p, const Step& step, const std::vector<int64_t>& sizes) {
   const bool loops = step.kind == Step::Kind::loop;
   std::vector<int64_t> outer;
   for (Slot s : step.sizes) outer.push_back(sizes[s]);
-  uint64_t bytes = 0;
+  PlannedBytes bytes;
   size_t first = loops ? 2 : 1;
   const size_t formals = loops ? 2 : 0;
   for (uint32_t b = step.code; b < step.code + (loops ? 1u : 2u); ++b) {
@@ -59,12 +59,12 @@ Result<uint64_t> bytes_of_bodies(const Program& p, const Step& step, const std::
   return bytes;
 }
 
-Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
+Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
   TRY(evaluate_sizes(p, 0, p.door_lines, given, sizes));
   TRY(check_guards(p, 0, p.door_lines, sizes));
-  uint64_t bytes = TRY(lay_out(p, sizes)).bytes;
-  if (loops) bytes += TRY(result_bytes(p, sizes));
+  PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
+  if (loops) bytes.values += TRY(result_bytes(p, sizes));
   for (const Step& step : p.steps) {
     const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.door_lines; });
     if ((step.kind == Step::Kind::branch || step.kind == Step::Kind::loop) && known) bytes += TRY(bytes_of_bodies(p, step, sizes));
@@ -74,7 +74,15 @@ Result<uint64_t> bytes_of_program(const Program& p, const GivenSizes& given, boo
 
 }  // namespace
 
-Result<uint64_t> planned_bytes(const Program& program, std::span<const Sizes> input_shapes) {
+uint64_t scratch_stride(const Program& program) {
+  constexpr uint64_t kPage = 4096;
+  uint64_t most = 0;
+  for (const Step& step : program.steps)
+    most = std::max(most, static_cast<uint64_t>(round_up(static_cast<int64_t>(step.scratch_bytes + kSlack), kPage)));
+  return most;
+}
+
+Result<PlannedBytes> planned_bytes(const Program& program, std::span<const Sizes> input_shapes) {
   return bytes_of_program(program, {input_shapes, {}}, false);
 }
 

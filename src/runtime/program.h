@@ -141,10 +141,24 @@ struct Layout {
   uint64_t bytes = 0;
 };
 inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that many bytes beyond the end of an operand
-/// Cost: O(n log n + n * overlapping) for n buffers. Errors: size_overflow.
-Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes);
+/// margin: bytes kept free before and behind each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
+/// Errors: size_overflow.
+Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin = 0);
 
-/// Bytes that a run on these input shapes needs beside weights, results and what depends on data. Errors: size_overflow.
-Result<uint64_t> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
+/// Bytes of scratch memory between one thread and the next: what the neediest step asks for, with slack, in whole pages.
+uint64_t scratch_stride(const Program& program);
+
+struct PlannedBytes {
+  uint64_t values = 0;   ///< intermediate values
+  uint64_t scratch = 0;  ///< of each thread that takes part
+  PlannedBytes& operator+=(const PlannedBytes& other) {
+    values += other.values;
+    scratch += other.scratch;
+    return *this;
+  }
+  uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
+};
+/// What a run on these input shapes needs beside weights, results and what depends on data. Errors: those of evaluate_sizes and lay_out.
+Result<PlannedBytes> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
 
 }  // namespace tenon::runtime

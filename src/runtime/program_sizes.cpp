@@ -56,7 +56,7 @@ bool sized_late(const Program& program, const BufferInfo& buffer) {
   return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.door_lines; });
 }
 
-Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes) {
+Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
   struct Block {
     uint32_t buffer;
     uint64_t bytes, offset;
@@ -75,7 +75,7 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
           .expected("at most 2^45 elements")
           .found(count ? std::to_string(*count) : "2^63 or more")
           .advice("give smaller inputs");
-    blocks.push_back({k, static_cast<uint64_t>(round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64)), 0});
+    blocks.push_back({k, static_cast<uint64_t>(round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64)) + 2 * margin, 0});
   }
   // Largest first, each at the lowest place that is free during its life.
   std::sort(blocks.begin(), blocks.end(),
@@ -91,7 +91,7 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
       at = std::max(at, other.offset + other.bytes);
     }
     block.offset = at;
-    layout.offsets[block.buffer] = at;
+    layout.offsets[block.buffer] = at + margin;
     layout.bytes = std::max(layout.bytes, at + block.bytes);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), block, [](const Block& a, const Block& b) { return a.offset < b.offset; }),
                   block);

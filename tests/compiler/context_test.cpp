@@ -101,7 +101,7 @@ TEST_P(ContextRuns, SaysWhatItNeedsBeforeTheRun) {
   ASSERT_TRUE(planned) << planned.error().text();
   EXPECT_EQ(context_->arena_bytes(), 0u);
   ASSERT_TRUE(context_->run(inputs(50)));
-  EXPECT_EQ(context_->arena_bytes(), *planned);
+  EXPECT_EQ(context_->arena_bytes(), planned->values);
 }
 
 TEST_P(ContextRuns, ContextsInSeveralThreadsShareAnEngine) {

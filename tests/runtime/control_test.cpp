@@ -119,7 +119,17 @@ TEST(Branch, HasItsMemoryInThePlan) {
   p.bodies[1].buffers[1].kind = BufferInfo::Kind::arena;
   const auto with = planned_bytes(p, std::vector<Sizes>{{}, {100}});
   ASSERT_TRUE(without && with);
-  EXPECT_GE(*with, *without + 400);
+  EXPECT_GE(with->values, without->values + 400);
+}
+
+TEST(Branch, HasItsScratchMemoryInThePlan) {
+  Program p = branch_program();
+  p.steps[0].scratch_bytes = 10;
+  p.bodies[0].steps[0].scratch_bytes = 5000;
+  const auto planned = planned_bytes(p, std::vector<Sizes>{{}, {100}});
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->scratch, 4096u + 8192u + scratch_stride(p.bodies[1]));
+  EXPECT_EQ(planned->peak(3), planned->values + 3 * planned->scratch);
 }
 
 TEST(ControlBytes, DecodeToTheSameProgram) {

@@ -93,6 +93,7 @@ Result<Bench> prepare(const Options& o, Console& console) {
   b.engine = TRY(o.engine.engine(console, &b.load_ms));
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   const int team = default_team().size();
+  b.options.guard = o.engine.guard;
   b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, team) : team;
   console.progress("first run");
   const auto start = Clock::now();
@@ -309,6 +310,7 @@ VERB(bench) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
+      o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/threads.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
 #include "cli/graphviz.h"
@@ -56,9 +57,11 @@ Result<void> draw(const compiler::Compiled& c, const std::string& path) {
   return files::write_file(path, TRY(render_svg(ir::dot(*c.graph, options))));
 }
 
-std::string peak_text(const Result<uint64_t>& bytes, const std::string& at) {
-  return bytes ? fmt::format("{:.2f} MB at {}", static_cast<double>(*bytes) / 1e6, at)
-               : fmt::format("not known at {}: {}", at, bytes.error()->what);
+uint64_t peak_of(const runtime::PlannedBytes& planned) { return planned.peak(default_team().size()); }
+
+std::string peak_text(const Result<runtime::PlannedBytes>& planned, const std::string& at) {
+  return planned ? fmt::format("{:.2f} MB at {}", static_cast<double>(peak_of(*planned)) / 1e6, at)
+                 : fmt::format("not known at {}: {}", at, planned.error()->what);
 }
 
 Result<void> build_engine(const Options& o, Console& console) {
@@ -76,14 +79,14 @@ Result<void> build_engine(const Options& o, Console& console) {
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const compiler::CompileReport r = compiled.report;
   const auto shapes = default_shapes(compiled.built.program.inputs, TRY(o.engine.model.import_options()).shapes);
-  const auto arena = runtime::planned_bytes(compiled.built.program, shapes);  // a figure for the report: it may fail
+  const auto planned = runtime::planned_bytes(compiled.built.program, shapes);  // a figure for the report: it may fail
   console.table({{"", path.string()},
                  {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
                  {"fused groups", std::to_string(r.groups)},
                  {"kernels", fmt::format("{} ({} bytes of code)", r.kernels, r.code_bytes)},
                  {"steps", std::to_string(r.steps)},
                  {"weights", fmt::format("{:.1f} MB", static_cast<double>(r.weight_bytes) / 1e6)},
-                 {"planned peak", peak_text(arena, shapes_text(shapes))},
+                 {"planned peak", peak_text(planned, shapes_text(shapes))},
                  {"runs by reference", opaque_text(r)}});
   nlohmann::ordered_json times = nlohmann::ordered_json::array();
   std::string line;
@@ -98,7 +101,8 @@ Result<void> build_engine(const Options& o, Console& console) {
                   {"groups", r.groups},
                   {"kernels", r.kernels},
                   {"weight_bytes", r.weight_bytes},
-                  {"arena_bytes", arena ? nlohmann::ordered_json(*arena) : nlohmann::ordered_json()},
+                  {"arena_bytes", planned ? nlohmann::ordered_json(planned->values) : nlohmann::ordered_json()},
+                  {"peak_bytes", planned ? nlohmann::ordered_json(peak_of(*planned)) : nlohmann::ordered_json()},
                   {"build_ms", build_ms},
                   {"steps", times}});
   return {};

@@ -175,12 +175,12 @@ Result<void> compare_model(const Options& o, Console& console) {
   const auto options = o.engine.compile_options(console);
   const auto engine = TRY(compile_with(graph, {}, options));
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
-  const Ran ran = TRY(run_engine(engine, inputs, o.engine.threads));
+  const Ran ran = TRY(run_engine(engine, inputs, o.engine.run_options()));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
   std::optional<FirstBad> first;
-  if (bad || o.all_values) first = TRY(search({graph, inputs, options, o.engine.threads}, bad, values, console));
+  if (bad || o.all_values) first = TRY(search({graph, inputs, options, o.engine.run_options()}, bad, values, console));
   const Json outputs_json = report_outputs(outputs, o.with, console);
   const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
   const Json first_json = report_first_bad(graph, first, console);
@@ -209,6 +209,7 @@ VERB(compare) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
+      o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--with", o->with, "show another engine's error against the same judge")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))

@@ -55,9 +55,7 @@ Result<void> run_model(const Options& o, Console& console) {
   const auto engine = TRY(o.engine.engine(console));
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
-  runtime::RunOptions options;
-  options.threads = o.engine.threads;
-  const auto results = TRY(context->run(inputs, options));
+  const auto results = TRY(context->run(inputs, o.engine.run_options()));
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -84,6 +82,7 @@ VERB(run) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
+      o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder")->type_name("DIR");
       app.add_option("--output", o->output, "write all outputs into one archive")->type_name("FILE.npz");
