@@ -35,7 +35,7 @@ int64_t ir_version_of(int64_t opset) {
 int64_t first_guess(const ir::Graph& graph, const ExportOptions& options) {
   if (options.opset) return *options.opset;
   for (const auto& [domain, version] : graph.opsets)
-    if (domain.empty()) return std::clamp(version, schema::kOldestOpset, schema::kNewestOpset);
+    if (domain.empty()) return std::clamp(version, schema::kOldestWrittenOpset, schema::kNewestOpset);
   return kDefaultOpset;
 }
 
@@ -48,9 +48,9 @@ struct Lowered {
 /// Tries the lowest opset first; what a try finds to be needed is the next try.
 Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
   int64_t opset = first_guess(graph, options);
-  if (opset < schema::kOldestOpset || opset > schema::kNewestOpset)
+  if (opset < schema::kOldestWrittenOpset || opset > schema::kNewestOpset)
     return fail(Code::bad_usage, "export", "an opset that cannot be written")
-        .expected(fmt::format("{} to {}", schema::kOldestOpset, schema::kNewestOpset))
+        .expected(fmt::format("{} to {}", schema::kOldestWrittenOpset, schema::kNewestOpset))
         .found(std::to_string(opset));
   for (;;) {
     const TargetOpset target{opset, options.opset.has_value(), options.opset ? 0 : options.raise_to};

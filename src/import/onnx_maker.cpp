@@ -164,13 +164,24 @@ Result<void> GraphMaker::constant(Scope& scope, const OnnxNode& node) {
   return fail(Code::bad_attribute, where, "a constant without a value").expected(kConstantForms).found("no attribute");
 }
 
+namespace {
+
+/// Before opset 6 a node could say which operands its results may overwrite; that changes no value.
+bool is_in_place_hint(const OnnxNode& node, int64_t version, const OnnxAttribute& a) {
+  return node.domain.empty() && version > 0 && version < 6 && a.name == "consumed_inputs";
+}
+
+}  // namespace
+
 Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
   const std::string where = where_of(scope, node);
   size_t results = node.outputs.size();
   while (results > 0 && node.outputs[results - 1].empty()) --results;
   ir::Attributes attributes;
   Bodies bodies;
+  const int64_t version = opset_of(*scope.opsets, node.domain);
   for (const OnnxAttribute& a : node.attributes) {
+    if (is_in_place_hint(node, version, a)) continue;
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
     if (!value) continue;
     if (value->graph && value != &a)
@@ -192,7 +203,6 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
     scope.graph.set_name(result, fresh_name(scope, node.outputs[i]));
     TRY(define(scope, node.outputs[i], result, where));
   }
-  const int64_t version = opset_of(*scope.opsets, node.domain);
   const ops::OpDef& def = ops::def_of(op);
   if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
   return attach(scope, id, bodies, where);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "ops/version_helpers.h"
 
@@ -56,6 +57,70 @@ Result<void> operand_to_attribute(Graph& graph, NodeId node, uint32_t slot, std:
 
 Result<void> axes_downgrade(Graph& graph, NodeId node, int opset) {
   return opset < 13 ? operand_to_attribute(graph, node, 1, "axes") : Result<void>();
+}
+
+namespace {
+
+/// May the operands have one shape?
+bool may_be_equal(const ir::Type& a, const ir::Type& b) {
+  if (!a.has_rank() || !b.has_rank()) return true;
+  if (a.rank() != b.rank()) return false;
+  for (int k = 0; k < a.rank(); ++k)
+    if (a.dim(k).equals(b.dim(k)) == std::optional(false)) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<void> broadcast_upgrade(Graph& graph, NodeId node, int opset) {
+  if (opset >= 7) return {};
+  const ir::NodeView view = graph.view(node);
+  const bool broadcasts = view.attributes->integer("broadcast", 0) != 0, says_axis = view.attributes->has("axis");
+  int64_t axis = view.attributes->integer("axis", 0);
+  graph.erase_attribute(node, "broadcast");
+  graph.erase_attribute(node, "axis");
+  if (!broadcasts && !may_be_equal(view.type(0), view.type(1)))
+    return refuse(view, Code::shape_mismatch, "before opset 7 shapes that differ need the attribute broadcast=1")
+        .expected(view.type(0).text())
+        .found(view.type(1).text());
+  if (!broadcasts || !says_axis) return {};
+  if (!view.type(0).has_rank() || !view.type(1).has_rank())
+    return refuse(view, Code::not_supported, "not supported yet: axis below opset 7 with an operand of unknown rank");
+  const int64_t rank = view.rank(1);
+  if (axis < 0) axis += view.rank(0);
+  if (axis < 0 || axis + rank > view.rank(0))
+    return refuse(view, Code::shape_mismatch, "the second operand does not fit at axis " + std::to_string(axis))
+        .expected("an operand that ends at or before the last axis of " + view.type(0).text())
+        .found(view.type(1).text());
+  ir::Ints behind;
+  for (int64_t k = rank; k < view.rank(0) - axis; ++k) behind.push_back(k);
+  if (behind.empty()) return {};
+  ir::Builder build(graph, node);
+  const ir::ValueId b = build("Unsqueeze", {graph.node(node).inputs[1], build.ints(behind)});
+  TRY(build.status());
+  graph.set_operand(node, 1, b);
+  return {};
+}
+
+Result<void> recurrent_upgrade(Graph& graph, NodeId node, int opset) {
+  if (opset < 7) graph.erase_attribute(node, "output_sequence");
+  return {};
+}
+
+Result<void> whole_p_upgrade(Graph& graph, NodeId node, int opset) {
+  const ir::NodeView view = graph.view(node);
+  if (opset >= 2 || !view.attributes->has("p")) return {};
+  const float p = view.attributes->number("p", 2);
+  if (p != std::floor(p) || std::fabs(p) > 1e9f) return refuse(view, Code::not_supported, "not supported yet: a p that is no whole number");
+  graph.set_attribute(node, "p", static_cast<int64_t>(p));
+  return {};
+}
+
+void rename_attribute(Graph& graph, NodeId node, std::string_view from, std::string_view to) {
+  const Attribute* a = graph.node(node).attributes.find(from);
+  if (!a) return;
+  graph.set_attribute(node, std::string(to), Attribute(*a));
+  graph.erase_attribute(node, from);
 }
 
 void default_attribute(Graph& graph, NodeId node, std::string_view name, Attribute value) {

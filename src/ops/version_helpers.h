@@ -25,6 +25,18 @@ std::vector<ir::ValueId> define_float_map(ir::Builder& build, const NodeView& vi
 /// Squeeze and Unsqueeze: before opset 13 their axes (operand 1) were an attribute.
 Result<void> axes_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
 
+/// Does nothing where the attribute is missing.
+void rename_attribute(ir::Graph& graph, ir::NodeId node, std::string_view from, std::string_view to);
+
+/// Arithmetic, comparisons and logic before opset 7: the operands had one shape, or the attribute `broadcast` said that the second one's
+/// sizes are those of the first one's axes from `axis` on (without `axis`: the last ones).
+/// Errors: not_supported where a rank is needed and not known, shape_mismatch.
+Result<void> broadcast_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
+/// LSTM, GRU and RNN before opset 7: `output_sequence` said whether result 0 is needed, which its absence says too.
+Result<void> recurrent_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
+/// LpPool and GlobalLpPool before opset 2: `p` was a float. Errors: not_supported where it is no whole number.
+Result<void> whole_p_upgrade(ir::Graph& graph, ir::NodeId node, int opset);
+
 /// Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets know no bf16 at all (export sees to that).
 inline bool is_short_integer(DType d) { return d == DType::i8 || d == DType::u8 || d == DType::i16 || d == DType::u16; }
 /// bf16 came with opset `since`.

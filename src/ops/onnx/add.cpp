@@ -21,6 +21,7 @@ OP(add) {
           return each(call, Binary([](double a, double b) -> double { return a + b; }),
                       IntBinary([](int64_t a, int64_t b) -> int64_t { return wrap_add(a, b); }));
         },
+    .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,
     .samples = {"f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f32[2,1], f32[1,3]", "f16[4], f16[]", "f64[0], f64[1]", "f64[], f64[]",
                 "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]"},

@@ -11,6 +11,7 @@ OP(atan) {
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::atan, x); }>,
     .reference = unary_reference<[](double x) { return std::atan(x); }>,
+    .first = 7,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };
 

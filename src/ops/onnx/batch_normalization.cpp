@@ -107,6 +107,11 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
     if (n.attributes.integer("spatial", 1) != 1) return refuse(graph.view(node), Code::not_supported, "not supported yet: spatial=0");
     graph.erase_attribute(node, "spatial");
   }
+  if (opset < 7) {
+    if (n.attributes.integer("is_test", 0) == 0)
+      return refuse(graph.view(node), Code::not_supported, "not supported yet: is_test=0 below opset 7");
+    graph.erase_attribute(node, "is_test");
+  }
   return {};
 }
 

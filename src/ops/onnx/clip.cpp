@@ -49,7 +49,6 @@ Result<void> reference_of_clip(Call& call) {
 /// Before opset 11 the bounds were attributes.
 Result<void> upgrade_clip(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 11) return {};
-  graph.erase_attribute(node, "consumed_inputs");
   const DType known = graph.value(graph.node(node).inputs[0]).type.dtype;
   const DType dtype = known == DType::none ? DType::f32 : known;
   TRY(attribute_to_operand(graph, node, "min", 1, dtype));

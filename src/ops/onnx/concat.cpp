@@ -97,6 +97,12 @@ Result<void> reference_of_concat(Call& call) {
   return {};
 }
 
+/// Before opset 4 the axis could be left out.
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset < 4) default_attribute(graph, node, "axis", int64_t{1});
+  return {};
+}
+
 }  // namespace
 
 OP(concat) {
@@ -108,6 +114,7 @@ OP(concat) {
     .infer = infer_concat,
     .form = form_of_concat,
     .reference = reference_of_concat,
+    .upgrade = upgrade,
     .samples = {"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",
                 "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"},
 };

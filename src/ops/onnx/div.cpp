@@ -32,6 +32,7 @@ OP(div) {
                       }),
                       UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return b == 0 ? 0 : a / b; }));
         },
+    .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,
     .samples = {"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]",
                 "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4",

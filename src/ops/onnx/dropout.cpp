@@ -3,6 +3,7 @@
 
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -51,11 +52,28 @@ Result<LoopForm> form_of_dropout(const NodeView& view) {
   return single(std::move(loop));
 }
 
+/// Before opset 10 the mask had the data's dtype.
+Result<void> typed_mask(ir::Graph& graph, ir::NodeId node) {
+  if (graph.node(node).outputs.size() < 2 || !graph.node(node).outputs[1]) return {};
+  return write_as(graph, node, [&](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) {
+    std::vector<ir::ValueId> out = build.many("Dropout", std::vector<ir::ValueId>(in.begin(), in.end()), 2);
+    out[1] = build("CastLike", {out[1], in[0]});
+    return out;
+  });
+}
+
+/// Before opset 7 `is_test` said what `training_mode` says now; until 12 nothing dropped.
 Result<void> upgrade_dropout(ir::Graph& graph, ir::NodeId node, int opset) {
-  graph.erase_attribute(node, "is_test");
   if (opset >= 12) return {};
-  graph.erase_attribute(node, "ratio");  // without training_mode it has no effect
-  return {};
+  const ir::Attributes& a = graph.node(node).attributes;
+  if (opset < 7 && a.integer("is_test", 0) == 0) {
+    const float ratio = a.number("ratio", 0.5f);
+    put_operand(graph, node, 1, graph.add_constant(ir::constant_of(Tensor::scalar(DType::f32, ratio))));
+    put_operand(graph, node, 2, graph.add_constant(ir::constant_of(Tensor::scalar(DType::boolean, 1))));
+  }
+  graph.erase_attribute(node, "is_test");
+  graph.erase_attribute(node, "ratio");
+  return opset < 10 ? typed_mask(graph, node) : Result<void>();
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset < 7) graph.erase_attribute(node, "broadcast");
+  return {};
+}
+
 }  // namespace
 
 OP(gemm) {
@@ -100,6 +105,7 @@ OP(gemm) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .upgrade = upgrade,
     .lowest_opset = [](const NodeView& view) { return !view.has(2)                     ? 11
                                                       : is_integer(view.type(0).dtype) ? 9
                                                                                        : 7; },

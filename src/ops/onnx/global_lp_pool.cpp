@@ -3,6 +3,7 @@
 
 #include "ops/reduction_helpers.h"
 #include "ops/spatial_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -50,6 +51,7 @@ OP(global_lp_pool) {
     .infer = infer_global_pool,
     .form = form,
     .reference = evaluate,
+    .upgrade = whole_p_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
     .samples = {"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]", "f32[1,2,3,3]; p=1", "f32[1,2,3,3]; p=3"},
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/recurrent_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -69,6 +70,7 @@ OP(gru) {
           return define_recurrent(
               build, view, in, {.gates = 3, .activations = kActivations, .state_bias_in_step = resets_product(view), .step = define_step});
         },
+    .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
     .samples = {"f32[4,2,3], f32[1,15,3], f32[1,15,5]; outputs=2",
                 "f32[4,2,3], f32[2,15,3], f32[2,15,5], f32[2,30]; outputs=2, direction=bidirectional, linear_before_reset=1",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -20,6 +21,7 @@ OP(less) {
                       IntBinary([](int64_t a, int64_t b) -> int64_t { return a < b; }),
                       UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a < b; }));
         },
+    .upgrade = broadcast_upgrade,
     .samples = {"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
                 "i32[5] in 0..2, i32[5] in 0..2"},

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/spatial_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -64,6 +65,7 @@ OP(lp_pool) {
     .infer = infer,
     .form = form,
     .reference = evaluate,
+    .upgrade = whole_p_upgrade,
     .lowest_opset =
         [](const NodeView& view) {
           if (view.type(0).dtype == DType::bf16) return 22;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/recurrent_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -71,6 +72,7 @@ OP(lstm) {
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return define_recurrent(build, view, in, {.gates = 4, .initial = {5, 6}, .activations = kActivations, .step = define_step});
         },
+    .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
     .samples = {"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
                 "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -16,6 +17,7 @@ OP(or) {
           },
           .form = binary_of<[](Expr a, Expr b) { return logical_or(a, b); }>,
           .reference = [](Call& call) { return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a || b; })); },
+          .upgrade = broadcast_upgrade,
           .samples = {"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"},
 };
 

@@ -3,6 +3,7 @@
 
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -140,6 +141,7 @@ Result<void> reference_of_pad(Call& call) {
 
 Result<void> upgrade_pad(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 11) return {};
+  if (opset < 2) rename_attribute(graph, node, "paddings", "pads");
   const DType known = graph.value(graph.node(node).inputs[0]).type.dtype;
   TRY(attribute_to_operand(graph, node, "pads", 1));
   return attribute_to_operand(graph, node, "value", 2, known == DType::none ? DType::f32 : known);

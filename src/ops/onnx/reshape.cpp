@@ -148,6 +148,10 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  return opset < 5 ? attribute_to_operand(graph, node, "shape", 1) : Result<void>();
+}
+
 }  // namespace
 
 OP(reshape) {
@@ -160,6 +164,7 @@ OP(reshape) {
     .infer = infer_reshape,
     .form = form_of_reshape,
     .reference = reference_of_reshape,
+    .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,
     .downgrade = downgrade,
     .samples = {"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",

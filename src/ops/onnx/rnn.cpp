@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/recurrent_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -43,6 +44,7 @@ OP(rnn) {
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return define_recurrent(build, view, in, {.gates = 1, .activations = kActivations, .step = define_step});
         },
+    .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
     .samples = {"f32[4,2,3], f32[1,5,3], f32[1,5,5]; outputs=2",
                 "f32[4,2,3], f32[2,5,3], f32[2,5,5], f32[2,10]; outputs=2, direction=bidirectional, activations=[Relu,Tanh]",

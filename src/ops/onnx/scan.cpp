@@ -113,13 +113,23 @@ Result<void> reference_of_scan(Call& call) {
   return {};
 }
 
-/// Is every op of the body what it was in `opset`?
-bool speaks(const ir::Graph& body, int opset) {
+/// Does the upgrade of the node leave it as it is?
+bool is_newest(ir::Graph& body, ir::NodeId n, int opset) {
+  const OpDef& def = def_of(*body.node(n).op);
+  if (!def.upgrade || def.since <= opset) return true;
+  const ir::Attributes attributes = body.node(n).attributes;
+  const std::vector<ir::ValueId> inputs = body.node(n).inputs;
+  const size_t nodes = body.node_count();
+  return def.upgrade(body, n, opset) && body.node_count() == nodes && body.alive(n) && body.node(n).attributes == attributes &&
+         body.node(n).inputs == inputs;
+}
+
+/// Is every op of the body, a copy, what it was in `opset`?
+bool speaks(ir::Graph& body, int opset) {
   for (ir::NodeId n : body.nodes()) {
-    const OpDef& def = def_of(*body.node(n).op);
-    if (def.upgrade && def.since > opset) return false;
-    for (const ir::Body& inner : body.node(n).bodies)
-      if (!speaks(*inner.graph, opset)) return false;
+    if (!is_newest(body, n, opset)) return false;
+    for (size_t k = 0; k < body.node(n).bodies.size(); ++k)
+      if (!speaks(body.body(n, k), opset)) return false;
   }
   return true;
 }
@@ -131,7 +141,7 @@ Result<void> upgrade_scan(ir::Graph& graph, ir::NodeId node, int opset) {
   const ir::Node& old = graph.node(node);
   if (old.bodies.size() != 1 || old.inputs.empty() || old.inputs[0])
     return fail(Code::not_supported, old.name, "Scan: not supported yet: sequence_lens of opset 8");
-  if (!speaks(*old.bodies[0].graph, opset))
+  if (!speaks(*old.bodies[0].graph->clone_body(graph), opset))
     return fail(Code::not_supported, old.name, "Scan: not supported yet: a body of opset 8 with ops that have changed since");
   const std::vector<ir::ValueId> operands(old.inputs.begin() + 1, old.inputs.begin() + old.explicit_inputs);
   const int64_t sequences = old.attributes.integer("num_scan_inputs", 0);

@@ -4,6 +4,17 @@
 
 namespace tenon::ops {
 
+namespace {
+
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 6) return {};
+  default_attribute(graph, node, "alpha", 1.6732f);
+  default_attribute(graph, node, "gamma", 1.0507f);
+  return {};
+}
+
+}  // namespace
+
 OP(selu) {
     .name = "Selu",
     .since = 22,
@@ -25,6 +36,7 @@ OP(selu) {
           const double gamma = call.view.attributes->number("gamma", 1.05070102214813232421875f);
           return each(call, [=](double x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); });
         },
+    .upgrade = upgrade,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/version_helpers.h"
 
 namespace tenon::ops {
 
@@ -104,7 +105,21 @@ Result<void> reference_of_split(Call& call) {
   return {};
 }
 
+/// Before opset 2 the sizes had the data's dtype.
+Result<void> whole_sizes(ir::Graph& graph, ir::NodeId node) {
+  ir::Builder build(graph, node);
+  const ir::ValueId given = graph.node(node).inputs[1];
+  if (!given) return {};
+  const Tensor* known = graph.tensor_of(given);
+  const ir::ValueId sizes =
+      known ? build.constant(TRY(converted(*known, DType::i64))) : build("Cast", {given}, {{"to", static_cast<int64_t>(DType::i64)}});
+  TRY(build.status());
+  graph.set_operand(node, 1, sizes);
+  return {};
+}
+
 Result<void> upgrade_split(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset < 2 && graph.node(node).inputs.size() > 1) TRY(whole_sizes(graph, node));
   if (opset < 13) TRY(attribute_to_operand(graph, node, "split", 1));
   // Since opset 18 one of both must say it.
   const bool says = graph.node(node).inputs.size() > 1 && graph.node(node).inputs[1];

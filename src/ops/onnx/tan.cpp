@@ -11,6 +11,7 @@ OP(tan) {
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::tan, x); }>,
     .reference = unary_reference<[](double x) { return std::tan(x); }>,
+    .first = 7,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };
 

@@ -4,6 +4,30 @@
 
 namespace tenon::ops {
 
+namespace {
+
+/// Before opset 6 the operands were how often, and along which one axis.
+Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  if (opset >= 6) return {};
+  const ir::NodeView view = graph.view(node);
+  const auto axis = known_number(view, 2);
+  if (!view.type(0).has_rank() || !axis)
+    return refuse(view, Code::not_supported, "not supported yet: opset below 6 with an axis or a rank that is not known");
+  const int at = TRY(normal_axis(view, static_cast<int64_t>(*axis), view.rank(0)));
+  ir::Builder build(graph, node);
+  const ir::ValueId often = build("Cast", {graph.node(node).inputs[1]}, {{"to", static_cast<int64_t>(DType::i64)}});
+  const ir::ValueId repeats = build("Concat",
+                                    {build.ints(Ints(static_cast<size_t>(at), 1)), build("Reshape", {often, build.ints({1})}),
+                                     build.ints(Ints(static_cast<size_t>(view.rank(0) - at - 1), 1))},
+                                    {{"axis", int64_t{0}}});
+  TRY(build.status());
+  graph.set_operand(node, 1, repeats);
+  graph.set_operand(node, 2, {});
+  return {};
+}
+
+}  // namespace
+
 OP(tile) {
     .name = "Tile",
     .since = 13,
@@ -46,6 +70,7 @@ OP(tile) {
         return position;
       });
     },
+    .upgrade = upgrade,
     .samples = {"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]",
                 "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"},
 };
