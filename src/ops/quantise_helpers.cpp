@@ -6,7 +6,8 @@ namespace tenon::ops {
 Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank) {
   Grain g;
   g.block = view.attributes->integer("block_size", 0);
-  if (scale_rank == 0) return g;
+  const bool one_number = scale_rank == 1 && view.type(1).has_rank() && view.type(1).dim(0) == Dim(1);
+  if (scale_rank == 0 || (one_number && g.block == 0)) return g;
   g.kind = g.block > 0 ? Grain::Kind::block : Grain::Kind::axis;
   if (g.kind == Grain::Kind::axis && rank == 0) {
     g.kind = Grain::Kind::tensor;
