@@ -33,6 +33,7 @@ class Collector {
       plan_.inputs.push_back(array_of(v));
       learn(graph_.value(v).type);
     }
+    at_the_door_ = known_;
     for (NodeId n : graph_.nodes()) TRY(add(n));
     for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
@@ -269,7 +270,8 @@ class Collector {
     for (const LoadedIndex& i : loaded_indices(nest, plan_)) {
       if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
-      if (i.whole && std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end()) {
+      const bool input = std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end();
+      if (i.whole && input && known_at_the_door(i.extent)) {
         plan_.limits.push_back(limit);
         continue;
       }
@@ -285,6 +287,13 @@ class Collector {
       check.inputs = made;
       check.limit = limit;
     }
+  }
+
+  /// Sizes of inputs alone, or of the graph around this one, are in it.
+  bool known_at_the_door(Dim extent) const {
+    bool known = true;
+    each_symbol(extent, [&](const DimNode& s) { known &= at_the_door_.contains(&s); });
+    return known;
   }
 
   bool lies_inside(const LoadedIndex& i) const {
@@ -330,7 +339,8 @@ class Collector {
   Plan plan_;
   std::unordered_map<ValueId, ArrayId> ids_;
   std::set<std::pair<ArrayId, std::string>> checked_;
-  std::unordered_set<const DimNode*> known_;  ///< symbols that inputs or earlier nodes give
+  std::unordered_set<const DimNode*> known_;        ///< symbols that inputs or earlier nodes give
+  std::unordered_set<const DimNode*> at_the_door_;  ///< those that inputs give
 };
 
 }  // namespace

@@ -84,7 +84,7 @@ struct Step {
 };
 inline constexpr uint32_t kMissing = 0xffffffff;
 
-/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end.
+/// Elements of an integer input must lie in [0, extent), or [-extent, extent) where they may count from the end. A line of the door.
 struct ElementLimit {
   Slot extent = 0;
   bool from_end = false;
@@ -125,7 +125,7 @@ struct GivenSizes {
   std::span<const std::vector<int64_t>> inputs;  ///< shapes
   std::span<const int64_t> outer;                ///< a body's: from the step that runs it
 };
-/// Values of lines [from, to) given the earlier ones. Errors: size_overflow.
+/// Values of lines [from, to) given the earlier ones. Errors: size_overflow; shape_mismatch where a size that is used is divided by zero.
 Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, const GivenSizes& given, std::vector<int64_t>& values);
 
 /// Those guards of which lines [from, to) make the last size known. Errors: shape_mismatch, naming node, sizes and what was expected.

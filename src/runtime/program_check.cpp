@@ -137,7 +137,7 @@ class Checker {
 
   bool port_sound(const PortInfo& port) const {
     for (const ElementLimit& l : port.limits)
-      if (l.extent >= p_.sizes.size()) return false;
+      if (l.extent >= p_.door_lines) return false;
     return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
            port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "runtime/program.h"
+#include "runtime/undefined_sizes.h"
 
 namespace tenon::runtime {
 
@@ -18,7 +19,7 @@ std::optional<int64_t> value_of(const SizeLine& line, const GivenSizes& given, c
     case Kind::multiply: return checked_mul(v[line.a], v[line.b]);
     case Kind::floor_divide:
       if (v[line.b] == -1) return checked_sub(0, v[line.a]);
-      return v[line.b] == 0 ? 0 : floor_div(v[line.a], v[line.b]);
+      return v[line.b] == 0 ? 0 : floor_div(v[line.a], v[line.b]);  // 0: no value; check_divisions says where one is needed
     case Kind::minimum: return std::min(v[line.a], v[line.b]);
     case Kind::maximum: return std::max(v[line.a], v[line.b]);
     case Kind::select: return v[line.a] != 0 ? v[line.b] : v[line.c];
@@ -49,7 +50,7 @@ Result<void> evaluate_sizes(const Program& program, uint32_t from, uint32_t to, 
           .advice("give smaller inputs");
     values[k] = *value;
   }
-  return {};
+  return check_divisions(program, to, values);
 }
 
 bool sized_late(const Program& program, const BufferInfo& buffer) {

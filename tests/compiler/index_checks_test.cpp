@@ -44,6 +44,14 @@ TEST(IndexChecks, OfATableWhoseSizeIsKnownAtRunTime) {
   check(kText, {kTable}, {Tensor::of_f32({2, 2}, std::vector<float>{1, 2, 3, 4})}, "3");
 }
 
+TEST(IndexChecks, OfAnInputIntoATableWhoseSizeDependsOnData) {
+  constexpr std::string_view kText =
+      "graph main(x: f32[n], i: i64[m]) { where = NonZero(x) rows = Transpose(where, perm=[1, 0]) y = Gather(rows, i) return y }";
+  const auto x = [](std::vector<float> v) { return Tensor::of_f32({4}, v); };
+  check(kText, {x({1, 0, 2, 3}), ids({0, 2, -3})}, {x({1, 0, 2, 0}), ids({1, 2})}, "2");
+  check(kText, {x({1, 1, 2, 3}), ids({3})}, {x({0, 0, 0, 0}), ids({0})}, "0");
+}
+
 TEST(IndexChecks, OfElements) {
   constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[4,1]) { k = Add(i, i) y = GatherElements(t, k, axis=1) return y }";
   const auto column = [](std::vector<int64_t> v) { return Tensor::of_i64({4, 1}, v); };

@@ -123,6 +123,7 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.inputs[0].lower.clear(); },
       [](Program& p) { p.inputs[0].buffer = 99; },
       [](Program& p) { p.inputs[1].limits[0].extent = 99; },
+      [](Program& p) { p.inputs[1].limits[0].extent = p.door_lines; },
       [](Program& p) { p.outputs[0].buffer = kMissing; },
       [](Program& p) { p.outputs[0].buffer = 99; },
       [](Program& p) { p.steps[1].bindings[0].slot = 0; },
@@ -170,6 +171,44 @@ TEST(ProgramSizes, ThatOverflowAreAnError) {
   auto layout = lay_out(p, values);
   ASSERT_FALSE(layout);
   EXPECT_EQ(layout.error().code(), Code::size_overflow);
+}
+
+/// n, 12, 12 / n, n == 0, 12 / n where n is not 0, else 5
+Program dividing_program(Slot used) {
+  using Kind = SizeLine::Kind;
+  Program p;
+  p.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
+  p.sizes = {{Kind::input_dimension, 0, 0, 0, 0}, {Kind::constant, 12, 0, 0, 0}, {Kind::floor_divide, 0, 1, 0, 0},
+             {Kind::constant, 5, 0, 0, 0},        {Kind::select, 0, 0, 2, 3},    {Kind::constant, 3, 0, 0, 0},
+             {Kind::multiply, 0, 2, 5, 0}};
+  p.door_lines = 7;
+  p.buffers = {buffer(BufferInfo::Kind::arena, DType::f32, {used}, 0, "y")};
+  return p;
+}
+
+TEST(ProgramSizes, DividedByZeroAreAnErrorWhereTheyAreUsed) {
+  std::vector<int64_t> values;
+  const std::vector<Sizes> three = {{3}}, none = {{0}};
+  for (Slot used : {2u, 6u}) {
+    ASSERT_TRUE(evaluate_sizes(dividing_program(used), 0, 7, {three, {}}, values));
+    auto done = evaluate_sizes(dividing_program(used), 0, 7, {none, {}}, values);
+    ASSERT_FALSE(done) << "used: " << used;
+    EXPECT_EQ(done.error().code(), Code::shape_mismatch);
+    EXPECT_EQ(done.error()->place, "value 'y'");
+    EXPECT_EQ(done.error()->found, "12 / 0");
+  }
+  EXPECT_TRUE(evaluate_sizes(dividing_program(4), 0, 7, {none, {}}, values)) << "what was not chosen does not matter";
+  EXPECT_EQ(values[4], 5);
+  EXPECT_TRUE(evaluate_sizes(dividing_program(0), 0, 7, {none, {}}, values)) << "nor what nobody uses";
+}
+
+TEST(ProgramSizes, DividedByZeroBehindTheDoorAreAnErrorToo) {
+  Program p = dividing_program(6);
+  p.door_lines = 4;
+  std::vector<int64_t> values;
+  const std::vector<Sizes> none = {{0}};
+  ASSERT_TRUE(evaluate_sizes(p, 0, 4, {none, {}}, values));
+  EXPECT_FALSE(evaluate_sizes(p, 4, 7, {none, {}}, values));
 }
 
 struct Lives {
