@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
 QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
@@ -32,7 +33,8 @@ def field(block: str, name: str) -> str:
 
 
 def strings(text: str) -> list[str]:
-    return STRING.findall(text)
+    """What the literals say; those that stand side by side are one."""
+    return ["".join(STRING.findall(literal)) for literal in LITERAL.findall(text)]
 
 
 def shared_lists() -> dict[str, str]:
@@ -71,7 +73,7 @@ def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:
         return None
     domain = strings(field(block, "domain"))
     name = f"{domain[0]}::{names[0]}" if domain and domain[0] else names[0]
-    first, since = field(block, "first") or "7", field(block, "since") or "1"
+    first, since = field(block, "first") or "1", field(block, "since") or "1"
     operands = ", ".join(operand_list(field(block, "inputs"), shared))
     attributes = ", ".join(a.split(":")[0] for a in operand_list(field(block, "attributes"), shared))
     samples = len(operand_list(field(block, "samples"), shared))

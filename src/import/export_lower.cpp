@@ -8,8 +8,10 @@
 
 namespace tenon::import {
 namespace {
-/// Ops of ONNX Runtime's own domain are written as they are: who asks for them has that runtime.
-constexpr std::string_view kRuntimeDomain = "com.microsoft";
+/// Ops of these domains are written as they are, though they have definitions: ONNX says them, or who asks for them has ONNX Runtime.
+bool is_spoken(std::string_view domain) {
+  return domain == "com.microsoft" || domain == "ai.onnx.ml" || domain == "ai.onnx.preview.training";
+}
 }  // namespace
 
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
@@ -26,7 +28,7 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
   const ir::Node& node = graph.node(id);
-  if (!ops::def_of(*node.op).definition || node.op->domain == kRuntimeDomain) return false;
+  if (!ops::def_of(*node.op).definition || is_spoken(node.op->domain)) return false;
   if (!node.op->domain.empty()) return true;
   const int64_t lowest = lowest_opset(graph, id);
   return lowest > target.version && lowest > target.raise_to;

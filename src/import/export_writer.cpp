@@ -109,7 +109,8 @@ Result<void> ExportWriter::nodes(std::string& out, uint32_t field, const ir::Gra
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
   Call target{node.op->domain, node.op->name, {}};
-  if (is_called(graph, id, target_)) target = TRY(call(graph, id));
+  const bool called = is_called(graph, id, target_);
+  if (called) target = TRY(call(graph, id));
   std::string out;
   pbf_writer n(out);
   size_t inputs = node.explicit_inputs, results = node.outputs.size();
@@ -125,7 +126,8 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
     n.add_message(schema::node::kAttribute, graph_attribute_message(body.name, TRY(body_message(graph, node, body, scope))));
   if (!target.domain.empty()) {
     n.add_string(schema::node::kDomain, target.domain);
-    domains.emplace(target.domain, 1);
+    int64_t& version = domains.emplace(target.domain, 1).first->second;
+    if (!called) version = std::max<int64_t>(version, node.op->since_version);
   }
   if (!target.overload.empty()) n.add_string(schema::node::kOverload, target.overload);
   if (node.provenance) add_metadata(n, *node.provenance);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/tree_helpers.h"
+
+namespace tenon::ops {
+
+namespace {
+
+Result<Aggregate> aggregate_of(const NodeView& view) {
+  constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const std::string name = view.attributes->text("aggregate_function", "SUM");
+  const auto at = std::ranges::find(kNames, name);
+  if (at == std::end(kNames))
+    return refuse(view, Code::bad_attribute, "unknown aggregate_function").expected("AVERAGE, SUM, MIN or MAX").found(name);
+  return static_cast<Aggregate>(at - std::begin(kNames));
+}
+
+Result<void> infer(NodeView& view) {
+  const int64_t targets = view.attributes->integer("n_targets", 1);
+  TRY(infer_regressor(view, targets));
+  TRY(aggregate_of(view));
+  TRY(forest_of(view, "target"));
+  const size_t base = floats_of(view, "base_values").size();
+  if (base != 0 && static_cast<int64_t>(base) != targets)
+    return refuse(view, Code::bad_attribute, "one base value a target is needed")
+        .expected(std::to_string(targets))
+        .found(std::to_string(base));
+  return {};
+}
+
+Result<void> evaluate(Call& call) {
+  const Features f = TRY(features_of(call));
+  const PostTransform how = TRY(post_transform_of(call.view));
+  const Aggregate aggregate = TRY(aggregate_of(call.view));
+  const Forest forest = TRY(forest_of(call.view, "target"));
+  const std::vector<double> base = floats_of(call.view, "base_values");
+  const int64_t targets = call.view.attributes->integer("n_targets", 1);
+  Tensor& y = *TRY(call.make(0, {f.rows, targets}));
+  for (int64_t n = 0; n < f.rows; ++n) {
+    Votes votes = TRY(votes_of(call.view, forest, f.row(n), targets, aggregate));
+    for (size_t t = 0; t < base.size(); ++t) votes.scores[t] += base[t];
+    transform(how, votes.scores);
+    for (int64_t t = 0; t < targets; ++t) y.set_number(n * targets + t, votes.scores[static_cast<size_t>(t)]);
+  }
+  return {};
+}
+
+}  // namespace
+
+OP(tree_ensemble_regressor) {
+    .name = "TreeEnsembleRegressor",
+    .domain = "ai.onnx.ml",
+    .since = 3,
+    .inputs = {"X"},
+    .outputs = {"Y"},
+    .attributes = {"aggregate_function: string = SUM",
+                   "base_values: floats",
+                   "base_values_as_tensor: tensor",
+                   "n_targets: int",
+                   "nodes_falsenodeids: ints",
+                   "nodes_featureids: ints",
+                   "nodes_hitrates: floats",
+                   "nodes_hitrates_as_tensor: tensor",
+                   "nodes_missing_value_tracks_true: ints",
+                   "nodes_modes: strings",
+                   "nodes_nodeids: ints",
+                   "nodes_treeids: ints",
+                   "nodes_truenodeids: ints",
+                   "nodes_values: floats",
+                   "nodes_values_as_tensor: tensor",
+                   "post_transform: string = NONE",
+                   "target_ids: ints",
+                   "target_nodeids: ints",
+                   "target_treeids: ints",
+                   "target_weights: floats",
+                   "target_weights_as_tensor: tensor"},
+    .infer = infer,
+    .reference = evaluate,
+    .first = 1,
+    .samples = {"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                "base_values=[0.125], n_targets=1",
+                "f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                "nodes_modes=[BRANCH_LT,LEAF,LEAF,BRANCH_GTE,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                "aggregate_function=AVERAGE, n_targets=2"},
+};
+
+}  // namespace tenon::ops
