@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meaning of each operator on one pair of scalars.
 #include <cmath>
-#include <limits>
 
 #include "base/expr_evaluate.h"
 #include "base/result.h"
@@ -52,12 +51,6 @@ double float_mod(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-double float_extreme(double a, double b, bool larger) {
-  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
-  if (a == b) return larger ? (std::signbit(a) ? b : a) : (std::signbit(a) ? a : b);  // -0 is the smaller zero
-  return (a > b) == larger ? a : b;
-}
-
 double float_binary(ExprOp op, double a, double b) {
   switch (op) {
     case ExprOp::add: return a + b;
@@ -67,8 +60,8 @@ double float_binary(ExprOp op, double a, double b) {
     case ExprOp::mod: return float_mod(a, b);
     case ExprOp::rem: return std::fmod(a, b);
     case ExprOp::pow: return std::pow(a, b);
-    case ExprOp::min: return float_extreme(a, b, false);
-    case ExprOp::max: return float_extreme(a, b, true);
+    case ExprOp::min: return minimum(a, b);
+    case ExprOp::max: return maximum(a, b);
     default: break;
   }
   TENON_ASSERT(!"a binary operator on floats");

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace tenon::inline base {
 
@@ -41,6 +42,14 @@ int64_t saturate_number(DType dtype, double value) {
 double number_of_integer(DType dtype, int64_t value) {
   return dtype == DType::u64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
 }
+
+double minimum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
+double maximum(double a, double b) { return -minimum(-a, -b); }
 
 double round_to(DType dtype, double value) {
   switch (dtype) {

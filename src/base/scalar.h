@@ -15,6 +15,10 @@ int64_t wrap_number(DType dtype, double value);
 int64_t saturate_number(DType dtype, double value);
 /// The value of an integer of `dtype` as a double (u64 patterns are read as unsigned).
 double number_of_integer(DType dtype, int64_t value);
+/// IEEE 754-2019's minimum and maximum: NaN where either operand is NaN, and -0 is smaller than +0. All of Tenon means these by min and
+/// max: the operators of the scalar language, reductions, and the ops that are made of them. (ONNX leaves the sign of zero open.)
+double minimum(double a, double b);
+double maximum(double a, double b);
 /// The double nearest to what `dtype` (a float) stores for `value`; small floats saturate.
 double round_to(DType dtype, double value);
 /// The float `dtype` nearest to an integer, rounded once.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/activation_helpers.h"
+#include "base/scalar.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ constexpr double kNone = NAN;
 ValueId times(ir::Builder& build, ValueId x, double factor) { return build("Mul", {x, number_like(build, x, factor)}); }
 
 constexpr ActivationKind kKinds[] = {
-    {"relu", kNone, kNone, [](double x, double, double) { return std::fmax(x, 0); },
+    {"relu", kNone, kNone, [](double x, double, double) { return maximum(x, 0); },
      [](ir::Builder& b, ValueId x, double, double) { return b("Relu", {x}); }},
     {"tanh", kNone, kNone, [](double x, double, double) { return std::tanh(x); },
      [](ir::Builder& b, ValueId x, double, double) { return b("Tanh", {x}); }},
@@ -36,7 +37,7 @@ constexpr ActivationKind kKinds[] = {
      [](ir::Builder& b, ValueId x, double alpha, double) { return b("ThresholdedRelu", {x}, {{"alpha", static_cast<float>(alpha)}}); }},
     {"scaledtanh", 1, 1, [](double x, double alpha, double beta) { return alpha * std::tanh(beta * x); },
      [](ir::Builder& b, ValueId x, double alpha, double beta) { return times(b, b("Tanh", {times(b, x, beta)}), alpha); }},
-    {"hardsigmoid", 0.2, 0.5, [](double x, double alpha, double beta) { return std::clamp(alpha * x + beta, 0.0, 1.0); },
+    {"hardsigmoid", 0.2, 0.5, [](double x, double alpha, double beta) { return minimum(maximum(alpha * x + beta, 0), 1); },
      [](ir::Builder& b, ValueId x, double alpha, double beta) {
        return b("HardSigmoid", {x}, {{"alpha", static_cast<float>(alpha)}, {"beta", static_cast<float>(beta)}});
      }},
@@ -44,7 +45,7 @@ constexpr ActivationKind kKinds[] = {
      [](ir::Builder& b, ValueId x, double alpha, double) { return b("Elu", {x}, {{"alpha", static_cast<float>(alpha)}}); }},
     {"softsign", kNone, kNone, [](double x, double, double) { return x / (1 + std::abs(x)); },
      [](ir::Builder& b, ValueId x, double, double) { return b("Softsign", {x}); }},
-    {"softplus", kNone, kNone, [](double x, double, double) { return std::fmax(x, 0) + std::log1p(std::exp(-std::abs(x))); },
+    {"softplus", kNone, kNone, [](double x, double, double) { return maximum(x, 0) + std::log1p(std::exp(-std::abs(x))); },
      [](ir::Builder& b, ValueId x, double, double) { return b("Softplus", {x}); }},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/interpret.h"
+#include "base/scalar.h"
 
 #include <cmath>
 #include <limits>
@@ -32,11 +33,6 @@ Scalar identity(Combine combine, DType dtype) {
   }
 }
 
-double pick(double a, double b, bool smaller) {
-  if (std::isnan(a) || std::isnan(b)) return NAN;
-  return smaller ? std::min(a, b) : std::max(a, b);
-}
-
 Scalar combined(Combine combine, DType dtype, Scalar a, Scalar b) {
   const bool natural = dtype == DType::u64;
   const bool b_smaller = natural ? static_cast<uint64_t>(b.integer) < static_cast<uint64_t>(a.integer) : b.integer < a.integer;
@@ -44,8 +40,8 @@ Scalar combined(Combine combine, DType dtype, Scalar a, Scalar b) {
     case Combine::none: return b;
     case Combine::sum: return {a.number + b.number, wrap_add(a.integer, b.integer)};
     case Combine::product: return {a.number * b.number, wrap_mul(a.integer, b.integer)};
-    case Combine::min: return {pick(a.number, b.number, true), b_smaller ? b.integer : a.integer};
-    case Combine::max: return {pick(a.number, b.number, false), b_smaller ? a.integer : b.integer};
+    case Combine::min: return {minimum(a.number, b.number), b_smaller ? b.integer : a.integer};
+    case Combine::max: return {maximum(a.number, b.number), b_smaller ? a.integer : b.integer};
     case Combine::logical_and: return {0, (a.integer != 0) && (b.integer != 0)};
     case Combine::logical_or: return {0, (a.integer != 0) || (b.integer != 0)};
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference_helpers.h"
+#include "base/scalar.h"
 
 #include <algorithm>
 #include <cstring>
@@ -216,7 +217,7 @@ void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::
   if (how == "none") return copy_element(to, i, from, j);
   if (is_float(to.dtype())) {
     const double a = to.number(i), b = from.number(j);
-    to.set_number(i, how == "add" ? a + b : how == "mul" ? a * b : how == "min" ? std::fmin(a, b) : std::fmax(a, b));
+    to.set_number(i, how == "add" ? a + b : how == "mul" ? a * b : how == "min" ? minimum(a, b) : maximum(a, b));
   } else {
     const int64_t a = to.integer(i), b = from.integer(j);
     to.set_integer(i, how == "add" ? wrap_add(a, b) : how == "mul" ? wrap_mul(a, b) : how == "min" ? std::min(a, b) : std::max(a, b));

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <cmath>
+#include <optional>
 
 #include "codegen/llvm/vector.h"
 
@@ -20,18 +24,53 @@ V float_to_integer(V value, DType to) {
   return value.with(b.CreateIntrinsic(id, {type, value.type()}, {value.v}));
 }
 
+/// An integer that f64 cannot hold, rounded to odd at 2^11: it can now, and whoever rounds it to half of the bits or fewer rounds right.
+V odd_beyond_53_bits(V value, bool with_sign) {
+  const V high = with_sign ? shift_right_signed(value, 53) : shift_right(value, 53);
+  V fits = equal(high, value.same_integer(0));
+  if (with_sign) fits = fits | equal(high, value.same_integer(-1));
+  const V exact = equal(value & 0x7ff, value.same_integer(0));
+  const V odd = (value & ~int64_t{0x7ff}) | select(exact, value.same_integer(0), value.same_integer(0x800));
+  return select(fits, value, odd);
+}
+
 V integer_to_float(V value, DType from, DType to) {
   Builder& b = *value.b;
-  // f16 and bf16 go through f64, so that only one rounding happens (but for integers of more than 53 bits into bf16)
+  // f16 and bf16 go through f64, so that only one rounding happens
+  if (half(to) && bits_of(from) == 64) value = odd_beyond_53_bits(value, is_signed(from));
   llvm::Type* type = like(value, to == DType::f32 ? b.getFloatTy() : b.getDoubleTy());
   const bool is_signed_int = is_signed(from) && from != DType::boolean;
   const V number = value.with(is_signed_int ? b.CreateSIToFP(value.v, type) : b.CreateUIToFP(value.v, type));
   return half(to) ? round_half(to, number) : number;
 }
 
-/// min and max that give NaN where either operand is NaN; the compare and select is what vminps does when the second is NaN.
-V float_min(V a, V b) { return select(is_nan(a), a, select(less(a, b), a, b)); }
-V float_max(V a, V b) { return select(is_nan(a), a, select(less(b, a), a, b)); }
+/// What minps and maxps do: b where a is not the better one, so also where either is NaN and where both are zeros.
+V better(V a, V b, bool larger) { return select(larger ? less(b, a) : less(a, b), a, b); }
+
+std::optional<double> constant_of(V a) {
+  const llvm::APFloat* number = nullptr;
+  if (!llvm::PatternMatch::match(a.v, llvm::PatternMatch::m_APFloat(number)) || number->isNaN()) return std::nullopt;
+  return a.width() == 32 ? number->convertToFloat() : number->convertToDouble();
+}
+
+/// The zero that wins against every zero.
+bool is_best_zero(double c, bool larger) { return c == 0 && std::signbit(c) != larger; }
+
+V extreme_of_constant(V x, V constant, double c, bool larger) {
+  if (!is_best_zero(c, larger)) return better(constant, x, larger);
+  const V beaten = x.with(larger ? x.b->CreateFCmpOLE(x.v, constant.v) : x.b->CreateFCmpOGE(x.v, constant.v));
+  return select(beaten, constant, x);
+}
+
+/// minimum and maximum of IEEE 754-2019 (base/scalar.h). Both orders of operands give the same bits but for zeros of two signs and NaN,
+/// and there one of them gives a and the other b.
+V float_extreme(V a, V b, bool larger) {
+  if (const auto c = constant_of(b)) return extreme_of_constant(a, b, *c, larger);
+  if (const auto c = constant_of(a)) return extreme_of_constant(b, a, *c, larger);
+  const V one = to_bits(better(a, b, larger)), other = to_bits(better(b, a, larger));
+  const V either = from_bits(one | other);  // of zeros -0, of NaN and a number NaN
+  return larger ? either - from_bits(one ^ other) : either;
+}
 
 V float_sign(V x) {
   const V one = select(greater(x, 0), 1.0, x);
@@ -63,8 +102,8 @@ V float_operator(const Target& target, ExprOp op, llvm::ArrayRef<V> args) {
       return select(apart, r + args[1], r);
     }
     case ExprOp::pow: return emit_pow(target, a, args[1]);
-    case ExprOp::min: return float_min(a, args[1]);
-    case ExprOp::max: return float_max(a, args[1]);
+    case ExprOp::min: return float_extreme(a, args[1], false);
+    case ExprOp::max: return float_extreme(a, args[1], true);
     case ExprOp::equal: return equal(a, args[1]);
     case ExprOp::less: return less(a, args[1]);
     case ExprOp::less_equal: return a.with(a.b->CreateFCmpOLE(a.v, args[1].v));

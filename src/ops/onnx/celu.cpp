@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -21,7 +22,7 @@ OP(celu) {
     .reference =
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 1.0f);
-          return each(call, [=](double x) { return std::max(0.0, x) + std::min(0.0, alpha * std::expm1(x / alpha)); });
+          return each(call, [=](double x) { return maximum(0, x) + minimum(0, alpha * std::expm1(x / alpha)); });
         },
     .first = 12,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},

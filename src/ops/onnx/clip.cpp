@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -42,8 +43,7 @@ Result<void> reference_of_clip(Call& call) {
   }
   const int64_t least = int_of(call, 1, INT64_MIN), most = int_of(call, 2, INT64_MAX);
   return each(
-      call, [=](double x) { return std::isnan(x) ? x : std::min(std::max(x, low), high); },
-      [=](int64_t x) { return std::min(std::max(x, least), most); });
+      call, [=](double x) { return minimum(maximum(x, low), high); }, [=](int64_t x) { return std::min(std::max(x, least), most); });
 }
 
 /// Before opset 11 the bounds were attributes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "base/scalar.h"
 #include "ops/reduction_helpers.h"
 #include "ops/spatial_helpers.h"
 
@@ -30,8 +31,7 @@ Result<void> evaluate(Call& call) {
   Tensor& y = *TRY(call.make(0, shape));
   for (size_t b = 0; b < rows.bases.size(); ++b) {
     double top = -INFINITY;
-    for (int64_t at : rows.inner)
-      top = x[rows.bases[b] + at] != x[rows.bases[b] + at] ? NAN : top != top ? top : std::fmax(top, x[rows.bases[b] + at]);
+    for (int64_t at : rows.inner) top = maximum(top, x[rows.bases[b] + at]);
     y.set_number(static_cast<int64_t>(b), top);
   }
   return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -23,7 +24,7 @@ OP(hard_sigmoid) {
         [](Call& call) {
           const double alpha = call.view.attributes->number("alpha", 0.2f);
           const double beta = call.view.attributes->number("beta", 0.5f);
-          return each(call, [=](double x) { return std::max(0.0, std::min(1.0, alpha * x + beta)); });
+          return each(call, [=](double x) { return maximum(0, minimum(1, alpha * x + beta)); });
         },
     .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]"},
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
@@ -11,7 +12,7 @@ OP(hard_swish) {
     .inputs = {"input"},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
-    .reference = unary_reference<[](double x) { return x * std::max(0.0, std::min(1.0, x / 6.0 + 0.5)); }>,
+    .reference = unary_reference<[](double x) { return x * maximum(0, minimum(1, x / 6.0 + 0.5)); }>,
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return define_float_map(build, view, in, [&](ir::ValueId x, DType) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
@@ -23,9 +24,7 @@ OP(max) {
     }>,
     .reference =
         [](Call& call) {
-          return fold(call,
-                      Binary([](double a, double b) { return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::max(a, b); }),
-                      IntBinary([](int64_t a, int64_t b) { return std::max(a, b); }),
+          return fold(call, Binary(maximum), IntBinary([](int64_t a, int64_t b) { return std::max(a, b); }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return std::max(a, b); }));
         },
     .lowest_opset = integers_from<12>,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
@@ -23,9 +24,7 @@ OP(min) {
     }>,
     .reference =
         [](Call& call) {
-          return fold(call,
-                      Binary([](double a, double b) { return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::min(a, b); }),
-                      IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
+          return fold(call, Binary(minimum), IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return std::min(a, b); }));
         },
     .lowest_opset = integers_from<12>,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
@@ -11,7 +12,7 @@ OP(mish) {
     .inputs = {"input"},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * tanh(max(x, Expr(0)) + log1p(exp(-abs(x)))); }>,
-    .reference = unary_reference<[](double x) { return x * std::tanh(std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0)); }>,
+    .reference = unary_reference<[](double x) { return x * std::tanh(std::log1p(std::exp(-std::fabs(x))) + maximum(x, 0)); }>,
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return define_float_map(build, view, in,

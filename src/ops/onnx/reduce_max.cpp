@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/scalar.h"
 #include "ops/reduction_helpers.h"
 #include "ops/version_helpers.h"
-
-#include <cmath>
 
 namespace tenon::ops {
 
@@ -11,14 +13,7 @@ namespace {
 
 bool accepted(DType d) { return is_number(d) || is_bool(d); }
 
-/// NaN where any element is NaN.
-double extreme(std::span<const double> x) {
-  double best = -INFINITY;
-  for (double v : x) best = std::isnan(v) || best < v ? v : best;
-  for (double v : x)
-    if (std::isnan(v)) return v;
-  return best;
-}
+double extreme(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), -double{INFINITY}, maximum); }
 
 Result<void> evaluate(Call& call) {
   const DType dtype = call.in[0]->dtype();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
@@ -11,8 +12,7 @@ OP(relu) {
     .inputs = {"input"},
     .infer = infer_signed_unary,
     .form = unary_of<[](Expr x) { return max(x, Expr(0)); }>,
-    .reference =
-        number_reference<[](double x) { return std::isnan(x) ? x : std::max(x, 0.0); }, [](int64_t x) { return std::max<int64_t>(x, 0); }>,
+    .reference = number_reference<[](double x) { return maximum(x, 0); }, [](int64_t x) { return std::max<int64_t>(x, 0); }>,
     .lowest_opset = integers_from<14>,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "i32[3]", "i8[3]", "f32[3] = [nan, -inf, inf]"},
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -10,7 +11,7 @@ OP(softplus) {
     .inputs = {"input"},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return max(x, Expr(0)) + log1p(exp(-abs(x))); }>,
-    .reference = unary_reference<[](double x) { return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }>,
+    .reference = unary_reference<[](double x) { return maximum(x, 0) + std::log1p(std::exp(-std::fabs(x))); }>,
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[3] = [-inf, 1000, -1000]"},
 };
 
