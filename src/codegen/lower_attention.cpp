@@ -7,13 +7,13 @@
 #include "codegen/emitter.h"
 #include "codegen/operands.h"
 #include "codegen/schedule.h"
+#include "codegen/tiles.h"
 
 namespace tenon::codegen {
 
 namespace {
 
 constexpr int64_t kKeyBlock = 256;  ///< scores of one block of keys stay in the first-level cache
-constexpr int kPanelVectors = 2;
 constexpr int64_t kWorthAThread = 1 << 18;
 
 /// One task: a block of query rows of one head. Keys pass in blocks; each row keeps its running maximum m, sum l and weighted
@@ -21,11 +21,7 @@ constexpr int64_t kWorthAThread = 1 << 18;
 class AttentionLowering {
  public:
   AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, double scale, ArrayId keys)
-      : kernel_(kernel),
-        emit_(kernel, plan, target, "attention"),
-        nest_(nest),
-        scale_(scale),
-        rows_(target.isa == Target::Isa::avx512 ? 8 : 4) {
+      : kernel_(kernel), emit_(kernel, plan, target, "attention"), nest_(nest), scale_(scale), tile_(attention_tile(target)) {
     for (const NestAccess& a : nest.accesses) places_.push_back(affine_of(flat_of(a, plan), kAttentionAxes));
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     query_ = emit_.buffer(nest.accesses[0].array, false);
@@ -36,17 +32,17 @@ class AttentionLowering {
     head_ = extent(kHeadSize).value();
     value_ = extent(kValueSize).value();
     value_pad_ = round_up(value_, panel());
-    scaled_query_ = build().scratch(DType::f32, rows_ * head_);
-    scores_ = build().scratch(DType::f32, rows_ * kKeyBlock);
-    sums_ = build().scratch(DType::f32, rows_ * value_pad_);
-    maxima_ = build().scratch(DType::f32, rows_);
-    totals_ = build().scratch(DType::f32, rows_);
+    scaled_query_ = build().scratch(DType::f32, tile_.rows * head_);
+    scores_ = build().scratch(DType::f32, tile_.rows * kKeyBlock);
+    sums_ = build().scratch(DType::f32, tile_.rows * value_pad_);
+    maxima_ = build().scratch(DType::f32, tile_.rows);
+    totals_ = build().scratch(DType::f32, tile_.rows);
   }
 
   Result<void> run() {
-    const Dim blocks = ceil_div(extent(kQuery), Dim(rows_));
+    const Dim blocks = ceil_div(extent(kQuery), Dim(tile_.rows));
     kernel_.tasks = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks;
-    const Dim work = extent(kKey) * Dim(2 * rows_ * (head_ + value_));
+    const Dim work = extent(kKey) * Dim(2 * tile_.rows * (head_ + value_));
     kernel_.grain = max(Dim(1), floor_div(Dim(kWorthAThread), max(Dim(1), work)));
     Result<void> status;
     build().loop(build().task_begin(), build().task_end(), number(1), [&](Reg t) {
@@ -61,7 +57,7 @@ class AttentionLowering {
   TileBuilder& build() { return emit_.build(); }
   Reg number(int64_t v) { return emit_.integer(v); }
   int lanes() const { return emit_.lanes(); }
-  int64_t panel() const { return int64_t{kPanelVectors} * emit_.lanes(); }
+  int64_t panel() const { return int64_t{tile_.vectors} * emit_.lanes(); }
   Dim extent(int axis) const { return nest_.axes[axis].extent; }
   Reg real(double v) {
     ExprNode n;
@@ -91,7 +87,7 @@ class AttentionLowering {
       t = build().expr(ExprOp::div, {t, emit_.dim(n)});
       return r;
     };
-    head.first_row = build().mul(take(blocks), number(rows_));
+    head.first_row = build().mul(take(blocks), number(tile_.rows));
     head.axes[kSharing] = take(extent(kSharing));
     head.axes[kKeyHead] = take(extent(kKeyHead));
     head.axes[kBatch] = t;
@@ -115,7 +111,7 @@ class AttentionLowering {
   }
 
   void prepare(const Head& head) {
-    build().loop(number(0), number(rows_), number(1), [&](Reg r) {
+    build().loop(number(0), number(tile_.rows), number(1), [&](Reg r) {
       const Reg from = offset_of(*places_[0], head, query_row(head, r), kNone);
       const Dim step = places_[0]->coefficients[kHeadSize];
       for (int64_t d = 0; d < head_; d += lanes()) {
@@ -139,8 +135,8 @@ class AttentionLowering {
     const Reg first_panel = build().add(build().mul(number_of_head, emit_.dim(panels)), build().expr(ExprOp::div, {key, number(panel())}));
     build().loop(number(0), count, number(panel()), [&](Reg k) {
       Contract c;
-      c.rows = rows_;
-      c.vectors = kPanelVectors;
+      c.rows = tile_.rows;
+      c.vectors = tile_.vectors;
       c.lanes = lanes();
       c.a = scaled_query_;
       c.b = keys_;
@@ -151,17 +147,17 @@ class AttentionLowering {
       c.b_k = number(panel());
       c.depth = number(head_);
       const auto sums = build().contract(std::move(c));
-      for (int r = 0; r < rows_; ++r)
-        for (int v = 0; v < kPanelVectors; ++v)
+      for (int r = 0; r < tile_.rows; ++r)
+        for (int v = 0; v < tile_.vectors; ++v)
           build().store(scores_, build().add(k, number(r * kKeyBlock + int64_t{v} * lanes())),
-                        sums[static_cast<size_t>(r) * kPanelVectors + v]);
+                        sums[static_cast<size_t>(r) * tile_.vectors + v]);
     });
   }
 
   /// Masks the scores of each row, updates its maximum, and turns them into exp(score - maximum).
   Result<void> normalise(const Head& head, Reg key, Reg count) {
     Result<void> status;
-    build().loop(number(0), number(rows_), number(1), [&](Reg r) {
+    build().loop(number(0), number(tile_.rows), number(1), [&](Reg r) {
       const Reg line = build().mul(r, number(kKeyBlock));
       const Reg lowest = build().splat(real(-std::numeric_limits<double>::infinity()), lanes());
       const Reg query = query_row(head, r);
@@ -269,8 +265,8 @@ class AttentionLowering {
     const Reg base = offset_of(*places_[2], head, kNone, key);
     for (int64_t v = 0; v < value_; v += panel()) {
       Contract c;
-      c.rows = rows_;
-      c.vectors = static_cast<int>(std::min<int64_t>(kPanelVectors, ceil_div(value_ - v, int64_t{lanes()})));
+      c.rows = tile_.rows;
+      c.vectors = static_cast<int>(std::min<int64_t>(tile_.vectors, ceil_div(value_ - v, int64_t{lanes()})));
       c.lanes = lanes();
       c.a = scores_;
       c.b = values_;
@@ -281,18 +277,18 @@ class AttentionLowering {
       c.b_k = emit_.dim(places_[2]->coefficients[kKey]);
       c.depth = count;
       const int vectors = c.vectors;
-      for (int r = 0; r < rows_; ++r)
+      for (int r = 0; r < tile_.rows; ++r)
         for (int x = 0; x < vectors; ++x)
           c.accumulators_in.push_back(build().load(sums_, number(r * value_pad_ + v + int64_t{x} * lanes()), lanes()));
       const auto sums = build().contract(std::move(c));
-      for (int r = 0; r < rows_; ++r)
+      for (int r = 0; r < tile_.rows; ++r)
         for (int x = 0; x < vectors; ++x)
           build().store(sums_, number(r * value_pad_ + v + int64_t{x} * lanes()), sums[static_cast<size_t>(r) * vectors + x]);
     }
   }
 
   void finish(const Head& head) {
-    const Reg valid = build().min(number(rows_), build().sub(emit_.dim(extent(kQuery)), head.first_row));
+    const Reg valid = build().min(number(tile_.rows), build().sub(emit_.dim(extent(kQuery)), head.first_row));
     build().loop(number(0), valid, number(1), [&](Reg r) {
       const Reg to = offset_of(result_, head, build().add(head.first_row, r), kNone);
       // A row that may see no key at all is 0, as ONNX has it, not 0/0.
@@ -313,7 +309,7 @@ class AttentionLowering {
   Emitter emit_;
   const Nest& nest_;
   const double scale_;
-  const int rows_;
+  const Tile tile_;
   std::vector<std::optional<Affine>> places_;  ///< of query, key and value they are known
   Affine result_;
   int32_t query_ = -1, keys_ = -1, values_ = -1, out_ = -1;
@@ -377,7 +373,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   keys.batch = {{{kBatch}, nest.axes[kBatch].extent}, {{kKeyHead}, nest.axes[kKeyHead].extent}};
   keys.lanes = {{{kKey}, nest.axes[kKey].extent}};
   keys.depth = {{{kHeadSize}, nest.axes[kHeadSize].extent}};
-  const ArrayId packed = TRY(pack_operand(nest, keys, int64_t{kPanelVectors} * target.lanes(), plan, before));
+  const ArrayId packed = TRY(pack_operand(nest, keys, int64_t{attention_tile(target).vectors} * target.lanes(), plan, before));
   const int64_t value_size = nest.axes[kValueSize].extent.value();
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)

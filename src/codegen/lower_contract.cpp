@@ -6,16 +6,11 @@
 #include "codegen/inline.h"
 #include "codegen/operands.h"
 #include "codegen/schedule.h"
+#include "codegen/tiles.h"
 
 namespace tenon::codegen {
 
 namespace {
-
-/// Register tile. notes: 14 rows x 2 registers is one pass over the weights for short inputs and at the peak for long ones.
-struct TileShape {
-  int rows, vectors;
-};
-TileShape tile_shape(const Target& target) { return target.isa == Target::Isa::avx512 ? TileShape{14, 2} : TileShape{6, 2}; }
 
 constexpr int64_t kRowTilesPerTask = 8;     ///< a panel stays in the second-level cache while that many tiles of rows pass
 constexpr int64_t kWorthAThread = 1 << 18;  ///< floating point operations
@@ -30,7 +25,7 @@ struct TilePlace {
 class ContractLowering {
  public:
   ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, const ContractRoles& roles, ArrayId packed)
-      : kernel_(kernel), emit_(kernel, plan, target, "contract"), nest_(nest), roles_(roles), shape_(tile_shape(target)) {
+      : kernel_(kernel), emit_(kernel, plan, target, "contract"), nest_(nest), roles_(roles), shape_(contract_tile(target)) {
     rows_buffer_ = emit_.buffer(nest.accesses[roles.rows_operand].array, false);
     lanes_buffer_ = emit_.buffer(packed, false);
   }
@@ -284,7 +279,7 @@ class ContractLowering {
   Emitter emit_;
   const Nest& nest_;
   const ContractRoles& roles_;
-  const TileShape shape_;
+  const Tile shape_;
   int32_t rows_buffer_ = -1, lanes_buffer_ = -1, scratch_ = -1;
   Affine rows_place_;
   const Epilogue* epilogue_ = nullptr;
@@ -352,7 +347,7 @@ Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const
   }
   Kernel kernel;
   // Panels must have the width that the lowering uses: registers x lanes.
-  const int64_t panel = int64_t{tile_shape(target).vectors} * target.lanes();
+  const int64_t panel = int64_t{contract_tile(target).vectors} * target.lanes();
   const ArrayId packed = TRY(pack_operand(nest, *roles, panel, plan, before));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   ContractLowering lowering(kernel, plan, target, nest, *roles, packed);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/tiles.h"
 
-#include <algorithm>
-
-#include "base/checked.h"
-
 namespace tenon::codegen {
 namespace {
+
+struct Tiles {
+  Tile contract, attention;
+};
 
 // Share of the FMA peak measured beside it, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code of
 // LLVM 22 (bench/microkernel.cpp prints it again):
@@ -15,22 +15,14 @@ namespace {
 //   7x4 spills (49): rows * vectors + vectors + 1 is above the 32 registers.
 // AVX2 on the same machine:
 //   6x2 99.9  4x3 100.0  5x2 95.3  4x2 93.6  2x4 92.6  1x8 49.2
-constexpr Tile kAvx512[] = {{14, 2}, {12, 2}, {8, 3}, {6, 4}, {4, 4}, {2, 8}, {1, 8}, {1, 4}};
-constexpr Tile kAvx2[] = {{6, 2}, {4, 3}, {2, 4}, {1, 8}, {1, 4}};
+constexpr Tiles kAvx512 = {.contract = {14, 2}, .attention = {8, 2}};
+constexpr Tiles kAvx2 = {.contract = {6, 2}, .attention = {4, 2}};
+
+const Tiles& tiles_of(const Target& target) { return target.isa == Target::Isa::avx512 ? kAvx512 : kAvx2; }
 
 }  // namespace
 
-std::span<const Tile> tiles_of(const Target& target) {
-  return target.isa == Target::Isa::avx512 ? std::span<const Tile>(kAvx512) : std::span<const Tile>(kAvx2);
-}
-
-Tile tile_for(const Target& target, int64_t rows, int64_t columns) {
-  const int most = target.isa == Target::Isa::avx512 ? 14 : 6;
-  const int64_t wanted = columns > 0 ? ceil_div(columns, target.lanes()) : 2;
-  const int vectors = static_cast<int>(std::clamp<int64_t>(wanted, 1, 2));
-  if (rows <= 0) return {most, vectors};
-  const int64_t passes = std::max<int64_t>(1, ceil_div(rows, most));
-  return {static_cast<int>(std::clamp<int64_t>(ceil_div(rows, passes), 1, most)), vectors};
-}
+Tile contract_tile(const Target& target) { return tiles_of(target).contract; }
+Tile attention_tile(const Target& target) { return tiles_of(target).attention; }
 
 }  // namespace tenon::codegen
