@@ -30,6 +30,7 @@ struct CodeEntry {
 /// Position-independent machine code without undefined symbols or relocations against anything outside; constants are inside.
 /// Entry points have the C signature of runtime/kernel.h.
 struct MachineCode {
+  Target target;                   ///< what it runs on
   std::vector<std::byte> bytes;    ///< to be mapped read-execute at a page border
   std::vector<CodeEntry> entries;  ///< in the order of the kernels
 };

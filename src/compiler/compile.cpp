@@ -57,7 +57,7 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   Compiled out;
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();
-  const codegen::Target target = TRY(codegen::Target::host());
+  const codegen::Target target = options.target ? *options.target : TRY(codegen::Target::host());
   clock.begin("rewrite");
   passes::Options rewriting;
   rewriting.verify = options.verify;

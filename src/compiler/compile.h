@@ -20,7 +20,8 @@ struct CompileOptions {
   bool verify = false;    ///< check every invariant of the graph after each pass
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  std::string source;  ///< digest or path of the model, for provenance
+  std::optional<codegen::Target> target;  ///< whose code is generated; none: this CPU's best
+  std::string source;                     ///< digest or path of the model, for provenance
 };
 
 struct StepTime {

@@ -52,11 +52,17 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-/// Everything that a run needs, in the form in which this CPU runs it.
+runtime::CodeTarget tag_of(const codegen::Target& target) {
+  switch (target.isa) {
+    case codegen::Target::Isa::avx2: return runtime::CodeTarget::x86_avx2;
+    case codegen::Target::Isa::avx512: return runtime::CodeTarget::x86_avx512;
+  }
+  TENON_ASSERT(!"an ISA");
+}
+
+/// Everything that a run needs, with the code for the CPUs that it was compiled for.
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
-  const codegen::Target target = TRY(codegen::Target::host());
-  const auto tag =
-      static_cast<uint32_t>(target.isa == codegen::Target::Isa::avx512 ? runtime::CodeTarget::x86_avx512 : runtime::CodeTarget::x86_avx2);
+  const auto tag = static_cast<uint32_t>(tag_of(c.code.target));
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
   writer.add(SectionType::program, runtime::encode(c.built.program));
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});

@@ -32,11 +32,12 @@ class EngineFile : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path saved(const std::string& name, int opt) {
+  std::filesystem::path saved(const std::string& name, int opt, std::optional<codegen::Target> target = {}) {
     auto graph = ir::parse(kText, ops::table());
     EXPECT_TRUE(graph) << graph.error().text();
     CompileOptions options;
     options.opt = opt;
+    options.target = target;
     auto compiled = compile(std::move(*graph), options);
     EXPECT_TRUE(compiled) << compiled.error().text();
     const auto done = save(*compiled, options, folder_ / name);
@@ -61,6 +62,18 @@ class EngineFile : public ::testing::Test {
 
 TEST_F(EngineFile, HasTheSameBytesTwice) {
   for (int opt : {0, 3}) EXPECT_EQ(bytes_of(saved("first.engine", opt)), bytes_of(saved("second.engine", opt))) << "opt " << opt;
+}
+
+/// Whatever CPU the compiler runs on.
+TEST_F(EngineFile, SaysWhichCpusItWasCompiledFor) {
+  CpuFeatures older = cpu_features();
+  older.avx512f = false;
+  const auto avx2 = saved("avx2.engine", 3, codegen::Target{codegen::Target::Isa::avx2});
+  EXPECT_TRUE(runtime::load_engine(avx2, {.opaque = &backends::reference::device(), .cpu = older}));
+  const auto avx512 = saved("avx512.engine", 3, codegen::Target{codegen::Target::Isa::avx512});
+  const auto refused = runtime::load_engine(avx512, {.opaque = &backends::reference::device(), .cpu = older});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::wrong_target);
 }
 
 TEST_F(EngineFile, GivesTheResultsOfTheEngineInMemory) {

@@ -9,7 +9,6 @@
 #include <llvm/InitializePasses.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/PassRegistry.h>
-#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -17,14 +16,12 @@
 
 #include <atomic>
 #include <exception>
-#include <mutex>
-#include <new>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 
 #include "base/checked.h"
 #include "base/escaped.h"
+#include "codegen/llvm/handlers.h"
 #include "codegen/llvm/lower.h"
 #include "codegen/llvm/object.h"
 
@@ -51,35 +48,6 @@ llvm::TargetOptions options() {
   o.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return o;
 }
-
-/// While one lives, what LLVM ends the process for by default (no memory, a fatal error of its own) is an exception instead.
-class Handlers {
- public:
-  Handlers() {
-    const std::lock_guard guard(lock());
-    if (count()++ != 0) return;
-    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
-    llvm::install_fatal_error_handler([](void*, const char* reason, bool) { throw std::runtime_error(std::string("LLVM: ") + reason); });
-  }
-  ~Handlers() {
-    const std::lock_guard guard(lock());
-    if (--count() != 0) return;
-    llvm::remove_bad_alloc_error_handler();
-    llvm::remove_fatal_error_handler();
-  }
-  Handlers(const Handlers&) = delete;
-  Handlers& operator=(const Handlers&) = delete;
-
- private:
-  static std::mutex& lock() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  static int& count() {
-    static int users = 0;
-    return users;
-  }
-};
 
 /// What LLVM compiles in one go. Members are destroyed from the last to the first.
 struct Unit {
@@ -233,7 +201,7 @@ Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& targ
     } catch (...) { failure.keep(); }
   });
   TRY(failure.result());
-  MachineCode code;
+  MachineCode code{.target = target, .bytes = {}, .entries = {}};
   for (size_t i = 0; i < chunks; ++i) {
     const machine::Flat flat = TRY(std::move(*made[i]));
     for (size_t k = 0; k < flat.entries.size(); ++k) code.entries.push_back({chunk(i)[k].name, code.bytes.size() + flat.entries[k]});
