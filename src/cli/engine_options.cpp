@@ -16,11 +16,26 @@
 
 namespace tenon::cli {
 
+namespace {
+
+std::vector<std::string> names_of_passes() {
+  std::vector<std::string> out;
+  for (const compiler::PassName& p : compiler::pass_names()) out.emplace_back(p.name);
+  return out;
+}
+
+}  // namespace
+
 void EngineOptions::add_to(CLI::App& app) {
   model.add_to(app, "an ONNX model or an engine (.tenon)");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
   app.add_flag("--verify", verify, "check every byte of an engine file first");
+  app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
+  app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
+      ->type_name("PASS")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names_of_passes()));
 }
 
 void EngineOptions::add_guard_to(CLI::App& app) {
@@ -40,6 +55,8 @@ compiler::CompileOptions EngineOptions::compile_options(Console& console) const 
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
+  options.verify = verify_passes;
+  options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();
   options.progress = [&console](std::string_view step) { console.progress(step); };
   return options;

@@ -12,13 +12,16 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify, and those of ModelOptions.
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify,
+/// --verify-passes, --without, and those of ModelOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
   int threads = 0;
   bool verify = false;
   bool guard = false;
+  bool verify_passes = false;
+  std::vector<std::string> without;  ///< passes that do not run
 
   void add_to(CLI::App& app);
   /// --guard, of verbs that run.

@@ -38,6 +38,8 @@ class Collector {
     for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
     drop_unread(plan_);
+    for (std::span<const ir::Assumption> list : {graph_.assumptions.all(), checks_.all()})
+      plan_.assumptions.insert(plan_.assumptions.end(), list.begin(), list.end());
     return std::move(plan_);
   }
 
@@ -255,7 +257,7 @@ class Collector {
     for (size_t l = 0; l < form.loops.size(); ++l) {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
-      require_inside(nest, graph_.assumptions, where, plan_);
+      require_inside(nest, plan_, graph_.assumptions, where, checks_);
       check_indices(nest, n);
       write_in_numbers(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
@@ -337,6 +339,7 @@ class Collector {
 
   const ir::Graph& graph_;
   Plan plan_;
+  ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
   std::unordered_map<ValueId, ArrayId> ids_;
   std::set<std::pair<ArrayId, std::string>> checked_;
   std::unordered_set<const DimNode*> known_;        ///< symbols that inputs or earlier nodes give
@@ -350,13 +353,13 @@ Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> giv
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
   while (plan.arrays[access.array].same_bytes >= 0) {
     const Array& shape = plan.arrays[access.array];
-    if (!access.flat) access.flat = flatten(access.index, row_major(shape.shape));
+    const Expr flat = access.flat ? access.flat : flatten(access.index, row_major(shape.shape));
+    auto index = unflatten(flat, plan.arrays[shape.same_bytes].shape, nest.axes);
+    // What may leave its array does so dimension by dimension: padding it needs them.
+    if (!index && access.within && !access.flat) return;
     access.array = shape.same_bytes;
-    access.index.clear();
-    if (auto index = unflatten(access.flat, plan.arrays[access.array].shape, nest.axes)) {
-      access.index = std::move(*index);
-      access.flat = Expr();
-    }
+    access.flat = index ? Expr() : flat;
+    access.index = index ? std::move(*index) : std::vector<Expr>{};
   }
 }
 

@@ -9,7 +9,8 @@ namespace tenon::codegen {
 /// given: of a body, the symbols that are known around it. Errors: not_supported for a node with neither form nor reference.
 Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given = {});
 
-/// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat.
+/// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat. An access that may
+/// leave its array keeps its index: it stays before the first reshape through which that would be lost.
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);
 
 /// Drops groups whose results nobody reads.

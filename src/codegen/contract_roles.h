@@ -7,25 +7,18 @@
 
 namespace tenon::codegen {
 
-/// Axes that every place walks as one; the last is the innermost.
-struct JointAxis {
-  std::vector<int> axes;
-  Dim extent = 1;
-};
-
-/// What each axis of a sum of products is to its operands. Axes of extent 1 take no part.
-struct ContractRoles {
-  int rows_operand = 0, lanes_operand = 1;  ///< accesses: read element by element, and along the lanes
-  std::vector<JointAxis> batch;             ///< in both operands
-  std::vector<JointAxis> rows;              ///< in the rows operand only; the last runs over registers
-  std::vector<JointAxis> lanes;             ///< in the lanes operand only; the last lies along the lanes
-  std::vector<JointAxis> depth;             ///< reduced; the last is the innermost loop
-};
-
-/// nullopt where no operand has an axis for the lanes, or nothing is reduced in both.
-/// Axes are single; `join_roles` puts together what the places given walk as one.
+/// nullopt where no operand has an axis for the lanes, nothing is reduced in both, or the rows operand may leave its array and cannot be
+/// padded. Axes are single; `join_roles` puts together what the places given walk as one.
 std::optional<ContractRoles> roles_of(const Nest& nest, const Plan& plan);
 /// places: whatever must stay affine (rows operand, result, epilogue operands) over the nest's axes.
 void join_roles(ContractRoles& roles, const std::vector<Affine>& places);
+
+/// Finds the roles of a contraction again after its nest, or the memory order of what it reads and writes, was changed.
+/// false: it has none any more, and must become plain nests; the group is as it was.
+bool settle_roles(Group& group, const Plan& plan);
+/// A contraction as groups of plain loops, in order: the sum, then what would run on its tile.
+std::vector<Group> plain_groups(const Group& contraction);
+/// Settles the roles of all contractions; those that have none any more become plain loops.
+void settle_contractions(Plan& plan);
 
 }  // namespace tenon::codegen

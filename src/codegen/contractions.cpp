@@ -48,7 +48,7 @@ bool empty(const Nest& nest) {
 
 void find_contractions(Plan& plan) {
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && roles_of(g.nests[0], plan)) g.kind = GroupKind::contract;
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && settle_roles(g, plan)) g.kind = GroupKind::contract;
 }
 
 void absorb_epilogues(Plan& plan) {

@@ -5,6 +5,7 @@
 
 #include "codegen/attention.h"
 #include "codegen/collect.h"
+#include "codegen/contract_tiling.h"
 #include "codegen/diagonals.h"
 #include "codegen/inline.h"
 #include "codegen/readers.h"
@@ -155,8 +156,15 @@ class Inliner {
       if (!rewrite_nest(map, made, before, before.nests[n], after.nests[n], accesses, nullptr)) return false;
     if (after.kind == GroupKind::attention && !(operands_walk(after.nests[0]) && mask_is_cheap(before.nests[0], after.nests[0])))
       return false;
-    if (!after.epilogue) return true;
-    return rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator);
+    if (after.epilogue &&
+        !rewrite_nest(map, made, before, before.epilogue->map, after.epilogue->map, accesses, &after.epilogue->accumulator))
+      return false;
+    return after.kind != GroupKind::contract || still_contracts(before, after);
+  }
+
+  /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
+  bool still_contracts(const Group& before, Group& after) const {
+    return settle_roles(after, plan_) && (tiling_of(after, plan_) || !tiling_of(before, plan_));
   }
 
   bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses,

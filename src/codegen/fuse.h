@@ -5,7 +5,7 @@
 namespace tenon::codegen {
 
 /// Marks sums of products that the contract family runs.
-/// Needs: one nest a group.  Promises: only `kind` changes.  Not after `absorb_epilogues` (it looks at the kind).
+/// Needs: one nest a group.  Promises: only `kind` and `roles` change.  Not after `absorb_epilogues` (it looks at the kind).
 void find_contractions(Plan& plan);
 
 /// A map that is the only reader of a contraction's result runs on its tile, at the place of the map.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "codegen/contract_roles.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -174,6 +176,9 @@ class Layouts {
 
 }  // namespace
 
-void choose_layouts(Plan& plan) { Layouts(plan).run(); }
+void choose_layouts(Plan& plan) {
+  Layouts(plan).run();
+  settle_contractions(plan);
+}
 
 }  // namespace tenon::codegen

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/contract_roles.h"
+#include "codegen/contract_tiling.h"
 #include "codegen/emitter.h"
 #include "codegen/inline.h"
 #include "codegen/operands.h"
@@ -288,79 +289,51 @@ class ContractLowering {
   bool heavy_ = false;
 };
 
-bool mentions_axis(const Expr& e) {
-  if (!e) return false;
-  if (e.op() == ExprOp::axis) return true;
-  return std::any_of(e.args().begin(), e.args().end(), mentions_axis);
+/// Loops without tiles: they run every sum.
+Result<std::vector<Kernel>> lower_plainly(const Group& group, Plan& plan, const Target& target) {
+  std::vector<Kernel> kernels;
+  for (const Group& g : plain_groups(group))
+    for (Kernel& k : TRY(lower_loops(g, plan, target))) kernels.push_back(std::move(k));
+  return kernels;
 }
 
-/// The epilogue's places over the contraction's axes; nullopt where it is more than loads at affine places.
-struct EpiloguePlaces {
-  std::vector<Affine> reads;
-  Affine result;
-};
-std::optional<EpiloguePlaces> places_of(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
-  const int axes = static_cast<int>(nest.axes.size());
-  auto in_contraction = [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); };
-  EpiloguePlaces out;
-  for (const NestAccess& a : epilogue.map.accesses) {
-    if (a.within) return std::nullopt;
-    auto place = affine_of(simplify(substitute(flat_of(a, plan), in_contraction)), axes);
-    if (!place) return std::nullopt;
-    out.reads.push_back(std::move(*place));
-  }
-  const NestOutput& o = epilogue.map.outputs[0];
-  if (mentions_axis(o.value)) return std::nullopt;
-  auto place = affine_of(simplify(substitute(flat_of(o, plan), in_contraction)), axes);
-  if (!place) return std::nullopt;
-  out.result = std::move(*place);
+/// The same with the rows operand padded, where that may leave its array. nullopt: it cannot be.
+std::optional<Group> padded(const Group& group, Plan& plan, std::vector<Nest>& before) {
+  if (!group.roles) return std::nullopt;
+  Group out = group;
+  NestAccess& rows = out.nests[0].accesses[group.roles->rows_operand];
+  if (!rows.within) return out;
+  if (!pad_operand(rows, group.nests[0], plan, before)) return std::nullopt;
+  const auto roles = roles_of(out.nests[0], plan);
+  if (roles && roles->rows_operand == group.roles->rows_operand) out.roles = roles;
   return out;
 }
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target) {
-  std::vector<Kernel> kernels;
-  Nest nest = group.nests[0];
-  auto first = roles_of(nest, plan);
-  TENON_ASSERT(first);
+Result<std::vector<Kernel>> lower_contract(const Group& given, Plan& plan, const Target& target) {
   std::vector<Nest> before;
-  TRY(pad_operand(nest.accesses[first->rows_operand], nest, plan, before));
-  auto roles = roles_of(nest, plan);
-  if (!roles || roles->rows_operand != first->rows_operand || nest.accesses[roles->rows_operand].within) roles = first;
-  const int axes = static_cast<int>(nest.axes.size());
-  auto rows = affine_of(flat_of(nest.accesses[roles->rows_operand], plan), axes);
-  auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
-  if (!rows || !plain) return fail(Code::not_supported, "", "not supported yet: a contraction whose operands are not affine");
-  std::optional<EpiloguePlaces> epilogue;
-  if (group.epilogue) epilogue = places_of(*group.epilogue, nest, plan);
-  std::vector<Affine> places{*rows, epilogue ? epilogue->result : *plain};
-  if (epilogue) places.insert(places.end(), epilogue->reads.begin(), epilogue->reads.end());
-  join_roles(*roles, places);
-  if (roles->lanes.size() > 1) {
-    // Several lane axes that do not join: the result is walked as one product only if it is dense, which it is not.
-    auto alone = lower_nest(group.nests[0], plan, target);
-    if (!alone) return std::unexpected(alone.error());
-    kernels.push_back(std::move(*alone));
-    if (group.epilogue) kernels.push_back(TRY(lower_nest(group.epilogue->map, plan, target)));
-    return kernels;
-  }
+  const auto group = padded(given, plan, before);
+  const auto tiling = group ? tiling_of(*group, plan) : std::nullopt;
+  if (!tiling) return lower_plainly(given, plan, target);
+  std::vector<Kernel> kernels;
   Kernel kernel;
+  const Nest& nest = group->nests[0];
+  const Epilogue* epilogue = tiling->with_epilogue ? &*group->epilogue : nullptr;
   // Panels must have the width that the lowering uses: registers x lanes.
   const int64_t panel = int64_t{contract_tile(target).vectors} * target.lanes();
-  const ArrayId packed = TRY(pack_operand(nest, *roles, panel, plan, before));
+  const ArrayId packed = TRY(pack_operand(nest, tiling->roles, panel, plan, before));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
-  ContractLowering lowering(kernel, plan, target, nest, *roles, packed);
-  lowering.set_places(*rows, epilogue ? &*group.epilogue : nullptr, epilogue ? epilogue->reads : std::vector<Affine>{},
-                      epilogue ? epilogue->result : *plain);
+  ContractLowering lowering(kernel, plan, target, nest, tiling->roles, packed);
+  lowering.set_places(tiling->rows, epilogue, tiling->reads, tiling->result);
   TRY(lowering.run());
   Dim points = 1;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
   kernel.flops = points * Dim(2);
   kernel.nodes = nest.nodes;
-  if (epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
+  if (epilogue) kernel.nodes.insert(kernel.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
   kernels.push_back(std::move(kernel));
-  if (group.epilogue && !epilogue) kernels.push_back(TRY(lower_nest(group.epilogue->map, plan, target)));
+  if (group->epilogue && !epilogue) kernels.push_back(TRY(lower_nest(group->epilogue->map, plan, target)));
   return kernels;
 }
 

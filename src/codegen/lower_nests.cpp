@@ -463,10 +463,34 @@ Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target)
   return kernel;
 }
 
+Result<std::vector<Kernel>> lower_loops(const Group& group, Plan& plan, const Target& target) {
+  std::vector<Kernel> kernels;
+  Group padded = group;
+  std::vector<Nest> before;
+  if (group.nests.size() == 1 && is_sum_of_products(group.nests[0]))
+    for (NestAccess& a : padded.nests[0].accesses) pad_operand(a, group.nests[0], plan, before);
+  for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
+  kernels.push_back(TRY(lower_nests(padded, plan, target)));
+  return kernels;
+}
+
 Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
   Group alone;
   alone.nests.push_back(std::move(nest));
   return lower_nests(alone, plan, target);
+}
+
+Result<std::vector<Kernel>> lower_group(const Group& group, Plan& plan, const Target& target) {
+  switch (group.kind) {
+    case GroupKind::nests: return lower_loops(group, plan, target);
+    case GroupKind::contract: return lower_contract(group, plan, target);
+    case GroupKind::attention: return lower_attention(group, plan, target);
+    case GroupKind::opaque:
+    case GroupKind::control:
+    case GroupKind::check:
+    case GroupKind::sizes: break;
+  }
+  return std::vector<Kernel>{};
 }
 
 }  // namespace tenon::codegen

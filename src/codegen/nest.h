@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dim.h"
@@ -63,6 +66,21 @@ struct Epilogue {
   int accumulator = 0;
 };
 
+/// Axes that every place walks as one; the last is the innermost.
+struct JointAxis {
+  std::vector<int> axes;
+  Dim extent = 1;
+};
+
+/// What each axis of a sum of products is to its operands. Axes of extent 1 take no part.
+struct ContractRoles {
+  int rows_operand = 0, lanes_operand = 1;  ///< accesses: read element by element, and along the lanes
+  std::vector<JointAxis> batch;             ///< in both operands
+  std::vector<JointAxis> rows;              ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;             ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;             ///< reduced; the last is the innermost loop
+};
+
 /// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
 struct IndexLimit {
   ArrayId input = -1;
@@ -79,6 +97,7 @@ struct Group {
   int outer = 0;
   double scale = 1;  ///< attention: factor of the products
   std::optional<Epilogue> epilogue;
+  std::optional<ContractRoles> roles;    ///< contract: of its nest as it stands; whoever edits the nest settles them again
   ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
   IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
@@ -90,8 +109,8 @@ struct Plan {
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;  ///< of the graph
   std::vector<IndexLimit> limits;
-  ir::Assumptions checks;             ///< what loops ask of sizes beyond what inference assumed
-  std::vector<const DimNode*> given;  ///< of a body: symbols that the graph around it knows
+  std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
+  std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
 };
 
 /// Row-major strides.
@@ -111,7 +130,11 @@ std::string text_of(const Plan& plan);
 struct PlanOptions {
   bool fuse = true;  ///< off: one kernel a node
   bool channels_last = true;
-  std::vector<const DimNode*> given;  ///< of a body: symbols that the graph around it knows
+  std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
+  std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
+  bool verify = false;                          ///< check every invariant of the plan after each pass
+  /// Called after `collect` and after each pass that changed something. May be null.
+  std::function<void(std::string_view pass, const Plan& plan)> dump = {};
 };
 /// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);

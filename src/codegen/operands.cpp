@@ -13,16 +13,6 @@ namespace {
 
 Expr zero() { return Expr::integer(DType::i64, 0); }
 
-/// Lowest and highest value of an affine index over the axes.
-std::pair<Dim, Dim> range_of(const Affine& index, const Nest& nest) {
-  Dim low = index.offset, high = index.offset;
-  for (size_t x = 0; x < nest.axes.size(); ++x) {
-    const Dim reach = index.coefficients[x] * (nest.axes[x].extent - 1);
-    (index.coefficients[x].lower() < 0 ? low : high) = (index.coefficients[x].lower() < 0 ? low : high) + reach;
-  }
-  return {low, high};
-}
-
 /// Constant axes, sorted so that the array is walked densely: (axis, extent), outermost first; nullopt where it is not dense.
 std::optional<std::vector<int>> dense_order(const Affine& place, const Nest& nest, const Sizes& shape) {
   std::vector<int> order;
@@ -82,55 +72,6 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const ContractRoles& role
 }
 
 }  // namespace
-
-ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> order) {
-  Array a;
-  a.dtype = dtype;
-  a.shape = std::move(shape);
-  a.order = std::move(order);
-  a.strides = strides_in_order(a.shape, a.order);
-  plan.arrays.push_back(std::move(a));
-  return static_cast<ArrayId>(plan.arrays.size() - 1);
-}
-
-Result<void> pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before) {
-  if (!access.within) return {};
-  if (access.flat) return fail(Code::not_supported, "", "not supported yet: a padded operand behind a reshape");
-  const Array source = plan.arrays[access.array];
-  DimList shape;
-  Nest copy;
-  NestAccess read{access.array, access.dtype, {}, {}, Expr(), access.fill};
-  std::vector<Expr> written, moved;
-  for (size_t d = 0; d < source.shape.size(); ++d) {
-    auto index = affine_of(access.index[d], static_cast<int>(nest.axes.size()));
-    if (!index) return fail(Code::not_supported, "", "not supported yet: a padded operand whose index is not affine");
-    auto [low, high] = range_of(*index, nest);
-    const bool inside = low.lower() >= 0 && high.less(source.shape[d]).value_or(false);
-    const int x = static_cast<int>(d);
-    copy.axes.push_back({ops::Axis::Kind::parallel, inside ? source.shape[d] : max(high - low + 1, Dim(0))});
-    written.push_back(Expr::axis(x));
-    const Expr at = inside ? Expr::axis(x) : simplify(Expr::axis(x) + Expr::dim(low));
-    read.index.push_back(at);
-    moved.push_back(inside ? access.index[d] : simplify(access.index[d] - Expr::dim(low)));
-    if (inside) continue;
-    const Expr fits = logical_and(zero() <= at, at < Expr::dim(source.shape[d]));
-    read.within = read.within ? logical_and(read.within, fits) : fits;
-  }
-  for (const ops::Axis& a : copy.axes) shape.push_back(a.extent);
-  if (!read.within) read.fill = Expr();
-  const ArrayId padded = add_temporary(plan, access.dtype, std::move(shape), source.order);
-  copy.accesses.push_back(std::move(read));
-  NestOutput out;
-  out.array = padded;
-  out.dtype = access.dtype;
-  out.value = Expr::input(0, access.dtype);
-  out.index = std::move(written);
-  copy.outputs.push_back(std::move(out));
-  copy.nodes = nest.nodes;
-  before.push_back(std::move(copy));
-  access = NestAccess{padded, access.dtype, std::move(moved), {}, {}, {}};
-  return {};
-}
 
 void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
   if (vector_axis < 0) return;
@@ -194,6 +135,7 @@ Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64
   for (Expr& e : read.index) e = simplify(substitute(e, place));
   if (read.flat) read.flat = simplify(substitute(read.flat, place));
   if (read.within) read.within = substitute(read.within, place);
+  if (read.fill) read.fill = substitute(read.fill, place);
   if (!(mod(lanes, Dim(panel)) == Dim(0))) {
     const Expr fits = lane < Expr::dim(lanes);
     read.within = read.within ? logical_and(read.within, fits) : fits;

@@ -2,16 +2,9 @@
 #pragma once
 #include "codegen/contract_roles.h"
 #include "codegen/kernel.h"
+#include "codegen/padding.h"
 
 namespace tenon::codegen {
-
-/// A new array between kernels.
-ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> order = {});
-
-/// Where an access may leave its array (a padded convolution), copies the array into a larger one with the fill around it, and points
-/// the access there; the copying nest is appended to `before`. Nothing is done where the access is always inside.
-/// Errors: not_supported where the reach is not affine.
-Result<void> pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before);
 
 /// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise
 /// convolution).

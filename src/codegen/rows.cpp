@@ -31,8 +31,14 @@ bool indexed_by_outer(const std::vector<Expr>& index, int outer, const Nest& nes
   return true;
 }
 
+/// Whether the bytes of `array` are those of `made`: itself, or a reshape of it.
+bool is_or_shares(ArrayId array, ArrayId made, const Plan& plan) {
+  while (array >= 0 && array != made) array = plan.arrays[array].same_bytes;
+  return array == made;
+}
+
 /// How many leading axes all nests share, such that whatever one writes and another reads stays within one step of them.
-int shared_outer(const std::vector<const Nest*>& nests) {
+int shared_outer(const std::vector<const Nest*>& nests, const Plan& plan) {
   int outer = leading(*nests[0]);
   for (const Nest* n : nests) {
     int same = 0;
@@ -43,41 +49,51 @@ int shared_outer(const std::vector<const Nest*>& nests) {
     for (const NestOutput& o : writer->outputs)
       for (const Nest* reader : nests)
         for (const NestAccess& a : reader->accesses)
-          if (a.array == o.array)
-            while (outer > 0 && !(indexed_by_outer(a.index, outer, *reader) && indexed_by_outer(o.index, outer, *writer))) --outer;
+          if (is_or_shares(a.array, o.array, plan))
+            while (outer > 0 &&
+                   !(a.array == o.array && indexed_by_outer(a.index, outer, *reader) && indexed_by_outer(o.index, outer, *writer)))
+              --outer;
   return outer;
 }
 
-bool reads(const Group& g, const Group& writer) {
+bool reads(const Group& g, const Group& writer, const Plan& plan) {
   for (const Nest& w : writer.nests)
     for (const NestOutput& o : w.outputs) {
+      const auto meets = [&](const NestAccess& a) { return is_or_shares(a.array, o.array, plan); };
       for (const Nest& n : g.nests)
-        for (const NestAccess& a : n.accesses)
-          if (a.array == o.array) return true;
-      if (g.epilogue)
-        for (const NestAccess& a : g.epilogue->map.accesses)
-          if (a.array == o.array) return true;
+        if (std::ranges::any_of(n.accesses, meets)) return true;
+      if (g.epilogue && std::ranges::any_of(g.epilogue->map.accesses, meets)) return true;
+      if (std::ranges::any_of(g.inputs, [&](ArrayId a) { return is_or_shares(a, o.array, plan); })) return true;
     }
   return false;
 }
 
+/// Both write parts of one array: the later one may write over what the earlier one wrote.
+bool share_an_output(const Group& a, const Group& b) {
+  const auto writes = [](const Group& g, ArrayId array) {
+    for (const Nest& n : g.nests)
+      for (const NestOutput& o : n.outputs)
+        if (o.array == array) return true;
+    return false;
+  };
+  for (const Nest& n : a.nests)
+    for (const NestOutput& o : n.outputs)
+      if (writes(b, o.array)) return true;
+  return false;
+}
+
 /// Joined only where no parallelism is lost: every loop with a reduction keeps all its parallel axes as outer ones.
-bool join(Group& first, Group& second) {
+bool join(Group& first, Group& second, const Plan& plan) {
   if (!has_row(first) && !has_row(second)) return false;
   if (first.nests.size() + second.nests.size() > kMostNests) return false;
   std::vector<const Nest*> nests;
   for (const Group* g : {&first, &second})
     for (const Nest& n : g->nests) nests.push_back(&n);
-  const int outer = shared_outer(nests);
+  const int outer = shared_outer(nests, plan);
   if (outer == 0) return false;
   for (const Nest* n : nests)
     if (leading(*n) != static_cast<int>(n->axes.size()) && leading(*n) != outer) return false;
-  // One writer an array: a partial writer (Concat) stays alone.
-  for (const Nest& n : first.nests)
-    for (const NestOutput& o : n.outputs)
-      for (const Nest& m : second.nests)
-        for (const NestOutput& p : m.outputs)
-          if (o.array == p.array) return false;
+  if (share_an_output(first, second)) return false;  // a partial writer (Concat) stays alone
   second.nests.insert(second.nests.begin(), std::make_move_iterator(first.nests.begin()), std::make_move_iterator(first.nests.end()));
   second.outer = outer;
   first.nests.clear();
@@ -92,17 +108,11 @@ void group_rows(Plan& plan) {
     if (plan.groups[g].kind != GroupKind::nests || plan.groups[g].nests.empty()) continue;
     for (size_t back = 1; back <= std::min(g, kLookBack); ++back) {
       Group& first = plan.groups[g - back];
-      if (first.kind != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first)) continue;
-      // The earlier group moves down to this one: nobody in between may need it.
+      if (first.kind != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first, plan)) continue;
+      // The earlier group moves down to this one: nobody in between may need it, or write over it.
       bool free = true;
-      for (size_t k = g - back + 1; k < g; ++k) {
-        free &= !reads(plan.groups[k], first);
-        for (ArrayId a : plan.groups[k].inputs)
-          for (const Nest& n : first.nests)
-            for (const NestOutput& o : n.outputs)
-              for (ArrayId x = a; x >= 0; x = plan.arrays[x].same_bytes) free &= x != o.array;
-      }
-      if (free) join(first, plan.groups[g]);
+      for (size_t k = g - back + 1; k < g; ++k) free &= !reads(plan.groups[k], first, plan) && !share_an_output(plan.groups[k], first);
+      if (free) join(first, plan.groups[g], plan);
     }
   }
   std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });

@@ -13,8 +13,8 @@ using Kind = ir::Assumption::Kind;
 
 class Checker {
  public:
-  Checker(const Nest& nest, const ir::Assumptions& assumed, const std::string& where, Plan& plan)
-      : assumed_(assumed), where_(where), plan_(plan) {
+  Checker(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where, ir::Assumptions& checks)
+      : plan_(plan), assumed_(assumed), where_(where), checks_(checks) {
     for (const ops::Axis& a : nest.axes) extents_.push_back(a.extent);
   }
 
@@ -38,22 +38,23 @@ class Checker {
 
   void require(Dim a, Dim b, const char* what) {
     if (a.is_overflow() || b.is_overflow() || assumed_.implies(Kind::at_least, a, b)) return;
-    plan_.checks.add(Kind::at_least, a, b, [&](ir::Assumption& made) {
+    checks_.add(Kind::at_least, a, b, [&](ir::Assumption& made) {
       made.where = where_;
       made.what = what;
     });
   }
 
   std::vector<Dim> extents_;
+  const Plan& plan_;
   const ir::Assumptions& assumed_;
   const std::string& where_;
-  Plan& plan_;
+  ir::Assumptions& checks_;
 };
 
 }  // namespace
 
-void require_inside(const Nest& nest, const ir::Assumptions& assumed, const std::string& where, Plan& plan) {
-  Checker check(nest, assumed, where, plan);
+void require_inside(const Nest& nest, const Plan& plan, const ir::Assumptions& assumed, const std::string& where, ir::Assumptions& checks) {
+  Checker check(nest, plan, assumed, where, checks);
   for (const NestAccess& a : nest.accesses)
     if (!a.within) check.place(a.index, a.array);
   for (const NestOutput& o : nest.outputs)

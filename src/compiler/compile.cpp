@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/reference/device/reference.h"
 #include "base/threads.h"
+#include "codegen/plan.h"
 #include "compiler/lower.h"
 #include "passes/pipeline.h"
 
@@ -62,10 +64,16 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
+  rewriting.off = options.off;
   TRY(passes::optimise(*graph, rewriting));
   TRY(backends::cpu::prepare(*graph));
   clock.begin("plan and lower");
-  program::Lowered lowered = TRY(lower(*graph, {.fuse = options.opt > 0, .channels_last = options.opt > 0, .given = {}}, target));
+  codegen::PlanOptions planning;
+  planning.fuse = planning.channels_last = options.opt > 0;
+  planning.off = options.off;
+  planning.verify = options.verify;
+  planning.dump = options.dump_plan;
+  program::Lowered lowered = TRY(lower(*graph, planning, target));
   out.plan = lowered.plan;
   out.built = TRY(program::build(std::move(lowered)));
   clock.begin("generate");
@@ -77,6 +85,16 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
 }
 
 }  // namespace
+
+std::vector<PassName> pass_names() {
+  std::vector<PassName> out;
+  const auto add = [&](const auto& pass) {
+    if (std::ranges::none_of(out, [&](const PassName& p) { return p.name == pass.name; })) out.push_back({pass.name, pass.docs});
+  };
+  for (const passes::Pass& p : passes::pipeline()) add(p);
+  for (const codegen::PlanPass& p : codegen::plan_passes()) add(p);
+  return out;
+}
 
 Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   auto compiled = compile_graph(std::move(graph), options);

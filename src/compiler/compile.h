@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,15 @@ struct CompileOptions {
   int opt = 3;            ///< 0: no rewriting, one kernel a node ... 3: everything
   int threads = 0;        ///< 0: as many as this process may use
   bool portable = false;  ///< leave native code out of the engine file
-  bool verify = false;    ///< check every invariant of the graph after each pass
+  bool verify = false;    ///< check every invariant of the graph, and of the plan, after each pass
+  /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
+  std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
   std::optional<codegen::Target> target;  ///< whose code is generated; none: this CPU's best
-  std::string source;                     ///< digest or path of the model, for provenance
+  /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
+  std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
+  std::string source;  ///< digest or path of the model, for provenance
 };
 
 struct StepTime {
@@ -46,6 +51,13 @@ struct Compiled {
   codegen::MachineCode code;
   CompileReport report;
 };
+
+/// A pass of the graph or of planning: its name, and one sentence on what it does.
+struct PassName {
+  std::string_view name, docs;
+};
+/// All of them, in the order in which they run; a name that runs again stands once.
+std::vector<PassName> pass_names();
 
 /// Rewrites, plans, generates code. The graph is consumed.
 /// Errors: not_supported, naming node and reason; whatever makes the graph illegal.

@@ -103,9 +103,8 @@ class ProgramBuilder {
   /// What inference took for granted, where the program still knows the sizes that it speaks of.
   template <class Visit>
   void each_assumption(Visit visit) const {
-    for (const ir::Assumptions* list : {&graph_.assumptions, &plan_.checks})
-      for (const ir::Assumption& a : list->all())
-        if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
+    for (const ir::Assumption& a : plan_.assumptions)
+      if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
   }
 
   void add_guards() {
@@ -132,7 +131,8 @@ class ProgramBuilder {
       for (const Kernel& k : lowered_.kernels[g]) {
         want(k.sizes);
         want({k.tasks, k.grain, k.flops});
-        for (ArrayId a : k.arguments) want(plan_.arrays[a].shape);
+        for (ArrayId a : k.arguments)
+          for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
       }
       for (const auto* list : {&group.inputs, &group.outputs})
         for (ArrayId a : *list)
@@ -162,7 +162,7 @@ class ProgramBuilder {
         port.dimensions.push_back(d.text());
         const DimNode* n = d.node();
         const bool is_symbol = n && n->kind == DimNode::Kind::symbol;
-        port.lower.push_back(is_symbol ? least_size(*n, graph_.assumptions.all()) : d.lower());
+        port.lower.push_back(is_symbol ? least_size(*n, plan_.assumptions) : d.lower());
         port.upper.push_back(d.upper());
       }
       ports.push_back(std::move(port));

@@ -41,6 +41,7 @@ struct Planned {
 
 Planned planned(std::string_view text, PlanOptions options = {}) {
   Planned out;
+  options.verify = true;
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return out;

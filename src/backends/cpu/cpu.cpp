@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "codegen/attention.h"
-#include "codegen/inline.h"
-#include "codegen/operands.h"
 #include "ops/op.h"
 
 namespace tenon::backends::cpu {
@@ -13,35 +11,7 @@ namespace tenon::backends::cpu {
 namespace {
 
 using codegen::Group;
-using codegen::GroupKind;
 using codegen::Kernel;
-
-/// A depthwise convolution reads a padded copy, so that its inner loop asks nothing; an operand that cannot be padded stays as it is.
-Result<std::vector<Kernel>> lower_loops(const Group& group, codegen::Plan& plan, const codegen::Target& target) {
-  std::vector<Kernel> kernels;
-  Group padded = group;
-  std::vector<codegen::Nest> before;
-  if (group.nests.size() == 1 && codegen::is_sum_of_products(group.nests[0]))
-    for (codegen::NestAccess& a : padded.nests[0].accesses)
-      if (auto done = codegen::pad_operand(a, group.nests[0], plan, before); !done && done.error().code() != Code::not_supported)
-        return std::unexpected(done.error());
-  for (codegen::Nest& n : before) kernels.push_back(TRY(codegen::lower_nest(std::move(n), plan, target)));
-  kernels.push_back(TRY(codegen::lower_nests(padded, plan, target)));
-  return kernels;
-}
-
-Result<std::vector<Kernel>> lower_group(const Group& group, codegen::Plan& plan, const codegen::Target& target) {
-  switch (group.kind) {
-    case GroupKind::nests: return lower_loops(group, plan, target);
-    case GroupKind::contract: return codegen::lower_contract(group, plan, target);
-    case GroupKind::attention: return codegen::lower_attention(group, plan, target);
-    case GroupKind::opaque:
-    case GroupKind::control:
-    case GroupKind::check:
-    case GroupKind::sizes: break;
-  }
-  return std::vector<Kernel>{};
-}
 
 /// A result that is an input or a constant is copied, and kernels copy only what they can compute with: the rest passes an Identity.
 Result<void> own_results(ir::Graph& graph) {
@@ -93,7 +63,7 @@ Result<void> prepare(ir::Graph& graph) {
 Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::Target& target) {
   std::vector<std::vector<Kernel>> out;
   for (const Group& group : plan.groups) {
-    auto kernels = lower_group(group, plan, target);
+    auto kernels = codegen::lower_group(group, plan, target);
     if (!kernels) {
       Error e = std::move(kernels.error());
       const ir::NodeId n = group.node                                              ? group.node

@@ -23,6 +23,7 @@ struct Options {
   EngineOptions engine;
   std::string output;
   std::string svg;
+  std::string dump_plan;
   bool portable = false;
 };
 
@@ -64,13 +65,35 @@ std::string peak_text(const Result<runtime::PlannedBytes>& planned, const std::s
                  : fmt::format("not known at {}: {}", at, planned.error()->what);
 }
 
+/// Writes the plan after each pass that changed it as DIR/NN-PASS.txt.
+class PlanDump {
+ public:
+  explicit PlanDump(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void add(std::string_view pass, const codegen::Plan& plan) {
+    if (!status_) return;
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    status_ = files::write_file(folder_ / fmt::format("{:03}-{}.txt", ++count_, pass), codegen::text_of(plan));
+  }
+  Result<void> status() { return std::move(status_); }
+
+ private:
+  std::filesystem::path folder_;
+  int count_ = 0;
+  Result<void> status_;
+};
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   auto options = o.engine.compile_options(console);
   options.portable = o.portable;
+  PlanDump dump(o.dump_plan);
+  if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
   auto compiled = TRY(compiler::compile(std::move(imported.graph), options));
+  TRY(dump.status());
   std::filesystem::path path = o.output;
   if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
   console.progress("write");
@@ -121,6 +144,8 @@ VERB(build) {
       o->engine.add_to(app);
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
+      app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")
+          ->type_name("DIR");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
       return [o](Console& console) { return build_engine(*o, console); };
     },

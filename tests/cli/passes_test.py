@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes of a build: left out, checked, and the plan after each of them."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+MODEL = ROOT / "examples/mlp.onnx"
+
+
+def tenon(*arguments: object) -> subprocess.CompletedProcess:
+    return subprocess.run([str(TENON), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+class Passes(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def plans(self, *options: str) -> dict[str, str]:
+        """The plan after each planning pass that changed it, by the pass's name."""
+        out = self.folder / "plans"
+        built = tenon("build", MODEL, "-o", self.folder / "m.tenon", "--dump-plan", out, *options)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        files = sorted(out.iterdir())
+        return {f.stem.split("-", 1)[1]: f.read_text() for f in files}
+
+    def test_the_plan_is_written_after_each_pass_that_changed_it(self):
+        plans = self.plans()
+        self.assertEqual(list(plans)[:2], ["collect", "find_contractions"])
+        self.assertNotIn("contract ", plans["collect"])
+        self.assertIn("contract ", plans["find_contractions"])
+        self.assertIn("then for", plans["absorb_epilogues"])
+
+    def test_a_pass_that_is_left_out_does_nothing(self):
+        plans = self.plans("--without", "absorb_epilogues")
+        self.assertNotIn("absorb_epilogues", plans)
+        self.assertFalse([name for name, plan in plans.items() if "then for" in plan])
+
+    def test_a_pass_that_there_is_not_is_refused_with_the_names(self):
+        refused = tenon("run", MODEL, "--without", "nothing")
+        self.assertEqual(refused.returncode, 2)
+        for name in ("absorb_epilogues", "common_subexpressions"):
+            self.assertIn(name, refused.stderr)
+
+    def test_passes_are_checked(self):
+        self.assertEqual(tenon("run", MODEL, "--verify-passes").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

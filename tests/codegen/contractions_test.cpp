@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products whose operands and epilogues are views of all kinds: every one is lowered, and gives what the reference says.
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
+#include "ops/sample.h"
+#include "plan_run.h"
+
+namespace tenon::codegen {
+namespace {
+
+/// Runs the graph fused, fused without layouts, and unfused; "n" is 5 and "m" is 3.
+void runs(std::string_view text) {
+  const auto graph = ir::parse(text, ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  std::vector<Tensor> inputs;
+  for (ir::ValueId v : (*graph)->inputs()) {
+    Sizes sizes;
+    for (Dim d : *(*graph)->value(v).type.shape)
+      sizes.push_back(substitute(d, [](const DimNode& s) { return Dim(s.name == "n" ? 5 : 3); }).value());
+    inputs.push_back(*ops::random_tensor(DType::f32, sizes, inputs.size() + 1));
+  }
+  const auto want = ops::evaluate(**graph, inputs);
+  ASSERT_TRUE(want) << want.error().text();
+  for (const auto& [fuse, layouts] : {std::pair(true, true), {true, false}, {false, false}}) {
+    PlanOptions options;
+    options.fuse = fuse;
+    options.channels_last = layouts;
+    options.verify = true;
+    const auto planned = planned_graph(**graph, options, Target{});
+    ASSERT_TRUE(planned) << planned.error().text();
+    const auto got = run(*planned, inputs);
+    ASSERT_TRUE(got) << got.error().text();
+    for (int64_t i = 0; i < (*want)[0].count(); ++i)
+      ASSERT_NEAR((*want)[0].number(i), (*got)[0].number(i), 1e-4) << "element " << i << "\n" << text_of(planned->plan);
+  }
+}
+
+TEST(Contractions, OfATableLookedUpByDistance) {
+  runs(R"(graph main(q: f32[n,8], table: f32[9,8], x: f32[m]) {
+    const zero: i64[] = [0]
+    const one: i64[] = [1]
+    const low: i64[] = [-4]
+    const high: i64[] = [4]
+    const first: i64[1] = [0]
+    const second: i64[1] = [1]
+    qs = Shape(q, start=0, end=1)
+    xs = Shape(x, start=0, end=1)
+    queries = Squeeze(qs)
+    keys = Squeeze(xs)
+    i = Range(zero, queries, one)
+    j = Range(zero, keys, one)
+    row = Unsqueeze(i, second)
+    column = Unsqueeze(j, first)
+    d = Sub(row, column)
+    near = Clip(d, low, high)
+    place = Add(near, high)
+    keys_by_place = Gather(table, place)
+    y = Einsum(q, keys_by_place, equation="ic,ijc->ij")
+    return y
+  })");
+}
+
+TEST(Contractions, OfATiledOperand) {
+  runs(R"(graph main(x: f32[n,4], w: f32[12,6]) {
+    const times: i64[2] = [1, 3]
+    t = Tile(x, times)
+    y = MatMul(t, w)
+    return y
+  })");
+}
+
+TEST(Contractions, OfAMirroredPad) {
+  runs(R"(graph main(x: f32[n,4], w: f32[8,6]) {
+    const pads: i64[4] = [0, 2, 0, 2]
+    t = Pad(x, pads, mode="reflect")
+    y = MatMul(t, w)
+    return y
+  })");
+}
+
+TEST(Contractions, OfPixelsShuffledIntoPlace) {
+  runs(R"(graph main(x: f32[1,8,4,4], w: f32[3,2,3,3]) {
+    t = DepthToSpace(x, blocksize=2)
+    y = Conv(t, w, pads=[1, 1, 1, 1])
+    return y
+  })");
+}
+
+TEST(Contractions, OfASliceThatIsPadded) {
+  runs(R"(graph main(x: f32[1,2,8,8], w: f32[3,2,3,3]) {
+    const from: i64[2] = [1, 2]
+    const to: i64[2] = [7, 7]
+    const axes: i64[2] = [2, 3]
+    t = Slice(x, from, to, axes)
+    y = Conv(t, w, pads=[1, 1, 1, 1])
+    r = Relu(y)
+    return r
+  })");
+}
+
+TEST(Contractions, OfTokensPaddedAsAnImage) {
+  runs(R"(graph main(x: f32[1,2,36], w: f32[3,2,3,3]) {
+    const shape: i64[4] = [1, 2, 6, 6]
+    t = Reshape(x, shape)
+    y = Conv(t, w, pads=[1, 1, 1, 1])
+    return y
+  })");
+}
+
+TEST(Contractions, OfAPaddedBatchOfOneMatrix) {
+  runs(R"(graph main(x: f32[1,3,4], w: f32[5,4,6]) {
+    const sizes: i64[3] = [3, 1, 1]
+    const pads: i64[6] = [1, 0, 0, 1, 0, 0]
+    e = Expand(x, sizes)
+    t = Pad(e, pads)
+    y = MatMul(t, w)
+    return y
+  })");
+}
+
+TEST(Contractions, OfPaddedPanels) {
+  runs(R"(graph main(x: f32[5,3,4], w: f32[1,4,6]) {
+    const sizes: i64[3] = [3, 1, 1]
+    const pads: i64[6] = [1, 0, 0, 1, 0, 0]
+    e = Expand(w, sizes)
+    t = Pad(e, pads)
+    y = MatMul(x, t)
+    return y
+  })");
+}
+
+TEST(Contractions, WhoseEpilogueReadsATile) {
+  runs(R"(graph main(x: f32[n,4], w: f32[4,6], b: f32[n,3]) {
+    const times: i64[2] = [1, 2]
+    h = MatMul(x, w)
+    t = Tile(b, times)
+    y = Add(h, t)
+    return y
+  })");
+}
+
+TEST(Contractions, OfEnlargedPixels) {
+  runs(R"(graph main(x: f32[1,2,3,3], w: f32[3,2,3,3]) {
+    const scales: f32[4] = [1, 1, 2, 2]
+    t = Resize(x, _, scales, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    y = Conv(t, w, pads=[1, 1, 1, 1])
+    return y
+  })");
+}
+
+}  // namespace
+}  // namespace tenon::codegen

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan_run.h"
+
+#include <unordered_map>
+
+#include "ops/evaluate.h"
+
+namespace tenon::codegen {
+
+Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target) {
+  PlannedGraph out{&graph, TRY(plan(graph, options)), {}, target};
+  for (const Group& group : out.plan.groups) {
+    auto kernels = lower_group(group, out.plan, target);
+    if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
+    for (const Kernel& k : *kernels) TRY(verify(k.tile));
+    out.kernels.push_back(std::move(*kernels));
+  }
+  return out;
+}
+
+namespace {
+
+class Runner {
+ public:
+  Runner(const PlannedGraph& planned, bool native)
+      : planned_(planned), plan_(planned.plan), native_(native), buffers_(plan_.arrays.size()) {}
+
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) {
+    for (size_t k = 0; k < inputs.size(); ++k) bind(plan_.arrays[plan_.inputs[k]].shape, inputs[k]);
+    for (size_t k = 0; k < inputs.size(); ++k) buffers_[plan_.inputs[k]] = inputs[k];
+    for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(run_group(g));
+    std::vector<Tensor> out;
+    for (ArrayId a : plan_.outputs) out.push_back(TRY(buffer(a)));
+    return out;
+  }
+
+ private:
+  void bind(const DimList& shape, const Tensor& t) {
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d].node() && shape[d].node()->kind == DimNode::Kind::symbol) symbols_[shape[d].node()] = t.shape()[d];
+  }
+
+  int64_t number(Dim d) const {
+    const Dim known = substitute(d, [&](const DimNode& s) { return Dim(symbols_.at(&s)); });
+    TENON_ASSERT(known.is_number());
+    return known.value();
+  }
+
+  Sizes numbers(const DimList& dims) const {
+    Sizes out;
+    for (Dim d : dims) out.push_back(number(d));
+    return out;
+  }
+
+  /// The bytes of an array; what shares them with another array has its own shape over them.
+  Result<Tensor> buffer(ArrayId a) {
+    const Array& array = plan_.arrays[a];
+    if (array.constant && !buffers_[a]) buffers_[a] = TRY(ir::materialise(*array.constant));
+    if (!buffers_[a] && array.same_bytes >= 0) {
+      Tensor behind = TRY(buffer(array.same_bytes));
+      const std::byte* bytes = behind.data();
+      return Tensor::view(array.dtype, numbers(array.shape), bytes, std::make_shared<Tensor>(std::move(behind)));
+    }
+    if (!buffers_[a]) {
+      buffers_[a] = TRY(Tensor::make(array.dtype, numbers(array.shape)));
+      std::memset(buffers_[a]->mutable_data(), 0xff, static_cast<size_t>(buffers_[a]->byte_size()));
+    }
+    return *buffers_[a];
+  }
+
+  Result<void> run_group(size_t g) {
+    const Group& group = plan_.groups[g];
+    for (const Kernel& k : planned_.kernels[g]) {
+      auto done = run_kernel(k);
+      if (!done) return std::move(done).error().found(text_of(k.tile) + text_of(plan_));
+    }
+    if (group.kind == GroupKind::opaque) return run_opaque(group);
+    if (group.kind == GroupKind::sizes) return write_sizes(group);
+    return {};
+  }
+
+  Result<void> run_kernel(const Kernel& kernel) {
+    std::vector<Tensor> held;
+    for (ArrayId a : kernel.arguments) held.push_back(TRY(buffer(a)));
+    const Sizes sizes = numbers(kernel.sizes);
+    const int64_t tasks = number(kernel.tasks), half = tasks / 2;
+    if (native_) {
+      std::vector<void*> raw;
+      for (Tensor& t : held) raw.push_back(const_cast<std::byte*>(t.data()));
+      const Loaded code(TRY(emit(std::span(&kernel.tile, 1), planned_.target)));
+      code.run(0, kernel.tile, raw, sizes, half, tasks);
+      code.run(0, kernel.tile, raw, sizes, 0, half);
+      return {};
+    }
+    std::vector<BoundBuffer> bound;
+    // Every buffer of a run has an element to read, however short the array is.
+    alignas(64) std::byte one[64] = {};
+    for (Tensor& t : held) bound.push_back({t.count() > 0 ? const_cast<std::byte*>(t.data()) : one, std::max<int64_t>(1, t.count())});
+    TRY(interpret(kernel.tile, bound, sizes, half, tasks));
+    return interpret(kernel.tile, bound, sizes, 0, half);
+  }
+
+  Result<void> run_opaque(const Group& group) {
+    std::vector<Tensor> held;
+    std::vector<const Tensor*> inputs;
+    for (ArrayId a : group.inputs) held.push_back(a >= 0 ? TRY(buffer(a)) : Tensor());
+    for (size_t k = 0; k < held.size(); ++k) inputs.push_back(group.inputs[k] >= 0 ? &held[k] : nullptr);
+    auto results = TRY(ops::evaluate_node(*planned_.graph, group.node, inputs, ops::Mode::own));
+    for (size_t k = 0; k < group.outputs.size(); ++k)
+      if (group.outputs[k] >= 0) {
+        bind(plan_.arrays[group.outputs[k]].shape, results[k]);
+        buffers_[group.outputs[k]] = std::move(results[k]);
+      }
+    return {};
+  }
+
+  Result<void> write_sizes(const Group& group) {
+    Tensor to = TRY(buffer(group.outputs[0]));
+    const auto& data = *planned_.graph->value(plan_.arrays[group.outputs[0]].value).data;
+    for (size_t i = 0; i < data.size(); ++i) to.set_integer(static_cast<int64_t>(i), number(data[i]));
+    buffers_[group.outputs[0]] = std::move(to);
+    return {};
+  }
+
+  const PlannedGraph& planned_;
+  const Plan& plan_;
+  const bool native_;
+  std::vector<std::optional<Tensor>> buffers_;
+  std::unordered_map<const DimNode*, int64_t> symbols_;
+};
+
+}  // namespace
+
+Result<std::vector<Tensor>> run(const PlannedGraph& planned, std::span<const Tensor> inputs, bool native) {
+  return Runner(planned, native).run(inputs);
+}
+
+}  // namespace tenon::codegen

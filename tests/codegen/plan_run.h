@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "tile_run.h"
+
+namespace tenon::codegen {
+
+/// A graph that was planned and lowered, and runs without a program: one buffer an array, one group after the other.
+struct PlannedGraph {
+  const ir::Graph* graph = nullptr;
+  Plan plan;
+  std::vector<std::vector<Kernel>> kernels;  ///< of each group
+  Target target;
+};
+
+/// Errors: those of planning and of lowering, with the group's text as what was found; those of codegen::verify(TileKernel).
+Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target);
+
+/// Runs every kernel in the tile interpreter, its tasks in two parts, the later one first; buffers are as long as their arrays, and hold
+/// NaN before they are written. native: machine code instead. inputs: one a graph input; their shapes give the symbols.
+/// Errors: index_out_of_range for what leaves its buffer.
+Result<std::vector<Tensor>> run(const PlannedGraph& planned, std::span<const Tensor> inputs, bool native = false);
+
+}  // namespace tenon::codegen
