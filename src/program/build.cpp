@@ -257,9 +257,15 @@ class ProgramBuilder {
     return s;
   }
 
+  /// The array that a reshaped one shares its bytes with: a kernel is given those.
+  ArrayId whose_bytes(ArrayId a) const {
+    while (plan_.arrays[a].same_bytes >= 0) a = plan_.arrays[a].same_bytes;
+    return a;
+  }
+
   Result<void> add_kernel(Kernel& kernel) {
     Step s = start(Step::Kind::kernel);
-    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(a)));
+    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(whose_bytes(a))));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = slots(kernel.sizes);
     s.tasks = sizes_.slot(kernel.tasks);
