@@ -9,6 +9,7 @@
 
 #include "convert.h"
 #include "handles.h"
+#include "ir/port_names.h"
 #include "rewrite/driver.h"
 
 namespace tenon::python {
@@ -62,6 +63,7 @@ ValueRef add_constant(const GraphPtr& graph, nb::handle array, std::string name,
 
 ValueRef add_input(const GraphPtr& graph, std::string name, nb::handle dtype, nb::handle shape) {
   ir::Graph& g = graph->edit();
+  if (!graph->outer()) unwrap(ir::check_new_input(g, name));
   return {graph, g.add_input(std::move(name), type_of(g.symbols(), dtype, shape))};
 }
 
@@ -71,6 +73,23 @@ uint32_t slot_in(size_t count, int64_t slot, const char* what) {
               .expected("0 to " + std::to_string(count - 1))
               .found(std::to_string(slot)));
   return static_cast<uint32_t>(slot);
+}
+
+/// Without a name, an output takes the value's.
+void add_output(const PyGraph& graph, const ValueRef& value, const std::string& name) {
+  ir::Graph& g = graph.restructure();
+  const ir::ValueId id = id_in(graph, value);
+  const std::string& told = name.empty() ? ensure_name(value) : name;
+  if (!graph.outer()) unwrap(ir::check_new_output(g, told));
+  g.add_output(id, told);
+}
+
+void set_output_name(const PyGraph& graph, int64_t slot, std::string name) {
+  ir::Graph& g = graph.restructure();
+  const uint32_t k = slot_in(g.outputs().size(), slot, "output");
+  if (g.output_name(k) == name) return;
+  if (!graph.outer()) unwrap(ir::check_new_output(g, name));
+  g.set_output_name(k, std::move(name));
 }
 
 void erase_node(const PyGraph& graph, const NodeRef& node) {
@@ -99,10 +118,7 @@ void bind_graph_edits(nb::class_<PyGraph>& graph) {
            nb::arg("name") = "", nb::arg("names") = std::vector<std::string>(), nb::arg("infer") = true)
       .def("add_input", &add_input, nb::arg("name"), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none())
       .def("add_constant", &add_constant, nb::arg("array"), nb::arg("name") = "", nb::kw_only(), nb::arg("dtype") = nb::none())
-      .def(
-          "add_output",
-          [](const PyGraph& g, const ValueRef& value, const std::string& name) { g.restructure().add_output(id_in(g, value), name); },
-          nb::arg("value"), nb::arg("name") = "")
+      .def("add_output", &add_output, nb::arg("value"), nb::arg("name") = "")
       .def(
           "set_output",
           [](const PyGraph& g, int64_t slot, const ValueRef& value) {
@@ -110,13 +126,7 @@ void bind_graph_edits(nb::class_<PyGraph>& graph) {
             edited.set_output(slot_in(edited.outputs().size(), slot, "output"), id_in(g, value));
           },
           nb::arg("slot"), nb::arg("value"))
-      .def(
-          "set_output_name",
-          [](const PyGraph& g, int64_t slot, std::string name) {
-            ir::Graph& edited = g.restructure();
-            edited.set_output_name(slot_in(edited.outputs().size(), slot, "output"), std::move(name));
-          },
-          nb::arg("slot"), nb::arg("name"))
+      .def("set_output_name", &set_output_name, nb::arg("slot"), nb::arg("name"))
       .def(
           "erase_output",
           [](const PyGraph& g, int64_t slot) {

@@ -77,6 +77,15 @@ ir::ValueId operand_in(const PyGraph& graph, nb::handle value) {
   return id_in(graph, *ref);
 }
 
+const std::string& ensure_name(const ValueRef& value) {
+  if (look(value).name.empty()) {
+    ir::Graph& g = value.graph->get();
+    const ir::Node* producer = look(value).producer ? &g.node(look(value).producer) : nullptr;
+    g.set_name(value.id, g.unique_name(producer ? producer->op->name : "constant"));
+  }
+  return look(value).name;
+}
+
 nb::object object_of(const GraphPtr& graph, ir::ValueId value) { return value ? nb::cast(ValueRef{graph, value}) : nb::none(); }
 nb::object object_of(const GraphPtr& graph, ir::NodeId node) { return node ? nb::cast(NodeRef{graph, node}) : nb::none(); }
 

@@ -90,6 +90,8 @@ ir::ValueId id_in(const PyGraph& graph, const ValueRef& value);
 /// None: a missing operand.
 ir::ValueId operand_in(const PyGraph& graph, nb::handle value);
 
+/// A value that has no name gets one that nobody has yet.
+const std::string& ensure_name(const ValueRef& value);
 nb::object object_of(const GraphPtr& graph, ir::ValueId value);
 nb::object object_of(const GraphPtr& graph, ir::NodeId node);
 template <class Ids>

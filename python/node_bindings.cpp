@@ -11,6 +11,7 @@
 
 #include "convert.h"
 #include "handles.h"
+#include "ir/port_names.h"
 
 namespace tenon::python {
 namespace {
@@ -70,14 +71,12 @@ void set_attribute(const NodeRef& node, const std::string& name, nb::handle valu
   else g.set_attribute(id_in(*node.graph, node), name, attribute_of(*look(node).op, name, value));
 }
 
-/// Of a value without a name, one that nobody has yet.
-const std::string& ensure_name(const ValueRef& value) {
-  if (look(value).name.empty()) {
-    ir::Graph& g = value.graph->get();
-    const ir::Node* producer = look(value).producer ? &g.node(look(value).producer) : nullptr;
-    g.set_name(value.id, g.unique_name(producer ? producer->op->name : "constant"));
-  }
-  return look(value).name;
+/// Callers know the inputs of a root graph by name; all other names are made unique where they are taken.
+void set_name(const ValueRef& value, std::string name) {
+  const ir::ValueId id = id_in(*value.graph, value);
+  if (look(value).kind == ir::Value::Kind::input && look(value).name != name && !value.graph->outer())
+    unwrap(ir::check_new_input(value.graph->get(), name));
+  value.graph->get().set_name(id, std::move(name));
 }
 
 nb::list uses(const ValueRef& value) {
@@ -176,8 +175,7 @@ void bind_nodes(nb::module_& m) {
   bind_node(m);
   bind_handle<ValueRef>(m, "Value")
       .def_prop_rw(
-          "name", [](const ValueRef& v) { return look(v).name; },
-          [](const ValueRef& v, std::string name) { v.graph->get().set_name(id_in(*v.graph, v), std::move(name)); })
+          "name", [](const ValueRef& v) { return look(v).name; }, &set_name)
       .def("ensure_name", &ensure_name)
       .def_prop_ro("kind", &kind_of)
       .def_prop_ro("dtype",

@@ -96,6 +96,39 @@ def test_edits(graph):
     graph.verify()
 
 
+def test_two_inputs_or_outputs_of_one_name_are_refused(graph):
+    """Callers know them by name: one of the two would be lost."""
+    text = str(graph)
+    assert "output 'y'" in refused("bad_graph", graph.add_output, graph.find("h"), "y")
+    assert "output 'y'" in refused("bad_graph", graph.add_output, graph.find("y"))
+    assert "input 'x'" in refused("bad_graph", graph.add_input, "x", "f32", [2])
+    assert "input 'h'" in refused("bad_graph", graph.add_input, "h", "f32", [2])
+    assert "input 'c'" in refused("bad_graph", setattr, graph.inputs[0], "name", "c")
+    assert str(graph) == text
+    graph.add_output(graph.find("y"), "other")
+    assert "output 'y'" in refused("bad_graph", graph.set_output_name, 1, "y")
+    graph.set_output_name(1, "other")
+    graph.inputs[0].name = "x"
+    assert list(graph.evaluate({"x": np.zeros((2, 4), np.float32), "c": np.array(True)})) == ["y", "other"]
+
+
+def test_outputs_without_a_name_get_one():
+    graph = Graph()
+    x = graph.add_input("x", "f32", [2])
+    for op in ("Neg", "Neg", "Abs"):
+        graph.add_output(graph.insert(op, [x]).outputs[0])
+    assert len(set(graph.output_names)) == 3 and all(graph.output_names)
+    assert len(graph.evaluate({"x": np.ones(2, np.float32)})) == 3
+
+
+def test_outputs_of_a_body_go_by_position():
+    branch = "{ graph(a) { return a, a } } captures=[x]"
+    graph = Graph.parse(f"graph(x: f32[2], c: bool[]) {{ p, q = If(c) then_branch={branch} else_branch={branch} return p, q }}")
+    body = graph.nodes[0].bodies[0][1]
+    body.add_output(body.inputs[0], body.output_names[0])
+    assert len(body.outputs) == 3
+
+
 def test_replacing_moves_what_has_to_move_and_refuses_cycles(graph):
     late = graph.insert("Neg", [graph.inputs[0]]).outputs[0]
     assert graph.replace_all_uses(graph.find("h"), late) and graph.nodes[-1].op_type == "Softmax"

@@ -86,6 +86,16 @@ def test_inputs_and_outputs_say_so(network):
     assert not any(network.is_input(y) for y in network.get_outputs())
 
 
+def test_two_inputs_or_outputs_of_one_name_are_refused():
+    network = small(lambda x: x + x)
+    with net_guard(network):
+        with pytest.raises(tenon.TenonError, match="input 'x'"):
+            Tensor(name="x", dtype=trt.float32, shape=(4,))
+        with pytest.raises(tenon.TenonError, match="output 'y0'"):
+            network.get_inputs()[0].mark_output("y0")
+    assert len(network.graph.inputs) == len(network.graph.outputs) == 1
+
+
 def test_every_layer_is_found_by_its_name_and_has_a_kind(network):
     assert names_of(network) == ["CONSTANT_0", "MATRIX_MULTIPLY_0", "CONSTANT_1", "ELEMENTWISE_SUM_0", "PLUGIN_V2_GPTAttention_0"]
     for layer in network.get_layers():

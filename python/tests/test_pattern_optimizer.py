@@ -387,6 +387,18 @@ def test_a_graph_is_built_from_nothing():
         g.op.MatMul("x", np.ones((7, 2), np.float32))
 
 
+def test_two_inputs_or_outputs_of_one_name_are_refused():
+    g = GraphBuilder(18)
+    g.make_tensor_input("x", F, [4])
+    g.make_node("Relu", ["x"], "y")
+    g.make_tensor_output("y")
+    with pytest.raises(TenonError, match="input 'x'"):
+        g.make_tensor_input("x", F, [2])
+    with pytest.raises(TenonError, match="output 'y'"):
+        g.make_tensor_output("y")
+    assert [o.name for o in g.to_onnx().graph.output] == ["y"]
+
+
 def test_models_come_as_protos_bytes_and_paths(tmp_path):
     onx = nots(2)
     onnx.save(onx, tmp_path / "m.onnx")

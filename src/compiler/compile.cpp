@@ -14,6 +14,7 @@
 #include "base/threads.h"
 #include "codegen/plan.h"
 #include "compiler/lower.h"
+#include "ir/port_names.h"
 #include "passes/pipeline.h"
 
 namespace tenon::compiler {
@@ -56,6 +57,7 @@ void fill_report(Compiled& c) {
 }
 
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  TRY(ir::check_port_names(*graph));
   Compiled out;
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();

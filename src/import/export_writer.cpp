@@ -67,20 +67,37 @@ void ExportWriter::name_values(const ir::Graph& graph, NameScope& scope, size_t 
   }
   for (ir::ValueId id : graph.values()) {
     const ir::Value& value = graph.value(id);
-    if (value.kind == ir::Value::Kind::input) continue;
-    const std::string* shared = value.is_constant() ? outer_constant(scope, value.constant.get()) : nullptr;
-    if (shared) scope.names.emplace(id, *shared);
-    else name(id);
-    if (value.is_constant()) scope.constants.emplace(value.constant.get(), scope.names[id]);
+    if (value.is_constant()) name_constant(graph, id, scope);
+    else if (value.kind == ir::Value::Kind::result) name(id);
   }
 }
 
+/// Settles where a constant that this graph reads is written: where a graph around this one writes it already, else in the root where it is
+/// large, else here. One that nobody reads in this graph is not written for it: bodies that read it ask for it themselves.
+void ExportWriter::name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope) {
+  const ir::Value& value = graph.value(id);
+  if (value.uses.empty()) return;
+  const bool is_named = scope.names.contains(id);  // as an output
+  if (const std::string* known = is_named ? nullptr : outer_constant(scope, value.constant.get())) {
+    scope.names.emplace(id, *known);
+    return;
+  }
+  if (!is_named) scope.names.emplace(id, unique(scope, value.name));
+  NameScope* root = &scope;
+  while (root->outer) root = root->outer;
+  if (root != &scope && !root->function && value.constant->byte_size() >= kExternalThreshold) {
+    root->constants.emplace(value.constant.get(), scope.names[id]);
+    weights.push_back({scope.names[id], value.constant});
+    return;
+  }
+  scope.constants.emplace(value.constant.get(), scope.names[id]);
+  scope.own_constants.push_back(id);
+}
+
 Result<void> ExportWriter::constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root) {
-  for (ir::ValueId id : graph.values()) {
+  for (ir::ValueId id : scope.own_constants) {
     const ir::Value& value = graph.value(id);
-    if (!value.is_constant() || value.uses.empty()) continue;
     const std::string& name = scope.names[id];
-    if (scope.outer && outer_constant(*scope.outer, value.constant.get())) continue;
     if (root) {
       weights.push_back({name, value.constant});
     } else if (scope.function) {

@@ -18,11 +18,13 @@ struct NameScope {
   std::unordered_set<std::string>* used = nullptr;  ///< of the whole model, or of one function
   std::unordered_map<ir::ValueId, std::string> names;
   std::unordered_map<const ir::Constant*, std::string> constants;  ///< written in this graph
+  std::vector<ir::ValueId> own_constants = {};                     ///< this graph's values that are written here, each constant once
   std::unordered_map<uint32_t, std::string> copies;                ///< outputs whose value has another name: that of its copy
   bool function = false;                                           ///< a function has no initializers: Constant nodes instead
 };
 
-/// An initializer of the root graph: written when the rest is.
+/// An initializer of the root graph, written when the rest is: what the root reads, and what bodies read that is large (it may be external
+/// there, and is written once).
 struct Weight {
   std::string name;
   ir::ConstantRef constant;
@@ -34,6 +36,9 @@ struct TargetOpset {
   bool fixed;
   int64_t raise_to = 0;  ///< up to this opset a higher one is chosen also where a function could say it
 };
+
+/// Weights of this many bytes and more may go to a data file.
+constexpr int64_t kExternalThreshold = 1024;
 
 /// Protobuf of a graph at one opset, without its weights.
 /// `needed` grows past the target where that cannot say a node: then what was written is of no use.
@@ -59,6 +64,7 @@ class ExportWriter {
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
   void name_values(const ir::Graph& graph, NameScope& scope, size_t formals);
+  void name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope);
   std::string unique(NameScope& scope, const std::string& wanted);
 
   struct Call {

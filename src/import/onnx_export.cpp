@@ -12,6 +12,7 @@
 #include "import/export_writer.h"
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
+#include "ir/port_names.h"
 
 namespace tenon::import {
 
@@ -20,7 +21,6 @@ using protozero::pbf_writer;
 namespace {
 
 constexpr int64_t kDefaultOpset = 17;  ///< of a graph that was never a file
-constexpr int64_t kExternalThreshold = 1024;
 constexpr int64_t kExternalAlignment = 4096;
 
 /// First IR version whose readers know the opset (onnx.helper.VERSION_TABLE); initializers that are no inputs need 4.
@@ -47,6 +47,7 @@ struct Lowered {
 
 /// Tries the lowest opset first; what a try finds to be needed is the next try.
 Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
+  TRY(ir::check_port_names(graph));
   int64_t opset = first_guess(graph, options);
   if (opset < schema::kOldestWrittenOpset || opset > schema::kNewestOpset)
     return fail(Code::bad_usage, "export", "an opset that cannot be written")

@@ -5,6 +5,7 @@
 
 #include "import/onnx_maker.h"
 #include "import/onnx_parse.h"
+#include "ir/port_names.h"
 
 namespace tenon::import {
 
@@ -49,8 +50,7 @@ Result<void> GraphMaker::fill(Scope& scope, const OnnxGraph& source, bool root) 
   std::unordered_set<std::string_view> named;
   for (const OnnxValueInfo& output : source.outputs) {
     const std::string where = fmt::format("output '{}'", output.name);
-    if (root && !named.insert(output.name).second)
-      return fail(Code::bad_graph, where, "two outputs have one name").expected("one name each").found(std::string(output.name));
+    if (root && !named.insert(output.name).second) return ir::port_name_taken("output", output.name);
     const ir::ValueId value = TRY(find(scope, output.name, where));
     if (!value) return fail(Code::bad_graph, where, "an output has no value").expected("the name of a value").found("\"\"");
     scope.graph.add_output(value, std::string(output.name));

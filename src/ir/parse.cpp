@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "ir/parse_values.h"
 
 namespace tenon::ir {
@@ -90,7 +92,7 @@ class Parser {
       else if (token.is("assume") && lexer_.peek(2).is("[")) TRY(assumption(g));
       else TRY(node(g, depth));
     }
-    TRY(outputs(g));
+    TRY(outputs(g, depth));
     TRY(lexer_.expect("}", "a graph"));
     return {};
   }
@@ -108,14 +110,19 @@ class Parser {
     return {};
   }
 
-  Result<void> outputs(Graph& g) {
+  Result<void> outputs(Graph& g, int depth) {
     lexer_.take();
     if (lexer_.peek().is("}")) return {};
+    std::unordered_set<std::string> seen;
     do {
+      const Token at = lexer_.peek();
       ValueId id = TRY(known(g));
       std::string name;
       if (lexer_.take_if("as")) name = TRY(values_.name("an output"));
       g.add_output(id, std::move(name));
+      const std::string& told = g.output_name(static_cast<uint32_t>(g.outputs().size() - 1));
+      if (depth == 0 && !seen.insert(told).second)
+        return lexer_.error(at, fmt::format("two outputs are called '{}'", told), Code::bad_graph);
     } while (lexer_.take_if(","));
     return {};
   }

@@ -76,6 +76,15 @@ TEST_F(EngineFile, SaysWhichCpusItWasCompiledFor) {
   EXPECT_EQ(refused.error().code(), Code::wrong_target);
 }
 
+TEST_F(EngineFile, IsNotMadeOfAGraphWithTwoOutputsOfOneName) {
+  auto graph = *ir::parse(kText, ops::table());
+  graph->add_output(graph->find_value("product"), "y");
+  const auto compiled = compile(std::move(graph), {});
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().code(), Code::bad_graph);
+  EXPECT_NE(compiled.error().text().find("output 'y'"), std::string::npos) << compiled.error().text();
+}
+
 TEST_F(EngineFile, GivesTheResultsOfTheEngineInMemory) {
   const Tensor x = *ops::random_tensor(DType::f32, {3, 6}, 1);
   const auto want = testing::compiled_results(*ir::parse(kText, ops::table()), {&x, 1}, 3);

@@ -195,5 +195,40 @@ TEST(OnnxExport, BodiesReferToOuterNames) {
   EXPECT_EQ(ir::print(*twice->graph), ir::print(*back->graph));
 }
 
+/// A root whose only node is an If; what both branches add is an initializer of the root, of `count` elements.
+std::string constant_of_branches(int64_t count) {
+  GraphBytes then_branch, else_branch, g;
+  const std::vector<float> k(static_cast<size_t>(count), 7);
+  const std::string size = std::to_string(count);
+  then_branch.node(node("Mul", {"x", "k"}, {"t"})).output("t", DType::f32, {size});
+  else_branch.node(node("Add", {"x", "k"}, {"e"})).output("e", DType::f32, {size});
+  g.input("c", DType::boolean, {}).input("x", DType::f32, {size}).initializer(tensor_f32("k", {count}, k));
+  g.node(node("If", {"c"}, {"y"},
+              {graph_attribute_message("else_branch", else_branch.bytes), graph_attribute_message("then_branch", then_branch.bytes)}));
+  g.output("y", DType::f32, {size});
+  return model(g);
+}
+
+TEST(OnnxExport, ConstantsThatOnlyBodiesReadAreWritten) {
+  for (int64_t count : {2, 300}) {
+    auto m = import_bytes(constant_of_branches(count));
+    ASSERT_TRUE(m) << m.error().text();
+    const std::string bytes = *export_onnx_bytes(*m->graph);
+    auto back = import_bytes(bytes);
+    ASSERT_TRUE(back) << back.error().text();
+    EXPECT_EQ(ir::print(*back->graph), ir::print(*again(*back->graph)->graph));
+    if (count > 2) EXPECT_LT(bytes.size(), 2u * 4 * 300) << "what may be large is written once";
+  }
+}
+
+TEST(OnnxExport, RefusesTwoOutputsOfOneName) {
+  auto g = graph_of("graph main(x: f32[4]) {\n a = Neg(x)\n y = Abs(a)\n return y\n}\n");
+  ASSERT_TRUE(g);
+  g->add_output(g->find_value("a"), "y");
+  auto bytes = export_onnx_bytes(*g);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error()->place, "output 'y'");
+}
+
 }  // namespace
 }  // namespace tenon::import::testing

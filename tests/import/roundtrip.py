@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports each model again with `tenon export` and compares: ONNX's checker accepts the result and ONNX Runtime gives the same outputs.
+"""Writes each model again with `tenon export` or `tenon rewrite` and compares.
+
+ONNX's checker accepts the result and ONNX Runtime gives the same outputs.
 
 python roundtrip.py --tenon build/bin/tenon MODEL.onnx...   (a folder: every model in it)
 Inputs are drawn at random; MODEL.0.npz beside the model is used where it is there. Exit code 1 where a model differs.
@@ -57,9 +59,9 @@ def largest_error(before, after):
     return None if error <= 1e-5 and np.array_equal(np.isnan(before), np.isnan(after)) else f"off by {error:.2g}"
 
 
-def check(tenon, path, folder, extra):
+def check(command, path, folder, extra):
     out = folder / path.name
-    done = subprocess.run([tenon, "export", str(path), "-o", str(out), "--quiet", *extra], capture_output=True, text=True)
+    done = subprocess.run([*command, str(path), "-o", str(out), "--quiet", *extra], capture_output=True, text=True)
     if done.returncode != 0:
         return done.stderr.strip() or f"exit code {done.returncode}"
     onnx.checker.check_model(str(out), full_check=True)
@@ -78,7 +80,8 @@ def check(tenon, path, folder, extra):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tenon", required=True)
-    parser.add_argument("--export-option", action="append", default=[], help="passed on to tenon export")
+    parser.add_argument("--verb", default="export", choices=["export", "rewrite"])
+    parser.add_argument("--option", action="append", default=[], help="passed on to the verb")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
     models = [m for p in args.models for m in (sorted(p.glob("*.onnx")) if p.is_dir() else [p])]
@@ -86,7 +89,7 @@ def main():
     for model in models:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                problem = check(args.tenon, model, pathlib.Path(folder), args.export_option)
+                problem = check([args.tenon, args.verb], model, pathlib.Path(folder), args.option)
             except Exception as e:  # a checker's or a runtime's refusal is a finding like any other
                 problem = f"{type(e).__name__}: {str(e).splitlines()[0]}"
         failed += problem is not None

@@ -6,6 +6,7 @@
 
 #include "fake_ops.h"
 #include "ir/builder.h"
+#include "ir/port_names.h"
 #include "ir/verify.h"
 
 namespace tenon::ir {
@@ -333,6 +334,22 @@ TEST_F(GraphTest, TellsItsListenerOfEveryChange) {
   g.set_name(b, "b");
   g.set_type(b, kVector);
   EXPECT_EQ(log.text, "eaAvxnt");
+}
+
+TEST_F(GraphTest, KnowsPortsOfOneName) {
+  ValueId a = relu(x), b = relu(a);
+  g.set_name(a, "a");
+  g.add_output(a, "y");
+  g.add_output(b);
+  g.add_output(relu(b));
+  EXPECT_TRUE(check_port_names(g)) << "outputs without a name are known by their place";
+  EXPECT_EQ(check_new_output(g, "y").error()->place, "output 'y'");
+  EXPECT_TRUE(check_new_output(g, "a"));
+  EXPECT_EQ(check_new_input(g, "x").error()->place, "input 'x'");
+  EXPECT_EQ(check_new_input(g, "a").error()->place, "input 'a'");
+  EXPECT_TRUE(check_new_input(g, "y")) << "an output's name is not its value's";
+  g.add_output(a, "y");
+  EXPECT_EQ(check_port_names(g).error().code(), Code::bad_graph);
 }
 
 }  // namespace

@@ -204,6 +204,13 @@ TEST_F(TextTest, SaysWhereAndWhatWasExpected) {
   EXPECT_EQ(refused("graph(x: f32[4) { return x }").expected, "`]`");
   EXPECT_EQ(refused("graph(x: f32[-1]) { return x }").found, "`-1`");
   EXPECT_EQ(refused("graph(x) { return \"x }").code, Code::bad_graph);
+  EXPECT_EQ(refused("graph(x, x) { return x }").place, "line 1, column 10");
+  d = refused("graph(x, y) { return x, y as x }");
+  EXPECT_EQ(d.code, Code::bad_graph);
+  EXPECT_EQ(d.place, "line 1, column 25");
+  EXPECT_NE(d.what.find("'x'"), std::string::npos);
+  EXPECT_EQ(refused("graph(x) { return x, x }").place, "line 1, column 22");
+  EXPECT_TRUE(parse("graph(x) { return x, x as y }", ops));
   EXPECT_EQ(refused("").found, "the end of the text");
 }
 

@@ -120,7 +120,7 @@ TEST(PatternGraph, InputsOfTheReplacementGoByNameOrByPlace) {
 TEST(PatternGraph, SaysWhatDoesNotFit) {
   const auto x = "graph m(x: f32[*]) {\n return x\n}\n";
   EXPECT_NE(error_of(x, kNeg).find("must be the result of an op"), std::string::npos);
-  const auto two = "graph m(x: f32[*]) {\n y = Neg(x)\n return y, y\n}\n";
+  const auto two = "graph m(x: f32[*]) {\n y = Neg(x)\n return y, y as z\n}\n";
   EXPECT_NE(error_of(kNeg, two).find("another number of outputs"), std::string::npos);
   const auto other = "graph a(p: f32[*], q: f32[*]) {\n y = Add(p, q)\n return y\n}\n";
   EXPECT_NE(error_of(kNeg, other).find("the pattern has no such input"), std::string::npos);
