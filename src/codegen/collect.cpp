@@ -70,8 +70,8 @@ class Collector {
     Array& a = plan_.arrays[id];
     const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
     a.fixed_layout = true;
-    const bool again = std::find(plan_.outputs.begin(), plan_.outputs.end(), id) != plan_.outputs.end();
-    if ((own && !again) || a.dtype == DType::string) return id;
+    const bool first = returned_.insert(id).second;
+    if ((own && first) || a.dtype == DType::string) return id;
     return copy(id);
   }
 
@@ -272,7 +272,7 @@ class Collector {
     for (const LoadedIndex& i : loaded_indices(nest, plan_)) {
       if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
-      const bool input = std::find(plan_.inputs.begin(), plan_.inputs.end(), i.array) != plan_.inputs.end();
+      const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
       if (i.whole && input && known_at_the_door(i.extent)) {
         plan_.limits.push_back(limit);
         continue;
@@ -341,6 +341,7 @@ class Collector {
   Plan plan_;
   ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
   std::unordered_map<ValueId, ArrayId> ids_;
+  std::unordered_set<ArrayId> returned_;  ///< outputs already
   std::set<std::pair<ArrayId, std::string>> checked_;
   std::unordered_set<const DimNode*> known_;        ///< symbols that inputs or earlier nodes give
   std::unordered_set<const DimNode*> at_the_door_;  ///< those that inputs give

@@ -27,7 +27,7 @@ bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
   if (merged.epilogue) {
     const Epilogue inner = *merged.epilogue;
     Nest joined = map.nests[0];
-    if (inline_into(inner.map, joined, access, plan) != Inlined::appended) return false;
+    if (inline_into(inner.map, joined, access, plan) != Inlined::appended || !within_budget(joined)) return false;
     const int kept = static_cast<int>(map.nests[0].accesses.size()) - 1;
     merged.epilogue = Epilogue{std::move(joined), kept + inner.accumulator};
   } else {

@@ -96,10 +96,11 @@ class Inliner {
 
   /// Inlines the group into all its readers, or changes nothing.
   bool dissolve(size_t g) {
+    const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
+    const size_t count = readers_.of(made).size();
+    if (count == 0 || count > kMostReaders || readers_.is_output(made) || readers_.writers(made) != 1) return false;
     const Nest map = plan_.groups[g].nests[0];
-    const ArrayId made = map.outputs[0].array;
     const auto users = readers_.of(made);
-    if (users.empty() || users.size() > kMostReaders || readers_.is_output(made) || readers_.writers(made) != 1) return false;
     int accesses = 0;
     for (size_t u : users) accesses += count_accesses(plan_.groups[u], made);
     std::vector<Change> changes;
@@ -177,7 +178,8 @@ class Inliner {
       }
       if (!worth_it(map, group, before, k, accesses)) return false;
       const Inlined how = inline_into(map, after, k, plan_);
-      if (how == Inlined::refused || after.accesses.size() > kMostAccesses) return false;
+      if (how == Inlined::refused || after.accesses.size() > kMostAccesses || (how == Inlined::appended && !within_budget(after)))
+        return false;
       if (accumulator && how == Inlined::appended && static_cast<int>(k) < *accumulator) --*accumulator;
     }
     return true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/inline.h"
 
+#include <algorithm>
 #include <functional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "codegen/collect.h"
@@ -69,6 +71,43 @@ BodyCost cost_of(const Nest& nest) {
     cost.indirect |= mentions(a.flat, ExprOp::input);
   }
   return cost;
+}
+
+namespace {
+
+/// Every value of an expression after its operands, each once; numbers and positions are none.
+void in_order(const Expr& e, std::unordered_set<const ExprNode*>& seen, std::vector<const ExprNode*>& out) {
+  if (!e || e.op() == ExprOp::constant || e.op() == ExprOp::axis || e.op() == ExprOp::dim || !seen.insert(e.get()).second) return;
+  for (const Expr& a : e.args()) in_order(a, seen, out);
+  out.push_back(e.get());
+}
+
+}  // namespace
+
+int most_live(const Nest& nest) {
+  std::vector<const ExprNode*> order;
+  std::unordered_set<const ExprNode*> seen;
+  for (const NestOutput& o : nest.outputs) in_order(o.value, seen, order);
+  std::unordered_map<const ExprNode*, size_t> last;  // who reads it last; itself: it is stored at once
+  for (size_t k = 0; k < order.size(); ++k) {
+    last[order[k]] = k;
+    for (const Expr& a : order[k]->args)
+      if (auto found = last.find(a.get()); found != last.end()) found->second = k;
+  }
+  std::vector<int> ends(order.size(), 0);
+  for (const auto& [node, reader] : last) ++ends[reader];
+  int live = 0, most = 0;
+  for (int ending : ends) {
+    most = std::max(most, ++live);
+    live -= ending;
+  }
+  return most;
+}
+
+bool within_budget(const Nest& nest) {
+  const BodyCost cost = cost_of(nest);
+  return cost.transcendental <= kBodyBudget.transcendental && cost.arithmetic + cost.transcendental <= kBodyBudget.operations &&
+         most_live(nest) <= kBodyBudget.live;
 }
 
 bool is_map(const Nest& nest) {

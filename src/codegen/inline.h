@@ -15,6 +15,20 @@ struct BodyCost {
 };
 BodyCost cost_of(const Nest& nest);
 
+/// Values that are held at once where the body is evaluated operand by operand: what a kernel needs registers for.
+int most_live(const Nest& nest);
+
+/// What one fused body may hold; beyond it a new group begins, which costs one store and one load an element. Larger bodies run no
+/// faster and the code generator takes more than linear time for them. No body of the models in tests/models comes near.
+struct BodyBudget {
+  int operations = 64;  ///< transcendental ones included
+  int transcendental = 20;
+  int live = 24;
+};
+inline constexpr BodyBudget kBodyBudget;
+/// Whether the body keeps within the budget. Cost: linear in the body.
+bool within_budget(const Nest& nest);
+
 /// Whether a leaf of that operator, and of that number where it is not negative, stands in the expression (which may be null).
 bool mentions(const Expr& e, ExprOp leaf, int index = -1);
 

@@ -52,6 +52,12 @@ ExprNode identity_of(Combine combine, DType dtype) {
   return n;
 }
 
+/// Longer than the bodies of networks are, but for chains of many nodes.
+bool is_long_body(const Nest& nest) {
+  const BodyCost cost = cost_of(nest);
+  return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
+}
+
 /// One place in memory of a nest: its offset grows as loops are entered.
 struct Cursor {
   int32_t buffer = -1;
@@ -161,7 +167,8 @@ class NestLowering {
     return after;
   }
 
-  /// Whole registers first, then one masked rest.
+  /// Whole registers first, then one masked rest. A long body stands there once: masks cost it nothing that shows, a copy would cost the
+  /// code generator as much again.
   Result<std::vector<Reg>> strips(int axis, const State& state, std::vector<Reg> carried) {
     const int lanes = emit_.lanes();
     const Dim extent = nest_.axes[axis].extent;
@@ -169,6 +176,17 @@ class NestLowering {
     const Reg from = part ? from_ : emit_.integer(0), to = part ? to_ : emit_.dim(extent);
     const auto fixed = extent.number();
     if (!part && fixed && *fixed < lanes) { return masked(axis, state, carried, from, to); }
+    if (vector_parallel() && is_long_body(nest_) && (part || !fixed || *fixed % lanes != 0)) {
+      Result<void> status;
+      auto after = build().loop(from, to, emit_.integer(lanes), carried, [&](Reg i, const std::vector<Reg>& inside) {
+        auto r = masked(axis, state, inside, i, to);
+        if (r) return *r;
+        status = std::unexpected(r.error());
+        return inside;
+      });
+      if (!status) return std::unexpected(status.error());
+      return after;
+    }
     Reg whole_end;
     if (!part && fixed) {
       whole_end = emit_.integer(*fixed / lanes * lanes);

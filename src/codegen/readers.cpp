@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/readers.h"
 
-#include <algorithm>
-
 namespace tenon::codegen {
 
 template <class F>
@@ -33,14 +31,12 @@ Readers::Readers(const Plan& plan) : plan_(plan), readers_(plan.arrays.size()), 
 }
 
 void Readers::remove(size_t group) {
-  each_read(plan_.groups[group], [&](ArrayId a) { std::erase(readers_[a], group); });
+  each_read(plan_.groups[group], [&](ArrayId a) { readers_[a].erase(group); });
   each_written(plan_.groups[group], [&](ArrayId a) { --writers_[a]; });
 }
 
 void Readers::add(size_t group) {
-  each_read(plan_.groups[group], [&](ArrayId a) {
-    if (std::find(readers_[a].begin(), readers_[a].end(), group) == readers_[a].end()) readers_[a].push_back(group);
-  });
+  each_read(plan_.groups[group], [&](ArrayId a) { readers_[a].insert(group); });
   each_written(plan_.groups[group], [&](ArrayId a) { ++writers_[a]; });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <set>
 #include <vector>
 
 #include "codegen/nest.h"
@@ -11,10 +12,11 @@ namespace tenon::codegen {
 class Readers {
  public:
   explicit Readers(const Plan& plan);
-  /// Groups that read the array, each once, in no order.
-  const std::vector<size_t>& of(ArrayId array) const { return readers_[array]; }
+  /// Groups that read the array, in their order.
+  const std::set<size_t>& of(ArrayId array) const { return readers_[array]; }
   int writers(ArrayId array) const { return writers_[array]; }
   bool is_output(ArrayId array) const { return output_[array]; }
+  /// Cost of both: the accesses of the group, times the logarithm of an array's readers.
   /// Forgets what the group reads and writes; call before it changes, and `add` after.
   void remove(size_t group);
   void add(size_t group);
@@ -26,7 +28,7 @@ class Readers {
   void each_written(const Group& group, F f) const;
 
   const Plan& plan_;
-  std::vector<std::vector<size_t>> readers_;
+  std::vector<std::set<size_t>> readers_;
   std::vector<int> writers_;
   std::vector<bool> output_;
 };

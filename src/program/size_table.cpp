@@ -2,7 +2,7 @@
 #include "program/size_table.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace tenon::program {
 
@@ -102,20 +102,17 @@ Slot SizeTable::emit(Dim dim, Program& program) {
 }
 
 Result<void> SizeTable::finish(Program& program) {
-  std::vector<std::pair<int64_t, Dim>> by_level;
-  std::set<int64_t> steps;
-  for (Dim d : wanted_) by_level.emplace_back(TRY(level_of(d)), d);
+  std::map<int64_t, std::vector<Dim>> by_level;  // of each step that tells sizes, what can be computed after it; -1: at the door
   for (const auto& [symbol, origin] : origins_)
-    if (origin.step >= 0) steps.insert(origin.step);
-  for (const auto& [level, dim] : by_level)
-    if (level < 0) emit(dim, program);
+    if (origin.step >= 0) by_level[origin.step];
+  for (Dim d : wanted_) by_level[TRY(level_of(d))].push_back(d);
+  for (Dim d : std::exchange(by_level[-1], {})) emit(d, program);
   program.door_lines = static_cast<uint32_t>(program.sizes.size());
-  for (int64_t step : steps) {
-    for (const auto& [level, dim] : by_level)
-      if (level == step) emit(dim, program);
+  by_level.erase(-1);
+  for (const auto& [step, dims] : by_level) {
+    for (Dim d : dims) emit(d, program);
     levels_.emplace_back(step, static_cast<uint32_t>(program.sizes.size()));
   }
-  if (steps.empty()) program.door_lines = static_cast<uint32_t>(program.sizes.size());
   return {};
 }
 
@@ -126,10 +123,8 @@ Slot SizeTable::slot(Dim dim) const {
 }
 
 uint32_t SizeTable::lines_before(uint32_t step) const {
-  uint32_t lines = 0;
-  for (const auto& [at, count] : levels_)
-    if (at < static_cast<int64_t>(step)) lines = std::max(lines, count);
-  return lines;
+  const auto after = std::ranges::lower_bound(levels_, int64_t{step}, {}, &std::pair<int64_t, uint32_t>::first);
+  return after == levels_.begin() ? 0 : std::prev(after)->second;
 }
 
 }  // namespace tenon::program

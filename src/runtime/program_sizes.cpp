@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "base/checked.h"
@@ -57,13 +58,47 @@ bool sized_late(const Program& program, const BufferInfo& buffer) {
   return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.door_lines; });
 }
 
-Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
-  struct Block {
-    uint32_t buffer;
-    uint64_t bytes, offset;
-  };
-  Layout layout;
-  layout.offsets.assign(program.buffers.size(), 0);
+namespace {
+
+struct Block {
+  uint32_t buffer = 0, first = 0, last = 0;  ///< the steps that it lives through
+  uint64_t bytes = 0, offset = 0;
+};
+
+/// Finds the placed blocks that live at the same time as another: a tree over the blocks in the order of their first steps, whose nodes
+/// hold the latest last step below them.
+class Lives {
+ public:
+  explicit Lives(std::vector<Block>& blocks) : blocks_(blocks), order_(blocks.size()), rank_(blocks.size()) {
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::ranges::sort(order_, {}, [&](uint32_t k) { return std::pair(blocks[k].first, k); });
+    for (uint32_t r = 0; r < order_.size(); ++r) rank_[order_[r]] = r;
+    leaves_ = std::bit_ceil(std::max<size_t>(1, blocks.size()));
+    latest_.assign(2 * leaves_, -1);
+  }
+
+  void place(uint32_t block) {
+    for (size_t node = leaves_ + rank_[block]; node > 0; node /= 2) latest_[node] = std::max<int64_t>(latest_[node], blocks_[block].last);
+  }
+
+  /// Cost: the answer, times the logarithm of all blocks.
+  void beside(const Block& block, std::vector<const Block*>& out) const { collect(1, 0, leaves_, block, out); }
+
+ private:
+  void collect(size_t node, size_t from, size_t count, const Block& block, std::vector<const Block*>& out) const {
+    if (latest_[node] < static_cast<int64_t>(block.first) || blocks_[order_[from]].first > block.last) return;
+    if (count == 1) return out.push_back(&blocks_[order_[from]]);
+    collect(2 * node, from, count / 2, block, out);
+    collect(2 * node + 1, from + count / 2, count / 2, block, out);
+  }
+
+  std::vector<Block>& blocks_;
+  std::vector<uint32_t> order_, rank_;
+  size_t leaves_ = 1;
+  std::vector<int64_t> latest_;  ///< -1: nothing placed below
+};
+
+Result<std::vector<Block>> blocks_of(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
   std::vector<Block> blocks;
   for (uint32_t k = 0; k < program.buffers.size(); ++k) {
     const BufferInfo& b = program.buffers[k];
@@ -76,26 +111,34 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
           .expected("at most 2^45 elements")
           .found(count ? std::to_string(*count) : "2^63 or more")
           .advice("give smaller inputs");
-    blocks.push_back({k, static_cast<uint64_t>(round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64)) + 2 * margin, 0});
+    const int64_t bytes = round_up(bytes_of(b.dtype, *count) + static_cast<int64_t>(kSlack), 64);
+    blocks.push_back({k, b.first, b.last, static_cast<uint64_t>(bytes) + 2 * margin, 0});
   }
+  return blocks;
+}
+
+}  // namespace
+
+Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
+  Layout layout;
+  layout.offsets.assign(program.buffers.size(), 0);
+  std::vector<Block> blocks = TRY(blocks_of(program, sizes, margin));
   // Largest first, each at the lowest place that is free during its life.
-  std::sort(blocks.begin(), blocks.end(),
-            [](const Block& a, const Block& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
-  std::vector<Block> placed;  // by offset
-  for (Block& block : blocks) {
-    const BufferInfo& mine = program.buffers[block.buffer];
-    uint64_t at = 0;
-    for (const Block& other : placed) {
-      const BufferInfo& theirs = program.buffers[other.buffer];
-      if (theirs.last < mine.first || mine.last < theirs.first) continue;
-      if (at + block.bytes <= other.offset) break;
-      at = std::max(at, other.offset + other.bytes);
+  std::ranges::sort(blocks, [](const Block& a, const Block& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
+  Lives lives(blocks);
+  std::vector<const Block*> beside;
+  for (uint32_t k = 0; k < blocks.size(); ++k) {
+    Block& block = blocks[k];
+    beside.clear();
+    lives.beside(block, beside);
+    std::ranges::sort(beside, {}, &Block::offset);
+    for (const Block* other : beside) {
+      if (block.offset + block.bytes <= other->offset) break;
+      block.offset = std::max(block.offset, other->offset + other->bytes);
     }
-    block.offset = at;
-    layout.offsets[block.buffer] = at + margin;
-    layout.bytes = std::max(layout.bytes, at + block.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, [](const Block& a, const Block& b) { return a.offset < b.offset; }),
-                  block);
+    lives.place(k);
+    layout.offsets[block.buffer] = block.offset + margin;
+    layout.bytes = std::max(layout.bytes, block.offset + block.bytes);
   }
   return layout;
 }

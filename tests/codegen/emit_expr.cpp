@@ -107,5 +107,40 @@ TEST(EmitExpr, FmaAndReductionsEqualTheInterpreter) {
       }
 }
 
+/// out[i] = f(f(... f(x[i], y[i]) ..., y[i]), y[i]).
+TileKernel repeated(ExprOp op, DType d, int lanes, int times) {
+  TileKernel k{.name = "repeated"};
+  TileBuilder b(k);
+  const int32_t x = b.argument(d, false), y = b.argument(d, false), out = b.argument(d, true);
+  b.loop(b.task_begin(), b.task_end(), b.integer(lanes), [&](Reg i) {
+    Reg v = b.load(x, i, lanes);
+    const Reg by = b.load(y, i, lanes);
+    for (int t = 0; t < times; ++t) {
+      std::vector<Reg> args{b.add(v, by)};
+      if (operands_of(op) == 2) args.push_back(by);
+      v = b.expr(op, args);
+    }
+    b.store(out, i, v);
+  });
+  return k;
+}
+
+TEST(EmitExpr, FunctionsThatAKernelHasOftenAreSubroutines) {
+  for (const Target& target : targets())
+    for (ExprOp op : {ExprOp::tanh, ExprOp::atan, ExprOp::pow})
+      for (DType d : {DType::f32, DType::f64, DType::f16})
+        for (int lanes : {1, target.lanes(), 2 * target.lanes()}) {
+          std::vector<Data> data{Data(d, 64), Data(d, 64), Data(d, 64)};
+          for (int64_t i = 0; i < 64; ++i) {
+            data[0].set(i, rounded(d, {0.01 * static_cast<double>(i), 0}));
+            data[1].set(i, rounded(d, {0.3 + 0.01 * static_cast<double>(i), 0}));
+          }
+          expect_same(repeated(op, d, lanes, 9), target, data, {}, 0, 64, d == DType::f16 ? 8 : 40);
+        }
+  const Target target{};
+  const auto bytes = [&](int times) { return emitted(repeated(ExprOp::sin, DType::f32, target.lanes(), times), target).bytes.size(); };
+  EXPECT_LE(bytes(64), bytes(4));  // 64 calls, and one copy
+}
+
 }  // namespace
 }  // namespace tenon::codegen

@@ -30,8 +30,9 @@ namespace machine {
 namespace {
 
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-/// Kernels a module: they share the set-up of LLVM's passes (about 0.5 ms). Fixed, so that bytes never depend on the number of threads.
-constexpr size_t kChunk = 4;
+/// Kernels a module: they share the set-up of LLVM's passes (some milliseconds) and subroutines. Few, so that all threads have work; it
+/// follows from the number of kernels alone, so that bytes never depend on the number of threads.
+size_t chunk_size(size_t kernels) { return std::clamp<size_t>(kernels / 32, 4, 16); }
 
 /// What the ISA means, spelt out, and what Target::host() asks for: a named CPU only tunes, it adds no instruction.
 std::string features_of(const Target& target) {
@@ -39,9 +40,6 @@ std::string features_of(const Target& target) {
   if (target.isa == Target::Isa::avx512) features += ",+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,-prefer-256-bit";
   return features;
 }
-
-/// The CPU whose scheduling model is used; chosen by ISA and not by host, so that an engine's bytes follow from its target alone.
-const char* tuning_of(const Target& target) { return target.isa == Target::Isa::avx512 ? "znver4" : "znver3"; }
 
 llvm::TargetOptions options() {
   llvm::TargetOptions o;
@@ -93,7 +91,6 @@ class Compiler {
       TRY(verify(kernel));
       symbols.push_back("kernel" + std::to_string(symbols.size()));
       TRY(Lower(kernel, target_, module).run(symbols.back()));
-      module.getFunction(symbols.back())->addFnAttr("tune-cpu", tuning_of(target_));
     }
     TRY(check(module));
     if (machine_->addPassesToEmitFile(unit.passes, unit.out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
@@ -185,10 +182,8 @@ Result<Target> Target::of(const CpuFeatures& cpu) {
 }
 
 Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads) {
-  const size_t chunks = (kernels.size() + machine::kChunk - 1) / machine::kChunk;
-  auto chunk = [&](size_t i) {
-    return kernels.subspan(i * machine::kChunk, std::min(machine::kChunk, kernels.size() - i * machine::kChunk));
-  };
+  const size_t size = machine::chunk_size(kernels.size()), chunks = (kernels.size() + size - 1) / size;
+  auto chunk = [&](size_t i) { return kernels.subspan(i * size, std::min(size, kernels.size() - i * size)); };
   std::vector<std::optional<Result<machine::Flat>>> made(chunks);
   std::atomic<size_t> next = 0;
   machine::Failure failure;

@@ -18,6 +18,8 @@ class Lower {
   Result<void> instruction(const TileInstr& in);
   Result<V> value(const TileInstr& in);
   Result<V> expression(const TileInstr& in);
+  V call_shared(ExprOp op, DType dtype, llvm::ArrayRef<V> args);
+  llvm::Function* new_function(llvm::FunctionType* type, bool visible, const std::string& symbol);
   V constant(const TileInstr& in);
   V iota(TileType type);
   V first_mask(V count, int lanes);
@@ -63,6 +65,7 @@ class Lower {
   std::vector<llvm::Value*> buffers_;
   std::vector<V> registers_;
   bool streams_ = false;
+  bool shares_functions_ = false;
 };
 
 }  // namespace tenon::codegen::machine

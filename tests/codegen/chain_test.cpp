@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of thousands of point-wise nodes become kernels of bounded size, none of which computes anything twice.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "codegen/inline.h"
+#include "codegen/kernel.h"
+#include "ir/text.h"
+#include "ops/op.h"
+
+namespace tenon::codegen {
+namespace {
+
+/// Text of a graph of point-wise nodes over x, y: f32[4,64] and w: f32[64].
+class Writer {
+ public:
+  explicit Writer(uint32_t seed) : random_(seed) {}
+
+  std::string unary(const std::string& a) {
+    static constexpr const char* kOps[] = {"Tanh", "Relu", "Sigmoid", "Neg", "Erf", "Abs"};
+    return node(kOps[pick(6)], a);
+  }
+  std::string binary(const std::string& a, const std::string& b) {
+    static constexpr const char* kOps[] = {"Add", "Mul", "Sub", "Max"};
+    return node(kOps[pick(4)], a + ", " + b);
+  }
+  /// Onto `a` comes a number, a row, an input or an earlier value.
+  std::string step(const std::string& a, const std::string& earlier) {
+    if (pick(3) == 0) return unary(a);
+    const std::string others[] = {"w", "x", "y", "c", earlier};
+    return binary(a, others[pick(5)]);
+  }
+  std::string graph(const std::vector<std::string>& outputs) const {
+    std::string list;
+    for (const std::string& o : outputs) list += (list.empty() ? "" : ", ") + o;
+    return "graph main(x: f32[4,64], y: f32[4,64], w: f32[64]) {\n  const c: f32[] = [0.75]\n" + text_ + "  return " + list + "\n}";
+  }
+  size_t pick(size_t n) { return random_() % n; }
+  size_t nodes() const { return made_; }
+
+ private:
+  std::string node(const std::string& op, const std::string& operands) {
+    const std::string name = "v" + std::to_string(made_++);
+    text_ += "  " + name + " = " + op + "(" + operands + ")\n";
+    return name;
+  }
+
+  std::mt19937 random_;
+  std::string text_;
+  size_t made_ = 0;
+};
+
+struct Text {
+  std::string text;
+  size_t nodes = 0;
+};
+
+Text chain(size_t nodes, size_t outputs) {
+  Writer w(1);
+  std::vector<std::string> made{"x"}, results;
+  while (w.nodes() < nodes) {
+    made.push_back(w.step(made.back(), made[made.size() - 1 - w.pick(std::min<size_t>(made.size(), 20))]));
+    if (w.nodes() % (nodes / outputs) == 0) results.push_back(made.back());
+  }
+  return {w.graph(results), w.nodes()};
+}
+
+Text tree(size_t leaves) {
+  Writer w(2);
+  std::vector<std::string> level;
+  for (size_t k = 0; k < leaves; ++k) level.push_back(w.step(w.pick(2) ? "x" : "y", "w"));
+  while (level.size() > 1) {
+    std::vector<std::string> next;
+    for (size_t k = 0; k + 1 < level.size(); k += 2) {
+      next.push_back(w.binary(level[k], level[k + 1]));
+      if (w.pick(2)) next.back() = w.unary(next.back());
+    }
+    if (level.size() % 2) next.push_back(level.back());
+    level = std::move(next);
+  }
+  return {w.graph(level), w.nodes()};
+}
+
+struct Planned {
+  std::unique_ptr<ir::Graph> graph;
+  Plan plan;
+};
+
+Planned planned(const std::string& text) {
+  Planned out;
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  if (!graph) return out;
+  auto made = plan(**graph, {});
+  EXPECT_TRUE(made) << made.error().text();
+  out.graph = std::move(*graph);
+  if (made) out.plan = std::move(*made);
+  return out;
+}
+
+/// Every body of the plan, epilogues too.
+template <class F>
+void each_body(const Plan& plan, F f) {
+  for (const Group& g : plan.groups) {
+    for (const Nest& n : g.nests) f(n);
+    if (g.epilogue) f(g.epilogue->map);
+  }
+}
+
+void expect_bounded(const Text& t, size_t most_groups) {
+  const Planned p = planned(t.text);
+  EXPECT_LE(p.plan.groups.size(), most_groups);
+  size_t computed = 0;
+  each_body(p.plan, [&](const Nest& n) {
+    EXPECT_TRUE(within_budget(n)) << text_of(n, p.plan);
+    computed += n.nodes.size();
+  });
+  EXPECT_GE(computed, t.nodes);
+  EXPECT_LE(computed, t.nodes + t.nodes / 4) << "cheap bodies alone are computed where they are read, more than once";
+}
+
+TEST(Chain, IsCutIntoKernelsOfBoundedSize) {
+  expect_bounded(chain(5000, 1), 5000 / 8);
+  expect_bounded(chain(5000, 1000), 1600);
+}
+
+TEST(Chain, OfATreeIsCutToo) { expect_bounded(tree(2048), 2048 / 4); }
+
+TEST(Chain, AfterAProductIsCutToo) {
+  std::string text = "graph main(x: f32[8,64], w: f32[64,64], b: f32[64]) {\n  v0 = MatMul(x, w)\n";
+  for (int k = 1; k <= 500; ++k)
+    text += "  v" + std::to_string(k) + " = " + (k % 7 ? "Add(v" : "Tanh(v") + std::to_string(k - 1) + (k % 7 ? ", b)" : ")") + "\n";
+  const Planned p = planned(text + "  return v500\n}");
+  each_body(p.plan, [&](const Nest& n) { EXPECT_TRUE(within_budget(n)) << text_of(n, p.plan); });
+  EXPECT_LE(p.plan.groups.size(), 40u);
+  EXPECT_EQ(p.plan.groups[0].kind, GroupKind::contract);
+}
+
+/// What LLVM compiles grows with the nodes and not faster: its time for one function does.
+TEST(Chain, HasTileCodeInProportion) {
+  size_t registers = 0, most = 0;
+  Planned p = planned(chain(3000, 1).text);
+  for (const Group& g : p.plan.groups) {
+    auto kernel = lower_nests(g, p.plan, Target{});
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    registers += kernel->tile.registers.size();
+    most = std::max(most, kernel->tile.registers.size());
+  }
+  EXPECT_LE(most, 400u);
+  EXPECT_LE(registers, 3000u * 8);
+}
+
+/// A repeated block is generated once, wherever the budget cuts it.
+TEST(Chain, OfEqualBlocksHasFewDistinctKernels) {
+  std::string text = "graph main(x: f32[4,64], w: f32[64]) {\n";
+  std::string last = "x";
+  for (int k = 0; k < 3000; ++k) {
+    const std::string name = "v" + std::to_string(k);
+    text += "  " + name + " = " + (k % 3 == 0 ? "Tanh(" + last + ")" : (k % 3 == 1 ? "Mul(" : "Add(") + last + ", w)") + "\n";
+    last = name;
+  }
+  Planned p = planned(text + "  return " + last + "\n}");
+  std::set<std::string> distinct;
+  for (const Group& g : p.plan.groups) distinct.insert(text_of(lower_nests(g, p.plan, Target{})->tile));
+  EXPECT_LE(distinct.size(), 4u) << "of " << p.plan.groups.size();
+}
+
+TEST(Budget, CountsValuesThatAreHeldAtOnce) {
+  const auto live = [](const std::string& body) {
+    const Planned p = planned("graph main(x: f32[8], y: f32[8]) { " + body + " }");
+    EXPECT_EQ(p.plan.groups.size(), 1u);
+    return most_live(p.plan.groups[0].nests[0]);
+  };
+  EXPECT_EQ(live("a = Neg(x) return a"), 2);  // x, and what is made of it
+  EXPECT_EQ(live("a = Neg(x) b = Exp(a) c = Neg(b) return c"), 2);
+  EXPECT_EQ(live("a = Add(x, y) return a"), 3);
+  EXPECT_EQ(live("a = Exp(x) b = Sin(y) c = Mul(a, b) return c"), 3);
+}
+
+}  // namespace
+}  // namespace tenon::codegen
