@@ -103,7 +103,7 @@ class Demo:
             says.append(f"{min(lengths)} to {max(lengths)} tokens a passage, batches of {BATCH} mixed lengths")
 
     def compile(self) -> None:
-        with self.steps.step("compile the model") as says:
+        with self.steps.step("compile the encoder") as says:
             report = tenon("build", GRAPH, "-o", self.engine, "--external-data", self.model)
             says.append(f"{report['nodes_before']} nodes became {report['nodes_after']}, {report['kernels']} kernels")
             self.page.facts += [
@@ -164,24 +164,15 @@ class Demo:
                 ("largest difference from ONNX Runtime", f"{difference:.1e}"),
             ]
 
-    def picture(self, title: str, *arguments: str | Path) -> None:
-        out = self.work / "picture.svg"
-        out.unlink(missing_ok=True)
-        tenon(*arguments, "--svg", out)
-        if out.exists():
-            self.page.pictures.append((title, out.read_text(encoding="utf-8")))
-
     def draw(self) -> Path:
-        path = self.work / "demo.html"
-        with self.steps.step("draw the page") as says:
+        path, graph = self.work / "demo.html", self.work / "graph.html"
+        with self.steps.step("measure every kernel and draw the page") as says:
             try:
                 shapes = [f"--shape={name}={MEASURED_SHAPE}" for name in ("input_ids", "attention_mask")]
-                self.page.kernels = tenon("bench", self.engine, *shapes, "--runs", "10", "--seconds", "1")["kernels"]
+                briefly = ["--runs", "10", "--seconds", "1", "--html", graph]
+                self.page.kernels = tenon("bench", GRAPH, "--external-data", self.model, *shapes, *briefly)["kernels"]
                 self.page.kernel_title = f"Time per kernel, a batch of {MEASURED_SHAPE} tokens"
-                self.picture("as exported", "inspect", GRAPH, "--external-data", self.model)
-                drawn = self.work / "drawn.tenon"
-                self.picture("as compiled", "build", GRAPH, "--external-data", self.model, "-o", drawn)
-                drawn.unlink(missing_ok=True)
+                self.page.graph, self.page.graph_file = graph.read_text(encoding="utf-8"), graph.name
             except Failed as problem:
                 says.append(f"without a part: {problem}")
             self.page.steps = self.steps.times

@@ -13,11 +13,10 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bo
 table { border-collapse: collapse; } td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 .bar { background: #4878cf; height: .8rem; display: inline-block; min-width: 1px; }
-.picture { overflow: auto; border: 1px solid #d6dbe4; max-height: 85vh; } .quiet { color: #5f6b7f; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+iframe { width: 100%; height: 85vh; border: 1px solid #d6dbe4; } .quiet { color: #5f6b7f; }
 blockquote { border-left: 3px solid #4878cf; margin-left: 0; padding-left: 1rem; }
-@media (prefers-color-scheme: dark) { body { background: #14171d; color: #dde3ee; } .picture { background: #fff; }
-  h2, .picture { border-color: #333b49; } }
+@media (prefers-color-scheme: dark) { body { background: #14171d; color: #dde3ee; }
+  h2, iframe { border-color: #333b49; } a { color: #7aa7ff; } }
 """
 
 
@@ -30,12 +29,8 @@ class Page:
     answers: list[tuple[float, str, str]] = field(default_factory=list)
     kernels: list[dict] = field(default_factory=list)
     kernel_title: str = "Time per kernel"
-    pictures: list[tuple[str, str]] = field(default_factory=list)
-
-
-def inline_svg(text: str) -> str:
-    """The picture without its XML head, so that it can stand in a page."""
-    return text[text.index("<svg") :] if "<svg" in text else ""
+    graph: str = ""  # a page of its own, as `tenon bench --html` writes it
+    graph_file: str = ""  # where the same page lies beside this one
 
 
 def table(rows: list[list[str]], numbers: set[int]) -> str:
@@ -75,12 +70,11 @@ def sections(page: Page) -> list[str]:
     out.append("<h2>Steps</h2>" + table([["step", "s"], *[[html.escape(n), f"{s:.2f}"] for n, s in page.steps]], {1}))
     if page.kernels:
         out.append(f"<h2>{html.escape(page.kernel_title)}</h2>" + table(kernel_rows(page.kernels), {1, 2, 3, 4}))
-    if page.pictures:
-        shown = [f'<div><p>{html.escape(n)}</p><div class="picture">{inline_svg(svg)}</div></div>' for n, svg in page.pictures]
+    if page.graph:
         out.append(
-            '<h2>The graph</h2><p class="quiet">One colour: as exported a family of ops, as compiled a fused group.</p><div class="pair">'
-            + "".join(shown)
-            + "</div>"
+            '<h2>The graph, before and after</h2><p class="quiet">Click a layer to open it, a node to see what it is; after a click '
+            f'the wheel zooms. <a href="{html.escape(page.graph_file)}">In a window of its own</a></p>'
+            f'<iframe title="the graph before and after" srcdoc="{html.escape(page.graph)}"></iframe>'
         )
     return out
 

@@ -28,7 +28,7 @@ Error failed(std::string what, std::string found) {
   return fail(Code::device_failed, "dot", std::move(what))
       .expected("a picture from `dot -Tsvg`")
       .found(std::move(found))
-      .advice("install Graphviz (apt-get install graphviz), or leave --svg and --html out");
+      .advice("install Graphviz (apt-get install graphviz), or leave --svg out");
 }
 
 Error no_file(const char* step) {
@@ -122,15 +122,6 @@ std::string escape_html(std::string_view text) {
     else out += c;
   }
   return out;
-}
-
-std::string html_page(std::string_view title, std::string_view text, std::string_view svg) {
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
-      "<style>body{{font:14px/1.5 system-ui,sans-serif;margin:2rem;color:#222}}pre{{background:#f6f6f4;padding:1rem;overflow:auto}}"
-      "div{{overflow:auto;border:1px solid #ddd;max-height:85vh}}</style></head>\n"
-      "<body><h1>{0}</h1>\n<pre>{1}</pre>\n<div>{2}</div></body></html>\n",
-      escape_html(title), escape_html(text), svg);
 }
 
 }  // namespace tenon::cli

@@ -13,8 +13,6 @@ namespace tenon::cli {
 Result<std::string> render_svg(std::string_view dot);
 /// One picture a graph, from one run of Graphviz: starting it costs more than a small picture.
 Result<std::vector<std::string>> render_svgs(std::span<const std::string> dots);
-/// One page without references to anything else: the title, a few lines, the picture to scroll in.
-std::string html_page(std::string_view title, std::string_view text, std::string_view svg);
 /// &, < and > as entities.
 std::string escape_html(std::string_view text);
 

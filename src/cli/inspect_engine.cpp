@@ -132,8 +132,7 @@ void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& j
   for (size_t k = 0; k < p.steps.size(); ++k) {
     const Step& s = p.steps[k];
     const std::string number = prefix + std::to_string(k);
-    rows.push_back(
-        {number, s.kind == Step::Kind::kernel ? fmt::format("kernel {}", s.code) : kind_name(s.kind), buffers_text(p, s), s.label});
+    rows.push_back({number, runs_text(s), buffers_text(p, s), s.label});
     json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
     if (s.kind == Step::Kind::opaque) ++opaque[s.label];
     if (s.kind != Step::Kind::branch && s.kind != Step::Kind::loop) continue;
@@ -173,6 +172,10 @@ Result<void> show_memory(const Program& p, const std::vector<import::RequestedSh
 }
 
 }  // namespace
+
+std::string runs_text(const Step& step) {
+  return step.kind == Step::Kind::kernel ? fmt::format("kernel {}", step.code) : kind_name(step.kind);
+}
 
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {
   const auto file = TRY(files::MappedFile::open(path));

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "import/onnx_import.h"
+#include "runtime/program.h"
 
 namespace tenon::cli {
 
@@ -13,5 +14,8 @@ class Console;
 /// What an engine file holds: manifest, sections, inputs and outputs, kernels, memory; with `text` also its steps and its graph.
 /// shapes: those for which the memory plan is told (see default_shapes). Nothing is run or compiled.
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console);
+
+/// What a step runs: "kernel 3", "by reference", "loop".
+std::string runs_text(const runtime::Step& step);
 
 }  // namespace tenon::cli

@@ -65,25 +65,31 @@ Result<double> weight_bytes_read(const runtime::Program& program, std::span<cons
   return total;
 }
 
-std::vector<KernelTime> kernel_times(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {
+std::vector<double> step_times(const runtime::Program& program, const Profile& profile) {
   std::vector<std::vector<double>> lengths(program.steps.size());
   for (const Profile::Event& e : profile.events) lengths[e.step].push_back(e.length_us / 1e3);
+  std::vector<double> out;
+  for (const std::vector<double>& l : lengths) out.push_back(l.empty() ? 0 : median(l));
+  return out;
+}
+
+std::vector<KernelTime> kernel_times(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {
+  const std::vector<double> times = step_times(program, profile);
   std::vector<KernelTime> out;
   std::vector<double> work;
   std::unordered_map<std::string, size_t> places;
   double total = 0;
-  for (size_t k = 0; k < lengths.size(); ++k) {
-    if (lengths[k].empty()) continue;
+  for (size_t k = 0; k < times.size(); ++k) {
+    if (times[k] == 0) continue;
     const auto [place, fresh] = places.emplace(label_of(program.steps[k]), out.size());
     if (fresh) {
       out.push_back({place->first});
       work.push_back(0);
     }
     KernelTime& t = out[place->second];
-    const double ms = median(lengths[k]);
     ++t.calls;
-    t.ms += ms;
-    total += ms;
+    t.ms += times[k];
+    total += times[k];
     work[place->second] += flops[k];
   }
   for (size_t k = 0; k < out.size(); ++k) {

@@ -21,6 +21,9 @@ struct Profile {
 };
 Result<Profile> profile(runtime::Context& context, std::span<const Tensor> inputs, const runtime::RunOptions& options, uint32_t runs);
 
+/// Milliseconds of each step: the median over the runs; 0 for steps that did not run.
+std::vector<double> step_times(const runtime::Program& program, const Profile& profile);
+
 /// Floating-point operations of each step for these inputs; 0 where the count depends on data.
 Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std::span<const Tensor> inputs);
 

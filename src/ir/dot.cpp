@@ -9,15 +9,10 @@
 #include <unordered_map>
 
 #include "ir/literal.h"
+#include "ir/repeats.h"
 
 namespace tenon::ir {
 namespace {
-
-/// `count` blocks of `period` nodes, equal in ops, attributes and result types, from node `first` on.
-struct Repeat {
-  size_t first = 0, period = 0, count = 0;
-  size_t covered() const { return period * count; }
-};
 
 class Drawing {
  public:
@@ -25,9 +20,8 @@ class Drawing {
     for (NodeId n : graph.nodes()) {
       place_.emplace(n, order_.size());
       order_.push_back(n);
-      hashes_.push_back(hash(graph.node(n)));
     }
-    if (options.collapse) find_repeats(0, order_.size());
+    if (options.collapse) repeats_ = find_repeats(graph, options.longest_block);
   }
 
   std::string text() {
@@ -43,37 +37,6 @@ class Drawing {
   }
 
  private:
-  size_t hash(const Node& n) const {
-    size_t h = std::hash<const Op*>{}(n.op);
-    auto mix = [&](size_t v) { h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2); };
-    for (const auto& [key, value] : n.attributes) {
-      mix(std::hash<std::string>{}(key));
-      mix(hash_of(value));
-    }
-    for (ValueId v : n.outputs) mix(v ? std::hash<std::string>{}(g_.value(v).type.text()) : 0);
-    return h;
-  }
-
-  /// The repeat that hides most nodes, then the same on both sides of it.
-  void find_repeats(size_t begin, size_t end) {
-    constexpr size_t kSmallestBlock = 4;
-    Repeat best;
-    size_t longest = std::min(options_.longest_block, (end - begin) / 2);
-    for (size_t period = kSmallestBlock; period <= longest; ++period) {
-      size_t run = 0;
-      for (size_t i = begin; i + period < end; ++i) {
-        run = hashes_[i] == hashes_[i + period] ? run + 1 : 0;
-        if (run < period) continue;
-        Repeat found{i + 1 - run, period, run / period + 1};
-        if (found.covered() - period > best.covered() - best.period) best = found;
-      }
-    }
-    if (best.count < 2) return;
-    repeats_.push_back(best);
-    find_repeats(begin, best.first);
-    find_repeats(best.first + best.covered(), end);
-  }
-
   /// The node that is drawn for node number `i`.
   size_t drawn(size_t i) const {
     for (const Repeat& r : repeats_) {
@@ -150,7 +113,6 @@ class Drawing {
   DotOptions options_;
   std::vector<NodeId> order_;
   std::unordered_map<NodeId, size_t> place_;
-  std::vector<size_t> hashes_;
   std::vector<Repeat> repeats_;
   std::set<std::pair<std::string, std::string>> edges_;
   std::string out_;

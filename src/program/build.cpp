@@ -45,11 +45,15 @@ class ProgramBuilder {
     TRY(sizes_.finish(out_));
     add_guards();
     TRY(add_ports());
-    for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
+      group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
+    }
     finish_lives();
     return std::move(out_);
   }
   const std::vector<Dim>& outer() const { return sizes_.outer(); }
+  std::vector<uint32_t> take_group_of_step() { return std::move(group_of_step_); }
 
  private:
   static bool stepless(const Group& g) { return g.kind == GroupKind::opaque || g.kind == GroupKind::control; }
@@ -373,6 +377,7 @@ class ProgramBuilder {
   const Plan& plan_;
   Pool& pool_;
   Program out_;
+  std::vector<uint32_t> group_of_step_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
   std::vector<bool> dynamic_;  ///< by array: its memory comes with the step that makes it
@@ -385,7 +390,9 @@ Result<Built> build(Lowered lowered) {
   TENON_ASSERT(lowered.kernels.size() == lowered.plan.groups.size());
   Built out;
   Pool pool(out);
-  out.program = TRY(ProgramBuilder(std::move(lowered), pool).run());
+  ProgramBuilder builder(std::move(lowered), pool);
+  out.program = TRY(builder.run());
+  out.group_of_step = builder.take_group_of_step();
   out.program.weight_bytes = pool.weight_bytes();
   return out;
 }

@@ -20,6 +20,7 @@ struct Built {
   std::vector<codegen::TileKernel> kernels;  ///< distinct ones; Step::code counts them
   std::vector<PlacedConstant> weights;
   std::vector<std::string> opaque_ops;  ///< ops that run by reference, one a node
+  std::vector<uint32_t> group_of_step;  ///< of the outermost program: which group of the plan each step is part of
 };
 
 /// A graph planned and lowered, with the bodies of its branches and loops.

@@ -47,6 +47,7 @@ WRITERS: dict[str, tuple[list[str], str]] = {
     "build --svg": (["build", "m.onnx", "-o", "engine.tenon", "--svg", "{}"], "graph.svg"),
     "inspect --svg": (["inspect", "m.onnx", "--svg", "{}"], "graph.svg"),
     "inspect --html": (["inspect", "m.onnx", "--html", "{}"], "graph.html"),
+    "build --html": (["build", "m.onnx", "-o", "engine.tenon", "--html", "{}"], "graph.html"),
     "export": (["export", "m.onnx", "-o", "{}"], "out.onnx"),
     "export --external-weights": (["export", "m.onnx", "--external-weights", "-o", "{}"], "out.onnx"),
 }
@@ -78,8 +79,8 @@ class Writing(unittest.TestCase):
         for verb, (_, target) in WRITERS.items():
             with self.subTest(verb):
                 # The engine that comes before the picture has no room either, and Graphviz has none for its own.
-                if verb in ("build --svg", "inspect --svg", "inspect --html"):
-                    target = "engine.tenon" if verb == "build --svg" else "tmp"
+                if verb in ("build --svg", "build --html", "inspect --svg"):
+                    target = "tmp" if verb == "inspect --svg" else "engine.tenon"
                 self.refused(verb, target, no_room)
 
     def test_on_a_disk_that_fills_up(self):

@@ -4,15 +4,18 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/threads.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
+#include "cli/graph_page.h"
 #include "cli/measure.h"
 #include "cli/memory_stream.h"
 #include "cli/peer.h"
 #include "cli/trace.h"
 #include "cli/verb.h"
+#include "compiler/compile.h"
 #include "files/atomic_write.h"
 
 namespace tenon::cli {
@@ -24,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   EngineOptions engine;
   InputOptions inputs;
-  std::string peer, trace;
+  std::string peer, trace, html;
   int runs = 30;
   double seconds = 30;
   bool cold = false;
@@ -45,6 +48,7 @@ struct Bench {
   std::unique_ptr<runtime::Context> context;
   runtime::RunOptions options;
   std::unique_ptr<Peer> peer;
+  std::optional<GraphPage> page;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
   uint64_t rss = 0;  ///< before anything was allocated to measure with
 
@@ -88,9 +92,25 @@ Result<void> start_peer(const Options& o, Bench& b) {
   return {};
 }
 
+/// The engine, and on the way to it the page with the model before and after.
+Result<std::shared_ptr<runtime::Engine>> drawn_engine(const Options& o, Bench& b, Console& console) {
+  if (o.engine.is_engine()) return fail(Code::bad_usage, "--html", "an engine file has no picture").advice("give the ONNX model");
+  auto reading = TRY(o.engine.model.import_options());
+  reading.metadata = true;  // the page tells which module a node is of
+  const auto start = Clock::now();
+  auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
+  for (const std::string& w : imported.warnings) console.warn(w);
+  b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
+  auto compiled = TRY(compiler::compile(std::move(imported.graph), o.engine.compile_options(console)));
+  b.page->add_compiled(compiled, "as compiled");
+  auto engine = compiler::load_compiled(std::move(compiled));
+  b.load_ms = ms_since(start);
+  return engine;
+}
+
 Result<Bench> prepare(const Options& o, Console& console) {
   Bench b;
-  b.engine = TRY(o.engine.engine(console, &b.load_ms));
+  b.engine = TRY(o.html.empty() ? o.engine.engine(console, &b.load_ms) : drawn_engine(o, b, console));
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   const int team = default_team().size();
   b.options.guard = o.engine.guard;
@@ -245,14 +265,21 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
   return json;
 }
 
-/// The file of the trace, before minutes of measuring that it could not keep.
-Result<std::optional<files::AtomicFile>> trace_file(const Options& o) {
-  if (o.trace.empty()) return std::nullopt;
-  return TRY(files::AtomicFile::create(o.trace));
+/// A file that is asked for, before minutes of measuring that it could not keep.
+Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  return TRY(files::AtomicFile::create(path));
+}
+
+std::string shapes_text(const Bench& b) {
+  std::string out;
+  for (size_t k = 0; k < b.inputs.size(); ++k)
+    out += fmt::format("{}{}[{}]", k ? ", " : "", b.engine->inputs()[k].name, fmt::join(b.inputs[k].shape(), ","));
+  return out;
 }
 
 Result<void> bench_model(const Options& o, Console& console) {
-  auto trace = TRY(trace_file(o));
+  auto trace = TRY(file_for(o.trace)), html = TRY(file_for(o.html));
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads);
   const auto samples = TRY(take_samples(o, b, limits, console));
@@ -267,6 +294,12 @@ Result<void> bench_model(const Options& o, Console& console) {
   if (trace) {
     TRY(trace->append(chrome_trace(b.engine->program(), seen, flops)));
     TRY(trace->commit());
+  }
+  if (html) {
+    b.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
+    b.page->set_times(step_times(b.engine->program(), seen));
+    TRY(html->append(b.page->html()));
+    TRY(html->commit());
   }
   report_own(b, f, console);
   const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
@@ -299,6 +332,7 @@ VERB(bench) {
         "  tenon bench model.onnx\n"
         "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
         "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
+        "  tenon bench model.onnx --html graph.html                   (the time of each kernel, in a picture of the graph)\n"
         "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
@@ -316,6 +350,8 @@ VERB(bench) {
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
+      app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")
+          ->type_name("FILE");
       app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
       return [o](Console& console) { return bench_model(*o, console); };

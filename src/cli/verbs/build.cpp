@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <unordered_map>
+#include <optional>
 
 #include "base/threads.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
+#include "cli/graph_data.h"
+#include "cli/graph_page.h"
 #include "cli/graphviz.h"
 #include "cli/verb.h"
 #include "compiler/save.h"
@@ -22,8 +24,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   std::string output;
-  std::string svg;
-  std::string dump_plan;
+  std::string svg, html, dump_plan;
   bool portable = false;
 };
 
@@ -41,19 +42,11 @@ std::string shapes_text(const std::vector<Sizes>& shapes) {
 
 /// The compiled graph, one colour a fused group.
 Result<void> draw(const compiler::Compiled& c, const std::string& path) {
-  std::unordered_map<ir::NodeId, size_t> group_of;
-  for (size_t g = 0; g < c.plan.groups.size(); ++g) {
-    const codegen::Group& group = c.plan.groups[g];
-    if (group.node) group_of.try_emplace(group.node, g);
-    for (const codegen::Nest& n : group.nests)
-      for (ir::NodeId id : n.nodes) group_of.try_emplace(id, g);
-    if (!group.epilogue) continue;
-    for (ir::NodeId id : group.epilogue->map.nodes) group_of.try_emplace(id, g);
-  }
+  const GroupsOfNodes groups = groups_of_nodes(c.plan);
   ir::DotOptions options;
   options.group = [&](ir::NodeId id) -> std::optional<size_t> {
-    const auto found = group_of.find(id);
-    return found == group_of.end() ? std::nullopt : std::optional(found->second);
+    const auto found = groups.find(id);
+    return found == groups.end() ? std::nullopt : std::optional(found->second[0]);
   };
   return files::write_file(path, TRY(render_svg(ir::dot(*c.graph, options))));
 }
@@ -86,7 +79,11 @@ class PlanDump {
 
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
-  auto imported = TRY(o.engine.model.import());
+  auto reading = TRY(o.engine.model.import_options());
+  reading.metadata = !o.html.empty();  // the page tells which module a node is of
+  auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
+  std::optional<GraphPage> page;
+  if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   for (const std::string& w : imported.warnings) console.warn(w);
   auto options = o.engine.compile_options(console);
   options.portable = o.portable;
@@ -99,9 +96,13 @@ Result<void> build_engine(const Options& o, Console& console) {
   console.progress("write");
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
+  if (page) {
+    page->add_compiled(compiled, "as compiled");
+    TRY(files::write_file(o.html, page->html()));
+  }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const compiler::CompileReport r = compiled.report;
-  const auto shapes = default_shapes(compiled.built.program.inputs, TRY(o.engine.model.import_options()).shapes);
+  const auto shapes = default_shapes(compiled.built.program.inputs, reading.shapes);
   const auto planned = runtime::planned_bytes(compiled.built.program, shapes);  // a figure for the report: it may fail
   console.table({{"", path.string()},
                  {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
@@ -146,6 +147,8 @@ VERB(build) {
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
       app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")
           ->type_name("DIR");
+      app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
+          ->type_name("OUT");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
       return [o](Console& console) { return build_engine(*o, console); };
     },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/graph_page.h"
 #include "cli/graphviz.h"
 #include "cli/inspect_engine.h"
 #include "cli/model_options.h"
@@ -106,12 +108,15 @@ std::string headline(const std::string& path, const import::Imported& m, const C
 }
 
 Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& head, Console& console) {
-  if (o.svg.empty() && o.html.empty()) return {};
-  console.progress("drawing ...");
-  const std::string svg = TRY(render_svg(ir::dot(graph, {.collapse = !o.all_layers})));
-  if (!o.svg.empty()) TRY(files::write_file(o.svg, svg));
-  if (!o.html.empty()) TRY(files::write_file(o.html, html_page(o.model.path, head, svg)));
-  return {};
+  if (!o.svg.empty()) {
+    console.progress("drawing ...");
+    TRY(files::write_file(o.svg, TRY(render_svg(ir::dot(graph, {.collapse = !o.all_layers})))));
+  }
+  if (o.html.empty()) return {};
+  GraphPage page(std::filesystem::path(o.model.path).filename().string());
+  page.set_facts(head);
+  page.add(graph, "as exported");
+  return files::write_file(o.html, page.html());
 }
 
 Result<void> inspect(const Options& o, Console& console) {
@@ -120,7 +125,9 @@ Result<void> inspect(const Options& o, Console& console) {
       return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
     return inspect_engine(o.model.path, TRY(o.model.import_options()).shapes, o.text, console);
   }
-  const import::Imported m = TRY(o.model.import());
+  auto options = TRY(o.model.import_options());
+  options.metadata = !o.html.empty();  // the page tells which module a node is of
+  const import::Imported m = TRY(import::import_onnx(o.model.path, options));
   Census census;
   census.add(*m.graph);
   for (const std::string& w : m.warnings) console.warn(w);
@@ -152,8 +159,8 @@ VERB(inspect) {
       auto o = std::make_shared<Options>();
       o->model.add_to(app, "an ONNX model or an engine (.tenon)");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
-      app.add_option("--html", o->html, "write the graph as a page (needs Graphviz)")->type_name("OUT");
-      app.add_flag("--all-layers", o->all_layers, "draw repeated layers one by one");
+      app.add_option("--html", o->html, "write the graph as a page to look around in")->type_name("OUT");
+      app.add_flag("--all-layers", o->all_layers, "--svg: draw repeated layers one by one");
       app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
       return [o](Console& console) { return inspect(*o, console); };
     },
