@@ -88,7 +88,7 @@ class Simplifier {
   Expr of(const Expr& e) {
     if (e.op() == ExprOp::dim && e->size.is_number()) return Expr::dim(e->size);
     if (e->args.empty()) return e;
-    if (const auto found = done_.find(e.get()); found != done_.end()) return found->second;
+    if (const auto found = done_.find(e.get()); found != done_.end()) return found->second.second;
     std::vector<Expr> args;
     bool changed = false;
     for (const Expr& arg : e.args()) {
@@ -96,7 +96,7 @@ class Simplifier {
       changed |= args.back().get() != arg.get();
     }
     Expr result = one(changed ? Expr::make(e.op(), e.dtype(), std::move(args)) : e);
-    done_.emplace(e.get(), result);
+    done_.emplace(e.get(), std::pair(e, result));
     return result;
   }
 
@@ -198,7 +198,7 @@ class Simplifier {
   }
 
   std::span<const Dim> extents_;
-  std::unordered_map<const ExprNode*, Expr> done_;
+  std::unordered_map<const ExprNode*, std::pair<Expr, Expr>> done_;  ///< holds the expressions, so that no address comes twice
 };
 
 }  // namespace

@@ -196,6 +196,19 @@ TEST(Simplify, KeepsTheValueOfRandomIndexExpressions) {
   }
 }
 
+TEST(Simplify, KeepsTheValueOfChainsOfDivisions) {
+  const auto number = [](int64_t n) { return Expr::integer(DType::i64, n); };
+  const Expr lane = simplify(Expr::axis(0) * number(32) + Expr::axis(1));
+  Expr rest = lane;
+  for (int64_t extent : {4, 2, 4}) {
+    for (const Expr& e : {binary(ExprOp::mod, rest, number(extent)), rest / number(extent)})
+      for (int64_t i = 0; i < 5; ++i)
+        for (int64_t j = 0; j < 32; ++j)
+          ASSERT_EQ(integer_of(simplify(e), i, j), integer_of(e, i, j)) << e.text() << " became " << simplify(e).text();
+    rest = rest / number(extent);
+  }
+}
+
 TEST(Affine, TakesIndexExpressionsApart) {
   Symbols symbols;
   const Dim seq = symbols.symbol("seq", 1);
