@@ -145,6 +145,25 @@ void save(const tenon::Engine& engine, const std::filesystem::path& path, bool p
   unwrap(std::move(saved));
 }
 
+std::string bytes_text(uint64_t bytes) {
+  if (bytes < 10'000) return std::to_string(bytes) + " B";
+  const bool mega = bytes >= 10'000'000;
+  const std::string tenths = std::to_string(bytes / (mega ? 100'000 : 100));
+  return tenths.substr(0, tenths.size() - 1) + "." + tenths.back() + (mega ? " MB" : " kB");
+}
+
+std::string ports_text(std::span<const tenon::Port> ports) {
+  std::string out;
+  for (const tenon::Port& p : ports) out += (out.empty() ? "" : ", ") + p.name + ": " + port_text(p);
+  return out;
+}
+
+std::string engine_text(const tenon::Engine& e) {
+  const tenon::EngineSizes sizes = e.sizes();
+  return "<Engine (" + ports_text(e.inputs()) + ") -> (" + ports_text(e.outputs()) + "); " + bytes_text(sizes.weight_bytes) +
+         " of weights, " + bytes_text(sizes.code_bytes) + " of code, " + std::to_string(sizes.steps) + " steps>";
+}
+
 std::vector<tenon::Port> ports(std::span<const tenon::Port> from) { return {from.begin(), from.end()}; }
 
 }  // namespace
@@ -164,6 +183,7 @@ NB_MODULE(_tenon, m) {
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
   nb::class_<tenon::Engine>(m, "Engine")
       .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0, nb::arg("guard") = false)
+      .def("__repr__", &engine_text)
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });

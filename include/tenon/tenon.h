@@ -203,6 +203,12 @@ struct CompileOptions {
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
 };
 
+/// How large an engine is.
+struct EngineSizes {
+  uint64_t weight_bytes = 0, code_bytes = 0;
+  size_t steps = 0;  ///< of its program: kernels, and what runs without one
+};
+
 /// A compiled model: immutable. Copies are the same engine, and any number of threads may use it at once.
 class Engine {
  public:
@@ -216,6 +222,7 @@ class Engine {
 
   TENON_API std::span<const Port> inputs() const;
   TENON_API std::span<const Port> outputs() const;
+  TENON_API EngineSizes sizes() const;
 
   /// Results own their memory. Errors: bad_input, out_of_memory, cancelled, deadline.
   /// Cost: one allocation a result; a Context of one's own has none.

@@ -3,6 +3,7 @@
 
 import ast
 import gc
+import re
 import threading
 import time
 from pathlib import Path
@@ -34,6 +35,8 @@ def test_tells_its_ports(engine):
     assert [(p.name, p.dtype, p.dimensions) for p in engine.inputs] == [("x", "f32", ["batch", "16"])]
     assert [p.name for p in engine.outputs] == ["y"]
     assert repr(engine.inputs[0]) == "<x: f32[batch,16]>"
+    ports = re.escape("<Engine (x: f32[batch,16]) -> (y: f32[batch,10]); ")
+    assert re.fullmatch(ports + r"[\d.]+ k?B of weights, [\d.]+ k?B of code, \d+ steps>", repr(engine))
 
 
 @pytest.mark.parametrize("portable", [False, True])

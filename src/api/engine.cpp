@@ -95,6 +95,11 @@ Result<void> Engine::save(const std::filesystem::path& path, bool portable) cons
 std::span<const Port> Engine::inputs() const { return state_->inputs; }
 std::span<const Port> Engine::outputs() const { return state_->outputs; }
 
+EngineSizes Engine::sizes() const {
+  const runtime::Program& program = state_->engine->program();
+  return {program.weight_bytes, state_->engine->code_bytes(), program.steps.size()};
+}
+
 Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunOptions& options) const {
   return guarded([&]() -> Result<std::vector<Array>> {
     auto tensors = tensors_of(inputs, state_->inputs);
