@@ -32,10 +32,10 @@ OP(qlinear_average_pool) {
       return infer_quantized(view, 0);
     },
     .definition = define,
-    .samples = {"u8[1,3,8,8] in 0..255, f32[] = 0.05, u8[] = 128, f32[] = 0.04, u8[] = 110; kernel_shape=[2,2], strides=[2,2]",
+    .samples = {"u8[1,3,8,8] in 0..255, f32[] = 0.05, u8[] = 128, f32[] = 0.041, u8[] = 110; kernel_shape=[2,2], strides=[2,2]",
                 "u8[1,2,7,7] in 0..255, f32[] = 0.05, u8[] = 12, f32[] = 0.041, u8[] = 20; kernel_shape=[3,3], pads=[1,1,1,1]",
-                "i8[1,7,7,2] in -128..127, f32[] = 0.05, i8[] = 2, f32[] = 0.04, i8[] = -3; kernel_shape=[3,3], channels_last=1",
-                "u8[1,2,7,7] in 0..255, f32[] = 0.05, u8[] = 12, f32[] = 0.04, u8[] = 2; kernel_shape=[3,3], pads=[1,1,1,1], "
+                "i8[1,7,7,2] in -128..127, f32[] = 0.05, i8[] = 2, f32[] = 0.041, i8[] = -3; kernel_shape=[3,3], channels_last=1",
+                "u8[1,2,7,7] in 0..255, f32[] = 0.05, u8[] = 12, f32[] = 0.041, u8[] = 2; kernel_shape=[3,3], pads=[1,1,1,1], "
                 "count_include_pad=1, strides=[2,2], ceil_mode=1"},
 };
 
