@@ -4,11 +4,17 @@ set(TENON_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstring>
   <unordered_set> <vector> <fmt/format.h> <fmt/ranges.h>)
 # ... and what nearly every file of the compile side includes beside them.
 set(TENON_GRAPH_HEADERS ${TENON_COMMON_HEADERS} ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
+# ... of files that say what ops are and compute, and of rules.
+set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/op.h ${CMAKE_SOURCE_DIR}/src/ops/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form_helpers.h
+  ${CMAKE_SOURCE_DIR}/src/ops/reference_helpers.h)
+set(TENON_RULE_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/op.h ${CMAKE_SOURCE_DIR}/src/rewrite/rule.h ${CMAKE_SOURCE_DIR}/src/rewrite/match.h
+  ${CMAKE_SOURCE_DIR}/src/rewrite/rewriter.h)
 
-# tenon_floor(NAME SOURCES DIR... DEPENDS TARGET... [HEADERS FLOOR]): the static library tenon_NAME of all .cpp below the folders (not below
-# a nested `device` or `llvm` folder), compiled behind the precompiled headers of that floor. A folder that is still empty gives an interface library.
+# tenon_floor(NAME SOURCES DIR... DEPENDS TARGET... PRECOMPILE HEADER... | HEADERS FLOOR): the static library tenon_NAME of all .cpp below the
+# folders (not below a nested `device` or `llvm` folder), compiled behind these precompiled headers, or those of another floor. A folder
+# that is still empty gives an interface library.
 function(tenon_floor NAME)
-  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;DEPENDS;PRECOMPILE" ${ARGN})
   set(FILES)
   foreach(DIR ${ARG_SOURCES})
     file(GLOB_RECURSE FOUND CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
@@ -24,13 +30,8 @@ function(tenon_floor NAME)
     target_include_directories(tenon_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/generated)
     target_link_libraries(tenon_${NAME} PUBLIC ${ARG_DEPENDS})
     target_compile_options(tenon_${NAME} PRIVATE -Wall -Wextra -Werror)
-    if(NAME STREQUAL "base")
-      target_precompile_headers(tenon_base PRIVATE ${TENON_COMMON_HEADERS})
-    elseif(NAME STREQUAL "ir")
-      target_precompile_headers(tenon_ir PRIVATE ${TENON_GRAPH_HEADERS})
-    elseif(NAME STREQUAL "cli")
-      target_precompile_headers(tenon_cli PRIVATE ${TENON_GRAPH_HEADERS} <CLI/CLI.hpp> <nlohmann/json.hpp>)
-      target_compile_options(tenon_cli PRIVATE -O1)  # nothing here is hot
+    if(ARG_PRECOMPILE)
+      target_precompile_headers(tenon_${NAME} PRIVATE ${ARG_PRECOMPILE})
     else()
       target_precompile_headers(tenon_${NAME} REUSE_FROM tenon_${ARG_HEADERS})
     endif()

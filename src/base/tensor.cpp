@@ -38,6 +38,12 @@ std::shared_ptr<std::byte> zeroed_buffer(int64_t bytes) {
 
 }  // namespace
 
+Tensor::Tensor(const Tensor& other) = default;
+Tensor::Tensor(Tensor&& other) noexcept = default;
+Tensor& Tensor::operator=(const Tensor& other) = default;
+Tensor& Tensor::operator=(Tensor&& other) noexcept = default;
+Tensor::~Tensor() = default;
+
 Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
   const auto count = checked_count(shape);
   if (!count || *count >= int64_t{1} << 56) {

@@ -19,6 +19,12 @@ using Sizes = std::vector<int64_t>;
 class Tensor {
  public:
   Tensor() = default;
+  // Not inline: nearly every file of the compiler copies or drops one.
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(const Tensor& other);
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor();
   /// Zeroed, 64-byte aligned. Errors: size_overflow, out_of_memory, limit_exceeded (over `byte_limit`).
   static Result<Tensor> make(DType dtype, Sizes shape, int64_t byte_limit = int64_t{1} << 40);
   /// A view of foreign bytes; `keeper` is held until the last view is gone. The bytes must suffice (asserted by the caller).

@@ -8,6 +8,12 @@
 
 namespace tenon::ir {
 
+Attribute::Attribute(const Attribute& other) = default;
+Attribute::Attribute(Attribute&& other) noexcept = default;
+Attribute& Attribute::operator=(const Attribute& other) = default;
+Attribute& Attribute::operator=(Attribute&& other) noexcept = default;
+Attribute::~Attribute() = default;
+
 static bool same_bits(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
 bool same(const Attribute& a, const Attribute& b) {

@@ -14,8 +14,18 @@ namespace tenon::ir {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
-/// Bodies (graphs) are no attributes: they stand in Node::bodies, named.
-using Attribute = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
+/// Bodies (graphs) are no attributes: they stand in Node::bodies, named. A class of its own, so that what copies all these kinds is
+/// compiled once and not in every file that copies a node.
+class Attribute : public std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor> {
+ public:
+  using variant::variant;
+  Attribute() = default;
+  Attribute(const Attribute& other);
+  Attribute(Attribute&& other) noexcept;
+  Attribute& operator=(const Attribute& other);
+  Attribute& operator=(Attribute&& other) noexcept;
+  ~Attribute();
+};
 
 bool same(const Attribute& a, const Attribute& b);
 size_t hash_of(const Attribute& a);

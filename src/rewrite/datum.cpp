@@ -14,6 +14,14 @@ struct Cases : F... {
   using F::operator()...;
 };
 
+/// "[1, 2]". fmt::join would compile fmt's whole formatting of numbers here.
+template <class T>
+std::string list_text(const std::vector<T>& list) {
+  std::string out;
+  for (const T& element : list) out += (out.empty() ? "[" : ", ") + fmt::format("{}", element);
+  return out.empty() ? "[]" : out + "]";
+}
+
 bool near(double x, double y) { return x == y || std::abs(x - y) <= 1e-6 * std::abs(y) || (std::isnan(x) && std::isnan(y)); }
 
 /// `of`: elements of both, compared by `same`, which may have no answer.
@@ -40,6 +48,12 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+Datum::Datum(const Datum& other) = default;
+Datum::Datum(Datum&& other) noexcept = default;
+Datum& Datum::operator=(const Datum& other) = default;
+Datum& Datum::operator=(Datum&& other) noexcept = default;
+Datum::~Datum() = default;
 
 Datum datum_of(const ir::Attribute& attribute) {
   return std::visit(
@@ -148,8 +162,7 @@ std::string text_of(const Datum& datum) {
             [](const ir::Strings& s) { return fmt::format("[\"{}\"]", fmt::join(s, "\", \"")); },
             [](const Tensor& t) { return type_text(t.dtype(), t.shape()); }, [](Dim d) { return d.text(); },
             [](const DimList& d) { return tenon::text_of(d); }, [](DType d) { return std::string(name_of(d)); },
-            [](const Values& v) { return fmt::format("{} values", v.size()); },
-            [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); }},
+            [](const Values& v) { return fmt::format("{} values", v.size()); }, [](const auto& list) { return list_text(list); }},
       datum);
 }
 

@@ -17,8 +17,19 @@ using Values = std::vector<ir::ValueId>;
 using Numbers = std::vector<double>;
 
 /// What an expression of an equation is worth in one match: a graph value (none: a missing operand), what attributes hold, with numbers
-/// in f64, and what is known of shapes. A size that is a number is held as int64_t, a truth as 0 or 1.
-using Datum = std::variant<ir::ValueId, int64_t, double, std::string, ir::Ints, Numbers, ir::Strings, Tensor, Dim, DimList, DType, Values>;
+/// in f64, and what is known of shapes. A size that is a number is held as int64_t, a truth as 0 or 1. A class of its own, so that what
+/// copies all these kinds is compiled once.
+class Datum
+    : public std::variant<ir::ValueId, int64_t, double, std::string, ir::Ints, Numbers, ir::Strings, Tensor, Dim, DimList, DType, Values> {
+ public:
+  using variant::variant;
+  Datum() = default;
+  Datum(const Datum& other);
+  Datum(Datum&& other) noexcept;
+  Datum& operator=(const Datum& other);
+  Datum& operator=(Datum&& other) noexcept;
+  ~Datum();
+};
 /// nullopt: no answer, because too little is known or the question makes no sense.
 using Answer = std::optional<Datum>;
 

@@ -21,8 +21,11 @@ namespace tenon::rewrite {
 
 void Probe::enter(uint32_t index, const ir::Graph& graph, ir::NodeId at) {
   const ir::Node& n = graph.node(at);
-  const auto end = fmt::format_to_n(node.data(), node.size() - 1, "node '{}' ({})", n.name, n.op->name);
-  node[std::min(end.size, node.size() - 1)] = 0;
+  size_t used = 0;
+  for (const std::string_view part :
+       {std::string_view("node '"), std::string_view(n.name), std::string_view("' ("), std::string_view(n.op->name), std::string_view(")")})
+    used += part.copy(node.data() + used, node.size() - 1 - used);
+  node[used] = 0;
   rule.store(index, std::memory_order_relaxed);
   steps.fetch_add(1, std::memory_order_release);
 }
