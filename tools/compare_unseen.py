@@ -91,19 +91,20 @@ def difference(want: Arrays, got: Arrays) -> tuple[float, str]:
     return worst
 
 
-def run_with_tenon(model: Path, sample: Path, opt: int, want: Arrays) -> str:
+def run_with_tenon(model: Path, arrays: Arrays, opt: int, want: Arrays) -> str:
     """Empty where the results are right."""
     with tempfile.TemporaryDirectory() as folder:
+        numpy.savez(sample := Path(folder) / "in.npz", **arrays)
         done = tenon("run", model, "--input", sample, "--opt", opt, "--output", Path(folder) / "out.npz", "--quiet")
         if done.returncode != 0:
             return complaint(done)
         far, where = difference(want, dict(numpy.load(Path(folder) / "out.npz")))
-    if far <= NEAR:
-        return ""
-    done = tenon("compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json")
-    told = json.loads(done.stdout or "{}")
-    if told.get("verdict") == "good" and far < 0.02:
-        return ""
+        if far <= NEAR:
+            return ""
+        done = tenon("compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json")
+        told = json.loads(done.stdout or "{}")
+        if told.get("verdict") == "good" and far < 0.02:
+            return ""
     return f"off by {far:.2g} at {where}; compare: {told.get('verdict') or complaint(done)}"
 
 
@@ -145,9 +146,12 @@ def judge(model: Path) -> list[tuple[str, str]]:
         wants = [results_of(session, sample) for sample in samples]
     except Exception as error:  # noqa: BLE001
         return [("ONNX Runtime", f"REFUSES: {' '.join(str(error).split())[:200]}")]
+    # An exporter leaves out an input that nothing reads.
+    given = {each.name for each in session.get_inputs()}
+    samples = [{name: value for name, value in sample.items() if name in given} for sample in samples]
     rows = []
     for opt in (0, 3):
-        wrong = next((w for path, want in zip(paths, wants) if (w := run_with_tenon(model, path, opt, want))), "")
+        wrong = next((w for sample, want in zip(samples, wants) if (w := run_with_tenon(model, sample, opt, want))), "")
         rows.append((f"opt {opt}", wrong))
     rows += [(label, write_with_tenon(model, words, samples, wants)) for label, words in WRITERS.items()]
     odd = peculiarity(model, paths, wants)
