@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what the compiler makes of each model in tests/models, as text: `./dev replay` compares it before and after a change.
+// replay FOLDER [MODEL...]: FOLDER/MODEL.optN.ISA.txt has the rewritten graph, the plan, the program's steps and the tile IR of all
+// kernels.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "backends/cpu/cpu.h"
+#include "base/hash.h"
+#include "compiler/lower.h"
+#include "files/atomic_write.h"
+#include "import/onnx_import.h"
+#include "ir/text.h"
+#include "passes/pipeline.h"
+#include "program/build.h"
+#include "weights.h"
+
+namespace tenon::tests {
+namespace {
+
+using codegen::Target;
+
+constexpr std::pair<Target::Isa, const char*> kIsas[] = {{Target::Isa::avx2, "avx2"}, {Target::Isa::avx512, "avx512"}};
+
+void add_steps(const runtime::Program& program, const std::string& indent, std::string& out) {
+  out += fmt::format("{}{} size lines, {} at the door, {} buffers\n", indent, program.sizes.size(), program.door_lines,
+                     program.buffers.size());
+  for (const runtime::Step& s : program.steps)
+    out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}] tasks {} grain {} scratch {} lines {}\n", indent, s.label,
+                       static_cast<int>(s.kind), s.code, fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","),
+                       s.tasks, s.grain, s.scratch_bytes, s.lines);
+  for (const std::string& text : program.opaque) out += indent + "by reference: " + text + "\n";
+  for (const runtime::Program& body : program.bodies) add_steps(body, indent + "  ", out);
+}
+
+Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, Target target) {
+  passes::Options rewriting;
+  rewriting.level = opt;
+  TRY(passes::optimise(*graph, rewriting));
+  TRY(backends::cpu::prepare(*graph));
+  ir::TextConstants constants;
+  std::string out = ir::print(*graph, &constants);
+  auto lowered = TRY(compiler::lower(*graph, {.fuse = opt > 0, .channels_last = opt > 0, .given = {}}, target));
+  out += "\nplan\n" + codegen::text_of(lowered.plan);
+  const program::Built built = TRY(program::build(std::move(lowered)));
+  out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.program)).text(), built.program.weight_bytes);
+  add_steps(built.program, "", out);
+  for (const codegen::TileKernel& kernel : built.kernels) out += "\n" + codegen::text_of(kernel);
+  return out;
+}
+
+Result<void> replay(const std::filesystem::path& model, const std::filesystem::path& folder) {
+  TRY(write_weights(model, folder));
+  import::ImportOptions options;
+  options.external_data_dir = folder;
+  const auto imported = TRY(import::import_onnx(model, options));
+  for (int opt : {0, 3})
+    for (const auto& [isa, name] : kIsas) {
+      const std::string text = TRY(text_of(imported.graph->clone(), opt, Target{isa}));
+      const auto file = folder / fmt::format("{}.opt{}.{}.txt", model.stem().string(), opt, name);
+      TRY(files::write_file(file, text));
+    }
+  return {};
+}
+
+int replay_all(const std::filesystem::path& folder, std::span<char*> wanted) {
+  std::vector<std::filesystem::path> models;
+  for (const auto& entry : std::filesystem::directory_iterator(TENON_TEST_DATA))
+    if (entry.path().extension() == ".onnx") models.push_back(entry.path());
+  std::ranges::sort(models);
+  std::filesystem::create_directories(folder);
+  int bad = 0;
+  for (const auto& model : models) {
+    if (!wanted.empty() && std::ranges::none_of(wanted, [&](const char* w) { return model.stem() == w; })) continue;
+    if (auto done = replay(model, folder); !done) {
+      fmt::print(stderr, "{}: {}\n", model.string(), done.error().text());
+      bad = 1;
+    }
+  }
+  std::filesystem::remove(folder / "weights.bin");
+  return bad;
+}
+
+}  // namespace
+}  // namespace tenon::tests
+
+int main(int count, char** words) {
+  if (count < 2) return 2;
+  return tenon::tests::replay_all(words[1], std::span(words + 2, static_cast<size_t>(count - 2)));
+}
