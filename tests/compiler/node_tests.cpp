@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's own node tests: import, compile, run, compare. The folder comes from tools/make_node_tests.py. Each test runs in a child
-// process, so that a crash or an endless loop counts as one failure and the others go on.
+// The tests that ONNX's package brings: import, compile, run, compare. The folder comes from tools/make_node_tests.py. Each test runs in
+// a child process, so that a crash or an endless loop counts as one failure and the others go on.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,9 +15,9 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "compiler/compile.h"
+#include "expected_failures.h"
 #include "import/onnx_import.h"
 #include "import/onnx_parse.h"
 #include "import/onnx_tensor.h"
@@ -29,10 +29,10 @@ namespace {
 constexpr int kSecondsForOne = 30;
 
 struct NodeTest {
-  std::string name;
+  std::string name;  ///< SUITE/NAME
   std::filesystem::path folder;
   double rtol = 0, atol = 0;
-  nlohmann::json inputs, outputs, opsets;
+  nlohmann::json data_sets;
   std::vector<std::string> ops;  ///< "Add", "ai.onnx.ml::Scaler"
 };
 
@@ -41,22 +41,12 @@ const ir::Op* find_op(const std::string& name) {
   return at == name.npos ? ops::table().find("", name) : ops::table().find(name.substr(0, at), name.substr(at + 2));
 }
 
-bool missing_ops(const NodeTest& test) {
-  return std::any_of(test.ops.begin(), test.ops.end(), [](const std::string& name) { return !find_op(name); });
-}
-
-/// Does the test use what docs/element-types.md names as not supported: sequences and optionals, opsets below 7?
-bool listed_in_docs(const NodeTest& test) {
-  for (const auto* list : {&test.inputs, &test.outputs})
-    for (const auto& port : *list)
-      if (port["kind"] != "tensor") return true;
-  return test.opsets.contains("") && test.opsets[""].get<int>() < 7;
-}
-
 /// The expected values are one draw of a generator that ONNX does not name: there is no right value, but dtype and shape are right.
 bool draws(const NodeTest& test) {
-  return !missing_ops(test) &&
-         std::any_of(test.ops.begin(), test.ops.end(), [](const std::string& n) { return !find_op(n)->deterministic; });
+  return std::any_of(test.ops.begin(), test.ops.end(), [](const std::string& name) {
+    const ir::Op* op = find_op(name);
+    return op && !op->deterministic;
+  });
 }
 
 Result<Tensor> read_tensor(const std::filesystem::path& path) {
@@ -124,45 +114,52 @@ std::string difference(const Tensor& got, const Tensor& want, const NodeTest& te
 }
 
 struct Outcome {
-  char kind = 'F';  ///< P: passed, F: failed, M: an op that does not exist, L: not supported and named in docs, R: refused
+  Ending ending = Ending::broken;
   std::string text;
 };
 
-Outcome outcome_of(const Error& e, const NodeTest& test) {
-  if (e.code() != Code::not_supported) return {'F', e.text()};
-  return {missing_ops(test) ? 'M' : listed_in_docs(test) ? 'L' : 'R', e.text()};
+Result<void> require_tensors(const nlohmann::json& ports) {
+  for (const auto& port : ports)
+    if (port["kind"] != "tensor")
+      return fail(Code::not_supported, port["name"],
+                  "not supported yet: a " + port["kind"].get<std::string>() + " at the border of a model");
+  return {};
+}
+
+Result<std::string> run_and_compare(const NodeTest& test, const nlohmann::json& data, const runtime::Engine& engine,
+                                    runtime::Context& context) {
+  std::map<std::string, Tensor> given;
+  for (const auto& port : data["inputs"]) given[port["name"]] = TRY(read_tensor(test.folder / port["file"]));
+  std::vector<Tensor> inputs;
+  for (const runtime::PortInfo& port : engine.inputs()) inputs.push_back(given[port.name]);
+  const auto results = TRY(context.run(inputs));
+  const auto& outputs = data["outputs"];
+  if (results.size() != outputs.size()) return "wrong number of results";
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Tensor want = TRY(read_tensor(test.folder / outputs[k]["file"]));
+    if (std::string text = difference(results[k], want, test); !text.empty()) return outputs[k]["name"].get<std::string>() + ": " + text;
+  }
+  return "";
 }
 
 Result<std::string> run_and_compare(const NodeTest& test, int opt) {
-  for (const auto* list : {&test.inputs, &test.outputs})
-    for (const auto& port : *list)
-      if (port["kind"] != "tensor")
-        return fail(Code::not_supported, port["name"],
-                    "not supported yet: a " + port["kind"].get<std::string>() + " at the border of a model");
+  for (const auto& data : test.data_sets)
+    for (const char* role : {"inputs", "outputs"}) TRY(require_tensors(data[role]));
   auto imported = TRY(import::import_onnx(test.folder / "model.onnx"));
   CompileOptions options;
   options.opt = opt;
   options.threads = 1;
-  auto engine = TRY(load_compiled(TRY(compile(std::move(imported.graph), options))));
-  auto context = TRY(runtime::Context::create(engine));
-  std::map<std::string, Tensor> given;
-  for (const auto& port : test.inputs) given[port["name"]] = TRY(read_tensor(test.folder / port["file"]));
-  std::vector<Tensor> inputs;
-  for (const runtime::PortInfo& port : engine->inputs()) inputs.push_back(given[port.name]);
-  const auto results = TRY(context->run(inputs));
-  if (results.size() != test.outputs.size()) return "wrong number of results";
-  for (size_t k = 0; k < results.size(); ++k) {
-    const Tensor want = TRY(read_tensor(test.folder / test.outputs[k]["file"]));
-    if (std::string text = difference(results[k], want, test); !text.empty())
-      return test.outputs[k]["name"].get<std::string>() + ": " + text;
-  }
+  const auto engine = TRY(load_compiled(TRY(compile(std::move(imported.graph), options))));
+  const auto context = TRY(runtime::Context::create(engine));
+  for (const auto& data : test.data_sets)
+    if (std::string text = TRY(run_and_compare(test, data, *engine, *context)); !text.empty()) return text;
   return "";
 }
 
 Outcome run_one(const NodeTest& test, int opt) {
   auto done = run_and_compare(test, opt);
-  if (!done) return outcome_of(done.error(), test);
-  return {done->empty() ? 'P' : 'F', *done};
+  if (!done) return {done.error().code() == Code::not_supported ? Ending::refused : Ending::differs, done.error().text()};
+  return {done->empty() ? Ending::passed : Ending::differs, *done};
 }
 
 struct Child {
@@ -194,7 +191,7 @@ class Runner {
     if (pid == 0) {
       close(ends[0]);
       const Outcome o = run_one(tests_[test], opt_);
-      const std::string text = o.kind + o.text.substr(0, 3000);
+      const std::string text = static_cast<char>('0' + static_cast<int>(o.ending)) + o.text.substr(0, 3000);
       [[maybe_unused]] const ssize_t written = write(ends[1], text.data(), text.size());
       _exit(0);
     }
@@ -230,7 +227,7 @@ class Runner {
     if (late) o.text = "did not end";
     else if (WIFSIGNALED(status)) o.text = "crashed with signal " + std::to_string(WTERMSIG(status));
     else if (c.text.empty()) o.text = "ended without a word";
-    else o = {c.text[0], c.text.substr(1)};
+    else o = {static_cast<Ending>(c.text[0] - '0'), c.text.substr(1)};
   }
 
   const std::vector<NodeTest>& tests_;
@@ -246,81 +243,62 @@ std::vector<NodeTest> read_manifest(const std::filesystem::path& folder, const s
   for (auto& t : nlohmann::json::parse(file)["tests"]) {
     const std::string name = t["name"];
     if (name.find(filter) == std::string::npos) continue;
-    tests.push_back({name, folder / name, t["rtol"], t["atol"], t["inputs"], t["outputs"], t["opsets"], t["ops"]});
+    tests.push_back({name, folder / name, t["rtol"], t["atol"], t["data_sets"], t["ops"]});
   }
   return tests;
 }
 
-std::set<std::string> read_baseline(const std::string& path) {
-  std::set<std::string> names;
+std::optional<std::string> read_text(const std::string& path) {
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#') names.insert(line);
-  return names;
+  if (!file) return {};
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
 }
 
-std::string_view words_for(char kind) {
-  switch (kind) {
-    case 'M': return "no such op";
-    case 'L': return "not supported, as docs/element-types.md says";
-    case 'R': return "refused";
-    default: return "failed";
-  }
-}
-
-/// Prints what did not pass; returns the names that did. refused: grows by the tests of existing ops that were not taken.
-std::set<std::string> report(const std::vector<NodeTest>& tests, const std::vector<Outcome>& outcomes, int opt, size_t& refused) {
-  std::set<std::string> passed;
-  std::map<char, size_t> counts;
-  size_t drawn = 0;
+/// Prints what did not end as the list says; returns how many there are. all: every test was run, so that the list itself is judged too.
+size_t report(const std::vector<NodeTest>& tests, const std::vector<Outcome>& outcomes, int opt, ExpectedFailures list, bool all) {
+  size_t bad = 0, passed = 0, drawn = 0;
   for (size_t k = 0; k < tests.size(); ++k) {
     const Outcome& o = outcomes[k];
-    if (o.kind == 'P') passed.insert(tests[k].name);
-    else std::printf("%s %s: %s\n", std::string(words_for(o.kind)).c_str(), tests[k].name.c_str(), o.text.c_str());
-    ++counts[o.kind];
-    drawn += o.kind == 'P' && draws(tests[k]);
+    passed += o.ending == Ending::passed;
+    drawn += o.ending == Ending::passed && draws(tests[k]);
+    if (list.judge(tests[k].name, opt, o.ending)) continue;
+    ++bad;
+    std::printf("opt %d: %s %s: %s\n", opt, tests[k].name.c_str(), std::string(word_of(o.ending)).c_str(), o.text.c_str());
   }
-  std::printf("opt %d: %zu passed (%zu of random ops by dtype and shape only), %zu failed, %zu refused, ", opt, passed.size(), drawn,
-              counts['F'], counts['R']);
-  std::printf("%zu not supported as docs/element-types.md says, %zu of ops that do not exist\n", counts['L'], counts['M']);
-  refused += counts['R'];
-  return passed;
+  if (all) {
+    for (const std::string& complaint : list.complaints(opt)) {
+      ++bad;
+      std::printf("opt %d: %s\n", opt, complaint.c_str());
+    }
+  }
+  std::printf("opt %d: %zu of %zu passed (%.1f %%), %zu of them random: compared by dtype and shape alone\n", opt, passed, tests.size(),
+              100.0 * static_cast<double>(passed) / static_cast<double>(tests.size()), drawn);
+  for (const auto& [reason, count] : list.skipped()) std::printf("  %4zu %s\n", count, reason.c_str());
+  return bad;
 }
 
 int main_of(int argc, char** argv) {
-  CLI::App app("Runs ONNX's node tests through the compiler and compares with the list of those that passed before.");
-  std::string folder, filter, baseline, write_to;
+  CLI::App app("Runs the tests of ONNX's package through the compiler; every one passes, but those that a list names with a reason.");
+  std::string folder, filter, expected;
   std::vector<int> levels;
   size_t jobs = 2;
   app.add_option("DIR", folder, "folder made by tools/make_node_tests.py")->required();
   app.add_option("--opt", levels, "optimisation level; may stand several times (default: 0 and 3)");
   app.add_option("--filter", filter, "only tests whose names contain this");
-  app.add_option("--baseline", baseline, "names that must pass, one a line");
-  app.add_option("--write-baseline", write_to, "writes the names that passed at every level");
+  app.add_option("--expected", expected, "list of the tests that do not pass (default: none)");
   app.add_option("--jobs", jobs, "children at a time");
   CLI11_PARSE(app, argc, argv);
   if (levels.empty()) levels = {0, 3};
   const auto tests = read_manifest(folder, filter);
-  std::set<std::string> all;
-  for (const NodeTest& t : tests) all.insert(t.name);
-  std::set<std::string> passed = all;
-  size_t refused = 0;
-  for (int opt : levels) {
-    const auto good = report(tests, Runner(tests, opt, jobs).run(), opt, refused);
-    std::erase_if(passed, [&](const std::string& name) { return !good.contains(name); });
+  const auto text = expected.empty() ? std::string() : read_text(expected);
+  if (!text || tests.empty()) {
+    std::fprintf(stderr, "%s\n", text ? "no tests" : (expected + " cannot be read").c_str());
+    return 2;
   }
-  if (!write_to.empty()) {
-    std::ofstream file(write_to);
-    file << "# Node tests of ONNX that pass at opt 0 and at opt 3, written by node_tests --write-baseline.\n";
-    for (const std::string& name : passed) file << name << "\n";
-  }
-  int lost = 0;
-  for (const std::string& name : read_baseline(baseline)) {
-    if (!all.contains(name) || passed.contains(name)) continue;
-    std::printf("step back: %s passed before\n", name.c_str());
-    ++lost;
-  }
-  return lost > 0 || refused > 0 || tests.empty() ? 1 : 0;
+  size_t bad = 0;
+  for (int opt : levels)
+    bad += report(tests, Runner(tests, opt, jobs).run(), opt, ExpectedFailures::parse(*text), filter.empty() && !expected.empty());
+  return bad > 0 ? 1 : 0;
 }
 
 }  // namespace
