@@ -195,6 +195,7 @@ class Collector {
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
     Group& g = push(GroupKind::attention, n);
     g.scale = attention_scale(view);
+    g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
     g.nests.push_back(std::move(nest));
     return {};
   }

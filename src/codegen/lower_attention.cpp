@@ -20,8 +20,13 @@ constexpr int64_t kWorthAThread = 1 << 18;
 /// values o, rescaled when the maximum grows (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
 class AttentionLowering {
  public:
-  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, double scale, ArrayId keys)
-      : kernel_(kernel), emit_(kernel, plan, target, "attention"), nest_(nest), scale_(scale), tile_(attention_tile(target)) {
+  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, double scale, ops::MaskedRows rows, ArrayId keys)
+      : kernel_(kernel),
+        emit_(kernel, plan, target, "attention"),
+        nest_(nest),
+        scale_(scale),
+        masked_rows_(rows),
+        tile_(attention_tile(target)) {
     for (const NestAccess& a : nest.accesses) places_.push_back(affine_of(flat_of(a, plan), kAttentionAxes));
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     query_ = emit_.buffer(nest.accesses[0].array, false);
@@ -240,17 +245,25 @@ class AttentionLowering {
   }
 
   void rescale(Reg r, Reg line, Reg count, Reg old, Reg maximum) {
-    // A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0.
+    // A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0. So does a row that is to be clean and has
+    // a score that no softmax takes (NaN, infinity), from there on: the maximum keeps it.
     const Reg none = build().expr(ExprOp::equal, {maximum, real(-std::numeric_limits<double>::infinity())});
     const Reg base = build().expr(ExprOp::select, {none, real(0), maximum});
+    const bool cleans = masked_rows_ == ops::MaskedRows::clean;
+    const Reg takes = cleans ? build().expr(ExprOp::less, {maximum, real(std::numeric_limits<double>::infinity())}) : kNone;
+    const auto cleaned = [&](Reg x, int lanes) {
+      if (!cleans) return x;
+      const Reg all = lanes > 1 ? build().splat(takes, lanes) : takes;
+      return build().expr(ExprOp::select, {all, x, lanes > 1 ? build().splat(real(0), lanes) : real(0)});
+    };
     const auto total =
         build().loop(number(0), count, number(lanes()), {build().splat(real(0), lanes())}, [&](Reg k, const std::vector<Reg>& before) {
           const Reg at = build().add(line, k);
-          const Reg weight = build().expr(ExprOp::exp, {build().sub(build().load(scores_, at, lanes()), base)});
+          const Reg weight = cleaned(build().expr(ExprOp::exp, {build().sub(build().load(scores_, at, lanes()), base)}), lanes());
           build().store(scores_, at, weight);
           return std::vector<Reg>{build().add(before[0], weight)};
         });
-    const Reg shrink = build().expr(ExprOp::exp, {build().sub(old, base)});
+    const Reg shrink = cleaned(build().expr(ExprOp::exp, {build().sub(old, base)}), 1);
     const Reg sum = build().reduce(total[0], ops::Combine::sum);
     build().store(totals_, r, build().fma(build().load(totals_, r, 1), shrink, sum));
     build().store(maxima_, r, maximum);
@@ -291,9 +304,11 @@ class AttentionLowering {
     const Reg valid = build().min(number(tile_.rows), build().sub(emit_.dim(extent(kQuery)), head.first_row));
     build().loop(number(0), valid, number(1), [&](Reg r) {
       const Reg to = offset_of(result_, head, build().add(head.first_row, r), kNone);
-      // A row that may see no key at all is 0, as ONNX has it, not 0/0.
+      // A row that may see no key at all is 0/0; divided by 1 its weights are 0.
       const Reg weights = build().load(totals_, r, 1);
-      const Reg total = build().expr(ExprOp::select, {build().expr(ExprOp::equal, {weights, real(0)}), real(1), weights});
+      const bool divides = masked_rows_ == ops::MaskedRows::nan;
+      const Reg total =
+          divides ? weights : build().expr(ExprOp::select, {build().expr(ExprOp::equal, {weights, real(0)}), real(1), weights});
       const Dim step = result_.coefficients[kValueSize];
       for (int64_t v = 0; v < value_; v += lanes()) {
         Memory how;
@@ -309,6 +324,7 @@ class AttentionLowering {
   Emitter emit_;
   const Nest& nest_;
   const double scale_;
+  const ops::MaskedRows masked_rows_;
   const Tile tile_;
   std::vector<std::optional<Affine>> places_;  ///< of query, key and value they are known
   Affine result_;
@@ -381,7 +397,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   Kernel kernel;
-  AttentionLowering lowering(kernel, plan, target, nest, group.scale, packed);
+  AttentionLowering lowering(kernel, plan, target, nest, group.scale, group.masked_rows, packed);
   TRY(lowering.run());
   const Dim pairs = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent *
                     nest.axes[kKey].extent;

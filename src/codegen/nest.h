@@ -10,6 +10,7 @@
 #include "base/dim.h"
 #include "base/expr.h"
 #include "ir/graph.h"
+#include "ops/attention_helpers.h"
 #include "ops/loop.h"
 
 namespace tenon::codegen {
@@ -95,7 +96,8 @@ struct Group {
   GroupKind kind = GroupKind::nests;
   std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; contract: one
   int outer = 0;
-  double scale = 1;  ///< attention: factor of the products
+  double scale = 1;                                     ///< attention: factor of the products
+  ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
   std::optional<Epilogue> epilogue;
   std::optional<ContractRoles> roles;    ///< contract: of its nest as it stands; whoever edits the nest settles them again
   ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/op.h"
 
+#include "ir/shape_data.h"
+
 namespace tenon::ir {
 
 std::string NodeView::where() const {
@@ -9,6 +11,19 @@ std::string NodeView::where() const {
 }
 
 static bool holds_integers(const Tensor& t) { return is_integer(t.dtype()) || t.dtype() == DType::boolean; }
+
+std::optional<ShapeData> shape_data_of(const Tensor& tensor) {
+  if (!holds_integers(tensor) || tensor.count() > static_cast<int64_t>(kMaxShapeData)) return std::nullopt;
+  ShapeData data;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const int64_t element = tensor.integer(i);
+    constexpr int64_t kEdge = int64_t{1} << 62;
+    const bool wrapped = tensor.dtype() == DType::u64 && element < 0;
+    if (wrapped || element <= -kEdge || element >= kEdge) return std::nullopt;
+    data.push_back(Dim(element));
+  }
+  return data;
+}
 
 static std::optional<Ints> ints_of(const Attribute& a) {
   if (auto* x = std::get_if<Ints>(&a)) return *x;
@@ -36,10 +51,7 @@ std::optional<ShapeData> NodeView::dims(size_t input) const {
   if (!has(input)) return std::nullopt;
   const Operand& operand = inputs[input];
   if (operand.data) return *operand.data;
-  if (!operand.constant || !holds_integers(*operand.constant)) return std::nullopt;
-  ShapeData out;
-  for (int64_t v : integers_of(*operand.constant)) out.push_back(Dim(v));
-  return out;
+  return operand.constant ? shape_data_of(*operand.constant) : std::nullopt;
 }
 
 }  // namespace tenon::ir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a graph knows of a node's operands, for the node's op.
+#include "ir/shape_data.h"
 #include "ir/slots.h"
 
 namespace tenon::ir {
@@ -13,19 +14,6 @@ const Tensor* Graph::tensor_of(ValueId id, int64_t byte_limit) const {
     v.constant = constant_of(*std::move(tensor));
   }
   return &std::get<Tensor>(v.constant->how);
-}
-
-/// Numbers beyond Dim's 62 bits are no sizes; the data of such a constant stays unknown.
-static std::optional<ShapeData> data_of(const Tensor& t) {
-  if (!is_integer(t.dtype()) && t.dtype() != DType::boolean) return std::nullopt;
-  if (t.count() > static_cast<int64_t>(kMaxShapeData)) return std::nullopt;
-  ShapeData data;
-  for (int64_t i = 0; i < t.count(); ++i) {
-    int64_t element = t.integer(i);
-    if (element > (int64_t{1} << 61) || element < -(int64_t{1} << 61)) return std::nullopt;
-    data.push_back(Dim(element));
-  }
-  return data;
 }
 
 NodeView Graph::view(NodeId id) const {
@@ -44,7 +32,7 @@ NodeView Graph::view(NodeId id) const {
     operand.present = true;
     operand.type = v.type;
     operand.constant = tensor_of(n.inputs[k]);
-    if (operand.constant && !v.data) v.data = data_of(*operand.constant);
+    if (operand.constant && !v.data) v.data = shape_data_of(*operand.constant);
     if (v.data) operand.data = &*v.data;
   }
   for (const Body& body : n.bodies) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -30,6 +31,7 @@ Result<AttentionSizes> split_sizes(const NodeView& view) {
   s.value_size = floor_div(v.dim(2), heads);
   TRY(require_equal(view, s.size * query_heads, q.dim(2), "hidden size of Q and a multiple of q_num_heads"));
   TRY(require_equal(view, s.size * heads, k.dim(2), "hidden size of K and head size of Q times kv_num_heads"));
+  TRY(require_equal(view, s.value_size * heads, v.dim(2), "hidden size of V and a multiple of kv_num_heads"));
   TRY(require_equal(view, v.dim(1), s.keys, "sequence lengths of K and V"));
   return s;
 }
@@ -47,6 +49,16 @@ Result<AttentionSizes> direct_sizes(const NodeView& view) {
   TRY(require_equal(view, s.heads, v.dim(1), "heads of K and V"));
   TRY(require_equal(view, s.keys, v.dim(2), "sequence lengths of K and V"));
   return s;
+}
+
+/// The last axis of a mask may be shorter than the keys: what it lacks is hidden.
+Result<void> require_mask(const NodeView& view, const AttentionSizes& s) {
+  if (!view.has(kMask) || !view.type(kMask).has_rank()) return {};
+  TRY(require_rank(view, kMask, 1, 4));
+  const Dim width = view.type(kMask).dim(-1);
+  if (s.total.less(width) == true)
+    return refuse(view, Code::shape_mismatch, "the mask is longer than the keys").expected(s.total.text()).found(width.text());
+  return require_broadcast(view, kMask, {s.batch, s.query_heads, s.queries, width});
 }
 
 /// The pieces of one definition.
@@ -149,9 +161,12 @@ class Definition {
     if (cast) scores = build_("Cast", {scores}, {{"to", precision}});
     ValueId weights = build_("Softmax", {scores}, {{"axis", int64_t{-1}}});
     if (cast) weights = build_("Cast", {weights}, {{"to", static_cast<int64_t>(dtype_)}});
-    if (!bias) return weights;
+    const MaskedRows rows = masked_rows_of(*view_.attributes).value_or(MaskedRows::zero);
+    const ValueId zero = build_.scalar(dtype_, 0);
+    if (rows == MaskedRows::clean) return build_("Where", {build_("IsNaN", {weights}), zero, weights});
+    if (!bias || rows == MaskedRows::nan) return weights;
     const ValueId top = build_("ReduceMax", {bias, build_.ints({-1})});
-    return build_("Where", {build_("IsInf", {top}, {{"detect_positive", int64_t{0}}}), build_.scalar(dtype_, 0), weights});
+    return build_("Where", {build_("IsInf", {top}, {{"detect_positive", int64_t{0}}}), zero, weights});
   }
 
   ir::Builder& build_;
@@ -162,6 +177,13 @@ class Definition {
 };
 
 }  // namespace
+
+std::optional<MaskedRows> masked_rows_of(const ir::Attributes& attributes) {
+  const std::string text = attributes.text("masked_rows", "zero");
+  if (text == "zero") return MaskedRows::zero;
+  if (text == "nan") return MaskedRows::nan;
+  return text == "clean" ? std::optional(MaskedRows::clean) : std::nullopt;
+}
 
 Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view) {
   if (!ranks_known(view, {kQuery, kKey, kValue})) return std::optional<AttentionSizes>();
@@ -187,6 +209,10 @@ Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view) {
     s.past = view.type(kPastKey).dim(2);
   }
   s.total = s.past + s.keys;
+  TRY(require_sizes(view, kPastKey, {s.batch, s.heads, s.past, s.size}));
+  TRY(require_sizes(view, kPastValue, {s.batch, s.heads, s.past, s.value_size}));
+  TRY(require_sizes(view, kNonpad, {s.batch}));
+  TRY(require_mask(view, s));
   return std::optional<AttentionSizes>(s);
 }
 

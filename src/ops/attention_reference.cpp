@@ -91,6 +91,7 @@ Result<void> evaluate_attention(Call& call) {
     return refuse(call.view, Code::shape_mismatch, "Q, K and V do not fit");
   const double scale = a.has("scale") ? a.number("scale", 1) : 1 / std::sqrt(static_cast<double>(q.size)), cap = a.number("softcap", 0);
   const int64_t mode = a.integer("qk_matmul_output_mode", 0), keys = k.length;
+  const MaskedRows rows = masked_rows_of(a).value_or(MaskedRows::zero);
   const Mask mask(call, q.batch, q.heads, q.length, keys, past);
   std::vector<double> y(q.batch * q.heads * q.length * v.size), shown(q.batch * q.heads * q.length * keys), row(keys);
   for (int64_t b = 0; b < q.batch; ++b) {
@@ -115,9 +116,10 @@ Result<void> evaluate_attention(Call& call) {
         for (double& s : row) sum += s = std::exp(s - top);
         double* out = y.data() + (split ? ((b * q.length + i) * q.heads + h) * v.size : ((b * q.heads + h) * q.length + i) * v.size);
         for (int64_t j = 0; j < keys; ++j) {
-          const double weight = any ? row[j] / sum : 0;
+          double weight = row[j] / sum;
+          if ((rows == MaskedRows::zero && !any) || (rows == MaskedRows::clean && std::isnan(weight))) weight = 0;
           if (mode == 3) show[j] = weight;
-          for (int64_t d = 0; any && d < v.size; ++d) out[d] += weight * v.row(b, kv, j)[d];
+          for (int64_t d = 0; d < v.size; ++d) out[d] += weight * v.row(b, kv, j)[d];
         }
       }
     }

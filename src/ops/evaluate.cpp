@@ -14,9 +14,42 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
+/// If, Loop and Scan infer from the types of their bodies, which speak of the graph's symbols. Their references check what comes in, and
+/// what a body is given is checked at its door.
+bool reads_types_of_bodies(const ir::Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan"); }
+
+/// Puts what is there in the place of what the graph says: sizes, and the elements of small integer operands.
+Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inputs) {
+  for (size_t i = 0; i < view.inputs.size(); ++i) {
+    ir::Operand& operand = view.inputs[i];
+    const Tensor* t = i < inputs.size() ? inputs[i] : nullptr;
+    operand.data = nullptr;  // speaks of the graph's symbols
+    if (operand.present != (t != nullptr))
+      return refuse(view, Code::bad_input, "operand " + std::to_string(i) + " is missing, or too many");
+    if (!t) continue;
+    if (operand.type.dtype == DType::none) operand.type.dtype = t->dtype();
+    operand.type.shape = DimList(t->shape().begin(), t->shape().end());
+    const bool small = t->count() <= static_cast<int64_t>(ir::kMaxShapeData);
+    if (!operand.constant && small && (is_integer(t->dtype()) || t->dtype() == DType::boolean)) operand.constant = t;
+  }
+  return {};
+}
+
+/// Infers the results from the operands that are there. What inference does not say stays as declared.
+Result<void> settle_results(NodeView& view) {
+  const std::vector<ir::Type> declared = view.outputs;
+  view.outputs.assign(declared.size(), ir::Type());
+  if (auto inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred).error().at(view.where()));
+  for (size_t k = 0; k < declared.size(); ++k) {
+    if (view.outputs[k].dtype == DType::none) view.outputs[k].dtype = declared[k].dtype;
+    if (!view.outputs[k].has_rank()) view.outputs[k].shape = declared[k].shape;
+  }
+  return {};
+}
+
 /// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
 Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
-                                                Mode mode, int64_t byte_limit) {
+                                                Mode mode, int64_t byte_limit, int64_t* nodes_left) {
   Graph graph(table());
   NodeView view = declared;
   std::vector<ValueId> ids;
@@ -26,8 +59,6 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
       ids.emplace_back();
       continue;
     }
-    view.inputs[i].type.shape = DimList(inputs[i]->shape().begin(), inputs[i]->shape().end());
-    view.inputs[i].data = nullptr;
     if (view.inputs[i].constant) {
       ids.push_back(graph.add_constant(ir::constant_of(*view.inputs[i].constant)));
     } else {
@@ -46,6 +77,7 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   EvaluateOptions options;
   options.mode = mode;
   options.byte_limit = byte_limit;
+  options.nodes_left = nodes_left;
   std::vector<Tensor> values = TRY(evaluate(graph, tensors, options));
   std::vector<Tensor> out(declared.outputs.size());
   size_t at = 0;
@@ -147,7 +179,7 @@ class Run {
       own.push_back(v ? &values_[v].own : nullptr);
       wide.push_back(v ? &values_[v].wide : nullptr);
     }
-    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit));
+    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit, options_.nodes_left));
     std::vector<Tensor> fine(out.size());
     if (wide_) fine = TRY(wide_results(id, wide, out));
     for (ValueId v : node.inputs) {
@@ -170,7 +202,7 @@ class Run {
       for (Tensor& t : out) t = TRY(as_stored(t, t.dtype(), true));
       return out;
     }
-    std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit));
+    std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left));
     for (size_t k = 0; k < own.size(); ++k) {
       if (!is_float(own[k].dtype())) continue;
       if (fine[k].dtype() != DType::f64 || fine[k].shape() != own[k].shape()) {
@@ -180,7 +212,7 @@ class Run {
       // A result may share its bytes with an operand (Identity, Reshape); it is corrected in a copy.
       Tensor copy = TRY(Tensor::make(DType::f64, fine[k].shape(), options_.byte_limit));
       store_numbers(copy, numbers_of(fine[k]));
-      align(copy, own[k]);
+      if (options_.keeps_range) align(copy, own[k]);
       out[k] = std::move(copy);
     }
     return out;
@@ -192,19 +224,22 @@ class Run {
   std::unordered_map<ValueId, Pair> values_;
 };
 
-Result<void> check_results(const NodeView& view, const std::vector<Tensor>& out, Mode mode) {
-  for (size_t k = 0; k < out.size() && k < view.outputs.size(); ++k) {
-    const ir::Type& type = view.outputs[k];
-    if (out[k].empty_handle() || type.dtype == DType::none || (mode == Mode::wide && is_float(type.dtype))) continue;
-    bool ok = out[k].dtype() == type.dtype && (!type.has_rank() || type.rank() == out[k].rank());
-    for (int a = 0; ok && type.has_rank() && a < out[k].rank(); ++a) {
-      ok = type.dim(a).equals(out[k].shape()[static_cast<size_t>(a)]).value_or(true);
-    }
-    if (!ok) {
-      return refuse(view, Code::internal, "result " + std::to_string(k) + " is not what inference promised")
-          .expected(type.text())
-          .found(type_text(out[k].dtype(), out[k].shape()));
-    }
+bool is_as_said(const ir::Type& type, const Tensor& t, Mode mode) {
+  if (t.empty_handle() || type.dtype == DType::none || (mode == Mode::wide && is_float(type.dtype))) return true;
+  bool ok = t.dtype() == type.dtype && (!type.has_rank() || type.rank() == t.rank());
+  for (int a = 0; ok && type.has_rank() && a < t.rank(); ++a) ok = type.dim(a).equals(t.shape()[static_cast<size_t>(a)]).value_or(true);
+  return ok;
+}
+
+/// Against what inference says of these very operands (a difference is our own bug), and against what the graph says.
+Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& declared, const std::vector<Tensor>& out, Mode mode) {
+  for (size_t k = 0; k < out.size(); ++k) {
+    const bool as_inferred = is_as_said(view.outputs[k], out[k], mode);
+    if (as_inferred && is_as_said(declared[k], out[k], mode)) continue;
+    return refuse(view, as_inferred ? Code::shape_mismatch : Code::internal,
+                  "result " + std::to_string(k) + (as_inferred ? " is not what the graph says of it" : " is not what inference promised"))
+        .expected((as_inferred ? declared : view.outputs)[k].text())
+        .found(type_text(out[k].dtype(), out[k].shape()));
   }
   return {};
 }
@@ -212,8 +247,16 @@ Result<void> check_results(const NodeView& view, const std::vector<Tensor>& out,
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode,
-                                          int64_t byte_limit) {
-  const NodeView view = graph.view(node);
+                                          int64_t byte_limit, int64_t* nodes_left) {
+  if (nodes_left && --*nodes_left < 0) return fail(Code::limit_exceeded, graph.view(node).where(), "the run takes too many nodes");
+  Symbols symbols;  // of sizes that depend on data; the operands' sizes are numbers
+  NodeView view = graph.view(node);
+  const std::vector<ir::Type> declared = view.outputs;
+  if (!reads_types_of_bodies(graph.node(node))) {
+    view.symbols = &symbols;
+    TRY(settle_operands(view, inputs));
+    TRY(settle_results(view));
+  }
   const OpDef& def = def_of(*graph.node(node).op);
   std::vector<Tensor> out(view.outputs.size());
   if (def.reference) {
@@ -221,11 +264,11 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
     auto done = def.reference(call);
     if (!done) return std::unexpected(std::move(done).error().at(view.where()));
   } else if (def.definition) {
-    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit));
+    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left));
   } else {
     return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
   }
-  TRY(check_results(view, out, mode));
+  TRY(check_results(view, declared, out, mode));
   return out;
 }
 

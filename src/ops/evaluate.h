@@ -21,15 +21,21 @@ constexpr int64_t kByteLimit = int64_t{16} << 30;
 struct EvaluateOptions {
   Mode mode = Mode::own;
   int64_t byte_limit = kByteLimit;  ///< of one tensor
+  /// wide: where own is not finite, wide is not either. false: floating values know no range but that of fp64.
+  bool keeps_range = true;
+  /// Counts down with every node that runs, those of definitions too, not those of bodies; below 0 the run ends. null: no limit.
+  int64_t* nodes_left = nullptr;
   /// Sees every value as it is made (node results, in order). May be null.
   std::function<void(ir::ValueId, const Tensor&)> on_value;
 };
 
 /// Runs a graph by reference. inputs: one a graph input. Returns one tensor a graph output.
-/// Errors: bad_input where dtype or a known size differs; what an op's reference returns. Cost: slow by design.
+/// Before a node runs, inference passes on what its operands are, whatever the graph says of them.
+/// Errors: bad_input where dtype or a known size differs; limit_exceeded; what inference or an op's reference returns. Cost: slow by
+/// design.
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options = {});
 /// One node on given tensors (nullptr: missing operand).
 Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode,
-                                          int64_t byte_limit = kByteLimit);
+                                          int64_t byte_limit = kByteLimit, int64_t* nodes_left = nullptr);
 
 }  // namespace tenon::ops

@@ -117,12 +117,24 @@ void set_output(NodeView& view, size_t k, Type type) {
   if (k < view.outputs.size()) view.outputs[k] = std::move(type);
 }
 
+namespace {
+/// Is the number one of the dtype's values? Where it is not, the op wraps or rounds, and what it gives is not known.
+bool holds(DType dtype, int64_t value) {
+  const bool small = bits_of(dtype) == 32;
+  if (is_float(dtype))
+    return small ? static_cast<int64_t>(static_cast<float>(value)) == value : static_cast<int64_t>(static_cast<double>(value)) == value;
+  if (dtype == DType::boolean) return value == 0 || value == 1;
+  if (!small) return true;
+  return is_signed(dtype) ? value == static_cast<int32_t>(value) : value == static_cast<uint32_t>(value);
+}
+}  // namespace
+
 void set_data(NodeView& view, size_t k, ShapeData data) {
   if (k >= view.outputs.size() || data.size() > ir::kMaxShapeData) return;
   const DType dtype = view.outputs[k].dtype;
   if (dtype != DType::boolean && (bits_of(dtype) < 32 || is_complex(dtype) || dtype == DType::u64)) return;
   for (Dim d : data) {
-    if (d.is_overflow()) return;
+    if (d.is_overflow() || (d.is_number() && !holds(dtype, d.value()))) return;
   }
   if (view.output_data.size() < view.outputs.size()) view.output_data.resize(view.outputs.size());
   view.output_data[k] = std::move(data);
@@ -242,29 +254,25 @@ std::optional<Sizes> numbers_of(const DimList& dims) {
   return out;
 }
 
-Dim clamped_dim(int64_t value) {
-  constexpr int64_t kEdge = int64_t{1} << 61;
-  return Dim(std::clamp(value, -kEdge, kEdge));
+namespace {
+/// Elements of a float tensor where all of them are whole.
+std::optional<ShapeData> whole_elements(const Tensor& tensor) {
+  if (tensor.count() > static_cast<int64_t>(ir::kMaxShapeData)) return std::nullopt;
+  ShapeData out;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const double v = tensor.number(i);
+    if (!(std::abs(v) <= 1e15) || v != std::trunc(v)) return std::nullopt;  // a NaN is not <= anything
+    out.push_back(Dim(static_cast<int64_t>(v)));
+  }
+  return out;
 }
+}  // namespace
 
 std::optional<ShapeData> elements(const NodeView& view, size_t input) {
   if (!view.has(input)) return std::nullopt;
   const ir::Operand& operand = view.inputs[input];
-  if (operand.type.dtype == DType::u64) return std::nullopt;  // may not fit a size
-  if (operand.constant && operand.constant->count() <= static_cast<int64_t>(ir::kMaxShapeData)) {
-    ShapeData out;
-    for (int64_t i = 0; i < operand.constant->count(); ++i) {
-      if (is_float(operand.constant->dtype())) {
-        const double v = operand.constant->number(i);
-        if (!(std::abs(v) <= 1e15) || v != std::trunc(v)) return std::nullopt;  // a NaN is not <= anything
-        out.push_back(clamped_dim(static_cast<int64_t>(v)));
-      } else {
-        out.push_back(clamped_dim(operand.constant->integer(i)));
-      }
-    }
-    return out;
-  }
-  if (operand.data) return *operand.data;
+  if (operand.constant && is_float(operand.constant->dtype())) return whole_elements(*operand.constant);
+  if (auto data = view.dims(input)) return data;
   if (operand.type.has_rank() && operand.type.count() == Dim(0)) return ShapeData();
   return std::nullopt;
 }

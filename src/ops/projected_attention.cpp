@@ -8,7 +8,7 @@ namespace tenon::ops {
 using ir::ValueId;
 
 Ints attention_widths(const NodeView& view, size_t weights) {
-  if (!ranks_known(view, {0, weights}) || view.rank(weights) != 2 || !view.type(weights).dim(1).is_number()) return {};
+  if (!ranks_known(view, {0, weights}) || view.rank(0) != 3 || view.rank(weights) != 2 || !view.type(weights).dim(1).is_number()) return {};
   const int64_t all = view.type(weights).dim(1).value();
   const Ints given = view.attributes->ints("qkv_hidden_sizes");
   if (given.empty() && all % 3 == 0) return Ints(3, all / 3);
@@ -44,6 +44,7 @@ std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeVi
   if (sizes.empty() || a.integer("do_rotary", 0) != 0 || a.integer("past_present_share_buffer", 0) != 0 || !knows_mask(view, p)) return {};
   std::vector<ValueId> operands = build.many("Split", {projected, build.ints(sizes)}, 3, {{"axis", int64_t{-1}}});
   const int64_t heads = a.integer("num_heads", 1);
+  const bool adds_scores = static_cast<bool>(scores);  // which may be -inf
   const auto stacked = [&](ValueId keys, ValueId values) {
     return build("Concat", {build("Unsqueeze", {keys, build.ints({0})}), build("Unsqueeze", {values, build.ints({0})})},
                  {{"axis", int64_t{0}}});
@@ -60,6 +61,7 @@ std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeVi
     for (int64_t k : {0, 1}) operands.push_back(without_axis(build, part_of(build, in[p.past], 0, k, k + 1), 0));
   std::vector<std::pair<std::string, ir::Attribute>> how{
       {"is_causal", a.integer("unidirectional", 0)}, {"kv_num_heads", heads}, {"q_num_heads", heads}};
+  if (adds_scores) how.emplace_back("masked_rows", std::string("nan"));
   if (a.number("scale", 0) != 0) how.emplace_back("scale", a.number("scale", 0));
   const std::vector<ValueId> y = build.many("Attention", operands, view.has(p.past) ? 3 : 1, std::move(how));
   if (!caches) return {y[0]};

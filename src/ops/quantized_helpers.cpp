@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_helpers.h"
+#include "ops/require_helpers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,14 @@ Expr load_parameter(Loop& loop, const NodeView& view, size_t input, Side side, c
   }
   if (own.size() <= shape.size()) return load(loop, read(view, input, broadcast_index(own, shape)));
   return load(loop, read(view, input, std::vector<Expr>(own.size(), index_constant(0))));
+}
+
+Result<void> require_parameter(const NodeView& view, size_t input, Side side, const DimList& shape) {
+  if (!view.has(input) || !view.type(input).has_rank() || view.type(input).count() == Dim(1)) return {};
+  if (view.rank(input) != 1) return require_broadcast(view, input, shape);
+  const size_t axis = side == Side::rows ? std::max<size_t>(shape.size(), 2) - 2 : shape.size() - 1;
+  if (axis < shape.size()) return require_sizes(view, input, {shape[axis]});
+  return require_single(view, input);
 }
 
 double parameter_at(const Tensor& t, Side side, const Sizes& at, const Sizes& shape) {

@@ -41,6 +41,7 @@ Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states) {
     const int64_t directions = direction == "bidirectional" ? 2 : 1;
     TRY(require_equal(view, w.dim(0), directions, "first size of W and number of directions"));
     TRY(require_equal(view, w.dim(1), r.dim(2) * gates, "rows of W and gates times hidden size"));
+    TRY(require_shape(view, 2, {directions, r.dim(2) * gates, r.dim(2)}));
     TRY(require_equal(view, w.dim(2), x.dim(2), "columns of W and input size"));
     const bool batch_first = view.attributes->integer("layout", 0) != 0;
     const Dim steps = x.dim(batch_first ? 1 : 0), batch = x.dim(batch_first ? 0 : 1);

@@ -99,6 +99,12 @@ void resize_line(const Plan& plan, const Line& line, std::vector<double>& values
 }
 
 /// Sizes and scales from the operands as they are.
+/// The size that a scale gives. Errors: bad_input where it is none.
+Result<int64_t> size_at(const Call& call, double size) {
+  if (size >= 0 && size < 0x1p40) return static_cast<int64_t>(size);
+  return refuse(call.view, Code::bad_input, "a scale gives no size").found(std::to_string(size));
+}
+
 Result<std::vector<Line>> lines_of(const Call& call) {
   const Sizes& shape = call.in[0]->shape();
   Ints axes = call.view.attributes->ints("axes");
@@ -117,8 +123,8 @@ Result<std::vector<Line>> lines_of(const Call& call) {
     line.in = shape[line.axis];
     line.scale = by_size ? static_cast<double>(given.integer(static_cast<int64_t>(i))) / static_cast<double>(line.in)
                          : given.number(static_cast<int64_t>(i));
-    line.out =
-        by_size ? given.integer(static_cast<int64_t>(i)) : static_cast<int64_t>(std::floor(line.scale * static_cast<double>(line.in)));
+    if (by_size) line.out = given.integer(static_cast<int64_t>(i));
+    else line.out = TRY(size_at(call, std::floor(line.scale * static_cast<double>(line.in))));
     if (call.has(1) && call.in[1]->count() == 2 * given.count()) {
       line.begin = call.in[1]->number(static_cast<int64_t>(i));
       line.end = call.in[1]->number(static_cast<int64_t>(i) + given.count());
@@ -131,7 +137,7 @@ Result<std::vector<Line>> lines_of(const Call& call) {
   for (const Line& l : lines) scale = policy == "not_larger" ? std::min(scale, l.scale) : std::max(scale, l.scale);
   for (Line& l : lines) {
     l.scale = scale;
-    l.out = static_cast<int64_t>(std::floor(scale * static_cast<double>(l.in) + 0.5));
+    l.out = TRY(size_at(call, std::floor(scale * static_cast<double>(l.in) + 0.5)));
   }
   return lines;
 }
@@ -152,6 +158,11 @@ Result<void> reference_of_resize(Call& call) {
   Sizes shape = call.in[0]->shape();
   for (const Line& line : TRY(lines_of(call))) {
     if (line.out < 0 || (line.in == 0 && line.out > 0)) return refuse(call.view, Code::shape_mismatch, "there is nothing to resize");
+    Sizes next = shape;
+    next[line.axis] = line.out;
+    const auto count = checked_count(next);
+    if (!count || *count > call.byte_limit / static_cast<int64_t>(sizeof(double)))
+      return refuse(call.view, Code::limit_exceeded, "the result is too large");
     if (line.out != line.in || line.scale != 1 || plan.coordinates == "tf_crop_and_resize") resize_line(plan, line, values, shape);
   }
   Tensor* out = TRY(call.make(0, shape));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/signal_helpers.h"
+#include "ops/require_helpers.h"
 
 #include <numbers>
 
@@ -7,6 +8,7 @@ namespace tenon::ops {
 
 Result<void> infer_window(NodeView& view) {
   TRY(require_dtype(view, 0, is_index, "i32 or i64"));
+  TRY(require_single(view, 0));
   const auto dtype = dtype_from_onnx(view.attributes->integer("output_datatype", 1));
   if (!dtype || !(is_real_arithmetic(*dtype) || is_integer(*dtype)))
     return refuse(view, Code::bad_attribute, "output_datatype is no number type");

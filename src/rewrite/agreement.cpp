@@ -72,6 +72,16 @@ std::optional<Difference> differ_in_bits(const Tensor& old, const Tensor& fresh)
   return std::nullopt;
 }
 
+std::optional<Difference> differ_in_places(const Tensor& old, const Tensor& fresh) {
+  if (auto d = differ_in_type(old, fresh)) return d;
+  for (int64_t i = 0; i < old.count(); ++i) {
+    const double x = old.number(i), y = fresh.number(i);
+    if (std::isfinite(x) || x == y || (std::isnan(x) && std::isnan(y))) continue;
+    return Difference{0, i, ir::element_text(old, i), ir::element_text(fresh, i)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Difference> differ_in_size(const Judged& old, const Tensor& fresh, Numerics numerics, double coarsest) {
   if (auto d = differ_in_type(old.own, fresh)) return d;
   const bool is_loose = numerics == Numerics::approximate;

@@ -108,6 +108,7 @@ Result<RulePtr> compile(const Rule& rule, const ir::OpTable& ops, Stage stage, s
   out->stage = stage;
   out->seeds = rule.seeds;
   out->numerics = rule.numerics;
+  out->finite = rule.finite;
   out->benefit = rule.benefit;
   out->shared = rule.shared;
   if (rule.measure) out->measure = rule.measure;

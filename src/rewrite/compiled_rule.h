@@ -20,6 +20,7 @@ struct CompiledRule {
   std::string sets, seeds;  ///< separated by blanks
   Stage stage = Stage::clean;
   Numerics numerics = Numerics::exact;
+  bool finite = false;
   int benefit = 1;
   bool shared = false;
   /// Its edits may point users at values of another shape; what follows is then inferred afresh. Code rules only.

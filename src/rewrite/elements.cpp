@@ -28,6 +28,7 @@ std::string_view name_of(Draw draw) {
     case Draw::tiny: return "tiny";
     case Draw::infinite: return "infinite";
     case Draw::nan: return "NaN";
+    case Draw::masked: return "masked";
   }
   return "";
 }
@@ -102,6 +103,7 @@ double Elements::number(DType dtype, Draw draw, bool may_be_size) {
     case Draw::tiny: return turn % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
     case Draw::infinite: return turn % 3 ? normal : coin() ? INFINITY : -INFINITY;
     case Draw::nan: return turn % 3 ? normal : NAN;
+    case Draw::masked: return normal;  // see mask
   }
   return normal;
 }
@@ -115,6 +117,7 @@ int64_t Elements::integer(DType dtype, Draw draw, bool may_be_size) {
   if ((draw == Draw::large || draw == Draw::huge) && may_be_size && bits_of(dtype) == 32) draw = Draw::big;
   switch (draw) {
     case Draw::special:
+    case Draw::masked:
     case Draw::infinite: return between(-2, 2);
     case Draw::positive: return between(1, 3);
     case Draw::big:
@@ -132,6 +135,16 @@ bool Elements::boolean(Draw draw) {
   return draw != Draw::tiny && coin();
 }
 
+/// Rows along the last axis: the first from end to end, then one in places, then one not at all.
+void Elements::mask(Tensor& tensor) {
+  const int64_t row = tensor.rank() > 0 ? tensor.shape().back() : 1;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const int64_t turn = i / row % 3;
+    const bool hidden = turn == 0 || (turn == 1 && coin());
+    tensor.set_number(i, hidden ? -INFINITY : normal());
+  }
+}
+
 void Elements::fill(Tensor& tensor, Draw draw) {
   const DType dtype = tensor.dtype();
   const bool may_be_size = tensor.rank() <= 1;
@@ -143,6 +156,8 @@ void Elements::fill(Tensor& tensor, Draw draw) {
       if (dtype == DType::c64) reinterpret_cast<float*>(tensor.mutable_data())[i] = static_cast<float>(number(DType::f32, draw, false));
       else reinterpret_cast<double*>(tensor.mutable_data())[i] = number(DType::f64, draw, false);
     }
+  } else if (is_float(dtype) && draw == Draw::masked) {
+    mask(tensor);
   } else if (is_float(dtype)) {
     for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_number(i, number(dtype, draw, may_be_size));
   } else {

@@ -10,8 +10,10 @@ namespace tenon::rewrite {
 
 /// How elements are drawn. special: 0, -0, 1, -1, halves and the like; big: so that sums are safe and high powers are not; large: so that
 /// squares overflow; huge: up to the largest finite number; tiny: around the smallest. Integers follow: normal 0 or 1, special -2..2,
-/// positive 1..3, large and huge: the dtype's ends, tiny 0.
-enum class Draw : uint8_t { normal, special, positive, big, large, huge, tiny, infinite, nan };
+/// positive 1..3, large and huge: the dtype's ends, tiny 0. infinite and nan: a third of the elements, masked: -inf in whole rows and in
+/// places, of one float input in turn (see Sampler); normal elsewhere.
+enum class Draw : uint8_t { normal, special, positive, big, large, huge, tiny, infinite, nan, masked };
+inline bool is_finite(Draw draw) { return draw < Draw::infinite; }
 std::string_view name_of(Draw draw);
 
 /// Half a step of the mantissa at 1: what rounding to the dtype costs, relatively. f64 counts 1e-7, because exporters write constants
@@ -35,6 +37,7 @@ class Elements {
   double number(DType dtype, Draw draw, bool may_be_size);
   int64_t integer(DType dtype, Draw draw, bool may_be_size);
   bool boolean(Draw draw);
+  void mask(Tensor& tensor);
 
   std::mt19937_64 random_;
   size_t turn_ = 0, special_turn_ = 0;

@@ -57,6 +57,8 @@ struct Rule {
   /// What each rewrite lowers, summed over nodes: the driver refuses one that does not. null: limits alone make it end.
   int64_t (*measure)(const Graph& graph, std::span<const NodeId> nodes) = nullptr;
   Numerics numerics = Numerics::exact;
+  /// Right for finite operands alone; `docs` says what NaN and infinities give. Verification draws none then.
+  bool finite = false;
   int benefit = 1;  ///< higher goes first; ties go by set order, then by order in the file
   /// Values inside the match may have users outside (they stay alive then). Default: such a match is refused.
   bool shared = false;

@@ -109,16 +109,20 @@ std::optional<Tensor> Sampler::tensor(const ir::Value& value, const Sizing& size
   return std::move(*made);
 }
 
-std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_elements) {
+std::optional<Instance> Sampler::draw(Spread spread, Draw draw, int64_t most_elements, bool only_one) {
   const auto sizes = sizing(spread);
   if (!sizes) return std::nullopt;
   Instance out{{}, *sizes};
+  size_t floats = 0, at = 0;
+  for (ValueId id : region_.inputs) floats += is_float(original_.value(id).type.dtype);
   for (ValueId id : region_.inputs) {
-    auto made = tensor(original_.value(id), *sizes, spread, draw, most_elements);
+    const bool odd = only_one && is_float(original_.value(id).type.dtype) && at++ != turn_ % floats;
+    auto made = tensor(original_.value(id), *sizes, spread, odd ? Draw::normal : draw, most_elements);
     if (!made) return std::nullopt;
     out.inputs.push_back(std::move(*made));
   }
   ++drawn_;
+  if (only_one) ++turn_;
   return out;
 }
 

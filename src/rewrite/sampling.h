@@ -29,8 +29,9 @@ class Sampler {
  public:
   explicit Sampler(const ir::Graph& original, const Region& region, uint64_t seed);
   bool has_symbols() const { return !symbols_.empty() || any_rank_; }
-  /// nullopt where these sizes are not possible, or would need over `most_elements` elements.
-  std::optional<Instance> draw(Spread spread, Draw draw, int64_t most_elements);
+  /// nullopt where these sizes are not possible, or would need over `most_elements` elements. `only_one`: of the float inputs, another one
+  /// each time; the others are normal.
+  std::optional<Instance> draw(Spread spread, Draw draw, int64_t most_elements, bool only_one = false);
   /// The same inputs, floats moved by one or two steps of their dtype up or down.
   std::vector<Tensor> nudged(std::span<const Tensor> inputs);
 
@@ -45,6 +46,7 @@ class Sampler {
   std::vector<const DimNode*> symbols_;
   bool any_rank_ = false;
   int drawn_ = 0;
+  size_t turn_ = 0;
   Elements elements_;
 };
 

@@ -62,7 +62,9 @@ Result<void> Verifier::verify(const Proposal& p, const std::string& signature) {
     const auto region = cut(p, wider);
     if (!region && wider == 0) return give_up(p, signature, region.error()->what);
     if (!region) break;
-    Verdict verdict = try_region(p.graph, *region, p.rule.numerics, limits_);
+    TrialLimits limits = limits_;
+    limits.finite = limits.finite || p.rule.finite;
+    Verdict verdict = try_region(p.graph, *region, p.rule.numerics, limits);
     result_.instances += verdict.instances;
     result_.skipped += verdict.skipped;
     if (verdict.wrong) {

@@ -2,11 +2,14 @@
 // softmax(scale * q k^T + mask) v, as exporters write it, to the op Attention on [batch, heads, sequence, head size]. Operands without
 // a head axis get one of size 1.
 // Proof: the definition of Attention (ONNX 23 and later). Two points need care:
-// - Attention gives 0 for a row that is masked with -inf everywhere. The plain form gives NaN there, unless it carries the guard
-//   Where(IsNaN(p), 0, p). So a mask that may hold -inf is taken with the guard only, or where it is constant and leaves a key to each row.
+// - ONNX's Attention gives 0 for a row that is masked with -inf everywhere. The plain form gives NaN there, with the guard
+//   Where(IsNaN(p), 0, p) it gives 0 for every weight that is NaN. The attribute masked_rows says which; it is left out where the mask is
+//   known to leave a key to each row.
 // - A mask whose last axis is shorter than the keys means something else to Attention than to Add; it is never handed over so.
+#include <algorithm>
 #include <cmath>
 
+#include "rewrite/elements.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -16,13 +19,18 @@ namespace tenon::rules {
 using namespace rewrite;
 namespace {
 
+/// scores + value, or Where(condition, scores, value).
+struct Layer {
+  ValueId condition, value;
+};
+
 struct Attention {
-  ValueId q, kt, k, v;                               ///< kt or k: the keys, transposed or not
-  std::vector<ValueId> masks;                        ///< added to the scores, outermost first
-  std::vector<std::pair<ValueId, ValueId>> choices;  ///< (condition, fill) of Where(condition, scores, fill)
+  ValueId q, kt, k, v;       ///< kt or k: the keys, transposed or not
+  std::vector<Layer> masks;  ///< around the scores, outermost first
   double scale = 1;
   double softcap = 0;  ///< cap * tanh(scores / cap) below the masks; 0: none
   bool guarded = false;
+  bool may_mask_rows = false;  ///< with -inf, from end to end, or nothing is known of that
 };
 
 /// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
@@ -96,10 +104,10 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
     if (const NodeId add = capped ? NodeId{} : m.take(scores, "Add")) {
       const size_t core = leads_to_scores(m, m.operand(add, 0), 4) ? 0 : 1;
       next = m.operand(add, core);
-      found.masks.push_back(m.operand(add, 1 - core));
+      found.masks.push_back({{}, m.operand(add, 1 - core)});
     } else if (const NodeId where = capped ? NodeId{} : m.take(scores, "Where")) {
       next = m.operand(where, 1);
-      found.choices.push_back({m.operand(where, 0), m.operand(where, 2)});
+      found.masks.push_back({m.operand(where, 0), m.operand(where, 2)});
     } else if (m.producer(scores)) {
       next = strip_factor(m, scores, found);
       if (next == scores || (found.softcap == 0 && !m.made_by(next, "MatMul"))) return false;
@@ -110,34 +118,95 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
   return false;
 }
 
-/// A constant with -inf in some row from end to end, or with -inf where nothing more is known.
-bool constant_masks_a_row(const Match& m, ValueId value, bool rows_known) {
-  const Tensor* t = m.graph().tensor_of(value, 64 << 20);
-  if (!t || !is_float(t->dtype()) || t->count() == 0) return false;
-  const int64_t row = rows_known && t->rank() > 0 ? t->shape().back() : 1;
+/// Whether the constant leaves something above -inf to each row.
+bool leaves_a_key(const Tensor& t) {
+  const int64_t row = t.rank() > 0 ? t.shape().back() : 1;
   int64_t masked = 0;
-  for (int64_t i = 0; i < t->count(); ++i) {
-    masked = t->number(i) == -INFINITY ? masked + 1 : 0;
-    if (masked == row && (i + 1) % row == 0) return true;
-    if ((i + 1) % row == 0) masked = 0;
+  for (int64_t i = 0; i < t.count(); ++i) {
+    masked = i % row == 0 ? 0 : masked;
+    masked += t.number(i) == -INFINITY;
+    if (masked == row) return false;
   }
-  return false;
+  return true;
 }
 
-/// May a row of the mask be -inf everywhere? What comes from a graph input is taken not to.
-bool may_mask_a_row(const Match& m, ValueId value, int depth = 10, bool top = true) {
-  if (!value || depth == 0) return false;
-  if (m.is_constant(value)) return constant_masks_a_row(m, value, top);
+/// Between which numbers the elements lie; nullopt where that is not known, or one is no number.
+using Bounds = std::optional<std::pair<double, double>>;
+
+Bounds united(const Bounds& a, const Bounds& b) {
+  return a && b ? Bounds({std::min(a->first, b->first), std::max(a->second, b->second)}) : std::nullopt;
+}
+
+/// What may round to an infinity of the dtype is one.
+Bounds stored(Bounds bounds, DType dtype) {
+  if (!bounds || std::isnan(bounds->first) || std::isnan(bounds->second)) return std::nullopt;
+  const double largest = largest_of(dtype);
+  if (bounds->first < -largest) bounds->first = -INFINITY;
+  if (bounds->second > largest) bounds->second = INFINITY;
+  return bounds;
+}
+
+Bounds bounds_of_constant(const Tensor* t) {
+  if (!t || !is_float(t->dtype()) || t->count() == 0) return std::nullopt;
+  double low = INFINITY, high = -INFINITY;
+  for (int64_t i = 0; i < t->count(); ++i) {
+    const double v = t->number(i);
+    if (std::isnan(v)) return std::nullopt;
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+  return Bounds({low, high});
+}
+
+Bounds product_of(const Bounds& a, const Bounds& b) {
+  if (!a || !b) return std::nullopt;
+  const double corners[] = {a->first * b->first, a->first * b->second, a->second * b->first, a->second * b->second};
+  for (double c : corners)
+    if (std::isnan(c)) return std::nullopt;
+  return Bounds({*std::ranges::min_element(corners), *std::ranges::max_element(corners)});
+}
+
+Bounds bounds_of(const Match& m, ValueId value, int depth = 12) {
+  if (!value || depth == 0) return std::nullopt;
+  if (m.is_constant(value)) return bounds_of_constant(m.graph().tensor_of(value, 64 << 20));
   const NodeId node = m.producer(value);
-  if (!node) return false;
+  if (!node) return std::nullopt;
   const Node& n = m.node(node);
-  const auto operand = [&](size_t i) { return may_mask_a_row(m, m.operand(node, i), depth - 1, false); };
-  if (n.is("Where")) return operand(1) || operand(2);
-  if (n.is("Add") || n.is("Sub") || n.is("Mul")) return operand(0) || operand(1);
-  for (std::string_view op :
-       {"Expand", "Reshape", "Unsqueeze", "Squeeze", "Slice", "Cast", "Transpose", "Identity", "Gather", "Neg", "Trilu"})
+  const auto operand = [&](size_t i) { return bounds_of(m, m.operand(node, i), depth - 1); };
+  const DType dtype = m.dtype(value);
+  if (n.is("Where")) return united(operand(1), operand(2));
+  if (n.is("Add") || n.is("Sub")) {
+    const Bounds a = operand(0), b = operand(1);
+    if (!a || !b) return std::nullopt;
+    const bool adds = n.is("Add");
+    return stored(Bounds({a->first + (adds ? b->first : -b->second), a->second + (adds ? b->second : -b->first)}), dtype);
+  }
+  if (n.is("Mul")) return stored(product_of(operand(0), operand(1)), dtype);
+  if (n.is("Cast")) {
+    const DType from = m.dtype(m.operand(node, 0));
+    if (from == DType::boolean) return Bounds({0, 1});
+    if (is_integer(from))
+      return stored(Bounds({is_signed(from) ? -std::ldexp(1, bits_of(from) - 1) : 0, std::ldexp(1, bits_of(from))}), dtype);
+    return is_float(from) ? stored(operand(0), dtype) : std::nullopt;
+  }
+  for (std::string_view op : {"Expand", "Reshape", "Unsqueeze", "Squeeze", "Slice", "Transpose", "Identity", "Gather"})
     if (n.is(op)) return operand(0);
-  return false;
+  return std::nullopt;
+}
+
+/// The masks together may put -inf over a whole row.
+bool may_mask_a_row(const Match& m, const Attention& found) {
+  if (found.masks.size() == 1 && !found.masks[0].condition && m.is_constant(found.masks[0].value)) {
+    const Tensor* t = m.graph().tensor_of(found.masks[0].value, 64 << 20);
+    if (t && is_float(t->dtype()) && leaves_a_key(*t)) return false;
+  }
+  double lowest = 0;
+  for (const Layer& layer : found.masks) {
+    const Bounds bounds = bounds_of(m, layer.value);
+    if (!bounds) return true;
+    lowest += bounds->first;
+  }
+  return lowest < -largest_of(m.dtype(found.q));
 }
 
 bool shapes_fit(Match& m, const Attention& found) {
@@ -172,19 +241,24 @@ bool match_attention(Match& m) {
   if (!softmax || m.axis(softmax, "axis", -1, p) != *rank - 1) return false;
   if (!strip_masks(m, m.operand(softmax, 0), found) || found.scale <= 0) return false;
   if (!shapes_fit(m, found)) return false;
-  for (ValueId mask : found.masks) {
-    if (!mask_fits(m, found, mask) || m.dtype(mask) != m.dtype(found.q)) return false;
-    if (!found.guarded && may_mask_a_row(m, mask)) return m.refuse("a row may be masked with -inf, and nothing guards it");
-  }
-  for (const auto& [condition, fill] : found.choices) {
-    const auto number = m.number(fill);
+  for (const Layer& layer : found.masks) {
+    if (!mask_fits(m, found, layer.condition ? layer.condition : layer.value)) return false;
+    if (!layer.condition && m.dtype(layer.value) != m.dtype(found.q)) return false;
     // scores + fill == fill for every score that a network makes only where the fill is huge.
-    if (!number || *number > -1e30 || !mask_fits(m, found, condition)) return m.refuse("the fill of a masking Where is not large");
-    if (!found.guarded && std::isinf(*number)) return m.refuse("a row may be masked with -inf, and nothing guards it");
+    const auto number = layer.condition ? m.number(layer.value) : std::nullopt;
+    if (layer.condition && (!number || *number > -1e30)) return m.refuse("the fill of a masking Where is not large");
   }
+  found.may_mask_rows = may_mask_a_row(m, found);
   m.keep(std::move(found));
   return true;
 }
+
+bool chooses(const Match& m) {
+  const auto& masks = m.kept<Attention>().masks;
+  return std::ranges::any_of(masks, [](const Layer& layer) { return bool(layer.condition); });
+}
+bool match_additive(Match& m) { return match_attention(m) && !chooses(m); }
+bool match_choice(Match& m) { return match_attention(m) && chooses(m); }
 
 /// The condition of Where(condition, 0, -inf): Attention takes it as it is.
 ValueId as_condition(const Match& m, ValueId mask) {
@@ -195,13 +269,12 @@ ValueId as_condition(const Match& m, ValueId mask) {
 
 ValueId one_mask(const Match& m, Rewriter& w, const Attention& found) {
   ValueId mask;
-  if (found.masks.size() == 1 && found.choices.empty())
-    if (const ValueId condition = as_condition(m, found.masks[0])) return condition;
-  for (auto it = found.masks.rbegin(); it != found.masks.rend(); ++it) mask = mask ? w("Add", {mask, *it}) : *it;
+  if (found.masks.size() == 1 && !found.masks[0].condition)
+    if (const ValueId condition = as_condition(m, found.masks[0].value)) return condition;
   const DType dtype = m.dtype(found.q);
-  for (const auto& [condition, fill] : found.choices) {
-    const ValueId bias = w("Where", {condition, w.scalar(dtype, 0), w.scalar(dtype, *m.number(fill))});
-    mask = mask ? w("Add", {mask, bias}) : bias;
+  for (auto it = found.masks.rbegin(); it != found.masks.rend(); ++it) {
+    if (it->condition) mask = w("Where", {it->condition, mask ? mask : w.scalar(dtype, 0), w.scalar(dtype, *m.number(it->value))});
+    else mask = mask ? w("Add", {mask, it->value}) : it->value;
   }
   return mask;
 }
@@ -232,6 +305,8 @@ bool to_attention(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how;
   how.emplace_back("scale", static_cast<float>(found.softcap > 0 ? found.scale * found.softcap : found.scale));
   if (found.softcap > 0) how.emplace_back("softcap", static_cast<float>(found.softcap));
+  if (found.guarded) how.emplace_back("masked_rows", std::string("clean"));
+  else if (found.may_mask_rows) how.emplace_back("masked_rows", std::string("nan"));
   ValueId y = w("Attention", inputs, std::move(how));
   if (rank == 3) y = w("Squeeze", {y, w.ints({1})});
   w.replace(m.result(m.root()), y);
@@ -309,12 +384,21 @@ RULES(attention) {
             {.name = "attention",
              .docs = "softmax(scale * q k^T + masks) v is Attention",
              .roots = "MatMul",
-             .match = match_attention,
+             .match = match_additive,
              .rewrite = to_attention,
              .numerics = Numerics::reassociating,
              .benefit = 9,
              .sets = "tenon default",
              .seeds = "FunctionAttention"},
+            {.name = "attention_choice",
+             .docs = "the same with masks that choose, Where(m, scores, low) (a hidden score of NaN or infinity gives NaN)",
+             .roots = "MatMul",
+             .match = match_choice,
+             .rewrite = to_attention,
+             .numerics = Numerics::reassociating,
+             .finite = true,
+             .benefit = 9,
+             .sets = "tenon default"},
             {.name = "attention_heads",
              .docs = "Attention on heads side by side: split and turned in plain sight, where views fold into the products before",
              .roots = "Attention",

@@ -16,6 +16,7 @@ RULES(mask_arithmetic) {
              .equation = "Mul(Sub(?one, ?x), ?y) => Sub(?y, Mul(?x, ?y)) where float(?x), not constant(?y), value(?one) >= 1,"
                          " value(?one) <= 1, size(?one) == 1, rank(?one) <= rank(?x)",
              .numerics = Numerics::reassociating,
+             .finite = true,
              .benefit = 2,
              .seeds = "Sub1Mul"},
             {.name = "where_add",
@@ -23,6 +24,7 @@ RULES(mask_arithmetic) {
              .equation = "Add(?x, Where(?m, ?z, ?low)) => Where(?m, ?x, ?low) where float(?x), value(?z) == 0, size(?z) == 1,"
                          " rank(?z) <= rank(?x), not finite(?low), value(?low) < 0",
              .numerics = Numerics::reassociating,
+             .finite = true,
              .benefit = 2,
              .seeds = "WhereAdd"},
             {.name = "where_add_else",
@@ -30,6 +32,7 @@ RULES(mask_arithmetic) {
              .equation = "Add(?x, Where(?m, ?low, ?z)) => Where(?m, ?low, ?x) where float(?x), value(?z) == 0, size(?z) == 1,"
                          " rank(?z) <= rank(?x), not finite(?low), value(?low) < 0",
              .numerics = Numerics::reassociating,
+             .finite = true,
              .benefit = 2,
              .seeds = "WhereAdd"},
         },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention as ONNX Runtime runs it: on heads side by side, so that no reshape and no transpose is left around it; then as
 // MultiHeadAttention, GroupQueryAttention or Attention of its own domain where these can say it.
-// A row that is masked with -inf from end to end gives 0 in ONNX's Attention and NaN in the others: masks go over to them only where they
-// are constants without -inf.
+// A row that is masked with -inf from end to end gives 0 in ONNX's Attention and NaN in the others: masks go over to them only where NaN
+// is what the node gives too (masked_rows), or they are constants without -inf.
 #include <cmath>
 
 #include "rewrite/match.h"
@@ -121,7 +121,8 @@ bool is_plain(const Match& m, NodeId id) {
   if (n.outputs.size() != 1 || m.rank(n.inputs[0]) != 3 || m.dtype(n.inputs[0]) != DType::f32) return false;
   for (size_t k = 4; k < n.explicit_inputs; ++k)
     if (n.inputs[k]) return false;
-  return a.integer("left_window_size", -1) < 0 && a.integer("right_window_size", -1) < 0 && a.integer("softmax_precision", 1) == 1;
+  return a.text("masked_rows", "zero") != "clean" && a.integer("left_window_size", -1) < 0 && a.integer("right_window_size", -1) < 0 &&
+         a.integer("softmax_precision", 1) == 1;
 }
 
 bool has_no_infinity(const Match& m, ValueId mask) {
@@ -140,7 +141,9 @@ bool multi_head(Match& m) {
   if (!is_plain(m, m.root()) || a.number("softcap", 0) != 0) return false;
   if (a.integer("q_num_heads", 0) != a.integer("kv_num_heads", 0)) return m.refuse("keys have fewer heads");
   if (a.integer("is_causal", 0) != 0 && !same_length(m, m.root())) return m.refuse("causal, and as many keys as queries are not known");
-  if (mask && (m.rank(mask) != 4 || !has_no_infinity(m, mask))) return m.refuse("a mask that may hide all keys of a query");
+  const bool gives_nan = a.text("masked_rows", "zero") == "nan";
+  if (mask && (m.rank(mask) != 4 || !(gives_nan ? m.dtype(mask) == DType::f32 : has_no_infinity(m, mask))))
+    return m.refuse("a mask that may hide all keys of a query");
   return true;
 }
 

@@ -47,7 +47,7 @@ bool is_plain(const Match& m, NodeId attention) {
   for (size_t k = 3; k < m.node(attention).explicit_inputs; ++k)
     if (m.operand(attention, k)) return false;
   const double usual = 1 / std::sqrt(static_cast<double>((*q)[3].value()));
-  return a.integer("is_causal", 0) == 0 && a.number("softcap", 0) == 0 &&
+  return a.text("masked_rows", "zero") != "clean" && a.integer("is_causal", 0) == 0 && a.number("softcap", 0) == 0 &&
          std::abs(a.number("scale", static_cast<float>(usual)) - usual) < 1e-6;
 }
 

@@ -71,6 +71,7 @@ RULES(reduce_arg) {
              .match = smallest,
              .rewrite = to_top_k,
              .numerics = Numerics::reassociating,
+             .finite = true,
              .benefit = 2,
              .seeds = "ReduceArgTopK"},
             {.name = "reduce_in_place",

@@ -14,7 +14,7 @@ void expect_close(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(type_text(a.dtype(), a.shape()), type_text(b.dtype(), b.shape()));
   const double tolerance = a.dtype() == DType::f64 ? 1e-9 : a.dtype() == DType::f32 ? 1e-5 : 4e-3;
   for (int64_t i = 0; i < a.count(); ++i) {
-    if (a.number(i) == b.number(i)) continue;  // infinities too
+    if (a.number(i) == b.number(i) || (std::isnan(a.number(i)) && std::isnan(b.number(i)))) continue;  // infinities too
     EXPECT_NEAR(a.number(i), b.number(i), tolerance * std::max(1.0, std::abs(a.number(i)))) << "element " << i;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -23,7 +24,10 @@ OP(bias_softmax) {
     .inputs = {"data", "bias"},
     .outputs = {"output"},
     .attributes = {"axis: int = 1", "is_inner_broadcast: int!"},
-    .infer = same_shape_and_dtype,
+    .infer = [](NodeView& view) -> Result<void> {
+      if (ranks_known(view, {0})) TRY(require_broadcast(view, 1, *view.type(0).shape));
+      return same_shape_and_dtype(view);
+    },
     .definition = define,
     .samples = {"f32[2,3,4,5], f32[2,1,1,5]; axis=3, is_inner_broadcast=1", "f32[2,3,4,5], f32[1,1,4,5]; axis=3, is_inner_broadcast=0",
                 "f32[2,3,4], f32[1,3,4]; axis=1, is_inner_broadcast=0"},

@@ -8,7 +8,7 @@ namespace {
 
 /// gate_u * (gate_r * eco_a - 1) + 2, times the bias; the gates are sums over halves of a linear map of each head's query.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (view.has(6) || !ranks_known(view, {0, 3}) || view.rank(0) != 3 || !view.type(3).dim(1).is_number()) return {};
+  if (view.has(6) || !ranks_known(view, {0, 3}) || view.rank(0) != 3 || view.rank(3) != 2 || !view.type(3).dim(1).is_number()) return {};
   const int64_t heads = view.attributes->integer("num_heads", 1), half = view.type(3).dim(1).value() / 2;
   const DType dtype = view.type(0).dtype;
   const ir::ValueId query = heads_apart(build, build("Add", {in[0], in[1]}), heads);

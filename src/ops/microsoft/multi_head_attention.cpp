@@ -43,6 +43,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const int64_t heads = a.integer("num_heads", 1);
   std::vector<std::pair<std::string, ir::Attribute>> how{
       {"is_causal", a.integer("unidirectional", 0)}, {"kv_num_heads", heads}, {"q_num_heads", heads}};
+  if (view.has(kScores)) how.emplace_back("masked_rows", std::string("nan"));
   if (a.number("scale", 0) != 0) how.emplace_back("scale", a.number("scale", 0));
   return build.many("Attention", operands, view.outputs.size(), std::move(how));
 }

@@ -30,7 +30,7 @@ ir::ValueId buckets_of(ir::Builder& build, ir::ValueId distance, int64_t buckets
 
 /// The table is declared [buckets, heads] and stored column by column.
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (!ranks_known(view, {0}) || !view.type(0).dim(0).is_number() || !view.type(0).dim(1).is_number()) return {};
+  if (!ranks_known(view, {0}) || view.rank(0) != 2 || !view.type(0).dim(0).is_number() || !view.type(0).dim(1).is_number()) return {};
   const int64_t buckets = view.type(0).dim(0).value(), heads = view.type(0).dim(1).value();
   const auto line = [&](size_t k, int64_t axis) {
     const ir::ValueId end = build("Reshape", {cast_to(build, in[k], DType::i64), build.ints({})});

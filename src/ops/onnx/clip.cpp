@@ -14,11 +14,12 @@ Result<void> infer_clip(NodeView& view) {
   TRY(require_rank(view, 1, 0, 1));
   TRY(require_rank(view, 2, 0, 1));
   TRY(same_shape_and_dtype(view));
-  const auto low = known_number(view, 1), high = known_number(view, 2);
-  if ((view.has(1) && !low) || (view.has(2) && !high) || is_float(dtype_of(view, 0))) return {};
+  const auto low = elements(view, 1), high = elements(view, 2);
+  const auto unknown = [&](size_t input, const auto& bound) { return view.has(input) && (!bound || bound->size() != 1); };
+  if (unknown(1, low) || unknown(2, high) || is_float(dtype_of(view, 0))) return {};
   propagate(view, [&](Dim d) -> std::optional<Dim> {
-    if (low) d = max(d, clamped_dim(static_cast<int64_t>(*low)));
-    if (high) d = min(d, clamped_dim(static_cast<int64_t>(*high)));
+    if (low) d = max(d, (*low)[0]);
+    if (high) d = min(d, (*high)[0]);
     return d;
   });
   return {};

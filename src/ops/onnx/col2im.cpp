@@ -84,11 +84,20 @@ Result<void> evaluate(Call& call) {
   const size_t n = image.size();
   const ir::Attributes& a = *call.view.attributes;
   const Ints stride = a.ints("strides", Ints(n, 1)), dilation = a.ints("dilations", Ints(n, 1)), pads = a.ints("pads", Ints(2 * n, 0));
-  if (block.size() != n || stride.size() != n || dilation.size() != n || pads.size() != 2 * n || count_of(block) < 1) {
+  if (block.size() != n || stride.size() != n || dilation.size() != n || pads.size() != 2 * n) {
     return refuse(call.view, Code::bad_attribute, "block_shape, strides, dilations and pads must fit image_shape");
   }
+  constexpr int64_t kMost = int64_t{1} << 24;  // so that nothing below overflows
+  for (const Ints* list : {&image, &block, &stride, &dilation, &pads})
+    for (int64_t v : *list)
+      if (v < 0 || v > kMost || (v < 1 && (list == &block || list == &stride)))
+        return refuse(call.view, Code::bad_input, "image_shape, block_shape, strides, dilations and pads must be sizes")
+            .found(std::to_string(v));
+  if (!checked_count(block) || !checked_count(image)) return refuse(call.view, Code::size_overflow, "the image or the block is too large");
   Sizes blocks;
   for (size_t i = 0; i < n; ++i) blocks.push_back((image[i] + pads[i] + pads[n + i] - dilation[i] * (block[i] - 1) - 1) / stride[i] + 1);
+  for (int64_t n_blocks : blocks)
+    if (n_blocks < 1) return refuse(call.view, Code::shape_mismatch, "the block is larger than the padded image");
   const int64_t taps = count_of(block), columns = count_of(blocks), channels = t.shape()[1] / taps;
   if (t.shape()[2] != columns || t.shape()[1] % taps != 0) {
     return refuse(call.view, Code::shape_mismatch, "the operand does not fit image_shape and block_shape")

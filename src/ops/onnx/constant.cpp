@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/shape_data.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -29,10 +30,7 @@ OP(constant) {
     .infer = [](NodeView& view) -> Result<void> {
       const Tensor t = TRY(value_of(view));
       set_output(view, 0, Type(t.dtype(), DimList(t.shape().begin(), t.shape().end())));
-      if (is_float(t.dtype()) || t.dtype() == DType::string || t.count() > static_cast<int64_t>(ir::kMaxShapeData)) return {};
-      ShapeData data;
-      for (int64_t v : integers_of(t)) data.push_back(clamped_dim(v));
-      set_data(view, 0, std::move(data));
+      if (auto data = ir::shape_data_of(t)) set_data(view, 0, std::move(*data));
       return {};
     },
     .reference = [](Call& call) -> Result<void> {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/shape_data.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
@@ -29,7 +30,7 @@ Result<void> infer_filled(NodeView& view) {
   if (!type.has_rank() || is_float(fill.dtype())) return {};
   const Dim count = type.count();
   if (count.is_number() && count.value() <= static_cast<int64_t>(ir::kMaxShapeData)) {
-    set_data(view, 0, ShapeData(static_cast<size_t>(count.value()), clamped_dim(fill.integer(0))));
+    if (const auto element = ir::shape_data_of(fill)) set_data(view, 0, ShapeData(static_cast<size_t>(count.value()), element->front()));
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_helpers.h"
+#include "ops/require_helpers.h"
 #include "ops/spatial_helpers.h"
 
 namespace tenon::ops {
@@ -8,6 +9,8 @@ namespace {
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
+  TRY(require_single(view, 2));
+  if (ranks_known(view, {1}) && view.rank(1) > 0) TRY(require_single_or(view, 3, view.type(1).dim(0)));
   return infer_conv(view, 0, 1, 4, DType::i32);
 }
 

@@ -30,6 +30,8 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1, 2})) {
     const Type &q = view.type(0), &k = view.type(1), &v = view.type(2);
     TRY(require_equal(view, q.dim(3), k.dim(3), "head sizes of Q and K"));
+    TRY(require_equal(view, q.dim(0), k.dim(0), "batch sizes of Q and K"));
+    TRY(require_equal(view, q.dim(0), v.dim(0), "batch sizes of Q and V"));
     TRY(require_equal(view, k.dim(1), v.dim(1), "heads of K and V"));
     TRY(require_equal(view, k.dim(2), v.dim(2), "sequence lengths of K and V"));
     if (q.dim(1).is_number() && k.dim(1).is_number() && (k.dim(1).value() < 1 || q.dim(1).value() % k.dim(1).value() != 0)) {

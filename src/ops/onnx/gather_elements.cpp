@@ -24,6 +24,8 @@ Result<void> reference_of_gather_elements(Call& call) {
   const Tensor &x = *call.in[0], &indices = *call.in[1];
   const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   if (indices.rank() != x.rank()) return refuse(call.view, Code::rank_mismatch, "data and indices differ in rank");
+  for (size_t d = 0; d < x.shape().size(); ++d)
+    if (d != axis && indices.shape()[d] > x.shape()[d]) return refuse(call.view, Code::shape_mismatch, "indices reach beyond the data");
   const Sizes strides = strides_of(x.shape());
   Tensor* out = TRY(call.make(0, indices.shape()));
   Sizes at(indices.shape().size(), 0);

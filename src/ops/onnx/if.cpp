@@ -25,7 +25,8 @@ Result<void> infer_if(NodeView& view) {
 }
 
 Result<void> reference_of_if(Call& call) {
-  if (call.in[0]->count() != 1) return refuse(call.view, Code::bad_input, "the condition is not one element");
+  if (call.in[0]->count() != 1 || call.in[0]->dtype() != DType::boolean)
+    return refuse(call.view, Code::bad_input, "the condition is not one element");
   const size_t body = branch(call.view, call.in[0]->integer(0) != 0);
   std::vector<Tensor> results = TRY(call.run_body(body, captures_of(call, body, 0)));
   for (size_t k = 0; k < call.out.size() && k < results.size(); ++k) call.out[k] = std::move(results[k]);

@@ -4,6 +4,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -28,7 +29,20 @@ Result<void> infer(NodeView& view) {
   Type out(dtype_of(view, kQuery)), state(view.has(kPast) ? dtype_of(view, kPast) : dtype_of(view, kQuery));
   if (ranks_known(view, {kQuery, kValue})) {
     const Type& q = view.type(kQuery);
-    const Dim value_size = floor_div(view.type(kValue).dim(2), heads);
+    const Dim value_size = floor_div(view.type(kValue).dim(2), heads), size = floor_div(q.dim(2), query_heads);
+    TRY(require_equal(view, size * query_heads, q.dim(2), "hidden size of the query and a multiple of q_num_heads"));
+    TRY(require_sizes(view, kKey, {q.dim(0), q.dim(1), size * heads}));
+    TRY(require_sizes(view, kValue, {q.dim(0), q.dim(1), value_size * heads}));
+    TRY(require_sizes(view, kPast, {q.dim(0), heads, size, value_size}));
+    // One number a head, or one a head and element.
+    const auto require_steps = [&](size_t input, Dim other) -> Result<void> {
+      TRY(require_rank(view, input, 3));
+      if (!view.has(input) || !view.type(input).has_rank()) return {};
+      const Dim last = view.type(input).dim(2);
+      return require_sizes(view, input, {q.dim(0), q.dim(1), last.known_equal(other) ? other : Dim(heads)});
+    };
+    TRY(require_steps(kDecay, size * heads));
+    TRY(require_steps(kBeta, 1));
     out.shape = DimList{q.dim(0), q.dim(1), value_size * query_heads};
     state.shape = DimList{q.dim(0), heads, floor_div(q.dim(2), query_heads), value_size};
   }

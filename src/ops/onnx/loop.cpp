@@ -38,10 +38,14 @@ Dim trip_count(const NodeView& view) {
 
 Result<void> infer_loop(NodeView& view) {
   if (view.bodies.size() != 1) return refuse(view, Code::bad_attribute, "needs a body");
+  if (view.explicit_inputs > 0) TRY(require_dtype(view, 0, is_index, "i64"));
+  if (view.explicit_inputs > 1) TRY(require_dtype(view, 1, is_bool, "bool"));
   const std::vector<Type> inputs = body_input_types(view, 0), results = body_outputs(view, 0);
   const size_t carried = carried_count(view);
   if (results.size() < 1 + carried || inputs.size() < 2 + carried)
     return refuse(view, Code::bad_graph, "the body has too few inputs or results");
+  if (results[0].dtype != DType::none && results[0].dtype != DType::boolean)
+    return refuse(view, Code::dtype_mismatch, "the body's condition has a wrong dtype").expected("bool").found(results[0].text());
   for (size_t k = 0; k < carried; ++k) set_output(view, k, final_type(view, view.type(2 + k), inputs[2 + k]));
   if (results.size() == 1 + carried) return {};
   const Dim trips = trip_count(view);
@@ -53,11 +57,17 @@ Result<void> infer_loop(NodeView& view) {
   return {};
 }
 
+/// The only element of a trip count or a condition.
+Result<int64_t> only_element(const NodeView& view, const Tensor& t, std::string_view what) {
+  if (t.count() == 1 && (is_integer(t.dtype()) || t.dtype() == DType::boolean)) return t.integer(0);
+  return refuse(view, Code::bad_input, std::string(what) + " is not one integer or bool").found(type_text(t.dtype(), t.shape()));
+}
+
 Result<void> reference_of_loop(Call& call) {
   const size_t carried = carried_count(call.view);
   const bool has_trips = call.view.explicit_inputs > 0 && call.has(0), has_condition = call.view.explicit_inputs > 1 && call.has(1);
-  const int64_t trips = has_trips ? call.in[0]->integer(0) : INT64_MAX;
-  bool go = !has_condition || call.in[1]->integer(0) != 0;
+  const int64_t trips = has_trips ? TRY(only_element(call.view, *call.in[0], "the trip count")) : INT64_MAX;
+  bool go = !has_condition || TRY(only_element(call.view, *call.in[1], "the condition")) != 0;
   std::vector<Tensor> state;
   for (size_t k = 0; k < carried; ++k) state.push_back(*call.in[2 + k]);
   const size_t scans = call.view.bodies[0]->outputs().size() - 1 - carried;
@@ -68,7 +78,7 @@ Result<void> reference_of_loop(Call& call) {
     in.insert(in.end(), state.begin(), state.end());
     in.insert(in.end(), captures.begin(), captures.end());
     std::vector<Tensor> results = TRY(call.run_body(0, std::move(in)));
-    go = results[0].integer(0) != 0;
+    go = TRY(only_element(call.view, results[0], "the body's condition")) != 0;
     for (size_t k = 0; k < carried; ++k) state[k] = results[1 + k];
     for (size_t k = 0; k < scans; ++k) rows[k].push_back(results[1 + carried + k]);
   }

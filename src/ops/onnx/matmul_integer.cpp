@@ -9,7 +9,10 @@ Result<void> infer(NodeView& view) {
   for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
   for (size_t k : {0, 1})
     if (view.has(k + 2)) TRY(require_same_dtype(view, k, k + 2));
-  return infer_matmul(view, 0, 1, DType::i32);
+  TRY(infer_matmul(view, 0, 1, DType::i32));
+  if (!view.outputs[0].has_rank()) return {};
+  TRY(require_parameter(view, 2, Side::rows, *view.outputs[0].shape));
+  return require_parameter(view, 3, Side::columns, *view.outputs[0].shape);
 }
 
 Result<LoopForm> form(const NodeView& view) {

@@ -3,6 +3,7 @@
 
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -24,9 +25,10 @@ Result<DimList> indexed_shape(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
-  if (ranks_known(view, {0, 1})) {
-    TRY(require_rank(view, 1, view.rank(0)));
-    TRY(require_equal(view, *view.type(0).shape, *view.type(1).shape, "sizes of X and of the indices"));
+  TRY(require_dtype(view, 1, is_index, "i64"));
+  if (view.type(0).has_rank()) {
+    TRY(require_sizes(view, 1, *view.type(0).shape));
+    TRY(indexed_shape(view));
   }
   Type out(dtype_of(view, 0));
   if (view.has(2)) {

@@ -105,6 +105,8 @@ int64_t source_of(const std::string& mode, int64_t at, int64_t size) {
   return turned < size ? turned : period - turned;
 }
 
+bool is_length(int64_t pad) { return pad >= -(int64_t{1} << 40) && pad <= (int64_t{1} << 40); }
+
 Result<void> reference_of_pad(Call& call) {
   const Tensor& x = *call.in[0];
   const std::string mode = call.view.attributes->text("mode", "constant");
@@ -117,8 +119,10 @@ Result<void> reference_of_pad(Call& call) {
   Sizes begin(rank, 0), shape = x.shape();
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], x.rank())));
-    begin[a] = amounts[i];
-    shape[a] += amounts[i] + amounts[i + axes.size()];
+    const int64_t before = amounts[i], behind = amounts[i + axes.size()];
+    if (!is_length(before) || !is_length(behind)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
+    begin[a] = before;
+    shape[a] += before + behind;
   }
   if (!checked_count(shape)) return refuse(call.view, Code::shape_mismatch, "a negative pad is larger than its axis");
   const bool empty = x.count() == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_helpers.h"
+#include "ops/require_helpers.h"
 #include "ops/spatial_helpers.h"
 
 namespace tenon::ops {
@@ -10,6 +11,9 @@ enum Input : size_t { kX, kScaleX, kZeroX, kW, kScaleW, kZeroW, kScaleY, kZeroY,
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {kX, kW, kZeroY}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
+  for (size_t k : {kScaleX, kZeroX, kScaleY, kZeroY}) TRY(require_single(view, k));
+  for (size_t k : {kScaleW, kZeroW})
+    if (ranks_known(view, {kW}) && view.rank(kW) > 0) TRY(require_single_or(view, k, view.type(kW).dim(0)));
   return infer_conv(view, kX, kW, kBias, dtype_of(view, kZeroY));
 }
 

@@ -11,7 +11,11 @@ Result<void> infer(NodeView& view) {
   for (size_t k : {kA, kB, kZeroY}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
   TRY(require_same_dtype(view, kA, kZeroA));
   TRY(require_same_dtype(view, kB, kZeroB));
-  return infer_matmul(view, kA, kB, dtype_of(view, kZeroY));
+  TRY(infer_matmul(view, kA, kB, dtype_of(view, kZeroY)));
+  if (!view.outputs[0].has_rank()) return {};
+  for (size_t k : {kScaleA, kZeroA, kScaleY, kZeroY}) TRY(require_parameter(view, k, Side::rows, *view.outputs[0].shape));
+  for (size_t k : {kScaleB, kZeroB}) TRY(require_parameter(view, k, Side::columns, *view.outputs[0].shape));
+  return {};
 }
 
 Result<LoopForm> form(const NodeView& view) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -10,6 +11,7 @@ Result<void> infer_range(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
   TRY(require_same_dtype(view, 0, 1));
   TRY(require_same_dtype(view, 0, 2));
+  for (size_t k : {0, 1, 2}) TRY(require_single(view, k));
   const DType dtype = dtype_of(view, 0);
   const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);
   if (is_float(dtype) && !(begin && end && step)) {  // not all known to be whole

@@ -97,7 +97,9 @@ Result<void> reference_of_reshape(Call& call) {
     } else if (shape[i] == -1) {
       open = static_cast<int64_t>(i);
     } else {
-      known *= shape[i];
+      const auto product = checked_mul(known, shape[i]);
+      if (!product) return refuse(call.view, Code::size_overflow, "the shape is too large");
+      known = *product;
     }
   }
   if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : count_of(rest) / known;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 #include "ops/sampling_helpers.h"
 
 namespace tenon::ops {
@@ -18,7 +19,7 @@ Result<void> infer(NodeView& view) {
   Type out(dtype_of(view, 0));
   if (ranks_known(view, {0, 1})) {
     TRY(require_equal(view, view.type(1).dim(1), 4, "last size of rois and 4"));
-    if (ranks_known(view, {2})) TRY(require_equal(view, view.type(2).dim(0), view.type(1).dim(0), "numbers of batch indices and of rois"));
+    TRY(require_sizes(view, 2, {view.type(1).dim(0)}));
     out.shape = DimList{view.type(1).dim(0), view.type(0).dim(1), view.attributes->integer("output_height", 1),
                         view.attributes->integer("output_width", 1)};
   }
@@ -53,6 +54,7 @@ Result<void> evaluate(Call& call) {
   const double scale = a.number("spatial_scale", 1);
   const bool half = a.text("coordinate_transformation_mode", "half_pixel") == "half_pixel", average = a.text("mode", "avg") == "avg";
   const int64_t ratio = a.integer("sampling_ratio", 0);
+  if (height < 1 || width < 1) return refuse(call.view, Code::bad_input, "the data has no elements to align with");
   const std::vector<double> x = numbers_of(t), boxes = numbers_of(rois);
   Tensor& out = *TRY(call.make(0, {rois.shape()[0], channels, rows, columns}));
   for (int64_t n = 0; n < rois.shape()[0]; ++n) {
@@ -65,6 +67,7 @@ Result<void> evaluate(Call& call) {
       h = std::fmax(h, 1);
     }
     const double bin_h = h / static_cast<double>(rows), bin_w = w / static_cast<double>(columns);
+    if (!(bin_h < 0x1p16 && bin_w < 0x1p16)) return refuse(call.view, Code::bad_input, "a region of interest is too large");
     const int64_t grid_h = ratio > 0 ? ratio : static_cast<int64_t>(std::ceil(bin_h)),
                   grid_w = ratio > 0 ? ratio : static_cast<int64_t>(std::ceil(bin_w));
     for (int64_t i = 0; i < channels * rows * columns; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 #include "ops/version_helpers.h"
 
 namespace tenon::ops {
@@ -35,6 +36,15 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1, 2})) {
     const RotarySizes s = TRY(sizes_of(view));
     for (size_t k : {1, 2}) TRY(require_equal(view, view.type(k).dim(-1), s.half, "last size of the cache and half of the rotated size"));
+    if (s.split) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
+    if (s.size.less(s.half * 2) == true)
+      return refuse(view, Code::bad_attribute, "more is rotated than a head has").expected(s.size.text()).found((s.half * 2).text());
+    const Dim batch = s.batch, sequence = s.sequence;
+    if (view.has(3)) TRY(require_broadcast(view, 3, {batch, sequence}));
+    for (size_t k : {1, 2})
+      if (!view.has(3)) TRY(require_sizes(view, k, {view.type(k).dim(0).known_equal(1) ? Dim(1) : batch, sequence, s.half}));
+    TRY(require_sizes(view, 2, *view.type(1).shape));
+    if (view.has(3) && view.type(3).has_rank()) TRY(require_equal(view, view.type(3).dim(1), sequence, "positions and the sequence"));
   }
   set_output(view, 0, view.type(0));
   return {};

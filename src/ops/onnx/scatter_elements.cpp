@@ -46,6 +46,8 @@ Result<void> reference_of_scatter_elements(Call& call) {
   const size_t axis = static_cast<size_t>(TRY(normal_axis(call.view, call.view.attributes->integer("axis", 0), x.rank())));
   if (indices.shape() != updates.shape() || indices.rank() != x.rank())
     return refuse(call.view, Code::shape_mismatch, "indices and updates differ in shape");
+  for (size_t d = 0; d < x.shape().size(); ++d)
+    if (d != axis && indices.shape()[d] > x.shape()[d]) return refuse(call.view, Code::shape_mismatch, "indices reach beyond the data");
   const Sizes strides = strides_of(x.shape());
   Tensor* out = TRY(call.make(0, x.shape()));
   for (int64_t i = 0; i < x.count(); ++i) copy_element(*out, i, x, i);

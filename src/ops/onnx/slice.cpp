@@ -34,8 +34,20 @@ Range range_of(int axis, Dim size, Dim begin, Dim end, int64_t step) {
   return r;
 }
 
+/// What a size can be: the largest integers stand for "to the end", whatever the end is, and a longer step takes no more.
+int64_t clamped(int64_t bound) { return std::clamp(bound, -(int64_t{1} << 61), int64_t{1} << 61); }
+
+/// Starts or ends.
+std::optional<ShapeData> bounds_of(const NodeView& view, size_t input) {
+  const Tensor* constant = view.has(input) ? view.inputs[input].constant : nullptr;
+  if (!constant || constant->count() > static_cast<int64_t>(ir::kMaxShapeData)) return elements(view, input);
+  ShapeData out;
+  for (int64_t bound : integers_of(*constant)) out.push_back(Dim(clamped(bound)));
+  return out;
+}
+
 Result<std::vector<Range>> ranges_of(const NodeView& view) {
-  const auto begin = elements(view, 1), end = elements(view, 2);
+  const auto begin = bounds_of(view, 1), end = bounds_of(view, 2);
   const auto steps = view.has(4) ? known_ints(view, 4) : std::nullopt;
   auto axes = view.has(3) ? known_ints(view, 3) : std::nullopt;
   const int rank = view.rank(0);
@@ -57,7 +69,7 @@ Result<std::vector<Range>> ranges_of(const NodeView& view) {
       return refuse(view, Code::shape_mismatch, "starts, ends, axes and steps differ in length");
     }
     const bool known = begin && end && (steps || !view.has(4));
-    const int64_t step = steps ? (*steps)[i] : 1;
+    const int64_t step = steps ? clamped((*steps)[i]) : 1;
     if (step == 0) return refuse(view, Code::bad_attribute, "a step is 0");
     Range unknown;
     unknown.axis = normal[i];
@@ -69,6 +81,7 @@ Result<std::vector<Range>> ranges_of(const NodeView& view) {
 Result<void> infer_slice(NodeView& view) {
   Type type(dtype_of(view, 0));
   set_output(view, 0, type);
+  for (size_t input = 1; input < view.inputs.size(); ++input) TRY(require_dtype(view, input, is_index, "i32 or i64"));
   if (!ranks_known(view, {0})) return {};
   const std::vector<Range> ranges = TRY(ranges_of(view));
   type.shape = view.type(0).shape;
@@ -113,7 +126,7 @@ Result<void> reference_of_slice(Call& call) {
   Sizes shape = x.shape(), from(shape.size(), 0), by(shape.size(), 1);
   for (size_t i = 0; i < begin.size(); ++i) {
     const size_t a = static_cast<size_t>(TRY(normal_axis(call.view, axes[i], x.rank())));
-    const int64_t size = x.shape()[a], step = steps[i];
+    const int64_t size = x.shape()[a], step = clamped(steps[i]);
     if (step == 0) return refuse(call.view, Code::bad_attribute, "a step is 0");
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     const int64_t b = std::clamp(begin[i] < 0 ? begin[i] + size : begin[i], low, std::max(low, high));

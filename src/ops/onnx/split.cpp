@@ -95,7 +95,7 @@ Result<void> reference_of_split(Call& call) {
   const Sizes strides = strides_of(x.shape());
   int64_t begin = 0;
   for (size_t k = 0; k < parts.size(); ++k) {
-    if (parts[k] < 0 || begin + parts[k] > size) return refuse(call.view, Code::shape_mismatch, "the parts are larger than the axis");
+    if (parts[k] < 0 || parts[k] > size - begin) return refuse(call.view, Code::shape_mismatch, "the parts are larger than the axis");
     Sizes shape = x.shape();
     shape[axis] = parts[k];
     TRY(gather_elements(call, x, shape, [&](const Sizes& at) { return offset_of(at, strides) + begin * strides[axis]; }, k));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/definition_helpers.h"
+#include "ops/require_helpers.h"
 #include "ops/signal_helpers.h"
 
 namespace tenon::ops {
@@ -9,6 +10,11 @@ namespace {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 2, 3));
+  for (size_t k : {1, 3}) {
+    TRY(require_dtype(view, k, is_index, "i32 or i64"));
+    TRY(require_single(view, k));
+  }
+  TRY(require_rank(view, 2, 1));
   Type out(dtype_of(view, 0));
   if (view.type(0).has_rank()) {
     const auto step = elements(view, 1);
@@ -31,7 +37,7 @@ Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const int64_t batch = t.shape()[0], size = t.shape()[1], parts = t.rank() == 3 ? t.shape()[2] : 1, step = call.in[1]->integer(0);
   const int64_t length = int_of(call, 3, call.has(2) ? call.in[2]->count() : size);
-  if (step < 1 || length < 1 || length > size || parts > 2)
+  if (step < 1 || length < 1 || length > size || parts < 1 || parts > 2)
     return refuse(call.view, Code::bad_input, "frame_step and frame_length must be positive and fit the signal");
   const int64_t frames = (size - length) / step + 1, bins = call.view.attributes->integer("onesided", 1) != 0 ? length / 2 + 1 : length;
   Tensor& y = *TRY(call.make(0, {batch, frames, bins, 2}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -21,6 +22,8 @@ Result<void> infer(NodeView& view) {
     for (int k = 0; k < view.rank(0); ++k)
       if (k != axis) TRY(require_equal(view, view.type(0).dim(k), view.type(1).dim(k), "sizes of past_cache and update"));
   }
+  TRY(require_dtype(view, 2, is_index, "i64"));
+  if (view.type(0).has_rank() && view.rank(0) > 0) TRY(require_sizes(view, 2, {view.type(0).dim(0)}));
   set_output(view, 0, view.type(0));
   return {};
 }
@@ -58,7 +61,7 @@ Result<void> evaluate(Call& call) {
   const int64_t size = past.shape()[axis];
   for (int64_t i = 0; i < update.count(); ++i) {
     Sizes at = index_of(i, update.shape());
-    at[axis] += call.has(2) ? call.in[2]->integer(at[0]) : 0;
+    at[axis] = wrap_add(at[axis], call.has(2) ? call.in[2]->integer(at[0]) : 0);
     if (circular && size > 0) at[axis] = floor_mod(at[axis], size);
     if (at[axis] < 0 || at[axis] >= size) {
       return refuse(call.view, Code::index_out_of_range, "the update does not fit behind its write index")

@@ -39,6 +39,8 @@ OP(tile) {
         DimList shape;
         if (repeats && static_cast<int>(repeats->size()) != view.rank(0))
           return refuse(view, Code::shape_mismatch, "repeats has a wrong length");
+        for (size_t a = 0; repeats && a < repeats->size(); ++a)
+          if ((*repeats)[a].upper() < 0) return refuse(view, Code::shape_mismatch, "a repeat is negative").found((*repeats)[a].text());
         for (int a = 0; a < view.rank(0); ++a)
           shape.push_back(repeats ? view.type(0).dim(a) * (*repeats)[static_cast<size_t>(a)] : view.symbols->fresh());
         type.shape = std::move(shape);
@@ -62,7 +64,11 @@ OP(tile) {
       const Ints repeats = ints_of(call, 1);
       if (repeats.size() != x.shape().size()) return refuse(call.view, Code::shape_mismatch, "repeats has a wrong length");
       Sizes shape = x.shape();
-      for (size_t d = 0; d < shape.size(); ++d) shape[d] *= std::max<int64_t>(repeats[d], 0);
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const auto size = checked_mul(shape[d], repeats[d]);
+        if (!size || repeats[d] < 0) return refuse(call.view, Code::size_overflow, "a repeat is negative, or the result too large");
+        shape[d] = *size;
+      }
       const Sizes strides = strides_of(x.shape());
       return gather_elements(call, x, shape, [&](const Sizes& at) {
         int64_t position = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -13,6 +14,8 @@ OP(half_rotary_embedding) {
       TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
       for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
       if (ranks_known(view, {0}) && view.rank(0) < 1) return refuse(view, Code::rank_mismatch, "X has no axis to turn");
+      for (size_t k : {1, 2})
+        if (ranks_known(view, {0})) TRY(require_broadcast(view, k, *view.type(0).shape));
       set_output(view, 0, view.type(0));
       return {};
     },
