@@ -19,6 +19,7 @@ bool stands_before(Dim a, Dim b) {
 
 Dim extreme(Kind kind, Dim a, Dim b) {
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
+  if (a.is_number() && b.is_number()) return (a.value() < b.value()) == (kind == Kind::min) ? a : b;  // their difference may not fit
   const Interval d = difference(a, b);
   if (d.upper <= 0) return kind == Kind::min ? a : b;
   if (d.lower >= 0) return kind == Kind::min ? b : a;

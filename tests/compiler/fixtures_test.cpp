@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "compiler/load.h"
 #include "files/npz.h"
 #include "helpers.h"
 

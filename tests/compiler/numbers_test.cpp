@@ -60,7 +60,7 @@ std::string number(int64_t v) { return std::to_string(v); }
 /// The graph over a dtype and an edge number, the ops reading `known` (constants) or what came in at the run.
 std::string text_of(const std::string& dtype, int64_t edge, const std::string& ops) {
   const std::string results = ops.find("z =") == ops.npos && ops.find("y, z") != ops.npos ? "y, z" : "y";
-  const int64_t next = edge == INT64_MAX ? edge : edge + 1;
+  const int64_t most = dtype == "i32" ? INT32_MAX : INT64_MAX, next = edge == most ? edge : edge + 1;
   return "graph main(x: f32[n]) {\n const c: " + dtype + "[2] = [" + number(edge) + ", 5]\n const s: " + dtype + "[] = " + number(edge) +
          "\n const s1: " + dtype + "[] = " + number(next) + "\n const one: " + dtype + "[1] = [1]\n const one0: " + dtype +
          "[] = 1\n const minus: " + dtype + "[1] = [-1]\n const three: " + dtype +

@@ -15,8 +15,9 @@ Result<void> infer_top_k(NodeView& view) {
     const int axis = TRY(normal_axis(view, view.attributes->integer("axis", -1), view.rank(0)));
     const auto k = elements(view, 1);
     values.shape = view.type(0).shape;
-    const Dim kept = k && k->size() == 1 ? (*k)[0] : view.symbols->fresh();
-    TRY(require_at_least(view, view.type(0).dim(axis), kept, "the axis has fewer than K elements"));
+    const bool known = k && k->size() == 1;
+    const Dim kept = known ? (*k)[0] : view.symbols->fresh();
+    if (known) TRY(require_at_least(view, view.type(0).dim(axis), kept, "the axis has fewer than K elements"));
     (*values.shape)[static_cast<size_t>(axis)] = kept;
   }
   Type indices = values;
