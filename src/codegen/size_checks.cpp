@@ -30,10 +30,13 @@ class Checker {
   }
 
  private:
-  /// A sum of different axes takes its largest and smallest value; of other expressions ranges are only bounds.
+  /// A sum of different axes takes its largest and smallest value; of other expressions ranges are only bounds. A factor that may be 0 is
+  /// that of a broadcast axis, which inference has looked at.
   static bool reaches_its_bounds(const Expr& index) {
     const Linear sum = linear_of(index);
-    return !sum.overflowed() && std::ranges::all_of(sum.terms, [](const auto& term) { return term.first.op() == ExprOp::axis; });
+    return !sum.overflowed() && std::ranges::all_of(sum.terms, [](const auto& term) {
+      return term.first.op() == ExprOp::axis && (term.second.is_number() || term.second.lower() > 0);
+    });
   }
 
   void require(Dim a, Dim b, const char* what) {

@@ -8,6 +8,7 @@ Result<void> infer_arg(NodeView& view) {
   Type out(DType::i64);
   if (view.type(0).has_rank()) {
     const std::vector<int> axis{TRY(axis_attribute(view, 0))};
+    TRY(require_at_least(view, view.type(0).dim(axis[0]), 1, "the axis is empty"));
     out.shape = reduced_shape(*view.type(0).shape, axis, view.attributes->integer("keepdims", 1) != 0);
   }
   set_output(view, 0, std::move(out));

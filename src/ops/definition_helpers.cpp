@@ -14,12 +14,14 @@ ir::ConstantRef constant_in(ir::Builder& build, ValueId x) { return x ? build.gr
 }  // namespace
 
 ValueId part_of(ir::Builder& build, ValueId x, int axis, int64_t begin, int64_t end) {
-  if (const auto c = constant_in(build, x)) return build.constant(ir::slice(c, axis, begin, end));
+  const auto c = constant_in(build, x);
+  const int64_t size = c && axis < static_cast<int>(c->shape.size()) ? c->shape[static_cast<size_t>(axis)] : -1;
+  if (begin >= 0 && begin <= end && end <= size) return build.constant(ir::slice(c, axis, begin, end));
   return build("Slice", {x, build.ints({begin}), build.ints({end}), build.ints({axis})});
 }
 
 ValueId without_axis(ir::Builder& build, ValueId x, int axis) {
-  if (const auto c = constant_in(build, x)) {
+  if (const auto c = constant_in(build, x); c && axis < static_cast<int>(c->shape.size()) && c->shape[static_cast<size_t>(axis)] == 1) {
     Sizes shape = c->shape;
     shape.erase(shape.begin() + axis);
     return build.constant(ir::reshape(c, std::move(shape)));

@@ -41,7 +41,9 @@ std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeVi
                                                 ValueId projected, ValueId scores) {
   const ir::Attributes& a = *view.attributes;
   const Ints sizes = attention_widths(view, p.weights);
-  if (!build.status() || sizes.empty() || a.integer("do_rotary", 0) != 0 || a.integer("past_present_share_buffer", 0) != 0 || !knows_mask(view, p)) return {};
+  if (!build.status() || sizes.empty() || a.integer("do_rotary", 0) != 0 || a.integer("past_present_share_buffer", 0) != 0 ||
+      !knows_mask(view, p))
+    return {};
   std::vector<ValueId> operands = build.many("Split", {projected, build.ints(sizes)}, 3, {{"axis", int64_t{-1}}});
   const int64_t heads = a.integer("num_heads", 1);
   const bool adds_scores = static_cast<bool>(scores);  // which may be -inf

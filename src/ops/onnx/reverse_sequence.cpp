@@ -16,6 +16,13 @@ OP(reverse_sequence) {
         const int batch = TRY(normal_axis(view, view.attributes->integer("batch_axis", 1), view.rank(0)));
         TRY(require_equal(view, view.type(1).dim(0), view.type(0).dim(batch), "numbers of lengths and of batches"));
       }
+      if (const auto lengths = known_ints(view, 1); lengths && ranks_known(view, {0})) {
+        const int time = TRY(normal_axis(view, view.attributes->integer("time_axis", 0), view.rank(0)));
+        for (int64_t n : *lengths) {
+          if (n < 0) return refuse(view, Code::index_out_of_range, "a length is negative").found(std::to_string(n));
+          TRY(require_at_least(view, view.type(0).dim(time), n, "a length is larger than the time axis"));
+        }
+      }
       return same_shape_and_dtype(view);
     },
     .form = [](const NodeView& view) -> Result<LoopForm> {
@@ -25,7 +32,8 @@ OP(reverse_sequence) {
       const int time = TRY(normal_axis(view, view.attributes->integer("time_axis", 0), view.rank(0)));
       Loop loop;
       loop.axes = parallel_axes(*result.shape);
-      const Expr length = cast(load(loop, read(view, 1, {Expr::axis(batch)})), DType::i64), at = Expr::axis(time);
+      const Expr given = cast(load(loop, read(view, 1, {Expr::axis(batch)})), DType::i64), at = Expr::axis(time);
+      const Expr length = min(given, size_expr(result.dim(time)));  // whatever the data say, nothing is read behind the end
       std::vector<Expr> index = axis_indices(view.rank(0));
       index[static_cast<size_t>(time)] = select(at < length, length - index_constant(1) - at, at);
       const Expr value = load(loop, read(view, 0, std::move(index)));
