@@ -193,8 +193,12 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   s.busy.store(false, std::memory_order_release);
 }
 
+static std::atomic<int> default_size{0};  // 0: usable_cpus()
+
+void size_default_team(int threads) { default_size = threads; }
+
 Team& default_team() {
-  static Team& team = *new Team(usable_cpus());
+  static Team& team = *new Team(default_size > 0 ? default_size.load() : usable_cpus());
   return team;
 }
 

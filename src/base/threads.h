@@ -35,6 +35,8 @@ class Team {
 
 /// The process's team, of usable_cpus() threads. Never destroyed.
 Team& default_team();
+/// Before the first call of default_team(): how many threads it has.
+void size_default_team(int threads);
 
 /// CPUs that this process may use: its affinity mask, cut to the CPU quota (rounded up) of its cgroup, version 1 or 2. At least 1.
 int usable_cpus();

@@ -8,13 +8,13 @@
 #include "compiler/compile.h"
 #include "ir/text.h"
 #include "ops/op.h"
+#include "weather.h"
 
 namespace tenon::compiler::testing {
 
 inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::unique_ptr<ir::Graph> graph, int opt) {
-  CompileOptions options;
-  options.opt = opt;
-  return load_compiled(TRY(compile(std::move(graph), options)));
+  const CompileOptions options = tests::compile_options(opt);
+  return tests::engine_from(TRY(compile(std::move(graph), options)), options);
 }
 
 inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text, int opt) {
@@ -25,7 +25,7 @@ inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text,
 inline Result<std::vector<Tensor>> compiled_results(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> inputs, int opt) {
   auto context = TRY(runtime::Context::create(TRY(engine_of(std::move(graph), opt))));
   std::vector<Tensor> copies;
-  for (const Tensor& t : TRY(context->run(inputs))) {
+  for (const Tensor& t : TRY(context->run(inputs, tests::run_options()))) {
     if (t.dtype() == DType::string) {
       copies.push_back(t);
       continue;

@@ -210,7 +210,7 @@ void check(uint64_t seed) {
       const auto inputs = inputs_of(*graph, batch, seed);
       const auto want = ops::evaluate(*graph, inputs);
       ASSERT_TRUE(want) << want.error().text() << "\n" << text;
-      const auto got = (*context)->run(inputs);
+      const auto got = (*context)->run(inputs, tests::run_options());
       ASSERT_TRUE(got) << "opt " << opt << ": " << got.error().text() << "\n" << text;
       for (size_t k = 0; k < want->size(); ++k)
         ASSERT_EQ(testing::difference((*want)[k], (*got)[k], 20), "") << "opt " << opt << ", batch " << batch << ", result " << k << "\n"
