@@ -56,6 +56,25 @@ TEST(Control, LoopWhoseCarriedValueGrowsUntilItsConditionEnds) {
         {Tensor::of_f32({1}, std::vector<float>{0.5F}), Tensor::of_f32({}, std::vector<float>{40})});
 }
 
+TEST(Control, ABodyThatRunsByReferenceKeepsItsLargeConstants) {
+  // The branches differ in rank, so the node has no program.
+  constexpr std::string_view kText = R"(graph main(go: bool[], x: f32[100]) {
+    y = If(go) then_branch={ graph(t: f32[100]) { const k: f32[100] = @0 a = Add(t, k) return a } } captures=[x]
+      else_branch={ graph(t: f32[100]) { s = ReduceSum(t, keepdims=0) return s } } captures=[x]
+    return y })";
+  const Tensor k = random(DType::f32, {100}, 5), x = random(DType::f32, {100}, 6);
+  const ir::TextConstants constants{{ir::constant_of(k)}};
+  for (int opt : {0, 3}) {
+    const auto graph = ir::parse(kText, ops::table(), &constants);
+    ASSERT_TRUE(graph) << graph.error().text();
+    const std::vector<Tensor> inputs = {Tensor::scalar(DType::boolean, 1), x};
+    const auto want = ops::evaluate(**graph, inputs);
+    const auto got = testing::compiled_results((*graph)->clone(), inputs, opt);
+    ASSERT_TRUE(want && got) << (got ? want : Result<std::vector<Tensor>>(std::unexpected(got.error()))).error().text();
+    EXPECT_EQ(testing::difference((*want)[0], (*got)[0]), "");
+  }
+}
+
 TEST(Control, ATurnReadsWhatTheLastOneMadeWhileItWrites) {
   constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[5,5]) {
     last = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[5,5]) { t = Transpose(v, perm=[1,0]) s = Exp(t) u = Sin(s) return c, u } }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/attention.h"
+#include "codegen/control.h"
 #include "ops/op.h"
 
 namespace tenon::backends::cpu {
@@ -50,6 +51,22 @@ Result<bool> expand_fused(ir::Graph& graph) {
   return any;
 }
 
+/// A node that runs by reference travels as text, which holds small constants only: the large ones of its bodies become captures.
+void lift_constants(ir::Graph& graph, ir::NodeId node) {
+  constexpr int64_t kInText = 64;
+  for (size_t b = 0; b < graph.node(node).bodies.size(); ++b) {
+    ir::Graph& body = graph.body(node, b);
+    for (ir::NodeId inner : body.nodes()) lift_constants(body, inner);
+    for (ir::ValueId v : body.values()) {
+      if (!body.value(v).is_constant() || body.value(v).constant->count() <= kInText) continue;
+      const ir::ValueId input = graph.add_capture(node, b, graph.add_constant(body.value(v).constant));
+      body.set_type(input, body.value(v).type);
+      TENON_ASSERT(body.replace_all_uses(v, input));
+      body.erase_value(v);
+    }
+  }
+}
+
 }  // namespace
 
 Result<void> prepare(ir::Graph& graph) {
@@ -57,6 +74,8 @@ Result<void> prepare(ir::Graph& graph) {
   for (bool again = true; again;) again = TRY(expand_fused(graph));
   for (ir::NodeId n : graph.nodes())
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b)));
+  for (ir::NodeId n : graph.nodes())
+    if (!graph.node(n).bodies.empty() && !codegen::runs_as_programs(graph, n)) lift_constants(graph, n);
   return own_results(graph);
 }
 
