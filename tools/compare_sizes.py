@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -55,25 +57,43 @@ def compare(session: ort.InferenceSession, stem: Path) -> tuple[str, str]:
     return ("different", text) if text else ("equal", "")
 
 
+def judge(model: Path) -> list[tuple[str, str]]:
+    """Word and text of each draw. To be run in a child: ONNX Runtime may end the process."""
+    try:
+        session = session_of(model)
+    except Exception:
+        return [("no session", "")]
+    stems = [model.with_suffix(f".{draw}") for draw in range(4)]
+    return [compare(session, stem) for stem in stems if Path(f"{stem}.in.npz").exists()]
+
+
+def in_child(model: Path, connection: Connection) -> None:
+    connection.send(judge(model))
+
+
+def judged(model: Path) -> list[tuple[str, str]]:
+    ours, theirs = Pipe(duplex=False)
+    child = Process(target=in_child, args=(model, theirs))
+    child.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    except EOFError:
+        return [("ONNX Runtime crashed", "")]
+    finally:
+        child.join()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
     tally: Counter[str] = Counter()
     for model in sorted(args.folder.glob("*.onnx"), key=lambda p: int(p.stem)):
-        try:
-            session = session_of(model)
-        except Exception:
-            tally["no session"] += 1
-            continue
-        for draw in range(4):
-            stem = model.with_suffix(f".{draw}")
-            if not Path(f"{stem}.in.npz").exists():
-                continue
-            word, text = compare(session, stem)
+        for draw, (word, text) in enumerate(judged(model)):
             tally[word] += 1
             if text:
-                print(f"{stem.name}: {word}: {text}")
+                print(f"{model.stem}.{draw}: {word}: {text}")
     print(", ".join(f"{count} {word}" for word, count in tally.most_common()))
     return 1 if tally["different"] or tally["accepted here alone"] or tally["refused here alone"] else 0
 

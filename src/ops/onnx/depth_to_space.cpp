@@ -19,8 +19,8 @@ Result<void> infer_depth_to_space(NodeView& view) {
   if (block < 1) return refuse(view, Code::bad_attribute, "blocksize must be at least 1").found(std::to_string(block));
   if (ranks_known(view, {0})) {
     const Dim channels = view.type(0).dim(1);
-    if (channels.is_number() && channels.value() % (block * block) != 0)
-      return refuse(view, Code::shape_mismatch, "the channels are no multiple of blocksize * blocksize");
+    TRY(require_equal(view, floor_div(channels, block * block) * (block * block), channels,
+                      "channels and a multiple of blocksize * blocksize"));
     type.shape = DimList{view.type(0).dim(0), floor_div(channels, block * block), view.type(0).dim(2) * block, view.type(0).dim(3) * block};
   }
   set_output(view, 0, std::move(type));

@@ -37,8 +37,7 @@ Result<void> infer(NodeView& view) {
     const RotarySizes s = TRY(sizes_of(view));
     for (size_t k : {1, 2}) TRY(require_equal(view, view.type(k).dim(-1), s.half, "last size of the cache and half of the rotated size"));
     if (s.split) TRY(require_equal(view, s.size * s.heads, view.type(0).dim(2), "hidden size and a multiple of num_heads"));
-    if (s.size.less(s.half * 2) == true)
-      return refuse(view, Code::bad_attribute, "more is rotated than a head has").expected(s.size.text()).found((s.half * 2).text());
+    TRY(require_at_least(view, s.size, s.half * 2, "more is rotated than a head has"));
     const Dim batch = s.batch, sequence = s.sequence;
     if (view.has(3)) TRY(require_broadcast(view, 3, {batch, sequence}));
     for (size_t k : {1, 2})

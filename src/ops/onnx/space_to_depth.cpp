@@ -13,10 +13,8 @@ Result<void> infer_space_to_depth(NodeView& view) {
   if (block < 1) return refuse(view, Code::bad_attribute, "blocksize must be at least 1").found(std::to_string(block));
   if (ranks_known(view, {0})) {
     const Type& in = view.type(0);
-    for (int a : {2, 3}) {
-      if (in.dim(a).is_number() && in.dim(a).value() % block != 0)
-        return refuse(view, Code::shape_mismatch, "a spatial size is no multiple of blocksize");
-    }
+    for (int a : {2, 3})
+      TRY(require_equal(view, floor_div(in.dim(a), block) * block, in.dim(a), "a spatial size and a multiple of blocksize"));
     type.shape = DimList{in.dim(0), in.dim(1) * (block * block), floor_div(in.dim(2), block), floor_div(in.dim(3), block)};
   }
   set_output(view, 0, std::move(type));
