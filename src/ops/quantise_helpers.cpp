@@ -34,6 +34,7 @@ Result<void> require_grain(const NodeView& view, size_t scale, size_t zero_point
     TRY(require_spreads(view, own, blocks, "the numbers of scales and of blocks"));
   }
   if (!view.has(zero_point) || !view.type(zero_point).has_rank()) return {};
+  if (grain.kind == Grain::Kind::tensor) return require_equal(view, view.type(zero_point).count(), 1, "the number of zero points and 1");
   TRY(require_rank(view, zero_point, view.rank(scale)));
   return require_equal(view, *view.type(zero_point).shape, own, "sizes of scale and zero point");
 }
