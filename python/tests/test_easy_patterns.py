@@ -377,7 +377,7 @@ def test_inside_bodies():
     ("match", "apply", "says"),
     [
         (lambda g, x: x, lambda g, x: x, "must be the result of an op"),
-        (lambda g, x: g.op.Not(x), lambda g, x: (x, x), "another number of outputs"),
+        (lambda g, x: g.op.Not(x), lambda g, x: (g.op.Not(x), g.op.Identity(x)), "another number of outputs"),
         (lambda g, x: g.op.RandomNormalLike(x), lambda g, x: x, "another result each time"),
         (lambda g, x: g.op.NoSuchOperator(x), lambda g, x: x, "no op of this name"),
     ],

@@ -189,7 +189,6 @@ class Unknown(unittest.TestCase):
             "m.onnx",
             ["Frobnicate (2x)", "com.example::Twist (1x)"],
         ),
-        Case("an opset before the oldest", built(o.chain([o.node("Relu", ["x"], ["y"])], opset=1)), 3, "not_supported", "m.onnx", ["1"]),
         Case("an IR version of 0", built(o.chain([o.node("Relu", ["x"], ["y"])], ir=0)), 1, "bad_file", "m.onnx"),
         Case("no opset", built(o.number(1, 10) + o.text(7, o.graph([]))), 1, "bad_file", "m.onnx"),
     )

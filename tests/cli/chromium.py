@@ -22,7 +22,7 @@ class Chromium:
 
     def __init__(self, page: Path, width: int = 1400, height: int = 900):
         self.complaints: list[str] = []
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # Chromium may still write
         (its_in, self.out), (self.into, its_out) = os.pipe(), os.pipe()
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe"]
         high = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (its_in, its_out)]  # Chromium wants 3 and 4, which may be ours
