@@ -32,6 +32,16 @@ struct Bodies {
   std::vector<std::vector<Dim>> outer;  ///< sizes that each asks for
 };
 
+runtime::Guard::Kind guard_kind(ir::Assumption::Kind kind) {
+  switch (kind) {
+    case ir::Assumption::Kind::equal: return runtime::Guard::Kind::equal;
+    case ir::Assumption::Kind::broadcast: return runtime::Guard::Kind::broadcast;
+    case ir::Assumption::Kind::at_least: return runtime::Guard::Kind::at_least;
+    case ir::Assumption::Kind::spreads: return runtime::Guard::Kind::spreads;
+  }
+  return runtime::Guard::Kind::equal;
+}
+
 class ProgramBuilder {
  public:
   ProgramBuilder(Lowered lowered, Pool& pool)
@@ -113,8 +123,7 @@ class ProgramBuilder {
 
   void add_guards() {
     each_assumption([&](const ir::Assumption& a) {
-      out_.guards.push_back(
-          {static_cast<runtime::Guard::Kind>(a.kind), sizes_.slot(a.a), sizes_.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
+      out_.guards.push_back({guard_kind(a.kind), sizes_.slot(a.a), sizes_.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
     });
     std::ranges::sort(out_.guards, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
   }
