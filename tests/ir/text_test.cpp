@@ -30,6 +30,18 @@ struct TextTest : testing::Test {
   }
 };
 
+TEST_F(TextTest, OutputsWithoutNamesThatReturnOneValueGetOneEach) {
+  Graph g(ops);
+  const ValueId x = g.add_input("x", Type(DType::f32, {2}));
+  const ValueId y = g.node(g.insert(*ops.find("", "Relu"), {x}, 1)).outputs[0];
+  g.add_output(y);
+  g.add_output(y, "v0_2");
+  g.add_output(y);
+  const std::string text = print(g);
+  EXPECT_NE(text.find("return v0, v0 as v0_2, v0 as v0_3"), std::string::npos) << text;
+  EXPECT_TRUE(parse(text, ops));
+}
+
 TEST_F(TextTest, PrintsWhatItParsed) {
   same_again(R"(graph main(x: f32[batch,64], mask: bool[batch]) {
   opset "" = 17
