@@ -142,5 +142,35 @@ TEST(EmitExpr, FunctionsThatAKernelHasOftenAreSubroutines) {
   EXPECT_LE(bytes(64), bytes(4));  // 64 calls, and one copy
 }
 
+size_t bytes_of_program(const TileKernel& kernel, size_t times) {
+  const auto code = emit(std::vector<TileKernel>(times, kernel), Target{});
+  EXPECT_TRUE(code) << code.error().text();
+  return code ? code->bytes.size() : 0;
+}
+
+TEST(EmitExpr, SubroutinesStandOnceInAProgram) {
+  const TileKernel calling = repeated(ExprOp::sin, DType::f32, 8, 9), copying = repeated(ExprOp::sin, DType::f32, 8, 1);
+  const size_t copy = bytes_of_program(copying, 1), one = bytes_of_program(calling, 1), many = bytes_of_program(calling, 33);
+  EXPECT_LE((many - one) / 32, copy / 2) << "nine calls, and no copy";
+}
+
+/// The same numbers as by a copy; that is what makes the size of large programs, and with it the time of a build.
+TEST(EmitExpr, AProgramOfManyFunctionsCallsThem) {
+  const TileKernel kernel = repeated(ExprOp::sin, DType::f32, 8, 1);
+  EXPECT_LE(bytes_of_program(kernel, 200) / 200, bytes_of_program(kernel, 1) / 2);
+  for (const Target& target : targets()) {
+    const auto many = emit(std::vector<TileKernel>(200, kernel), target, 2);
+    ASSERT_TRUE(many) << many.error().text();
+    const Loaded copied(emitted(kernel, target)), called(*many);
+    std::vector<float> x(64), y(64, 0.0f), by_copy(64), by_call(64);
+    for (int i = 0; i < 64; ++i) x[i] = 0.3f * static_cast<float>(i) - 7;
+    copied.run(0, kernel, std::vector<void*>{x.data(), y.data(), by_copy.data()}, {}, 0, 64);
+    for (size_t k : {0, 101, 199}) {
+      called.run(k, kernel, std::vector<void*>{x.data(), y.data(), by_call.data()}, {}, 0, 64);
+      EXPECT_EQ(std::memcmp(by_copy.data(), by_call.data(), 64 * sizeof(float)), 0) << name_of(target) << " " << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::codegen

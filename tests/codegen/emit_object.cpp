@@ -57,8 +57,10 @@ std::string object_of(const ObjectSpec& spec) {
 
 const std::string kKernel[] = {"kernel"};
 
+Result<Flat> flattened(const std::string& object, std::span<const std::string> symbols = kKernel) { return flatten({&object, 1}, symbols); }
+
 TEST(EmitObject, ConstantsAreReachedRelatively) {
-  const auto flat = flatten(object_of({}), kKernel);
+  const auto flat = flattened(object_of({}));
   ASSERT_TRUE(flat) << flat.error().text();
   EXPECT_EQ(flat->entries, std::vector<uint64_t>{0});
   EXPECT_EQ(flat->bytes.size() % 64, 0u);
@@ -67,8 +69,19 @@ TEST(EmitObject, ConstantsAreReachedRelatively) {
   EXPECT_EQ(static_cast<char>(flat->bytes[8 + displacement]), 'a');  // symbol value 4 of .rodata, relative to the end of the field
 }
 
+TEST(EmitObject, FindsSymbolsInOtherObjects) {
+  const std::string objects[] = {object_of({.symbol = "there", .defined = false}), object_of({.symbol = "there"})};
+  const std::string symbols[] = {"kernel", "there"};
+  const auto flat = flatten(objects, symbols);
+  ASSERT_TRUE(flat) << flat.error().text();
+  int32_t displacement = 0;
+  std::memcpy(&displacement, flat->bytes.data() + 4, 4);
+  EXPECT_EQ(8 + displacement, static_cast<int64_t>(flat->entries[1]));
+  EXPECT_EQ(static_cast<char>(flat->bytes[flat->entries[1]]), 'a');
+}
+
 void expect_refused(const ObjectSpec& spec, const std::string& named) {
-  const auto flat = flatten(object_of(spec), kKernel);
+  const auto flat = flattened(object_of(spec));
   ASSERT_FALSE(flat);
   EXPECT_EQ(flat.error().code(), Code::internal);
   EXPECT_NE(flat.error().text().find(named), std::string::npos) << flat.error().text();
@@ -80,8 +93,8 @@ TEST(EmitObject, GatesNameWhatStandsInTheWay) {
   expect_refused({.relocation = R_X86_64_GOTPCREL}, "GOTPCREL");
   expect_refused({.rodata_flags = SHF_ALLOC | SHF_WRITE}, "writable");
   const std::string other[] = {"other"};
-  EXPECT_FALSE(flatten(object_of({}), other));
-  EXPECT_FALSE(flatten("not an object", kKernel));
+  EXPECT_FALSE(flattened(object_of({}), other));
+  EXPECT_FALSE(flattened("not an object"));
 }
 
 }  // namespace

@@ -30,9 +30,36 @@ namespace machine {
 namespace {
 
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-/// Kernels a module: they share the set-up of LLVM's passes (some milliseconds) and subroutines. Few, so that all threads have work; it
-/// follows from the number of kernels alone, so that bytes never depend on the number of threads.
-size_t chunk_size(size_t kernels) { return std::clamp<size_t>(kernels / 32, 4, 16); }
+/// What is compiled, cut into modules: kernels, and behind them the subroutines that they call.
+class Modules {
+ public:
+  explicit Modules(std::span<const TileKernel> kernels) : kernels_(kernels), calls_(calls_of(kernels)) {}
+
+  size_t count() const { return of_kernels() + (calls_.targets.empty() ? 0 : 1); }
+
+  Result<void> fill(size_t number, llvm::Module& module, const Target& target) const {
+    if (number == of_kernels()) {
+      for (const Subroutine& s : calls_.targets) TRY(s.define(module, target));
+      return {};
+    }
+    for (size_t k = number * size(); k < std::min(kernels_.size(), (number + 1) * size()); ++k) {
+      TRY(verify(kernels_[k]));
+      TRY(Lower(kernels_[k], target, module, calls_.from[k]).run(symbol(k)));
+    }
+    return {};
+  }
+
+  static std::string symbol(size_t kernel) { return "kernel" + std::to_string(kernel); }
+
+ private:
+  /// Kernels a module: they share the set-up of LLVM's passes (some milliseconds). Few, so that all threads have work; it follows from
+  /// the number of kernels alone, so that bytes never depend on the number of threads.
+  size_t size() const { return std::clamp<size_t>(kernels_.size() / 32, 4, 16); }
+  size_t of_kernels() const { return (kernels_.size() + size() - 1) / size(); }
+
+  std::span<const TileKernel> kernels_;
+  Calls calls_;
+};
 
 /// What the ISA means, spelt out, and what Target::host() asks for: a named CPU only tunes, it adds no instruction.
 std::string features_of(const Target& target) {
@@ -68,10 +95,11 @@ class Compiler {
                                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
 
-  Result<Flat> compile(std::span<const TileKernel> kernels) {
+  /// An object file of that module.
+  Result<std::string> compile(const Modules& modules, size_t number) {
     auto unit = std::make_unique<Unit>();
     try {
-      return compile(kernels, *unit);
+      return compile(modules, number, *unit);
     } catch (...) {
       // LLVM is built without exceptions: one that passes through leaves its objects half made, and they must not be touched again.
       (void)unit.release();
@@ -81,22 +109,16 @@ class Compiler {
   }
 
  private:
-  Result<Flat> compile(std::span<const TileKernel> kernels, Unit& unit) {
+  Result<std::string> compile(const Modules& modules, size_t number, Unit& unit) {
     if (!machine_) return fail(Code::internal, "emit", "LLVM has no X86 target");
-    llvm::Module& module = unit.module;
-    module.setTargetTriple(llvm::Triple(kTriple));
-    module.setDataLayout(machine_->createDataLayout());
-    std::vector<std::string> symbols;
-    for (const TileKernel& kernel : kernels) {
-      TRY(verify(kernel));
-      symbols.push_back("kernel" + std::to_string(symbols.size()));
-      TRY(Lower(kernel, target_, module).run(symbols.back()));
-    }
-    TRY(check(module));
+    unit.module.setTargetTriple(llvm::Triple(kTriple));
+    unit.module.setDataLayout(machine_->createDataLayout());
+    TRY(modules.fill(number, unit.module, target_));
+    TRY(check(unit.module));
     if (machine_->addPassesToEmitFile(unit.passes, unit.out, nullptr, llvm::CodeGenFileType::ObjectFile, true))
       return fail(Code::internal, "emit", "LLVM cannot emit objects");
-    unit.passes.run(module);
-    return flatten({unit.object.data(), unit.object.size()}, symbols);
+    unit.passes.run(unit.module);
+    return std::string(unit.object.begin(), unit.object.end());
   }
 
   static Result<void> check(const llvm::Module& module) {
@@ -182,26 +204,26 @@ Result<Target> Target::of(const CpuFeatures& cpu) {
 }
 
 Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads) {
-  const size_t size = machine::chunk_size(kernels.size()), chunks = (kernels.size() + size - 1) / size;
-  auto chunk = [&](size_t i) { return kernels.subspan(i * size, std::min(size, kernels.size() - i * size)); };
-  std::vector<std::optional<Result<machine::Flat>>> made(chunks);
+  const machine::Modules modules(kernels);
+  std::vector<std::optional<Result<std::string>>> made(modules.count());
   std::atomic<size_t> next = 0;
   machine::Failure failure;
   const machine::Handlers handlers;
   TRY(machine::start_llvm());
-  machine::on_threads(std::min<int64_t>(threads, static_cast<int64_t>(chunks)), [&] {
+  machine::on_threads(std::min<int64_t>(threads, static_cast<int64_t>(made.size())), [&] {
     try {
       machine::Compiler compiler(target);
-      for (size_t i = next++; i < chunks && !failure.seen; i = next++) made[i] = compiler.compile(chunk(i));
+      for (size_t i = next++; i < made.size() && !failure.seen; i = next++) made[i] = compiler.compile(modules, i);
     } catch (...) { failure.keep(); }
   });
   TRY(failure.result());
-  MachineCode code{.target = target, .bytes = {}, .entries = {}};
-  for (size_t i = 0; i < chunks; ++i) {
-    const machine::Flat flat = TRY(std::move(*made[i]));
-    for (size_t k = 0; k < flat.entries.size(); ++k) code.entries.push_back({chunk(i)[k].name, code.bytes.size() + flat.entries[k]});
-    code.bytes.insert(code.bytes.end(), flat.bytes.begin(), flat.bytes.end());
-  }
+  std::vector<std::string> objects;
+  for (auto& object : made) objects.push_back(TRY(std::move(*object)));
+  std::vector<std::string> symbols;
+  for (size_t k = 0; k < kernels.size(); ++k) symbols.push_back(machine::Modules::symbol(k));
+  machine::Flat flat = TRY(machine::flatten(objects, symbols));
+  MachineCode code{.target = target, .bytes = std::move(flat.bytes), .entries = {}};
+  for (size_t k = 0; k < kernels.size(); ++k) code.entries.push_back({kernels[k].name, flat.entries[k]});
   return code;
 }
 

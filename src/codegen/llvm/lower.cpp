@@ -14,51 +14,21 @@ using llvm::BasicBlock;
 using llvm::Type;
 using llvm::Value;
 
-namespace {
-
-/// The CPU whose scheduling model is used; chosen by ISA and not by host, so that an engine's bytes follow from its target alone.
-const char* tuning_of(const Target& target) { return target.isa == Target::Isa::avx512 ? "znver4" : "znver3"; }
-
-/// A kernel with more than this many functions calls subroutines of its module for them. Copies are 20 to 150 instructions each, and code
-/// generation is the slowest part of a build; a call spills what is live, which the few functions of usual kernels are not worth.
-constexpr int kMostInlined = 8;
-
-/// How many copies of a function in f32 it is as long as; 0: no function.
-int weight_of(const TileInstr& in) {
-  const bool function = (in.expr_op >= ExprOp::exp && in.expr_op <= ExprOp::erf) || in.expr_op == ExprOp::pow;
-  if (in.op != TileOp::expr || !function || !is_real_arithmetic(in.type.element)) return 0;
-  const bool narrow = in.expr_op == ExprOp::exp || in.expr_op == ExprOp::tanh || in.expr_op == ExprOp::erf;
-  return narrow && in.type.element != DType::f64 ? 1 : 2;
-}
-
-int weight_of(const TileBlock& instructions) {
-  int sum = 0;
-  for (const TileInstr& in : instructions) sum += weight_of(in) + weight_of(in.body) + weight_of(in.otherwise);
-  return sum;
-}
-
-}  // namespace
-
-Lower::Lower(const TileKernel& kernel, const Target& target, llvm::Module& module)
-    : kernel_(kernel), target_(target), module_(module), b_(module.getContext()), registers_(kernel.registers.size()) {}
+Lower::Lower(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions)
+    : kernel_(kernel),
+      target_(target),
+      module_(module),
+      b_(module.getContext()),
+      registers_(kernel.registers.size()),
+      calls_functions_(calls_functions) {}
 
 BasicBlock* Lower::new_block(const char* name) { return BasicBlock::Create(b_.getContext(), name, function_); }
 
 Value* Lower::scalar_or(Reg r, int64_t otherwise) { return r == kNone ? i64(otherwise) : registers_[r].v; }
 
-llvm::Function* Lower::new_function(llvm::FunctionType* type, bool visible, const std::string& symbol) {
-  auto* f = llvm::Function::Create(type, visible ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage, symbol, module_);
-  f->addFnAttr(llvm::Attribute::NoUnwind);
-  const bool wide = target_.isa == Target::Isa::avx512;
-  f->addFnAttr("prefer-vector-width", wide ? "512" : "256");
-  f->addFnAttr("min-legal-vector-width", wide ? "512" : "256");
-  f->addFnAttr("tune-cpu", tuning_of(target_));
-  return f;
-}
-
 Result<void> Lower::run(const std::string& symbol) {
-  shares_functions_ = weight_of(kernel_.body) > kMostInlined;
-  function_ = new_function(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false), true, symbol);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  function_ = new_function(module_, type, symbol, target_);
   b_.SetInsertPoint(new_block("entry"));
   Value* args = function_->getArg(0);
   begin_ = function_->getArg(1);
@@ -119,35 +89,18 @@ Result<V> Lower::value(const TileInstr& in) {
   }
 }
 
-/// The operator by a subroutine of the module, made on first use. Null where the operator has no emission.
-V Lower::call_shared(ExprOp op, DType dtype, llvm::ArrayRef<V> args) {
-  llvm::Type* type = args[0].type();
-  const std::string symbol = fmt::format("{}_{}_{}", name_of(op), name_of(dtype), std::max(1, args[0].lanes()));
-  llvm::Function* f = module_.getFunction(symbol);
-  if (!f) {
-    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
-    f = new_function(llvm::FunctionType::get(type, llvm::SmallVector<llvm::Type*, 2>(args.size(), type), false), false, symbol);
-    b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "entry", f));
-    llvm::SmallVector<V, 2> formals;
-    for (llvm::Argument& a : f->args()) formals.push_back(wrap(&a));
-    const V result = emit_operator(target_, op, dtype, dtype, formals);
-    if (!result.v) {
-      f->eraseFromParent();
-      return result;
-    }
-    b_.CreateRet(result.v);
-  }
+V Lower::call(const Subroutine& subroutine, llvm::ArrayRef<V> args) {
   llvm::SmallVector<Value*, 2> actual;
   for (V a : args) actual.push_back(a.v);
-  return wrap(b_.CreateCall(f, actual));
+  return wrap(b_.CreateCall(subroutine.declare(module_, target_), actual));
 }
 
 Result<V> Lower::expression(const TileInstr& in) {
   llvm::SmallVector<V, 3> args;
   for (Reg r : in.args) args.push_back(reg(r));
   const DType operand = kernel_.registers[in.args.back()].element;
-  const bool shared = shares_functions_ && weight_of(in) > 0;
-  const V v = shared ? call_shared(in.expr_op, in.type.element, args) : emit_operator(target_, in.expr_op, operand, in.type.element, args);
+  const auto subroutine = calls_functions_ ? subroutine_of(in) : std::nullopt;
+  const V v = subroutine ? call(*subroutine, args) : emit_operator(target_, in.expr_op, operand, in.type.element, args);
   if (!v.v)
     return fail(Code::not_supported, kernel_.name,
                 fmt::format("not supported yet: {} of {} in generated code", name_of(in.expr_op), name_of(operand)));

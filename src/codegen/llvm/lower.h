@@ -2,6 +2,7 @@
 #pragma once
 #include <llvm/IR/Module.h>
 
+#include "codegen/llvm/subroutines.h"
 #include "codegen/llvm/vector.h"
 
 namespace tenon::codegen::machine {
@@ -9,7 +10,8 @@ namespace tenon::codegen::machine {
 /// Lowers one verified kernel to a function of an LLVM module, instruction by instruction; vectors stay as wide as the tile IR says.
 class Lower {
  public:
-  Lower(const TileKernel& kernel, const Target& target, llvm::Module& module);
+  /// calls_functions: by subroutines, which the module declares; else the kernel holds copies.
+  Lower(const TileKernel& kernel, const Target& target, llvm::Module& module, bool calls_functions);
   /// Errors: not_supported (a float function without an emission for its dtype).
   Result<void> run(const std::string& symbol);
 
@@ -18,8 +20,7 @@ class Lower {
   Result<void> instruction(const TileInstr& in);
   Result<V> value(const TileInstr& in);
   Result<V> expression(const TileInstr& in);
-  V call_shared(ExprOp op, DType dtype, llvm::ArrayRef<V> args);
-  llvm::Function* new_function(llvm::FunctionType* type, bool visible, const std::string& symbol);
+  V call(const Subroutine& subroutine, llvm::ArrayRef<V> args);
   V constant(const TileInstr& in);
   V iota(TileType type);
   V first_mask(V count, int lanes);
@@ -65,7 +66,7 @@ class Lower {
   std::vector<llvm::Value*> buffers_;
   std::vector<V> registers_;
   bool streams_ = false;
-  bool shares_functions_ = false;
+  const bool calls_functions_;
 };
 
 }  // namespace tenon::codegen::machine

@@ -6,9 +6,10 @@
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Object/ObjectFile.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <unordered_map>
 
 #include "base/checked.h"
 
@@ -25,27 +26,42 @@ std::string text_of(llvm::Error error) { return llvm::toString(std::move(error))
 
 class Linker {
  public:
-  Linker(const ObjectFile& object, std::span<const std::string> symbols) : object_(object), symbols_(symbols) {}
-
-  Result<Flat> run() {
-    TRY(lay_out(true));
-    TRY(lay_out(false));
-    for (const SectionRef& s : object_.sections()) TRY(relocate(s));
-    flat_.entries.assign(symbols_.size(), kNowhere);
-    for (const SymbolRef& s : object_.symbols()) TRY(find_entry(s));
-    for (size_t i = 0; i < symbols_.size(); ++i)
-      if (flat_.entries[i] == kNowhere) return bad("no entry symbol", symbols_[i]);
+  Result<void> add(std::string_view bytes) {
+    const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernels");
+    auto object = ObjectFile::createELFObjectFile(buffer);
+    if (!object) return bad("no object file", text_of(object.takeError()));
+    objects_.push_back({std::move(*object), {}});
+    Placed& placed = objects_.back();
+    TRY(lay_out(placed, true));
+    TRY(lay_out(placed, false));
     flat_.bytes.resize(round_up(static_cast<int64_t>(flat_.bytes.size()), 64), std::byte{0xcc});
+    for (const SymbolRef& s : placed.object->symbols()) TRY(define(placed, s));
+    return {};
+  }
+
+  Result<Flat> finish(std::span<const std::string> symbols) {
+    for (const Placed& placed : objects_)
+      for (const SectionRef& s : placed.object->sections()) TRY(relocate(placed, s));
+    for (const std::string& symbol : symbols) {
+      const auto found = symbols_.find(symbol);
+      if (found == symbols_.end()) return bad("no entry symbol", symbol);
+      flat_.entries.push_back(found->second);
+    }
     return std::move(flat_);
   }
 
  private:
+  struct Placed {
+    std::unique_ptr<ObjectFile> object;
+    std::map<uint64_t, uint64_t> sections;  ///< number to place
+  };
+
   Error bad(std::string what, std::string found) const {
     return fail(Code::internal, "emit", "generated code: " + std::move(what)).found(std::move(found));
   }
 
-  Result<void> lay_out(bool code) {
-    for (const SectionRef& s : object_.sections()) {
+  Result<void> lay_out(Placed& placed, bool code) {
+    for (const SectionRef& s : placed.object->sections()) {
       const uint64_t flags = ELFSectionRef(s).getFlags();
       if (!(flags & llvm::ELF::SHF_ALLOC) || s.getSize() == 0 || s.isText() != code) continue;
       auto name = s.getName();
@@ -58,34 +74,46 @@ class Linker {
       flat_.bytes.resize(at, std::byte{0xcc});
       const auto* data = reinterpret_cast<const std::byte*>(contents->data());
       flat_.bytes.insert(flat_.bytes.end(), data, data + contents->size());
-      places_[s.getIndex()] = static_cast<uint64_t>(at);
+      placed.sections[s.getIndex()] = static_cast<uint64_t>(at);
     }
     return {};
   }
 
-  Result<uint64_t> place_of(const SymbolRef& symbol) const {
+  Result<void> define(const Placed& placed, const SymbolRef& symbol) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (!flags || !name) return bad("unreadable symbol", "");
+    if (name->empty() || !(*flags & SymbolRef::SF_Global) || (*flags & SymbolRef::SF_Undefined)) return {};
+    symbols_.try_emplace(name->str(), TRY(place_of(placed, symbol)));
+    return {};
+  }
+
+  Result<uint64_t> place_of(const Placed& placed, const SymbolRef& symbol) const {
     auto name = symbol.getName();
     const std::string text = name ? name->str() : "?";
     auto section = symbol.getSection();
-    if (!section || *section == object_.section_end()) return bad("undefined symbol", text);
-    auto place = places_.find((*section)->getIndex());
-    if (place == places_.end()) return bad("symbol in a section that is not kept", text);
+    if (!section || *section == placed.object->section_end()) {
+      const auto found = symbols_.find(text);
+      return found == symbols_.end() ? Result<uint64_t>(bad("undefined symbol", text)) : found->second;
+    }
+    auto place = placed.sections.find((*section)->getIndex());
+    if (place == placed.sections.end()) return bad("symbol in a section that is not kept", text);
     auto value = symbol.getValue();
     if (!value) return bad("symbol without value", text_of(value.takeError()));
     return place->second + *value;
   }
 
-  Result<void> relocate(const SectionRef& section) {
+  Result<void> relocate(const Placed& placed, const SectionRef& section) {
     auto target = section.getRelocatedSection();
     if (!target) return bad("relocations", text_of(target.takeError()));
-    if (*target == object_.section_end()) return {};
-    auto place = places_.find((*target)->getIndex());
-    if (place == places_.end()) return {};
-    for (const RelocationRef& r : section.relocations()) TRY(apply(r, place->second + r.getOffset()));
+    if (*target == placed.object->section_end()) return {};
+    auto place = placed.sections.find((*target)->getIndex());
+    if (place == placed.sections.end()) return {};
+    for (const RelocationRef& r : section.relocations()) TRY(apply(placed, r, place->second + r.getOffset()));
     return {};
   }
 
-  Result<void> apply(const RelocationRef& r, uint64_t at) {
+  Result<void> apply(const Placed& placed, const RelocationRef& r, uint64_t at) {
     const uint64_t type = r.getType();
     const bool relative32 = type == llvm::ELF::R_X86_64_PC32 || type == llvm::ELF::R_X86_64_PLT32;
     if (!relative32 && type != llvm::ELF::R_X86_64_PC64) {
@@ -95,7 +123,7 @@ class Linker {
     }
     auto addend = llvm::object::ELFRelocationRef(r).getAddend();
     if (!addend) return bad("relocation without addend", text_of(addend.takeError()));
-    const auto value = static_cast<int64_t>(TRY(place_of(*r.getSymbol()))) + *addend - static_cast<int64_t>(at);
+    const auto value = static_cast<int64_t>(TRY(place_of(placed, *r.getSymbol()))) + *addend - static_cast<int64_t>(at);
     const size_t width = relative32 ? 4 : 8;
     if (at + width > flat_.bytes.size() || (relative32 && value != static_cast<int32_t>(value)))
       return bad("relocation out of range", fmt::format("{}", value));
@@ -103,31 +131,17 @@ class Linker {
     return {};
   }
 
-  Result<void> find_entry(const SymbolRef& symbol) {
-    auto flags = symbol.getFlags();
-    auto name = symbol.getName();
-    if (!flags || !name) return bad("unreadable symbol", "");
-    if (name->empty()) return {};
-    if (*flags & SymbolRef::SF_Undefined) return bad("undefined symbol", name->str());
-    const auto at = std::find(symbols_.begin(), symbols_.end(), std::string_view(*name));
-    if (at != symbols_.end()) flat_.entries[at - symbols_.begin()] = TRY(place_of(symbol));
-    return {};
-  }
-
-  const ObjectFile& object_;
-  static constexpr uint64_t kNowhere = ~uint64_t{0};
-  std::span<const std::string> symbols_;
+  std::vector<Placed> objects_;
+  std::unordered_map<std::string, uint64_t> symbols_;  ///< the global ones, by place
   Flat flat_;
-  std::map<uint64_t, uint64_t> places_;  ///< section number to its place
 };
 
 }  // namespace
 
-Result<Flat> flatten(std::string_view bytes, std::span<const std::string> symbols) {
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), "kernels");
-  auto object = ObjectFile::createELFObjectFile(buffer);
-  if (!object) return fail(Code::internal, "emit", "generated code: " + text_of(object.takeError()));
-  return Linker(**object, symbols).run();
+Result<Flat> flatten(std::span<const std::string> objects, std::span<const std::string> symbols) {
+  Linker linker;
+  for (const std::string& object : objects) TRY(linker.add(object));
+  return linker.finish(symbols);
 }
 
 }  // namespace tenon::codegen::machine

@@ -10,14 +10,15 @@
 
 namespace tenon::codegen::machine {
 
-/// The code and constants of one object file, laid out in one block of alignment 64; entries[i]: where symbol i starts.
+/// Code and constants in one block of alignment 64; entries[i]: where symbol i starts.
 struct Flat {
   std::vector<std::byte> bytes;
   std::vector<uint64_t> entries;
 };
 
-/// Lays out the executable and read-only sections of an ELF object and settles the PC-relative relocations among them.
+/// Lays out the executable and read-only sections of ELF objects, one object after the other, and settles the PC-relative relocations
+/// among them. Global symbols are seen by all objects; the first of a name counts.
 /// Errors: internal, naming the undefined symbol, the writable section or the relocation that stands in the way.
-Result<Flat> flatten(std::string_view object, std::span<const std::string> symbols);
+Result<Flat> flatten(std::span<const std::string> objects, std::span<const std::string> symbols);
 
 }  // namespace tenon::codegen::machine

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/llvm/subroutines.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/llvm/vector.h"
+#include "codegen/tile_scalar.h"
+
+namespace tenon::codegen::machine {
+namespace {
+
+constexpr int kMostCopies = 8;              ///< of a function in f32 that one kernel holds
+constexpr int kMostCopiesInProgram = 256;  ///< networks have fewer than 20: their layers share kernels
+
+/// The CPU whose scheduling model is used; chosen by ISA and not by host, so that an engine's bytes follow from its target alone.
+const char* tuning_of(const Target& target) { return target.isa == Target::Isa::avx512 ? "znver4" : "znver3"; }
+
+/// How many copies of a function in f32 the instruction is as long as; 0: no function.
+int weight_of(const TileInstr& in) {
+  if (!subroutine_of(in)) return 0;
+  const bool narrow = in.expr_op == ExprOp::exp || in.expr_op == ExprOp::tanh || in.expr_op == ExprOp::erf;
+  return narrow && in.type.element != DType::f64 ? 1 : 2;
+}
+
+int weight_of(const TileBlock& instructions) {
+  int sum = 0;
+  for (const TileInstr& in : instructions) sum += weight_of(in) + weight_of(in.body) + weight_of(in.otherwise);
+  return sum;
+}
+
+void collect(const TileBlock& instructions, std::set<Subroutine>& out) {
+  for (const TileInstr& in : instructions) {
+    if (const auto s = subroutine_of(in)) out.insert(*s);
+    collect(in.body, out);
+    collect(in.otherwise, out);
+  }
+}
+
+}  // namespace
+
+std::optional<Subroutine> subroutine_of(const TileInstr& in) {
+  const bool function = (in.expr_op >= ExprOp::exp && in.expr_op <= ExprOp::erf) || in.expr_op == ExprOp::pow;
+  if (in.op != TileOp::expr || !function || !is_real_arithmetic(in.type.element)) return std::nullopt;
+  return Subroutine{in.expr_op, in.type.element, in.type.lanes};
+}
+
+Calls calls_of(std::span<const TileKernel> kernels) {
+  std::vector<int> weights;
+  int copies = 0;
+  for (const TileKernel& k : kernels) {
+    weights.push_back(weight_of(k.body));
+    if (weights.back() <= kMostCopies) copies += weights.back();
+  }
+  const int most = copies <= kMostCopiesInProgram ? kMostCopies : 0;
+  Calls out;
+  std::set<Subroutine> targets;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    out.from.push_back(weights[k] > most);
+    if (out.from.back()) collect(kernels[k].body, targets);
+  }
+  out.targets.assign(targets.begin(), targets.end());
+  return out;
+}
+
+llvm::Function* new_function(llvm::Module& module, llvm::FunctionType* type, const std::string& symbol, const Target& target) {
+  auto* f = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  const bool wide = target.isa == Target::Isa::avx512;
+  f->addFnAttr("prefer-vector-width", wide ? "512" : "256");
+  f->addFnAttr("min-legal-vector-width", wide ? "512" : "256");
+  f->addFnAttr("tune-cpu", tuning_of(target));
+  return f;
+}
+
+std::string Subroutine::symbol() const { return fmt::format("{}_{}_{}", name_of(op), name_of(dtype), lanes); }
+
+llvm::Function* Subroutine::declare(llvm::Module& module, const Target& target) const {
+  if (llvm::Function* f = module.getFunction(symbol())) return f;
+  llvm::Type* type = register_type(module.getContext(), {dtype, lanes});
+  const llvm::SmallVector<llvm::Type*, 2> operands(op == ExprOp::pow ? 2 : 1, type);
+  llvm::Function* f = new_function(module, llvm::FunctionType::get(type, operands, false), symbol(), target);
+  f->setDSOLocal(true);
+  return f;
+}
+
+Result<void> Subroutine::define(llvm::Module& module, const Target& target) const {
+  llvm::Function* f = declare(module, target);
+  Builder b(llvm::BasicBlock::Create(module.getContext(), "entry", f));
+  llvm::SmallVector<V, 2> operands;
+  for (llvm::Argument& a : f->args()) operands.push_back({&b, &a});
+  const V result = emit_operator(target, op, dtype, dtype, operands);
+  if (!result.v)
+    return fail(Code::not_supported, symbol(), fmt::format("not supported yet: {} of {} in generated code", name_of(op), name_of(dtype)));
+  b.CreateRet(result.v);
+  return {};
+}
+
+}  // namespace tenon::codegen::machine
