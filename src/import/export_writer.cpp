@@ -6,6 +6,7 @@
 
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
+#include "ops/schema.h"
 
 namespace tenon::import {
 
@@ -21,9 +22,9 @@ const std::string* outer_constant(const NameScope& scope, const ir::Constant* co
 
 /// A result that nobody reads, at a place where the op allows it to be left out.
 bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
-  const ir::ValueId id = node.outputs[index];
-  if (!id) return true;
-  return node.op->max_outputs >= 0 && index > 0 && static_cast<int>(index) >= node.op->min_outputs && graph.value(id).uses.empty();
+  const ir::ValueId id = index < node.outputs.size() ? node.outputs[index] : ir::ValueId();
+  if (id && (!graph.value(id).uses.empty() || index == 0 || static_cast<int>(index) < node.op->min_outputs)) return false;
+  return ops::may_be_left_out(ops::def_of(*node.op), node.attributes, index);
 }
 
 void add_entry(pbf_writer& node, std::string_view key, std::string_view value) {
@@ -123,6 +124,12 @@ Result<void> ExportWriter::nodes(std::string& out, uint32_t field, const ir::Gra
   return {};
 }
 
+/// Empty where the result is left out; a new name where the op must say it and the node does not have it.
+std::string ExportWriter::result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope) {
+  if (is_left_out(graph, node, index)) return {};
+  return index < node.outputs.size() && node.outputs[index] ? scope.names[node.outputs[index]] : unique(scope, "");
+}
+
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
   Call target{node.op->domain, node.op->name, {}};
@@ -131,11 +138,11 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   std::string out;
   pbf_writer n(out);
   size_t inputs = node.explicit_inputs, results = node.outputs.size();
+  if (!called) results = std::max(results, ops::def_of(*node.op).outputs.size());
   while (inputs > 0 && !node.inputs[inputs - 1]) --inputs;
   while (results > 0 && is_left_out(graph, node, results - 1)) --results;
   for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
-  for (size_t i = 0; i < results; ++i)
-    n.add_string(schema::node::kOutput, is_left_out(graph, node, i) ? std::string() : scope.names[node.outputs[i]]);
+  for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, result_name(graph, node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node.name);
   n.add_string(schema::node::kOpType, target.name);
   for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_message(name, value)));

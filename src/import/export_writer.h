@@ -60,6 +60,7 @@ class ExportWriter {
   Result<std::string> graph_message(const ir::Graph& graph, NameScope& scope, size_t formals, bool root);
   Result<void> nodes(std::string& out, uint32_t field, const ir::Graph& graph, NameScope& scope);
   Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
+  std::string result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope);
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);

@@ -78,6 +78,16 @@ std::vector<AttributeSpec> attribute_specs(const OpDef& def) {
   return out;
 }
 
+bool may_be_left_out(std::string_view name) { return name.contains('?'); }
+
+bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t index) {
+  const std::string_view name = index < def.outputs.size() ? def.outputs.begin()[index] : "";
+  constexpr std::string_view kUnless = "? unless ";
+  const size_t unless = name.find(kUnless);
+  if (unless == name.npos) return may_be_left_out(name);
+  return attributes.integer(name.substr(unless + kUnless.size()), 0) == 0;
+}
+
 Arity arity_of(std::initializer_list<std::string_view> names) {
   Arity arity;
   for (std::string_view name : names) {
@@ -86,7 +96,7 @@ Arity arity_of(std::initializer_list<std::string_view> names) {
       return arity;
     }
     ++arity.most;
-    if (!name.ends_with('?')) arity.least = arity.most;
+    if (!may_be_left_out(name)) arity.least = arity.most;
   }
   return arity;
 }
@@ -117,7 +127,7 @@ Result<void> check_operands(const NodeView& view, const OpDef& def) {
   const Arity arity = arity_of(def.inputs);
   for (int i = 0; i < arity.least; ++i) {
     const std::string_view name = def.inputs.begin()[i];
-    if (!name.ends_with('?') && !view.has(static_cast<size_t>(i))) {
+    if (!may_be_left_out(name) && !view.has(static_cast<size_t>(i))) {
       return refuse(view, Code::bad_graph, "operand '" + std::string(name) + "' is missing");
     }
   }

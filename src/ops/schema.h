@@ -26,6 +26,10 @@ bool says_default(const AttributeSpec& spec, const ir::Attribute& value);
 struct Arity {
   int least = 0, most = 0;
 };
+/// "axes?", or "running_mean? unless training_mode": may be left out unless that attribute is there and not 0.
+bool may_be_left_out(std::string_view name);
+/// The same of result `index` of a node with these attributes. Results behind the last name (of "outputs*") may not.
+bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t index);
 Arity arity_of(std::initializer_list<std::string_view> names);
 /// Every attribute is in the schema and of its kind; required ones are there. Errors: bad_attribute.
 Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs);

@@ -122,6 +122,22 @@ TEST(OnnxExport, OpsOfOnnxRuntimeStayNodesOfItsDomain) {
   EXPECT_EQ(m->opsets, (std::vector<std::pair<std::string, int64_t>>{{"", 13}, {"com.microsoft", 1}}));
 }
 
+size_t results_written(const ir::Graph& graph) {
+  auto m = again(graph);
+  EXPECT_TRUE(m) << m.error().text();
+  return m ? m->graph->node(m->graph->first()).outputs.size() : 0;
+}
+
+TEST(OnnxExport, ResultsThatNobodyReadsAreLeftOutWhereTheOpAllowsIt) {
+  const std::string head = "graph main(x: f32[2,3,4], s: f32[3]) {\n  ", tail = "\n  return y\n}";
+  const std::string norm = "BatchNormalization(x, s, s, s, s, training_mode=";
+  EXPECT_EQ(results_written(*graph_of(head + "y, i = MaxPool(x, kernel_shape=[2])" + tail)), 1u);
+  EXPECT_EQ(results_written(*graph_of(head + "y = " + norm + "0)" + tail)), 1u);
+  EXPECT_EQ(results_written(*graph_of(head + "y, m, v = " + norm + "1)" + tail)), 3u) << "a norm that trains says what it learned";
+  EXPECT_EQ(results_written(*graph_of(head + "y = " + norm + "1)" + tail)), 3u) << "though the graph does not";
+  EXPECT_EQ(results_written(*graph_of(head + "y, _, v = " + norm + "1)" + tail)), 3u);
+}
+
 TEST(OnnxExport, TheOpsetMayBeRaisedInsteadOfWritingFunctions) {
   auto g = graph_of("graph main(x: f32[2,3], s: f32[3]) {\n  a = Gelu(x)\n  y = RMSNormalization(a, s)\n  return y\n}");
   ASSERT_TRUE(g);

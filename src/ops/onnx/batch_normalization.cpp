@@ -121,7 +121,7 @@ OP(batch_normalization) {
     .name = "BatchNormalization",
     .since = 15,
     .inputs = {"X", "scale", "B", "input_mean", "input_var"},
-    .outputs = {"Y", "running_mean?", "running_var?"},
+    .outputs = {"Y", "running_mean? unless training_mode", "running_var? unless training_mode"},
     .attributes = {"epsilon: float = 1e-05", "momentum: float = 0.9", "training_mode: int = 0", "spatial: int"},
     .infer = infer,
     .form = form,
