@@ -62,6 +62,7 @@ Result<void> keep_ratio(const NodeView& view, const std::string& policy, std::ve
   for (const ResizedAxis& a : axes) {
     if (!a.in.is_number() || !a.out.is_number())
       return refuse(view, Code::not_supported, "not supported yet: keep_aspect_ratio_policy with sizes that are not known");
+    if (a.in.value() == 0) return refuse(view, Code::shape_mismatch, "there is nothing to resize").expected("at least 1").found("0");
     const double s = static_cast<double>(a.out.value()) / static_cast<double>(a.in.value());
     scale = scale == 0 ? s : policy == "not_larger" ? std::min(scale, s) : std::max(scale, s);
   }
@@ -120,6 +121,7 @@ Result<void> infer_resized(NodeView& view, int scales, int sizes) {
     type.shape = view.type(0).shape;
     for (const ResizedAxis& a : TRY(resized_axes(view, scales, sizes))) {
       (*type.shape)[static_cast<size_t>(a.axis)] = a.known ? a.out : view.symbols->fresh();
+      if (a.known) TRY(require_at_least(view, a.in, min(a.out, 1), "there is nothing to resize"));
     }
   }
   set_output(view, 0, std::move(type));

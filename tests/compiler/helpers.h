@@ -14,18 +14,17 @@ namespace tenon::compiler::testing {
 
 inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::unique_ptr<ir::Graph> graph, int opt) {
   const CompileOptions options = tests::compile_options(opt);
-  return tests::engine_from(TRY(compile(std::move(graph), options)), options);
+  return tests::engine_from(TRY(compile(tests::in_weather(std::move(graph)), options)), options);
 }
 
 inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text, int opt) {
   return engine_of(TRY(ir::parse(text, ops::table())), opt);
 }
 
-/// Compiles, runs once, and copies the results, which live in the context.
-inline Result<std::vector<Tensor>> compiled_results(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> inputs, int opt) {
-  auto context = TRY(runtime::Context::create(TRY(engine_of(std::move(graph), opt))));
+/// Runs, and copies the results, which live in the context.
+inline Result<std::vector<Tensor>> copied_results(runtime::Context& context, std::span<const Tensor> inputs) {
   std::vector<Tensor> copies;
-  for (const Tensor& t : TRY(context->run(inputs, tests::run_options()))) {
+  for (const Tensor& t : TRY(context.run(inputs, tests::run_options()))) {
     if (t.dtype() == DType::string) {
       copies.push_back(t);
       continue;
@@ -35,6 +34,12 @@ inline Result<std::vector<Tensor>> compiled_results(std::unique_ptr<ir::Graph> g
     copies.push_back(std::move(copy));
   }
   return copies;
+}
+
+/// Compiles and runs once.
+inline Result<std::vector<Tensor>> compiled_results(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> inputs, int opt) {
+  auto context = TRY(runtime::Context::create(TRY(engine_of(std::move(graph), opt))));
+  return copied_results(*context, inputs);
 }
 
 /// How far a compiled result may lie from the reference, which rounds from f64 after each op: relative above 1, absolute below.

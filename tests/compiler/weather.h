@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/threads.h"
+#include "codegen/plan.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"
@@ -22,6 +23,8 @@ struct Weather {
   int threads = 0;           ///< that runs take; 0: all
   Home home = Home::memory;  ///< where an engine comes from
   bool guard = false;
+  bool fuse = true;       ///< false: rewritten, but every op has a kernel of its own
+  bool symbolic = false;  ///< every dimension of every input is a symbol of its own
 };
 
 inline constexpr Weather kWeathers[] = {
@@ -31,6 +34,8 @@ inline constexpr Weather kWeathers[] = {
     {.name = "saved", .home = Home::file},
     {.name = "portable", .home = Home::portable_file},
     {.name = "guard", .guard = true},
+    {.name = "unfused", .fuse = false},
+    {.name = "symbolic", .symbolic = true},
 };
 
 inline const Weather& weather() {
@@ -52,7 +57,39 @@ inline const bool weather_is_known = (weather(), true);  // before anything asks
 inline compiler::CompileOptions compile_options(int opt) {
   compiler::CompileOptions options;
   options.opt = opt;
+  if (!weather().fuse)
+    for (const codegen::PlanPass& pass : codegen::plan_passes())
+      if (pass.fuses) options.off.emplace(pass.name);
   return options;
+}
+
+/// A symbol for each size of each input, inferred anew; the graph as it is where an op needs a size (the kernel of Conv).
+inline std::unique_ptr<ir::Graph> with_symbols(std::unique_ptr<ir::Graph> graph) {
+  std::unique_ptr<ir::Graph> open = graph->clone();
+  size_t symbols = 0;
+  for (ir::ValueId input : open->inputs()) {
+    ir::Type type = open->value(input).type;
+    if (!type.has_rank()) continue;
+    for (Dim& d : *type.shape)
+      if (d.is_number()) d = open->symbols().symbol("s" + std::to_string(symbols++));
+    open->set_type(input, type);
+  }
+  for (ir::NodeId n : open->nodes())
+    for (ir::ValueId v : open->node(n).outputs)
+      if (v) open->set_type(v, {}), open->set_data(v, std::nullopt);
+  open->assumptions.truncate(0);
+  if (auto inferred = ir::infer_all(*open); !inferred) {
+    if (inferred.error().code() != Code::not_supported) {
+      std::fprintf(stderr, "with symbols for all sizes: %s\n", inferred.error().text().c_str());
+      std::abort();
+    }
+    return graph;
+  }
+  return open;
+}
+
+inline std::unique_ptr<ir::Graph> in_weather(std::unique_ptr<ir::Graph> graph) {
+  return weather().symbolic ? with_symbols(std::move(graph)) : std::move(graph);
 }
 
 inline runtime::RunOptions run_options() {

@@ -13,7 +13,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::ValueId sum = build("Add", {in[0], in[1]});
   if (axis == -1 || axis == rank - 1) return {build("Softmax", {sum}, {{"axis", int64_t{-1}}})};
   const ir::ValueId flat = build("Softmax", {build("Flatten", {sum}, {{"axis", axis}})}, {{"axis", int64_t{-1}}});
-  return {build("Reshape", {flat, build("Shape", {in[0]})})};
+  return {build("Reshape", {flat, build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}})};
 }
 
 }  // namespace

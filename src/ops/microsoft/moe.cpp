@@ -46,7 +46,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const ir::ValueId each = build("Mul", {map_of(build, view, in, hidden, kSecond), share});
   const ir::ValueId chosen = build("Where", {build("Equal", {share, zero}), zero, each});
   const ir::ValueId sum = build("ReduceSum", {chosen, build.ints({0})}, {{"keepdims", int64_t{0}}});
-  return {build("Reshape", {sum, build("Shape", {in[kX]})})};
+  return {build("Reshape", {sum, build("Shape", {in[kX]})}, {{"allowzero", int64_t{1}}})};
 }
 
 Result<void> infer(NodeView& view) {

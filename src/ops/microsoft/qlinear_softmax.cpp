@@ -11,7 +11,7 @@ ir::ValueId softmax(ir::Builder& build, const NodeView& view, ir::ValueId x) {
   const int64_t axis = view.attributes->integer("axis", flat ? 1 : -1);
   if (!flat) return build("Softmax", {x}, {{"axis", axis}});
   const ir::ValueId rows = build("Softmax", {build("Flatten", {x}, {{"axis", axis}})}, {{"axis", int64_t{-1}}});
-  return build("Reshape", {rows, build("Shape", {x})});
+  return build("Reshape", {rows, build("Shape", {x})}, {{"allowzero", int64_t{1}}});
 }
 
 }  // namespace

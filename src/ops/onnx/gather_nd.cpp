@@ -60,6 +60,8 @@ Result<void> reference_of_gather_nd(Call& call) {
   const size_t outer = shape.size();
   shape.insert(shape.end(), x.shape().begin() + static_cast<std::ptrdiff_t>(batch + depth), x.shape().end());
   const Sizes strides = strides_of(x.shape()), index_strides = strides_of(indices.shape());
+  for (int64_t i = 0; i < indices.count(); ++i)  // where what they pick is empty, too
+    TRY(wrap_index(call.view, indices.integer(i), x.shape()[batch + static_cast<size_t>(i) % depth]));
   Tensor* out = TRY(call.make(0, shape));
   Sizes at(shape.size(), 0);
   for (int64_t i = 0; i < out->count(); ++i) {

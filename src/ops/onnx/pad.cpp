@@ -43,8 +43,12 @@ Result<void> infer_pad(NodeView& view) {
   if (!ranks_known(view, {0})) return {};
   const Pads p = TRY(pads_of(view));
   DimList shape;
-  for (size_t a = 0; a < p.begin.size(); ++a)
-    shape.push_back(p.known ? view.type(0).dim(static_cast<int>(a)) + p.begin[a] + p.end[a] : view.symbols->fresh());
+  const bool copies = view.attributes->text("mode", "constant") != "constant";
+  for (size_t a = 0; a < p.begin.size(); ++a) {
+    const Dim size = view.type(0).dim(static_cast<int>(a));
+    shape.push_back(p.known ? size + p.begin[a] + p.end[a] : view.symbols->fresh());
+    if (copies && p.known) TRY(require_at_least(view, size, min(shape.back(), 1), "there is nothing to pad with"));
+  }
   type.shape = std::move(shape);
   set_output(view, 0, std::move(type));
   return {};
@@ -56,7 +60,7 @@ Expr inner_index(const std::string& mode, Expr at, Dim size) {
   if (mode == "edge") return max(min(at, size_expr(size - 1)), index_constant(0));
   if (mode == "wrap") return binary(ExprOp::mod, at, n);
   const Expr period = size_expr(max(size - 1, 1) * 2), turned = binary(ExprOp::mod, at, period);  // reflect
-  return min(turned, period - turned);
+  return min(min(turned, period - turned), size_expr(size - 1));                                  // of one element, that one
 }
 
 Result<LoopForm> form_of_pad(const NodeView& view) {
@@ -123,10 +127,10 @@ Result<void> reference_of_pad(Call& call) {
     if (!is_length(before) || !is_length(behind)) return refuse(call.view, Code::size_overflow, "a pad is longer than 2^40");
     begin[a] = before;
     shape[a] += before + behind;
+    if (mode != "constant" && x.shape()[a] == 0 && shape[a] > 0)
+      return refuse(call.view, Code::shape_mismatch, "there is nothing to pad with");
   }
   if (!checked_count(shape)) return refuse(call.view, Code::shape_mismatch, "a negative pad is larger than its axis");
-  const bool empty = x.count() == 0;
-  if (empty && mode != "constant" && count_of(shape) > 0) return refuse(call.view, Code::shape_mismatch, "there is nothing to pad with");
   Tensor* out = TRY(call.make(0, shape));
   const Sizes strides = strides_of(x.shape());
   Sizes at(rank, 0);

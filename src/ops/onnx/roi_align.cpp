@@ -20,6 +20,7 @@ Result<void> infer(NodeView& view) {
   if (ranks_known(view, {0, 1})) {
     TRY(require_equal(view, view.type(1).dim(1), 4, "last size of rois and 4"));
     TRY(require_sizes(view, 2, {view.type(1).dim(0)}));
+    for (int axis : {2, 3}) TRY(require_at_least(view, view.type(0).dim(axis), 1, "the data has no elements to align with"));
     out.shape = DimList{view.type(1).dim(0), view.type(0).dim(1), view.attributes->integer("output_height", 1),
                         view.attributes->integer("output_width", 1)};
   }
@@ -54,7 +55,7 @@ Result<void> evaluate(Call& call) {
   const double scale = a.number("spatial_scale", 1);
   const bool half = a.text("coordinate_transformation_mode", "half_pixel") == "half_pixel", average = a.text("mode", "avg") == "avg";
   const int64_t ratio = a.integer("sampling_ratio", 0);
-  if (height < 1 || width < 1) return refuse(call.view, Code::bad_input, "the data has no elements to align with");
+  if (height < 1 || width < 1) return refuse(call.view, Code::shape_mismatch, "the data has no elements to align with");
   const std::vector<double> x = numbers_of(t), boxes = numbers_of(rois);
   Tensor& out = *TRY(call.make(0, {rois.shape()[0], channels, rows, columns}));
   for (int64_t n = 0; n < rois.shape()[0]; ++n) {
