@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of common ops: the reference, the compiler without rewriting and the compiler with all of it agree.
-// TENON_SEED=N runs that one graph; TENON_GRAPHS=N runs as many.
+// Which ones: seeds.h.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include "helpers.h"
 #include "ops/evaluate.h"
 #include "ops/sample.h"
+#include "seeds.h"
 
 namespace tenon::compiler {
 namespace {
@@ -219,16 +220,7 @@ void check(uint64_t seed) {
   }
 }
 
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* given = std::getenv(variable);
-  return given ? std::strtoull(given, nullptr, 10) : otherwise;
-}
-
-TEST(RandomGraphs, CompileToWhatTheReferenceSays) {
-  if (const uint64_t seed = number_from("TENON_SEED", 0)) return check(seed);
-  const uint64_t graphs = number_from("TENON_GRAPHS", 150);
-  for (uint64_t seed = 1; seed <= graphs && !HasFailure(); ++seed) check(seed);
-}
+TEST(RandomGraphs, CompileToWhatTheReferenceSays) { tests::each_seed(150, check); }
 
 }  // namespace
 }  // namespace tenon::compiler
