@@ -17,71 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#define TENON_API __attribute__((visibility("default")))
+#include "tenon/types.h"
 
 namespace tenon::inline v1 {
-
-/// Element types; the numbers are ONNX's.
-enum class DType : uint8_t {
-  none = 0,
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  u16 = 4,
-  i16 = 5,
-  i32 = 6,
-  i64 = 7,
-  string = 8,
-  boolean = 9,
-  f16 = 10,
-  f64 = 11,
-  u32 = 12,
-  u64 = 13,
-  c64 = 14,
-  c128 = 15,
-  bf16 = 16,
-  f8e4m3fn = 17,
-  f8e4m3fnuz = 18,
-  f8e5m2 = 19,
-  f8e5m2fnuz = 20,
-  u4 = 21,
-  i4 = 22,
-  f4e2m1 = 23,
-  f8e8m0 = 24,
-  u2 = 25,
-  i2 = 26,
-};
-/// "f32", "i64", "bool", ...
-TENON_API std::string_view name_of(DType dtype);
-
-/// The hundreds digit says who has to act: 1 model, file or input; 2 the call; 3 not there yet; 7 a bug of Tenon's.
-enum class Code : uint16_t {
-  bad_file = 100,
-  file_missing = 101,
-  file_unsafe = 102,
-  limit_exceeded = 103,
-  size_overflow = 104,
-  bad_graph = 110,
-  bad_attribute = 111,
-  shape_mismatch = 112,
-  dtype_mismatch = 113,
-  rank_mismatch = 114,
-  axis_out_of_range = 115,
-  index_out_of_range = 116,
-  bad_input = 120,
-  bad_rule = 130,
-  write_failed = 140,
-  out_of_memory = 150,
-  wrong_target = 151,
-  cancelled = 160,
-  deadline = 161,
-  device_failed = 170,
-  bad_usage = 200,
-  not_supported = 300,
-  internal = 700,
-};
-/// "bad_input", ...
-TENON_API std::string_view name_of(Code code);
 
 /// Every part but `what` may be empty.
 struct Error {

@@ -17,7 +17,7 @@ size_t bytes_of_array(base::DType dtype, int64_t count) {
 }  // namespace
 
 base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name) {
-  const auto dtype = static_cast<base::DType>(array.dtype());
+  const auto dtype = array.dtype();
   const std::string place = "input '" + name + "'";
   const auto count = checked_count(array.shape());
   if (dtype == base::DType::none)
@@ -38,12 +38,12 @@ base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name
 
 Array view_of(const base::Tensor& t) {
   const void* data = t.dtype() == base::DType::string ? static_cast<const void*>(t.strings().data()) : t.data();
-  return {static_cast<DType>(t.dtype()), t.shape(), data, bytes_of_array(t.dtype(), t.count())};
+  return {t.dtype(), t.shape(), data, bytes_of_array(t.dtype(), t.count())};
 }
 
 base::Result<Array> owned_array(const base::Tensor& t) {
   const size_t bytes = bytes_of_array(t.dtype(), t.count());
-  const auto dtype = static_cast<DType>(t.dtype());
+  const auto dtype = t.dtype();
   if (t.dtype() == base::DType::string) {
     auto strings = std::make_shared<std::vector<std::string>>(t.strings());
     return Array(dtype, t.shape(), strings->data(), bytes, strings);

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
-  for (const runtime::PortInfo& p : infos) out.push_back({p.name, static_cast<DType>(p.dtype), p.dimensions, p.lower, p.upper});
+  for (const runtime::PortInfo& p : infos) out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper});
   return out;
 }
 

@@ -97,7 +97,7 @@ base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const 
   for (size_t k = 0; k < results.size(); ++k) {
     const base::Tensor& t = results[k];
     const bool ours = memory[k].data != nullptr && t.data() == memory[k].data;
-    if (ours) out.emplace_back(static_cast<DType>(t.dtype()), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
+    if (ours) out.emplace_back(t.dtype(), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
     else out.push_back(TRY(owned_array(t)));
   }
   return out;

@@ -51,8 +51,6 @@ const Row& row_of(DType dtype) {
 
 }  // namespace
 
-std::string_view name_of(DType dtype) { return row_of(dtype).name; }
-
 std::optional<DType> dtype_named(std::string_view name) {
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (kRows[i].name == name) return static_cast<DType>(i);
@@ -85,3 +83,9 @@ bool is_signed(DType dtype) {
 }
 
 }  // namespace tenon::inline base
+
+namespace tenon::inline v1 {
+
+std::string_view name_of(DType dtype) { return base::row_of(dtype).name; }
+
+}  // namespace tenon::inline v1

@@ -4,42 +4,14 @@
 #include <optional>
 #include <string_view>
 
+#include "tenon/types.h"
+
 namespace tenon::inline base {
 
-/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files.
-enum class DType : uint8_t {
-  none = 0,
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  u16 = 4,
-  i16 = 5,
-  i32 = 6,
-  i64 = 7,
-  string = 8,
-  boolean = 9,
-  f16 = 10,
-  f64 = 11,
-  u32 = 12,
-  u64 = 13,
-  c64 = 14,
-  c128 = 15,
-  bf16 = 16,
-  f8e4m3fn = 17,
-  f8e4m3fnuz = 18,
-  f8e5m2 = 19,
-  f8e5m2fnuz = 20,
-  u4 = 21,
-  i4 = 22,
-  f4e2m1 = 23,
-  f8e8m0 = 24,
-  u2 = 25,
-  i2 = 26,
-};
+using v1::DType;
+using v1::name_of;
 inline constexpr int kDTypeCount = 27;
 
-/// "f32", "i64", "bool", ...: the names of the text form.
-std::string_view name_of(DType dtype);
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<DType> dtype_from_onnx(int64_t number);
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace tenon::inline base {
+namespace tenon::inline v1 {
 
 std::string_view name_of(Code code) {
   switch (code) {
@@ -34,6 +34,10 @@ std::string_view name_of(Code code) {
   }
   return "unknown";
 }
+
+}  // namespace tenon::inline v1
+
+namespace tenon::inline base {
 
 int exit_code_of(Code code) {
   const int group = static_cast<int>(code) / 100;

@@ -1,46 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "tenon/types.h"
+
 namespace tenon::inline base {
 
-/// What went wrong. The hundreds digit groups codes by who has to act; values are stable for ever.
-enum class Code : uint16_t {
-  // The model, a file or an input is wrong (exit code 1).
-  bad_file = 100,        ///< not the format that it claims to be, or damaged
-  file_missing = 101,    ///< cannot be opened
-  file_unsafe = 102,     ///< external data outside the model's folder, a link, not a regular file
-  limit_exceeded = 103,  ///< a stated limit on bytes, nodes, rank, nesting, time
-  size_overflow = 104,   ///< a size does not fit 63 bits
-  bad_graph = 110,       ///< cycles, duplicate names, unknown values
-  bad_attribute = 111,
-  shape_mismatch = 112,
-  dtype_mismatch = 113,
-  rank_mismatch = 114,
-  axis_out_of_range = 115,
-  index_out_of_range = 116,
-  bad_input = 120,     ///< an input at run time has a wrong name, dtype or shape
-  bad_rule = 130,      ///< a rule's text does not parse or breaks types
-  write_failed = 140,  ///< disk full, no permission
-  out_of_memory = 150,
-  wrong_target = 151,  ///< engine made for another CPU, format or version
-  cancelled = 160,
-  deadline = 161,
-  device_failed = 170,
-  // The command line is wrong (exit code 2).
-  bad_usage = 200,
-  // Not there yet (exit code 3).
-  not_supported = 300,
-  // Our own bug (exit code 70).
-  internal = 700,
-};
+using v1::Code;
+using v1::name_of;
 
-std::string_view name_of(Code code);
 /// 1 bad model or input, 2 bad usage, 3 not supported yet, 70 our own bug.
 int exit_code_of(Code code);
 

@@ -16,8 +16,16 @@ int64_t Constant::count() const {
   return *n;
 }
 
+const Tensor* Constant::tensor() const {
+  if (const Tensor* plain = std::get_if<Tensor>(&how)) return plain;
+  std::call_once(asked, [&] {
+    if (Result<Tensor> made = materialise(*this)) computed = *std::move(made);
+  });
+  return computed ? &*computed : nullptr;
+}
+
 static ConstantRef make(DType dtype, Sizes shape, decltype(Constant::how) how) {
-  return std::make_shared<const Constant>(Constant{dtype, std::move(shape), std::move(how)});
+  return std::make_shared<const Constant>(dtype, std::move(shape), std::move(how));
 }
 
 ConstantRef constant_of(Tensor tensor) {

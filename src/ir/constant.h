@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -51,8 +53,13 @@ struct Constant {
   std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Pack> how;
 
   bool is_plain() const { return std::holds_alternative<Tensor>(how); }
+  /// The bytes, computed when first asked for and kept; null where there is no memory for them. Safe from several threads.
+  const Tensor* tensor() const;
   int64_t count() const;
   int64_t byte_size() const { return bytes_of(dtype, count()); }
+
+  mutable std::once_flag asked;  ///< of tensor() alone
+  mutable std::optional<Tensor> computed;
 };
 
 /// Arguments must be in range (asserted): steps are made by code that knows the shapes. What changes nothing, or can be said as a

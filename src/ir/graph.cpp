@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/graph.h"
 
+#include "ir/shape_data.h"
 #include "ir/slots.h"
 
 namespace tenon::ir {
@@ -160,12 +161,20 @@ ValueId Graph::add_input(std::string input_name, Type type) {
   return id;
 }
 
+static std::optional<ShapeData> shape_data_of(const Constant& constant) {
+  const bool may_be_sizes = is_integer(constant.dtype) || constant.dtype == DType::boolean;
+  if (!may_be_sizes || constant.count() > static_cast<int64_t>(kMaxShapeData)) return std::nullopt;
+  const Tensor* elements = constant.tensor();
+  return elements ? shape_data_of(*elements) : std::nullopt;
+}
+
 ValueId Graph::add_constant(ConstantRef constant, std::string constant_name) {
   TENON_ASSERT(constant != nullptr);
   ValueId id = new_value(Value::Kind::constant);
   Value& v = slot(id).value;
   v.type = Type(constant->dtype, DimList(constant->shape.begin(), constant->shape.end()));
   v.constant = std::move(constant);
+  v.data = shape_data_of(*v.constant);
   take_name(id, std::move(constant_name));
   if (listener_) listener_->value_added(id);
   return id;

@@ -70,9 +70,7 @@ Result<DimList> broadcast(const NodeView& view, const DimList& a, const DimList&
 Result<std::optional<DimList>> broadcast_inputs(const NodeView& view, size_t first, size_t count);
 /// Sizes as an int64 list where all are numbers.
 std::optional<Sizes> numbers_of(const DimList& dims);
-/// An int64 as a size, clamped to +-2^61 so that "to the end" values (INT64_MAX) stay ordered.
-Dim clamped_dim(int64_t value);
-/// Elements of an integer operand as sizes: its constant (clamped), else its shape data.
+/// Elements of an integer operand as sizes: its constant, else its shape data.
 std::optional<ShapeData> elements(const NodeView& view, size_t input);
 /// Elements of an integer operand as numbers; nullopt where they are not all known.
 std::optional<Ints> known_ints(const NodeView& view, size_t input);

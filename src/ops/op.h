@@ -34,12 +34,6 @@ struct Call {
   Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs) const;
 };
 
-/// Floating point operations and bytes that must move, as functions of the symbols.
-struct Cost {
-  Dim flops = 0;
-  Dim bytes = 0;
-};
-
 /// One op, complete. Everything is constant-initialised; functions may be null where the comment says so.
 struct OpDef {
   std::string_view name;  ///< ONNX name
@@ -67,14 +61,12 @@ struct OpDef {
   Result<void> (*reference)(Call& call) = nullptr;
   /// A fused op in plain ops: builds them and returns the results. The builder holds the first error.
   std::vector<ir::ValueId> (*definition)(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) = nullptr;
-  /// null: derived from the loop form, else from the bytes of operands and results.
-  Cost (*cost)(const NodeView& view) = nullptr;
   /// Brings a node of the op's version in `opset` (attributes and operands as read) to the newest form; may insert nodes around it.
-  /// null: every version since 7 has the newest form.
+  /// null: every version has the newest form.
   Result<void> (*upgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Lowest opset that can say this node (>= the op's first version). null: `first`.
   int (*lowest_opset)(const NodeView& view) = nullptr;
-  int first = 7;  ///< first opset that has the op at all
+  int first = 7;  ///< lowest opset that an export writes it in
   /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
