@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros of both signs, NaN and infinities in ops that are made of min and max: reference and loop form say the same, to the sign of zero.
+// Zeros of both signs, NaN and infinities in ops that are made of min and max, and as places: reference and loop form say the same, to
+// the sign of zero.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,13 +29,12 @@ std::vector<Tensor> pairs() {
 
 std::string text(double x) { return std::isnan(x) ? "nan" : (std::signbit(x) ? "-" : "+") + std::to_string(std::fabs(x)); }
 
-/// The results by reference, after they were held against the loop form.
-std::vector<double> both(const std::string& call) {
+/// The results by reference, after they were held against the loop form. The one node has the graph's inputs as operands.
+std::vector<double> both(const std::string& text_of_graph, const std::vector<Tensor>& inputs) {
   std::vector<double> out;
-  auto graph = ir::parse("graph main(x: f32[49], y: f32[49]) { r = " + call + " return r }", table());
+  auto graph = ir::parse(text_of_graph, table());
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return out;
-  const std::vector<Tensor> inputs = pairs();
   const auto want = evaluate(**graph, inputs);
   EXPECT_TRUE(want) << want.error().text();
   const ir::NodeId node = *(*graph)->nodes().begin();
@@ -47,9 +47,13 @@ std::vector<double> both(const std::string& call) {
   EXPECT_TRUE(got) << got.error().text();
   for (int64_t i = 0; got && i < (*want)[0].count(); ++i) {
     out.push_back((*want)[0].number(i));
-    EXPECT_EQ(text((*got)[0].number(i)), text(out.back())) << call << " of " << inputs[0].number(i) << ", " << inputs[1].number(i);
+    EXPECT_EQ(text((*got)[0].number(i)), text(out.back())) << text_of_graph << " element " << i;
   }
   return out;
+}
+
+std::vector<double> both(const std::string& call) {
+  return both("graph main(x: f32[49], y: f32[49]) { r = " + call + " return r }", pairs());
 }
 
 TEST(SpecialValues, MinAndMaxOrderZerosAndKeepNaN) {
@@ -66,6 +70,30 @@ TEST(SpecialValues, MinAndMaxOrderZerosAndKeepNaN) {
 
 TEST(SpecialValues, WhatIsMadeOfMinAndMaxAgreesWithItsReference) {
   for (const char* call : {"Relu(x)", "HardSigmoid(x)", "HardSwish(x)", "Softplus(x)", "Mish(x)", "Celu(x)"}) both(call);
+}
+
+/// An image of 1 to 16, four a row, looked up at these places, x before y.
+std::vector<double> looked_up(const std::string& how, const std::vector<double>& places) {
+  Tensor image = *Tensor::make(DType::f32, {1, 1, 4, 4});
+  Tensor grid = *Tensor::make(DType::f32, {1, 1, static_cast<int64_t>(places.size()) / 2, 2});
+  for (int64_t i = 0; i < 16; ++i) image.set_number(i, static_cast<double>(i + 1));
+  for (size_t i = 0; i < places.size(); ++i) grid.set_number(static_cast<int64_t>(i), places[i]);
+  const std::string types = "x: f32[1,1,4,4], g: " + type_text(grid.dtype(), grid.shape());
+  return both("graph main(" + types + ") { r = GridSample(x, g, " + how + ") return r }", {image, grid});
+}
+
+TEST(SpecialValues, AGridsPlaceThatIsNoNumberIsTheFirstCorner) {
+  // What ONNX Runtime gives too; ONNX says nothing of it.
+  const std::vector<double> places = {NAN, NAN, NAN, 0.25, INFINITY, 0.25, -INFINITY, 0.25, 0.25, NAN, 1e20, 0.25, -1e20, 0.25};
+  using List = std::vector<double>;
+  EXPECT_EQ(looked_up("align_corners=0", places), (List{0.25, 4.5, 4.5, 4.5, 1.5, 4.5, 4.5}));
+  EXPECT_EQ(looked_up("align_corners=1", places), (List{1, 8.5, 8.5, 8.5, 2.875, 8.5, 8.5}));
+  for (std::string mode : {"border", "reflection"}) {
+    EXPECT_EQ(looked_up("padding_mode=\"" + mode + "\"", places), (List{1, 9, 9, 9, 3, 9, 9}));
+    EXPECT_EQ(looked_up("mode=\"nearest\", padding_mode=\"" + mode + "\"", places), (List{1, 9, 9, 9, 3, 9, 9}));
+  }
+  EXPECT_EQ(looked_up("mode=\"cubic\"", {NAN, NAN}), looked_up("mode=\"cubic\"", {-1, -1}));
+  EXPECT_EQ(looked_up("align_corners=0", {1e6, 0.25}), List{0}) << "far away is outside";
 }
 
 }  // namespace

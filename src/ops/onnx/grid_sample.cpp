@@ -12,6 +12,9 @@ namespace {
 
 enum class Padding { zeros, border, reflection };
 
+/// A place that is no number, or farther away than integers reach, is the first corner, as in ONNX Runtime; ONNX says nothing of it.
+constexpr double kFarthest = 0x1p62;
+
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 1, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
@@ -66,6 +69,7 @@ struct Sampler {
   void place(size_t axis, double normal) {
     const double n = static_cast<double>(sizes[axis]);
     double x = corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2;
+    if (!(std::abs(x) < kFarthest)) x = low();
     if (taps == 1) x = std::nearbyint(x);
     if (x < low() || x > high(axis)) {
       if (padding == Padding::border) x = std::clamp(x, 0.0, n - 1);
@@ -154,6 +158,7 @@ struct AxisForm {
 
   std::vector<Tap> taps(Expr normal, int count) const {
     Expr x = corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2;
+    x = select(abs(x) < kFarthest, x, low);
     if (count == 1) x = unary(ExprOp::round_even, x);
     if (padding == Padding::border) x = select(logical_or(x < low, high < x), max(min(x, n - 1), 0), x);
     if (padding == Padding::reflection) x = folded(x);
