@@ -78,7 +78,6 @@ class Inliner {
 
   /// Whether evaluating the map at this access costs no more than storing it saves.
   bool worth_it(const Nest& map, const Group& group, const Nest& reader, size_t access, int accesses_in_all) const {
-    const BodyCost cost = cost_of(map);
     const bool operand = (group.kind == GroupKind::contract || group.kind == GroupKind::attention) && &reader == &group.nests[0];
     if (operand) {
       // A contraction reads its operands many times: plain views only; attention's mask (access 3 and on) where cheap in all.
@@ -86,6 +85,7 @@ class Inliner {
     }
     if (is_view(map)) return true;
     if (accesses_in_all == 1 && reads_once(reader.accesses[access], reader, plan_)) return true;
+    const BodyCost cost = cost_of(map);
     return cost.transcendental == 0 && cost.arithmetic <= 3 && cost.loads <= 2 && !cost.indirect;
   }
 
@@ -132,8 +132,11 @@ class Inliner {
 
   /// What is equal along its diagonals and costs something is better stored as one element a diagonal than computed for each.
   static bool is_band(const Nest& map) {
-    const BodyCost cost = cost_of(map);
-    return (cost.loads > 0 || cost.transcendental > 0 || cost.arithmetic > 3) && !is_view(map) && diagonal_of(map);
+    const auto computes_much = [&] {
+      const BodyCost cost = cost_of(map);
+      return cost.transcendental > 0 || cost.arithmetic > 3;
+    };
+    return !is_view(map) && (!map.accesses.empty() || computes_much()) && diagonal_of(map);
   }
 
   /// Query, key and value of attention are read in fixed steps and always inside their arrays.

@@ -36,12 +36,11 @@ bool is_transcendental(ExprOp op) {
   }
 }
 
-bool is_leaf(ExprOp op) { return op == ExprOp::constant || op == ExprOp::input || op == ExprOp::axis || op == ExprOp::dim; }
-
-void visit(const Expr& e, std::unordered_set<const ExprNode*>& seen, const std::function<void(const ExprNode&)>& f) {
-  if (!e || !seen.insert(e.get()).second) return;
-  f(*e);
-  for (const Expr& a : e.args()) visit(a, seen, f);
+bool mentions(const Expr& e, ExprOp leaf, int index, std::unordered_set<const ExprNode*>& seen) {
+  if (!e) return false;
+  if (e.op() == leaf) return index < 0 || e->index == index;
+  if (e.args().empty() || !seen.insert(e.get()).second) return false;
+  return std::ranges::any_of(e.args(), [&](const Expr& a) { return mentions(a, leaf, index, seen); });
 }
 
 bool is_input(const Expr& e, int index) { return e && e.op() == ExprOp::input && e->index == index; }
@@ -50,52 +49,45 @@ bool is_axis(const Expr& e, int index) { return e && e.op() == ExprOp::axis && e
 }  // namespace
 
 bool mentions(const Expr& e, ExprOp leaf, int index) {
-  bool found = false;
   std::unordered_set<const ExprNode*> seen;
-  visit(e, seen, [&](const ExprNode& n) { found |= n.op == leaf && (index < 0 || n.index == index); });
-  return found;
-}
-
-BodyCost cost_of(const Nest& nest) {
-  BodyCost cost;
-  std::unordered_set<const ExprNode*> seen;
-  for (const NestOutput& o : nest.outputs) {
-    visit(o.value, seen, [&](const ExprNode& n) {
-      if (is_leaf(n.op)) return;
-      is_transcendental(n.op) ? ++cost.transcendental : ++cost.arithmetic;
-    });
-  }
-  cost.loads = static_cast<int>(nest.accesses.size());
-  for (const NestAccess& a : nest.accesses) {
-    for (const Expr& e : a.index) cost.indirect |= mentions(e, ExprOp::input);
-    cost.indirect |= mentions(a.flat, ExprOp::input);
-  }
-  return cost;
+  return mentions(e, leaf, index, seen);
 }
 
 namespace {
 
-/// Every value of an expression after its operands, each once; numbers and positions are none.
-void in_order(const Expr& e, std::unordered_set<const ExprNode*>& seen, std::vector<const ExprNode*>& out) {
-  if (!e || e.op() == ExprOp::constant || e.op() == ExprOp::axis || e.op() == ExprOp::dim || !seen.insert(e.get()).second) return;
-  for (const Expr& a : e.args()) in_order(a, seen, out);
-  out.push_back(e.get());
+/// The values that a body computes or loads, each after its operands; numbers and positions are none.
+struct Values {
+  std::vector<const ExprNode*> order;
+  std::unordered_map<const ExprNode*, size_t> place;
+
+  explicit Values(const Nest& nest) {
+    for (const NestOutput& o : nest.outputs) add(o.value);
+  }
+  void add(const Expr& e) {
+    if (!e || e.op() == ExprOp::constant || e.op() == ExprOp::axis || e.op() == ExprOp::dim || place.contains(e.get())) return;
+    for (const Expr& a : e.args()) add(a);
+    place.emplace(e.get(), order.size());
+    order.push_back(e.get());
+  }
+};
+
+BodyCost cost_of(const Values& values) {
+  BodyCost cost;
+  for (const ExprNode* n : values.order)
+    if (n->op != ExprOp::input) is_transcendental(n->op) ? ++cost.transcendental : ++cost.arithmetic;
+  return cost;
 }
 
-}  // namespace
-
-int most_live(const Nest& nest) {
-  std::vector<const ExprNode*> order;
-  std::unordered_set<const ExprNode*> seen;
-  for (const NestOutput& o : nest.outputs) in_order(o.value, seen, order);
-  std::unordered_map<const ExprNode*, size_t> last;  // who reads it last; itself: it is stored at once
+int most_live(const Values& values) {
+  const std::vector<const ExprNode*>& order = values.order;
+  std::vector<size_t> last(order.size());  // who reads it last; itself: it is stored at once
   for (size_t k = 0; k < order.size(); ++k) {
-    last[order[k]] = k;
+    last[k] = k;
     for (const Expr& a : order[k]->args)
-      if (auto found = last.find(a.get()); found != last.end()) found->second = k;
+      if (auto found = values.place.find(a.get()); found != values.place.end()) last[found->second] = k;
   }
   std::vector<int> ends(order.size(), 0);
-  for (const auto& [node, reader] : last) ++ends[reader];
+  for (size_t reader : last) ++ends[reader];
   int live = 0, most = 0;
   for (int ending : ends) {
     most = std::max(most, ++live);
@@ -104,10 +96,28 @@ int most_live(const Nest& nest) {
   return most;
 }
 
+}  // namespace
+
+BodyCost cost_of(const Nest& nest) {
+  BodyCost cost = cost_of(Values(nest));
+  cost.loads = static_cast<int>(nest.accesses.size());
+  cost.indirect = is_indirect(nest);
+  return cost;
+}
+
+bool is_indirect(const Nest& nest) {
+  return std::ranges::any_of(nest.accesses, [](const NestAccess& a) {
+    return mentions(a.flat, ExprOp::input) || std::ranges::any_of(a.index, [](const Expr& e) { return mentions(e, ExprOp::input); });
+  });
+}
+
+int most_live(const Nest& nest) { return most_live(Values(nest)); }
+
 bool within_budget(const Nest& nest) {
-  const BodyCost cost = cost_of(nest);
+  const Values values(nest);
+  const BodyCost cost = cost_of(values);
   return cost.transcendental <= kBodyBudget.transcendental && cost.arithmetic + cost.transcendental <= kBodyBudget.operations &&
-         most_live(nest) <= kBodyBudget.live;
+         most_live(values) <= kBodyBudget.live;
 }
 
 bool is_map(const Nest& nest) {
@@ -123,7 +133,7 @@ bool is_map(const Nest& nest) {
 
 bool is_view(const Nest& nest) {
   return is_map(nest) && nest.accesses.size() == 1 && is_input(nest.outputs[0].value, 0) &&
-         nest.accesses[0].dtype == nest.outputs[0].dtype && !cost_of(nest).indirect;
+         nest.accesses[0].dtype == nest.outputs[0].dtype && !is_indirect(nest);
 }
 
 bool is_sum_of_products(const Nest& nest) {
@@ -136,7 +146,7 @@ bool is_sum_of_products(const Nest& nest) {
     if (axis.kind == ops::Axis::Kind::scanned) return false;
   for (const NestAccess& a : nest.accesses)
     if (a.dtype != DType::f32) return false;
-  return !cost_of(nest).indirect;
+  return !is_indirect(nest);
 }
 
 void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf) {

@@ -11,9 +11,12 @@ struct BodyCost {
   int arithmetic = 0;
   int transcendental = 0;
   int loads = 0;
-  bool indirect = false;  ///< an access whose place is itself loaded
+  bool indirect = false;  ///< is_indirect
 };
 BodyCost cost_of(const Nest& nest);
+
+/// There is an access whose place is itself loaded.
+bool is_indirect(const Nest& nest);
 
 /// Values that are held at once where the body is evaluated operand by operand: what a kernel needs registers for.
 int most_live(const Nest& nest);
