@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "codegen/emit.h"
 #include "codegen/inline.h"
 #include "codegen/kernel.h"
 #include "ir/text.h"
@@ -150,6 +151,17 @@ TEST(Chain, HasTileCodeInProportion) {
   }
   EXPECT_LE(most, 400u);
   EXPECT_LE(registers, 3000u * 8);
+}
+
+/// Three hundred results are as many kernels, each with functions of its own: they call those, or the code would be mostly their copies.
+TEST(Chain, WithManyResultsHasMachineCodeInProportion) {
+  const Text t = chain(3000, 300);
+  Planned p = planned(t.text);
+  std::vector<TileKernel> kernels;
+  for (const Group& g : p.plan.groups) kernels.push_back(lower_nests(g, p.plan, Target{})->tile);
+  const auto code = emit(kernels, Target{});
+  ASSERT_TRUE(code) << code.error().text();
+  EXPECT_LE(code->bytes.size(), t.nodes * 64);
 }
 
 /// A repeated block is generated once, wherever the budget cuts it.
