@@ -167,26 +167,45 @@ Result<std::vector<int>> normal_axes(const NodeView& view, const Ints& axes, int
 }
 
 namespace {
-/// The sizes that a common size was made of: the leaves of its max.
-void parts_of(Dim d, std::vector<Dim>& out) {
-  const DimNode* n = d.node();
-  if (n && n->kind == DimNode::Kind::select && n->operands[2] == Dim(0) && n->operands[1].node() &&
-      n->operands[1].node()->kind == DimNode::Kind::max)
-    return parts_of(n->operands[1], out);
-  if (n && n->kind == DimNode::Kind::max) {
-    for (Dim part : n->operands) parts_of(part, out);
-    return;
-  }
-  if (std::ranges::find(out, d) == out.end()) out.push_back(d);
+bool is_a(Dim d, DimNode::Kind kind) { return d.node() && d.node()->kind == kind; }
+
+bool contains(const std::vector<Dim>& dims, Dim d) { return std::ranges::find(dims, d) != dims.end(); }
+
+/// The operands of nested mins or maxs. One with a number is no set of sizes, but bounds one.
+void leaves_of(Dim d, DimNode::Kind kind, std::vector<Dim>& out) {
+  if (is_a(d, kind) && !d.node()->operands[1].is_number())
+    for (Dim part : d.node()->operands) leaves_of(part, kind, out);
+  else if (!contains(out, d)) out.push_back(d);
 }
 
 /// A size that is 0 exactly where `d` is.
 Dim zero_with(Dim d) {
-  const DimNode* n = d.node();
-  if (n && n->kind == DimNode::Kind::min)
+  if (is_a(d, DimNode::Kind::min))
     for (size_t k : {0, 1})
-      if (n->operands[k].lower() > 0) return zero_with(n->operands[1 - k]);
+      if (d.node()->operands[k].lower() > 0) return zero_with(d.node()->operands[1 - k]);
   return d;
+}
+
+/// Either all of them are 0 or none.
+bool agree_on_zero(const std::vector<Dim>& parts) {
+  return std::ranges::all_of(parts, [](Dim part) { return part.lower() > 0; }) ||
+         std::ranges::all_of(parts, [&](Dim part) { return zero_with(part) == zero_with(parts[0]); });
+}
+
+/// The sizes that a common size was made of: the leaves of its max. A max that a model computed is one size: it is not 0 where one of its
+/// operands is.
+void parts_of(Dim d, std::vector<Dim>& out) {
+  std::vector<Dim> leaves, tested;
+  if (is_a(d, DimNode::Kind::select) && d.node()->operands[2] == Dim(0)) {
+    leaves_of(d.node()->operands[0], DimNode::Kind::min, tested);
+    leaves_of(d.node()->operands[1], DimNode::Kind::max, leaves);
+    if (!std::ranges::is_permutation(leaves, tested)) leaves = {d};
+  } else {
+    leaves_of(d, DimNode::Kind::max, leaves);
+    if (!agree_on_zero(leaves)) leaves = {d};
+  }
+  for (Dim leaf : leaves)
+    if (!contains(out, leaf)) out.push_back(leaf);
 }
 
 /// Each is 1 or one size that is common to all: that one. One form for each set of sizes, in whatever order they met.
@@ -194,14 +213,17 @@ Dim common_size(Dim a, Dim b) {
   std::vector<Dim> parts;
   parts_of(a, parts);
   parts_of(b, parts);
+  // Where a size stands by itself it is not below 0.
+  std::erase_if(parts, [&](Dim part) {
+    return is_a(part, DimNode::Kind::max) && part.node()->operands[1] == Dim(0) && contains(parts, part.node()->operands[0]);
+  });
   std::ranges::sort(parts, {}, [](Dim d) { return d.is_number() ? 0 : d.node()->id + 1; });
   Dim least = parts[0], most = parts[0];
   for (Dim part : parts) {
     least = min(least, part);
     most = max(most, part);
   }
-  const bool agree = std::ranges::all_of(parts, [&](Dim part) { return zero_with(part) == zero_with(parts[0]); });
-  return agree || least.lower() > 0 ? most : select(least, most, 0);
+  return agree_on_zero(parts) ? most : select(least, most, 0);
 }
 }  // namespace
 
