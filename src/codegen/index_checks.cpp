@@ -30,10 +30,17 @@ bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
   return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
 }
 
-void note(const std::vector<Expr>& index, ArrayId table, const Nest& nest, const Plan& plan, std::vector<LoadedIndex>& out) {
+bool mentions_access(const Expr& e, int access) {
+  if (e.op() == ExprOp::input) return e->index == access;
+  return std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions_access(x, access); });
+}
+
+/// within: where the place is looked at; null: everywhere. An index that it asks about is held by it.
+void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
+          std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {
     const int k = loaded_from(index[d]);
-    if (k < 0 || !is_integer(nest.accesses[k].dtype)) continue;
+    if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions_access(within, k))) continue;
     const NestAccess& from = nest.accesses[k];
     bool whole = true;
     for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);
@@ -45,10 +52,8 @@ void note(const std::vector<Expr>& index, ArrayId table, const Nest& nest, const
 
 std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan) {
   std::vector<LoadedIndex> out;
-  for (const NestAccess& a : nest.accesses)
-    if (!a.within) note(a.index, a.array, nest, plan, out);
-  for (const NestOutput& o : nest.outputs)
-    if (!o.within) note(o.index, o.array, nest, plan, out);
+  for (const NestAccess& a : nest.accesses) note(a.index, a.within, a.array, nest, plan, out);
+  for (const NestOutput& o : nest.outputs) note(o.index, o.within, o.array, nest, plan, out);
   return out;
 }
 

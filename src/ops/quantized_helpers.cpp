@@ -23,7 +23,9 @@ Result<void> require_parameter(const NodeView& view, size_t input, Side side, co
   if (!view.has(input) || !view.type(input).has_rank() || view.type(input).count() == Dim(1)) return {};
   if (view.rank(input) != 1) return require_broadcast(view, input, shape);
   const size_t axis = side == Side::rows ? std::max<size_t>(shape.size(), 2) - 2 : shape.size() - 1;
-  if (axis < shape.size()) return require_sizes(view, input, {shape[axis]});
+  if (axis < shape.size())
+    return require_spreads(view, view.type(input).dim(0), shape[axis],
+                           "sizes of operand " + std::to_string(input) + " and its rows or columns");
   return require_single(view, input);
 }
 

@@ -13,6 +13,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/casts.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules {
@@ -32,6 +33,9 @@ struct Attention {
   bool guarded = false;
   bool may_mask_rows = false;  ///< with -inf, from end to end, or nothing is known of that
 };
+
+/// The cap's own factor scales as well.
+double scale_of(const Attention& found) { return found.softcap > 0 ? found.scale * found.softcap : found.scale; }
 
 /// The other operand of a product with one number; the number goes into `scale`, and `taker` takes the product.
 ValueId strip_scale(const Look& m, ValueId value, double& scale, Match* taker = nullptr) {
@@ -241,6 +245,9 @@ bool match_attention(Match& m) {
   if (!softmax || m.axis(softmax, "axis", -1, p) != *rank - 1) return false;
   if (!strip_masks(m, m.operand(softmax, 0), found) || found.scale <= 0) return false;
   if (!shapes_fit(m, found)) return false;
+  const DType dtype = m.dtype(found.q);
+  if (!fits_attribute(scale_of(found), dtype) || !fits_attribute(found.softcap, dtype))
+    return m.refuse("the scale has more digits than an attribute");
   for (const Layer& layer : found.masks) {
     if (!mask_fits(m, found, layer.condition ? layer.condition : layer.value)) return false;
     if (!layer.condition && m.dtype(layer.value) != m.dtype(found.q)) return false;
@@ -303,7 +310,7 @@ bool to_attention(const Match& m, Rewriter& w) {
   if (mask) inputs.push_back(mask);
   for (ValueId& v : inputs) v = with_heads(m, w, v, rank);
   std::vector<std::pair<std::string, ir::Attribute>> how;
-  how.emplace_back("scale", static_cast<float>(found.softcap > 0 ? found.scale * found.softcap : found.scale));
+  how.emplace_back("scale", static_cast<float>(scale_of(found)));
   if (found.softcap > 0) how.emplace_back("softcap", static_cast<float>(found.softcap));
   if (found.guarded) how.emplace_back("masked_rows", std::string("clean"));
   else if (found.may_mask_rows) how.emplace_back("masked_rows", std::string("nan"));

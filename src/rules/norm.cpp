@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/casts.h"
 
 namespace tenon::rules {
 using namespace rewrite;
@@ -63,6 +64,7 @@ bool divided(Match& m, ValueId x, ValueId deviation) {
   found.x = found.centred ? m.operand(sub, 0) : x;
   const DimList* shape = m.shape(found.x);
   if (!shape || !shape->back().is_number() || !is_real_arithmetic(m.dtype(found.x))) return false;
+  if (!fits_attribute(found.epsilon, m.dtype(found.x))) return m.refuse("epsilon has more digits than an attribute");
   m.keep(found);
   return true;
 }

@@ -47,4 +47,6 @@ ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype) {
   return w("Cast", {value}, {{"to", static_cast<int64_t>(dtype)}});
 }
 
+bool fits_attribute(double number, DType dtype) { return dtype != DType::f64 || static_cast<double>(static_cast<float>(number)) == number; }
+
 }  // namespace tenon::rules

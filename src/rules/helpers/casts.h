@@ -19,4 +19,7 @@ ir::ValueId constant_as(rewrite::Rewriter& w, const rewrite::Look& look, ir::Val
 
 ir::ValueId cast_to(rewrite::Rewriter& w, ir::ValueId value, DType dtype);
 
+/// Whether `number`, in a computation of that dtype, may become an attribute, which is an f32: f64 would lose digits.
+bool fits_attribute(double number, DType dtype);
+
 }  // namespace tenon::rules
