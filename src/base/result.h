@@ -58,6 +58,11 @@ class [[nodiscard]] Error {
     if (d_->place.empty()) d_->place = std::move(place);
     return std::move(*this);
   }
+  /// Where the caller alone knows the place.
+  Error&& placed_at(std::string place) && {
+    d_->place = std::move(place);
+    return std::move(*this);
+  }
 
   const Diagnostic& operator*() const { return *d_; }
   const Diagnostic* operator->() const { return d_.get(); }

@@ -327,7 +327,7 @@ class ProgramBuilder {
     }
     for (uint32_t b : s.buffers) touch(b);
     for (uint32_t b : s.results) touch(b);
-    s.label = graph_.node(group.node).op->name;
+    s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
     return {};
   }

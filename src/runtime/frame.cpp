@@ -232,7 +232,9 @@ Result<void> Frame::run_opaque(const Step& step) {
   std::vector<const Tensor*> in(step.buffers.size(), nullptr);
   for (size_t k = 0; k < step.buffers.size(); ++k)
     if (step.buffers[k] != kMissing) in[k] = &operands[k];
-  std::vector<Tensor> out = TRY(opaque_[step.code]->run(in));
+  auto ran = opaque_[step.code]->run(in);
+  if (!ran) return std::move(ran).error().placed_at(step.label);  // its text, which equal nodes share, knows no name
+  std::vector<Tensor> out = *std::move(ran);
   if (out.size() < step.results.size()) return fail(Code::internal, step.label, "an opaque op returned too few results");
   for (size_t k = 0; k < step.results.size(); ++k)
     if (step.results[k] != kMissing) TRY(own(out[k], step, operands));

@@ -50,6 +50,14 @@ TEST(Assumptions, AddOfUnequalSizesIsRefusedAndOfOneSpread) {
   expect_refused(kAdd, {f32({0}), f32({2})}, {"sum"});
 }
 
+TEST(Assumptions, OfOpsByReferenceNameTheNode) {
+  expect_refused(R"(graph(a: f32[n,4], i: i64[p,d], u: f32[q,4]) {
+    c = ScatterND(a, i, u) @"put"
+    return c
+  })",
+                 {f32({3, 4}), Tensor::of_i64({2, 1}, std::vector<int64_t>{0, 1}), f32({3, 4})}, {"put"});
+}
+
 TEST(Assumptions, ZeroSpreadsOverOne) {
   auto got = testing::compiled_results(*ir::parse(kAdd, ops::table()), std::vector{f32({0}), f32({1})}, 3);
   ASSERT_TRUE(got) << got.error().text();
