@@ -131,7 +131,7 @@ TEST(Control, RefusesATripCountThatIsNotOneNumber) {
   const auto got = (*context)->run(std::vector<Tensor>{Tensor::of_i64({2}, std::vector<int64_t>{1, 2}), random(DType::f32, {2}, 8)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code(), Code::bad_input);
-  EXPECT_EQ(got.error()->place, "Loop");
+  EXPECT_EQ(got.error()->place, "node 'y' (Loop)");
 }
 
 }  // namespace
