@@ -116,12 +116,21 @@ def small_config(kind: str, model_type: str, narrow: bool) -> transformers.Pretr
     shrink(config, SMALL if narrow else SHALLOW, LISTS if narrow else LISTS[:1])
     replace_backbone(config)
     put(config, "use_cache", False)
+    if getattr(config, "vocab_size", 0) is None:
+        config.vocab_size = VOCABULARY
     if kind in ("vision", "detection"):
         config.num_labels = 5
     return config
 
 
 # ---------------------------------------------------------------- cases
+
+
+def feature_width(config: transformers.PretrainedConfig) -> int:
+    """Numbers a frame, by whichever name the configuration or one inside it has for them."""
+    configs = (config, *(value for value in vars(config).values() if isinstance(value, transformers.PretrainedConfig)))
+    names = ("feature_projection_input_dim", "input_dim", "num_mel_bins", "input_feat_per_channel")
+    return next((width for name in names for each in configs if (width := getattr(each, name, None))), 80)
 
 
 def samples_of(kind: str, network: nn.Module) -> tuple[list[Arrays], dict[str, dict[int, str]]]:
@@ -137,7 +146,7 @@ def samples_of(kind: str, network: nn.Module) -> tuple[list[Arrays], dict[str, d
     if "input_values" in taken:
         waves = [random_generator(k).standard_normal((2, length), numpy.float32) for k, length in enumerate(WAVE)]
         return [{"input_values": wave} for wave in waves], {"input_values": {1: "samples"}}
-    width = getattr(network.config, "num_mel_bins", None) or getattr(network.config, "input_feat_per_channel", 80)
+    width = feature_width(network.config)
     features = [random_generator(k).standard_normal((2, length, width), numpy.float32) for k, length in enumerate(FRAMES)]
     return [{network.main_input_name: each} for each in features], {network.main_input_name: {1: "frames"}}
 

@@ -67,7 +67,9 @@ Result<DimList> window_outputs(const NodeView& view, const Windows& windows, con
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dim stride = windows.strides[i];
     const Dim padded = sizes[i] + windows.begin[i] + windows.end[i], reach = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
-    TRY(require_at_least(view, padded, reach, "the padded input is smaller than its window"));
+    // With ceil_mode the last window may reach over the end by less than its stride, though it is the only one.
+    const Dim beyond = windows.ceil_mode ? stride - 1 : Dim(0);
+    TRY(require_at_least(view, padded, reach - beyond, "the padded input is smaller than its window"));
     const Dim room = padded - reach;
     Dim count = (windows.ceil_mode ? ceil_div(room, stride) : floor_div(room, stride)) + 1;
     // A window that would start in the padding behind the data is left out (ONNX pooling, ceil_mode).

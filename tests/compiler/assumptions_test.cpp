@@ -64,6 +64,15 @@ TEST(Assumptions, ZeroSpreadsOverOne) {
   EXPECT_EQ((*got)[0].shape(), Sizes({0}));
 }
 
+TEST(Assumptions, AWindowMayReachOverTheEndByLessThanItsStrideInCeilMode) {
+  for (std::string op : {"AveragePool", "MaxPool", "LpPool"}) {
+    const std::string pool = "graph(a: f32[1,2,h,w]) { c = " + op + "(a, kernel_shape=[8, 8], strides=[8, 8], ceil_mode=";
+    expect_accepted(pool + "1) return c }", {f32({1, 2, 2, 3})});
+    expect_refused(pool + "0) return c }", {f32({1, 2, 2, 3})}, {"h between 8 and"});
+    expect_refused(pool + "1, dilations=[2, 2]) return c }", {f32({1, 2, 2, 3})}, {"h between 8 and"});
+  }
+}
+
 TEST(Assumptions, OfContractionsReshapesAndScatters) {
   expect_refused(R"(graph(a: f32[n,k], b: f32[l,m]) {
     c = MatMul(a, b) @"product"
