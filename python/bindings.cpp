@@ -53,33 +53,86 @@ tenon::DType dtype_of(nb::dlpack::dtype type) {
   return tenon::DType::none;
 }
 
+bool is_optional(tenon::ValueKind kind) { return kind == tenon::ValueKind::optional || kind == tenon::ValueKind::optional_sequence; }
+
+const char* name_of(tenon::ValueKind kind) {
+  if (kind == tenon::ValueKind::tensor) return "tensor";
+  return is_optional(kind) ? "optional" : "sequence";
+}
+
 std::string port_text(const tenon::Port& port) {
   std::string out = std::string(tenon::name_of(port.dtype)) + "[";
   for (size_t k = 0; k < port.dimensions.size(); ++k) out += (k ? "," : "") + port.dimensions[k];
-  return out + "]";
+  out += "]";
+  if (port.kind == tenon::ValueKind::sequence || port.kind == tenon::ValueKind::optional_sequence) out = "seq(" + out + ")";
+  return is_optional(port.kind) ? "optional(" + out + ")" : out;
 }
 
-/// An input where it lies. Arrays that are not C-contiguous are copied (by nanobind); anything else than an array is refused.
-tenon::Array array_of(const nb::handle& value, const std::string& name, const tenon::Engine& engine, std::vector<AnyArray>& held) {
-  AnyArray array;
-  const auto refuse = [&](std::string what) {
-    std::string expected;
-    for (const tenon::Port& p : engine.inputs())
-      if (p.name == name) expected = port_text(p);
-    raise({tenon::Code::bad_input, "input '" + name + "'", std::move(what), expected, nb::type_name(value.type()).c_str(),
-           "give a NumPy array, or anything with __dlpack__"});
-  };
-  if (!nb::try_cast(nb::borrow(value), array, true)) refuse("this is no array in CPU memory with an element type that Tenon knows");
-  const tenon::DType dtype = dtype_of(array.dtype());
-  if (dtype == tenon::DType::none) refuse("this element type is not supported");
-  std::vector<int64_t> shape;
-  for (size_t k = 0; k < array.ndim(); ++k) shape.push_back(static_cast<int64_t>(array.shape(k)));
-  held.push_back(array);
-  return {dtype, std::move(shape), array.data(), array.nbytes()};
-}
+/// What `run` is given, as arrays: tensors where they lie; lists for sequences, None for an optional without element.
+class InputReader {
+ public:
+  explicit InputReader(const tenon::Engine& engine) : engine_(engine) {}
 
-/// A NumPy array that keeps the result's memory.
+  tenon::Array read(const nb::handle& value, const std::string& name) {
+    port_ = nullptr;
+    name_ = name;
+    for (const tenon::Port& p : engine_.inputs())
+      if (p.name == name) port_ = &p;
+    return of_kind(value, port_ ? port_->kind : tenon::ValueKind::tensor);
+  }
+
+ private:
+  tenon::Array of_kind(const nb::handle& value, tenon::ValueKind kind) {
+    switch (kind) {
+      case tenon::ValueKind::tensor: break;
+      case tenon::ValueKind::sequence: return sequence(value);
+      case tenon::ValueKind::optional:
+        return value.is_none() ? tenon::Array::optional() : tenon::Array::optional(of_kind(value, tenon::ValueKind::tensor));
+      case tenon::ValueKind::optional_sequence: return value.is_none() ? tenon::Array::optional() : tenon::Array::optional(sequence(value));
+    }
+    return tensor(value);
+  }
+
+  tenon::Array sequence(const nb::handle& value) {
+    if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) refuse(value, "this is no list of arrays", "give a list");
+    std::vector<tenon::Array> elements;
+    for (const nb::handle item : value) elements.push_back(tensor(item));
+    return tenon::Array::sequence(std::move(elements));
+  }
+
+  /// Arrays that are not C-contiguous are copied (by nanobind); anything else than an array is refused.
+  tenon::Array tensor(const nb::handle& value) {
+    AnyArray array;
+    if (!nb::try_cast(nb::borrow(value), array, true))
+      refuse(value, "this is no array in CPU memory with an element type that Tenon knows",
+             "give a NumPy array, or anything with __dlpack__");
+    const tenon::DType dtype = dtype_of(array.dtype());
+    if (dtype == tenon::DType::none) refuse(value, "this element type is not supported", "give a NumPy array, or anything with __dlpack__");
+    std::vector<int64_t> shape;
+    for (size_t k = 0; k < array.ndim(); ++k) shape.push_back(static_cast<int64_t>(array.shape(k)));
+    held_.push_back(array);
+    return {dtype, std::move(shape), array.data(), array.nbytes()};
+  }
+
+  [[noreturn]] void refuse(const nb::handle& value, std::string what, std::string advice) const {
+    raise({tenon::Code::bad_input, "input '" + name_ + "'", std::move(what), port_ ? port_text(*port_) : std::string(),
+           nb::type_name(value.type()).c_str(), std::move(advice)});
+  }
+
+  const tenon::Engine& engine_;
+  const tenon::Port* port_ = nullptr;
+  std::string name_;
+  std::vector<AnyArray> held_;  ///< until the run is over
+};
+
+/// A NumPy array that keeps the result's memory; a list of such for a sequence; None for an optional without element.
 nb::object numpy_of(const tenon::Array& array, const std::string& name) {
+  if (array.kind() == tenon::ValueKind::sequence) {
+    nb::list out;
+    for (const tenon::Array& e : array.elements()) out.append(numpy_of(e, name));
+    return out;
+  }
+  if (is_optional(array.kind())) return array.elements().empty() ? nb::none() : numpy_of(array.elements()[0], name);
   std::vector<size_t> shape(array.shape().begin(), array.shape().end());
   for (const TypePair& t : kTypes) {
     if (t.dtype != array.dtype()) continue;
@@ -96,11 +149,11 @@ nb::object numpy_of(const tenon::Array& array, const std::string& name) {
 }
 
 nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, bool guard) {
-  std::vector<AnyArray> held;
+  InputReader reader(engine);
   tenon::Arrays arrays;
   for (const auto& [key, value] : inputs) {
     const auto name = nb::cast<std::string>(key);
-    arrays.emplace(name, array_of(value, name, engine, held));
+    arrays.emplace(name, reader.read(value, name));
   }
   tenon::RunOptions options;
   options.threads = threads;
@@ -179,6 +232,7 @@ NB_MODULE(_tenon, m) {
   nb::class_<tenon::Port>(m, "Port")
       .def_ro("name", &tenon::Port::name)
       .def_prop_ro("dtype", [](const tenon::Port& p) { return std::string(tenon::name_of(p.dtype)); })
+      .def_prop_ro("kind", [](const tenon::Port& p) { return std::string(name_of(p.kind)); })
       .def_ro("dimensions", &tenon::Port::dimensions)
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
   nb::class_<tenon::Engine>(m, "Engine")

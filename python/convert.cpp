@@ -107,6 +107,12 @@ Tensor strings_of(const nb::object& array, Sizes shape) {
 }  // namespace
 
 nb::object numpy_of(const Tensor& tensor) {
+  if (tensor.dtype() == DType::optional) return tensor.count() > 0 ? numpy_of(tensor.elements()[0]) : nb::none();
+  if (tensor.dtype() == DType::sequence) {
+    nb::list out;
+    for (const Tensor& e : tensor.elements()) out.append(numpy_of(e));
+    return out;
+  }
   const DType dtype = tensor.dtype();
   if (dtype == DType::string) return numpy_of_strings(tensor);
   const NumpyType* type = numpy_type(dtype);

@@ -12,8 +12,8 @@ namespace tenon::python {
 
 namespace nb = nanobind;
 
-/// A NumPy array that shares the tensor's bytes (read-only); packed types are unpacked, strings become objects. Types that NumPy lacks
-/// need the package ml_dtypes. Raises not_supported.
+/// A NumPy array that shares the tensor's bytes (read-only); packed types are unpacked, strings become objects, sequences
+/// lists, an optional without element None. Types that NumPy lacks need the package ml_dtypes. Raises not_supported.
 nb::object numpy_of(const Tensor& tensor);
 /// A copy of anything that numpy.asarray takes. `dtype`: the element type wanted; none: the array's own.
 Tensor tensor_of(nb::handle array, DType dtype = DType::none);

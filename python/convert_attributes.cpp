@@ -79,7 +79,8 @@ ir::Attribute made(Kind kind, std::string_view name, nb::handle v) {
   switch (kind) {
     case Kind::integer: return integer_of(name, v);
     case Kind::number: return number_of(name, v);
-    case Kind::text: return text_of(name, v);
+    case Kind::text:
+    case Kind::type: return text_of(name, v);
     case Kind::ints: return list_of(name, v, integer_of);
     case Kind::floats: return list_of(name, v, number_of);
     case Kind::strings: return list_of(name, v, text_of);

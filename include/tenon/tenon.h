@@ -62,7 +62,8 @@ inline constexpr DType dtype_of<bool> = DType::boolean;
 template <>
 inline constexpr DType dtype_of<std::string> = DType::string;
 
-/// A dense, row-major tensor in memory of the caller's or the library's. Copying it copies no elements.
+/// A dense, row-major tensor in memory of the caller's or the library's; or a sequence of such, or an optional. Copying it copies no
+/// elements.
 class Array {
  public:
   Array() = default;
@@ -80,6 +81,21 @@ class Array {
   Array(std::vector<int64_t> shape, const C& elements)
       : Array(dtype_of<typename C::value_type>, std::move(shape), elements.data(), elements.size() * sizeof(typename C::value_type)) {}
 
+  static Array sequence(std::vector<Array> elements) { return Array(ValueKind::sequence, std::move(elements)); }
+  /// element: a tensor or a sequence.
+  static Array optional(Array element) {
+    const bool of_sequence = element.kind() == ValueKind::sequence;
+    std::vector<Array> elements;
+    elements.push_back(std::move(element));
+    return Array(of_sequence ? ValueKind::optional_sequence : ValueKind::optional, std::move(elements));
+  }
+  /// Without an element, of either kind.
+  static Array optional() { return Array(ValueKind::optional, {}); }
+
+  ValueKind kind() const { return kind_; }
+  /// Of a sequence; of an optional its element, or nothing.
+  const std::vector<Array>& elements() const { return elements_ ? *elements_ : none(); }
+  /// Of a tensor, as all that follows.
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& shape() const { return shape_; }
   const void* data() const { return data_; }
@@ -92,20 +108,31 @@ class Array {
   }
 
  private:
+  Array(ValueKind kind, std::vector<Array> elements)
+      : elements_(std::make_shared<const std::vector<Array>>(std::move(elements))), kind_(kind) {}
+  static const std::vector<Array>& none() {
+    static const std::vector<Array> empty;
+    return empty;
+  }
+
   DType dtype_ = DType::none;
   std::vector<int64_t> shape_;
   const void* data_ = nullptr;
   size_t bytes_ = 0;
   std::shared_ptr<const void> keeper_;
+  std::shared_ptr<const std::vector<Array>> elements_;
+  ValueKind kind_ = ValueKind::tensor;
 };
 using Arrays = std::map<std::string, Array>;
 
-/// An input or output. A dimension is a number or what the model calls it ("batch", "2*seq"), within its bounds.
+/// An input or output. A dimension is a number or what the model calls it ("batch", "2*seq"), within its bounds. Of a sequence or an
+/// optional, dtype and dimensions are those of each tensor in it ("?": any size; the one dimension "*": any shape).
 struct Port {
   std::string name;
   DType dtype = DType::none;
   std::vector<std::string> dimensions;
   std::vector<int64_t> lower, upper;
+  ValueKind kind = ValueKind::tensor;
 };
 
 /// Asks runs to end early; copies are the same token. stop() may be called from any thread.

@@ -8,7 +8,8 @@
 
 namespace tenon::inline v1 {
 
-/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files.
+/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files; but for the last two, which only running
+/// values have: their elements are tensors.
 enum class DType : uint8_t {
   none = 0,
   f32 = 1,
@@ -37,7 +38,12 @@ enum class DType : uint8_t {
   f8e8m0 = 24,
   u2 = 25,
   i2 = 26,
+  sequence = 254,
+  optional = 255,
 };
+/// What a value is: a tensor, or what holds tensors, which may differ in shape. The numbers are stored in engine files.
+enum class ValueKind : uint8_t { tensor = 0, sequence = 1, optional = 2, optional_sequence = 3 };
+
 /// "f32", "i64", "bool", ...: the names of the text form.
 TENON_API std::string_view name_of(DType dtype);
 

@@ -3,7 +3,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from os import PathLike
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 class SupportsDLPack(Protocol):
@@ -19,8 +18,13 @@ class Port:
     def dtype(self) -> str:
         """ "f32", "i64", "bool", ..."""
     @property
+    def kind(self) -> str:
+        """ "tensor", "sequence" or "optional"; of the latter two, dtype and dimensions are those of each tensor inside."""
+    @property
     def dimensions(self) -> list[str]:
         """Each a number or what the model calls it: ["batch", "16"]."""
+
+Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | None
 
 class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
@@ -29,8 +33,9 @@ class Engine:
     def inputs(self) -> list[Port]: ...
     @property
     def outputs(self) -> list[Port]: ...
-    def run(self, inputs: dict[str, NDArray[Any] | SupportsDLPack], *, threads: int = 0, guard: bool = False) -> dict[str, np.ndarray]:
-        """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory.
+    def run(self, inputs: dict[str, Given], *, threads: int = 0, guard: bool = False) -> dict[str, Any]:
+        """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory: NumPy arrays, lists of them
+        for sequences, None for an optional without element. Inputs likewise.
 
         Raises TenonError: bad_input, out_of_memory.
         """

@@ -17,6 +17,11 @@ size_t bytes_of_array(base::DType dtype, int64_t count) {
 }  // namespace
 
 base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name) {
+  if (array.kind() != ValueKind::tensor) {
+    std::vector<base::Tensor> elements;
+    for (const Array& e : array.elements()) elements.push_back(TRY(tensor_of(e, name)));
+    return base::Tensor::of_elements(array.kind() == ValueKind::sequence ? DType::sequence : DType::optional, std::move(elements));
+  }
   const auto dtype = array.dtype();
   const std::string place = "input '" + name + "'";
   const auto count = checked_count(array.shape());
@@ -36,12 +41,31 @@ base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name
   return base::Tensor::of_strings(array.shape(), {strings.begin(), strings.end()});
 }
 
+namespace {
+
+Array array_of_elements(base::DType kind, std::vector<Array> elements) {
+  if (kind == base::DType::sequence) return Array::sequence(std::move(elements));
+  return elements.empty() ? Array::optional() : Array::optional(std::move(elements[0]));
+}
+
+}  // namespace
+
 Array view_of(const base::Tensor& t) {
+  if (t.holds_tensors()) {
+    std::vector<Array> elements;
+    for (const base::Tensor& e : t.elements()) elements.push_back(view_of(e));
+    return array_of_elements(t.dtype(), std::move(elements));
+  }
   const void* data = t.dtype() == base::DType::string ? static_cast<const void*>(t.strings().data()) : t.data();
   return {t.dtype(), t.shape(), data, bytes_of_array(t.dtype(), t.count())};
 }
 
 base::Result<Array> owned_array(const base::Tensor& t) {
+  if (t.holds_tensors()) {
+    std::vector<Array> elements;
+    for (const base::Tensor& e : t.elements()) elements.push_back(TRY(owned_array(e)));
+    return array_of_elements(t.dtype(), std::move(elements));
+  }
   const size_t bytes = bytes_of_array(t.dtype(), t.count());
   const auto dtype = t.dtype();
   if (t.dtype() == base::DType::string) {

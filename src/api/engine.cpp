@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "api/arrays.h"
 #include "api/run_once.h"
@@ -9,9 +10,21 @@ namespace tenon::inline v1 {
 
 namespace {
 
+void add_dimensions_of_held(const runtime::Held& held, Port& port) {
+  if (held.unranked) port.dimensions = {"*"};
+  for (const int64_t size : held.sizes) {
+    port.dimensions.push_back(size < 0 ? "?" : std::to_string(size));
+    port.lower.push_back(std::max<int64_t>(size, 0));
+    port.upper.push_back(size < 0 ? std::numeric_limits<int64_t>::max() : size);
+  }
+}
+
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
-  for (const runtime::PortInfo& p : infos) out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper});
+  for (const runtime::PortInfo& p : infos) {
+    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind});
+    if (out.back().kind != ValueKind::tensor) add_dimensions_of_held(p.held, out.back());
+  }
   return out;
 }
 

@@ -66,7 +66,9 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
   std::vector<Memory> out(program.outputs.size());
   std::vector<std::vector<int64_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (k >= program.inputs.size() || inputs[k].shape().size() != program.inputs[k].shape.size()) return out;  // run() says what is wrong
+    const bool held = k < program.inputs.size() && program.inputs[k].held.kind != base::ValueKind::tensor;
+    if (k >= program.inputs.size() || (!held && inputs[k].shape().size() != program.inputs[k].shape.size()))
+      return out;  // run() says what is wrong
     shapes.push_back(inputs[k].shape());
   }
   if (inputs.size() != program.inputs.size()) return out;

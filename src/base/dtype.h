@@ -10,12 +10,14 @@ namespace tenon::inline base {
 
 using v1::DType;
 using v1::name_of;
+using v1::ValueKind;
 inline constexpr int kDTypeCount = 27;
 
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<DType> dtype_from_onnx(int64_t number);
 
-/// Bits an element takes in memory; 4-bit and 2-bit types are packed two and four to a byte. 0 for string and none.
+/// Bits an element takes in memory; 4-bit and 2-bit types are packed two and four to a byte. 0 for what has no bytes of its own: string,
+/// sequence, optional and none.
 int bits_of(DType dtype);
 /// Bytes that `count` elements take, packed types rounded up; count >= 0 and below 2^58.
 int64_t bytes_of(DType dtype, int64_t count);

@@ -45,6 +45,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept = default;
 Tensor::~Tensor() = default;
 
 Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
+  TENON_ASSERT(dtype != DType::sequence && dtype != DType::optional);
   const auto count = checked_count(shape);
   if (!count || *count >= int64_t{1} << 56) {
     return fail(Code::size_overflow, {}, "a tensor's size does not fit")
@@ -77,7 +78,7 @@ Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
 
 Tensor Tensor::view(DType dtype, Sizes shape, const void* bytes, std::shared_ptr<const void> keeper) {
   const auto count = checked_count(shape);
-  TENON_ASSERT(count.has_value() && dtype != DType::string);
+  TENON_ASSERT(count.has_value() && bits_of(dtype) > 0);
   Tensor t;
   t.dtype_ = dtype;
   t.shape_ = std::move(shape);
@@ -112,9 +113,19 @@ Tensor Tensor::of_strings(Sizes shape, std::vector<std::string> data) {
   return t;
 }
 
+Tensor Tensor::of_elements(DType kind, std::vector<Tensor> elements) {
+  TENON_ASSERT(kind == DType::sequence || (kind == DType::optional && elements.size() <= 1));
+  Tensor t;
+  t.dtype_ = kind;
+  t.shape_ = {static_cast<int64_t>(elements.size())};
+  t.count_ = t.shape_[0];
+  t.elements_ = std::make_shared<const std::vector<Tensor>>(std::move(elements));
+  return t;
+}
+
 Tensor Tensor::scalar(DType dtype, double value) {
   auto t = make(dtype, {});
-  TENON_ASSERT(t.has_value() && dtype != DType::string);
+  TENON_ASSERT(t.has_value() && bits_of(dtype) > 0);
   t->set_number(0, value);
   return *std::move(t);
 }
@@ -128,5 +139,22 @@ Tensor Tensor::reshaped(Sizes shape) const {
 }
 
 std::string type_text(DType dtype, const Sizes& shape) { return fmt::format("{}[{}]", name_of(dtype), fmt::join(shape, ",")); }
+
+std::string type_text(const Tensor& t) {
+  if (!t.holds_tensors()) return type_text(t.dtype(), t.shape());
+  constexpr size_t kMost = 6;
+  std::string out;
+  for (size_t k = 0; k < t.elements().size() && k <= kMost; ++k) out += (k ? "," : "") + (k < kMost ? type_text(t.elements()[k]) : "...");
+  return fmt::format("{}({})", name_of(t.dtype()), out);
+}
+
+Result<Tensor> owned(const Tensor& t) {
+  return with_each_tensor(t, [](const Tensor& e) -> Result<Tensor> {
+    if (!e.has_bytes() || e.keeper()) return e;
+    Tensor copy = TRY(Tensor::make(e.dtype(), e.shape()));
+    if (e.byte_size() > 0) std::memcpy(copy.mutable_data(), e.data(), static_cast<size_t>(e.byte_size()));
+    return copy;
+  });
+}
 
 }  // namespace tenon::inline base

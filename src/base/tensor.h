@@ -14,7 +14,8 @@ namespace tenon::inline base {
 
 using Sizes = std::vector<int64_t>;
 
-/// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes.
+/// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes. So do the elements of a
+/// sequence (tensors) and of an optional (one or none, a tensor or a sequence): values of rank 1 with the dtypes `sequence` and `optional`.
 /// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive.
 class Tensor {
  public:
@@ -34,6 +35,8 @@ class Tensor {
   static Tensor of_i64(Sizes shape, std::span<const int64_t> data);
   static Tensor of_strings(Sizes shape, std::vector<std::string> data);
   static Tensor scalar(DType dtype, double value);
+  /// kind: DType::sequence or DType::optional.
+  static Tensor of_elements(DType kind, std::vector<Tensor> elements);
 
   bool empty_handle() const { return dtype_ == DType::none; }
   DType dtype() const { return dtype_; }
@@ -53,6 +56,10 @@ class Tensor {
     return {reinterpret_cast<T*>(data_), static_cast<size_t>(count_)};
   }
   const std::shared_ptr<const void>& keeper() const { return keeper_; }
+  bool has_bytes() const { return bits_of(dtype_) > 0; }
+  bool holds_tensors() const { return dtype_ == DType::sequence || dtype_ == DType::optional; }
+  /// Of what holds tensors.
+  const std::vector<Tensor>& elements() const { return *elements_; }
   const std::vector<std::string>& strings() const { return *strings_; }
   std::vector<std::string>& mutable_strings() { return *strings_; }
 
@@ -73,6 +80,7 @@ class Tensor {
   std::byte* data_ = nullptr;
   std::shared_ptr<const void> keeper_;
   std::shared_ptr<std::vector<std::string>> strings_;
+  std::shared_ptr<const std::vector<Tensor>> elements_;
 };
 
 /// All elements as double (integers exact up to 2^53) or int64; back with rounding to `t`'s dtype.
@@ -82,5 +90,24 @@ void store_numbers(Tensor& t, std::span<const double> values);
 void store_integers(Tensor& t, std::span<const int64_t> values);
 /// "f32[2,3]"
 std::string type_text(DType dtype, const Sizes& shape);
+/// "f32[2,3]", "seq(f32[2],f32[3])", "optional()"; of many elements the first.
+std::string type_text(const Tensor& t);
+
+/// The tensor where its bytes are its own, else a copy: what whoever lent the bytes may overwrite. Errors: out_of_memory.
+Result<Tensor> owned(const Tensor& t);
+/// Calls visit(tensor) for the tensor itself, or for every tensor that it holds, in their order.
+template <class Visit>
+void each_tensor(const Tensor& t, Visit&& visit) {
+  if (!t.holds_tensors()) return visit(t);
+  for (const Tensor& e : t.elements()) each_tensor(e, visit);
+}
+/// The same value with convert(tensor) in the place of every tensor that it is or holds.
+template <class Convert>
+Result<Tensor> with_each_tensor(const Tensor& t, Convert&& convert) {
+  if (!t.holds_tensors()) return convert(t);
+  std::vector<Tensor> elements;
+  for (const Tensor& e : t.elements()) elements.push_back(TRY(with_each_tensor(e, convert)));
+  return Tensor::of_elements(t.dtype(), std::move(elements));
+}
 
 }  // namespace tenon::inline base

@@ -13,6 +13,7 @@
 #include "compiler/load.h"
 #include "files/npy.h"
 #include "files/npz.h"
+#include "runtime/held.h"
 
 namespace tenon::cli {
 
@@ -75,7 +76,8 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
 }
 
 void InputOptions::add_to(CLI::App& app) {
-  app.add_option("--input,--inputs", files, "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names")
+  app.add_option("--input,--inputs", files,
+                 "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names (of a sequence: NAME/0, NAME/1, ...)")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
   app.add_option("--seed", seed, "of the random inputs")->capture_default_str();
@@ -162,14 +164,49 @@ Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, 
   return t;
 }
 
+bool is_optional(const runtime::PortInfo& port) { return port.held.kind != ValueKind::sequence; }
+
+/// One of the tensors in a port that is none itself. Sizes that may be any are 2, shapes that may be any [3].
+Result<Tensor> random_element(const runtime::PortInfo& port, std::mt19937_64& random) {
+  Sizes shape = port.held.unranked ? Sizes{3} : port.held.sizes;
+  for (int64_t& s : shape) s = s < 0 ? 2 : s;
+  return random_tensor(port, shape, random);
+}
+
+/// A sequence is given as arrays NAME/0, NAME/1, ..., an optional tensor as NAME; otherwise the one has two elements that are drawn, and
+/// the other one.
+Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random) {
+  std::vector<Tensor> elements;
+  const bool alone = port.held.kind == ValueKind::optional;
+  const auto find = [&](const std::string& name) { return std::ranges::find(given, name, &files::NamedTensors::value_type::first); };
+  for (size_t k = 0; k == 0 || !alone; ++k) {
+    const auto found = find(alone ? port.name : fmt::format("{}/{}", port.name, k));
+    if (found == given.end()) break;
+    elements.push_back(found->second);
+  }
+  const size_t drawn = elements.empty() ? alone ? 1 : 2 : 0;
+  for (size_t k = 0; k < drawn; ++k) elements.push_back(TRY(random_element(port, random)));
+  if (alone) return Tensor::of_elements(DType::optional, std::move(elements));
+  Tensor sequence = Tensor::of_elements(DType::sequence, std::move(elements));
+  return is_optional(port) ? Tensor::of_elements(DType::optional, {std::move(sequence)}) : sequence;
+}
+
+/// Is `name` that of the port, or of a tensor in it?
+bool names_part_of(const std::string& name, const runtime::PortInfo& port) {
+  if (!runtime::is_held(port) || port.held.kind == ValueKind::optional) return name == port.name;
+  const std::string_view rest = std::string_view(name).substr(std::min(name.size(), port.name.size()));
+  return name.starts_with(port.name) && rest.size() > 1 && rest[0] == '/' && rest.find_first_not_of("0123456789", 1) == rest.npos;
+}
+
 Result<void> check_names(const files::NamedTensors& given, std::span<const runtime::PortInfo> ports) {
   std::set<std::string_view> seen;
   for (const auto& [name, tensor] : given) {
     const std::string place = "input '" + name + "'";
     if (!seen.insert(name).second) return fail(Code::bad_input, place, "the input is given twice").expected("one array").found("two");
-    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return p.name == name; })) continue;
+    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return names_part_of(name, p); })) continue;
     std::string names;
-    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + p.name;
+    for (const runtime::PortInfo& p : ports)
+      names += (names.empty() ? "" : ", ") + p.name + (runtime::is_held(p) && p.held.kind != ValueKind::optional ? "/0, ..." : "");
     return fail(Code::bad_input, place, "the model has no such input").expected(names.empty() ? "no input" : names).found(name);
   }
   return {};
@@ -200,9 +237,9 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   std::vector<Tensor> out;
   for (const runtime::PortInfo& port : ports) {
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
-    if (found != given.end()) out.push_back(found->second);
+    if (found != given.end() && !runtime::is_held(port)) out.push_back(found->second);
     else {
-      auto made = random_tensor(port, shape_of(port, named), random);
+      auto made = runtime::is_held(port) ? held_value(port, given, random) : random_tensor(port, shape_of(port, named), random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));
     }

@@ -13,6 +13,7 @@
 #include "cli/engine_options.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
+#include "runtime/held.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
 
@@ -55,8 +56,10 @@ void show_ports(const Program& p, Console& console, Json& out) {
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
     for (const runtime::PortInfo& port : in ? p.inputs : p.outputs) {
-      rows.push_back({in ? "in" : "out", port.name, fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","))});
-      list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}});
+      const std::string type = runtime::is_held(port) ? runtime::text_of(port.held, port.dtype)
+                                                      : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
+      rows.push_back({in ? "in" : "out", port.name, type});
+      list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});
     }
   }
   console.line();

@@ -110,7 +110,27 @@ Tolerance tolerance_of(DType dtype) {
   return is_float(dtype) ? Tolerance{0.125, 0.125} : Tolerance{};
 }
 
+namespace {
+
+/// The tensor that is furthest beyond its bound stands for all of them.
+Distance furthest(const Tensor& value, const Tensor& reference) {
+  if (value.dtype() != reference.dtype() || value.count() != reference.count())
+    return {kInfinity, 0, kInfinity, 0, 1, type_text(value) + ", reference " + type_text(reference)};
+  Distance out;
+  for (size_t k = 0; k < value.elements().size(); ++k) {
+    Distance d = distance(value.elements()[k], reference.elements()[k]);
+    const int64_t beyond = out.beyond + d.beyond;
+    if (!d.found.empty()) d.found = fmt::format("element {}: {}", k, d.found);
+    if (k == 0 || d.of_bound > out.of_bound) out = std::move(d);
+    out.beyond = beyond;
+  }
+  return out;
+}
+
+}  // namespace
+
 Distance distance(const Tensor& tensor, const Tensor& reference) {
+  if (tensor.holds_tensors() || reference.holds_tensors()) return furthest(tensor, reference);
   const bool kind = tensor.dtype() == reference.dtype() || (is_float(tensor.dtype()) && reference.dtype() == DType::f64);
   if (!kind || tensor.shape() != reference.shape())
     return {

@@ -25,6 +25,7 @@ struct Distance {
   int64_t beyond = 0;   ///< elements beyond their tolerance
   std::string found;    ///< "[0,3] is 1.25, reference 1", or the types that differ
 };
+/// Of a sequence or an optional: that of the tensor in it that is furthest beyond its bound.
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
 Distance distance(const Tensor& tensor, const Tensor& reference);
 

@@ -15,6 +15,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/door.h"
+#include "runtime/held.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -190,6 +193,19 @@ Result<std::vector<Tensor>> Peer::outputs() {
 }
 
 uint64_t Peer::peak_rss_bytes() const { return peak_rss_bytes_of(process_); }
+
+Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs) {
+  for (const auto& ports : {engine.inputs(), engine.outputs()})
+    for (const runtime::PortInfo& p : ports)
+      if (runtime::is_held(p))
+        return fail(Code::not_supported, runtime::port_place("value", p),
+                    "not supported yet: sequences and optionals beside another engine")
+            .expected("tensors")
+            .found(runtime::text_of(p.held, p.dtype));
+  files::NamedTensors named;
+  for (size_t k = 0; k < inputs.size(); ++k) named.emplace_back(engine.inputs()[k].name, inputs[k]);
+  return named;
+}
 
 uint64_t peak_rss_bytes_of(pid_t process) {
   std::ifstream status(process > 0 ? fmt::format("/proc/{}/status", process) : "/proc/self/status");

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/tensor.h"
 #include "files/npz.h"
+#include "runtime/engine.h"
 
 namespace tenon::cli {
 
@@ -53,6 +54,9 @@ class Peer {
   int to_ = -1, from_ = -1;
   std::string read_;
 };
+
+/// Inputs by name, as a peer reads them. Errors: not_supported (an input or output is no tensor).
+Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs);
 
 /// Most memory that a process (0: this one) ever had, in bytes.
 uint64_t peak_rss_bytes_of(pid_t process);

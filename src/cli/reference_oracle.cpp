@@ -7,6 +7,7 @@
 
 #include "cli/judge.h"
 #include "ops/evaluate.h"
+#include "program/build.h"
 #include "program/least_sizes.h"
 
 namespace tenon::cli {
@@ -19,7 +20,7 @@ std::map<std::string, int64_t> sizes_of(const ir::Graph& graph) {
   std::map<std::string, int64_t> out;
   for (ir::ValueId id : graph.inputs()) {
     const ir::Type& type = graph.value(id).type;
-    for (int d = 0; type.shape && d < type.rank(); ++d)
+    for (int d = 0; type.is_tensor() && type.shape && d < type.rank(); ++d)
       each_symbol(type.dim(d), [&](const DimNode& s) {
         out.emplace(s.name,
                     std::max<int64_t>(std::min(d == 0 ? kLeading : kOther, s.upper), program::least_size(s, graph.assumptions.all())));
@@ -38,6 +39,10 @@ Result<std::vector<Tensor>> inputs_for(const ir::Graph& graph, const InputOption
     runtime::PortInfo& port = ports.emplace_back();
     port.name = value.name;
     port.dtype = value.type.dtype;
+    if (!value.type.is_tensor()) {
+      port.held = program::held_of(value.type);
+      continue;
+    }
     for (int d = 0; value.type.shape && d < value.type.rank(); ++d) {
       const Dim size = substitute(value.type.dim(d), [&](const DimNode& s) { return Dim(sizes.at(s.name)); });
       port.dimensions.push_back(value.type.dim(d).text());

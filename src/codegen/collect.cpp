@@ -27,8 +27,6 @@ class Collector {
   }
 
   Result<Plan> run() {
-    for (ValueId v : graph_.inputs()) TRY(require_tensor(v));
-    for (ValueId v : graph_.outputs()) TRY(require_tensor(v));
     for (ValueId v : graph_.inputs()) {
       plan_.inputs.push_back(array_of(v));
       learn(graph_.value(v).type);
@@ -44,20 +42,13 @@ class Collector {
   }
 
  private:
-  Result<void> require_tensor(ValueId v) const {
-    const ir::Value& value = graph_.value(v);
-    if (value.type.kind == ir::Type::Kind::tensor) return {};
-    return fail(Code::not_supported, "value '" + value.name + "'", "not supported yet: sequences and optionals at the border of a model")
-        .found(value.type.text());
-  }
-
   ArrayId array_of(ValueId v) {
     if (!v) return -1;
     if (auto found = ids_.find(v); found != ids_.end()) return found->second;
     const ir::Value& value = graph_.value(v);
     Array a;
     a.dtype = value.type.dtype;
-    if (value.type.has_rank()) a.shape = *value.type.shape;
+    if (value.type.is_tensor() && value.type.has_rank()) a.shape = *value.type.shape;  // what holds tensors has no sizes of its own
     a.strides = row_major(a.shape);
     a.value = v;
     a.constant = value.constant;
@@ -65,13 +56,14 @@ class Collector {
     return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
 
-  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied.
+  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied. What has no
+  /// bytes is not.
   ArrayId output(ArrayId id) {
     Array& a = plan_.arrays[id];
     const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
     a.fixed_layout = true;
     const bool first = returned_.insert(id).second;
-    if ((own && first) || a.dtype == DType::string) return id;
+    if ((own && first) || a.dtype == DType::string || !graph_.value(a.value).type.is_tensor()) return id;
     return copy(id);
   }
 
@@ -114,14 +106,14 @@ class Collector {
   }
 
   void learn(const ir::Type& type) {
-    if (!type.has_rank()) return;
+    if (!type.has_rank() || !type.is_tensor()) return;
     for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known_.insert(&s); });
   }
 
   bool brings_new_sizes(const ir::NodeView& view) const {
     bool fresh = false;
     for (const ir::Type& t : view.outputs)
-      if (t.has_rank())
+      if (t.has_rank() && t.is_tensor())
         for (Dim d : *t.shape) each_symbol(d, [&](const DimNode& s) { fresh |= !known_.contains(&s); });
     return fresh;
   }
@@ -153,7 +145,9 @@ class Collector {
         if (!v) continue;
         const ArrayId a = array_of(v);
         plan_.arrays[a].fixed_layout = true;
-        push(GroupKind::sizes, n).outputs = {a};
+        Group& g = push(GroupKind::sizes, n);
+        g.outputs = {a};
+        for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
       }
       return {};
     }
@@ -363,37 +357,6 @@ void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
     access.flat = index ? Expr() : flat;
     access.index = index ? std::move(*index) : std::vector<Expr>{};
   }
-}
-
-void drop_unread(Plan& plan) {
-  std::vector<bool> read(plan.arrays.size(), false);
-  auto mark = [&](ArrayId a) {
-    for (; a >= 0; a = plan.arrays[a].same_bytes) read[a] = true;
-  };
-  for (ArrayId a : plan.outputs) mark(a);
-  for (size_t g = plan.groups.size(); g-- > 0;) {
-    Group& group = plan.groups[g];
-    bool wanted = group.kind == GroupKind::check;
-    for (const Nest& n : group.nests)
-      for (const NestOutput& o : n.outputs) wanted |= read[o.array];
-    if (group.epilogue)
-      for (const NestOutput& o : group.epilogue->map.outputs) wanted |= read[o.array];
-    for (ArrayId a : group.outputs) wanted |= a >= 0 && read[a];
-    if (!wanted) {
-      group.nests.clear();
-      group.kind = GroupKind::nests;
-      group.node = {};
-      group.inputs.clear();
-      group.outputs.clear();
-      continue;
-    }
-    for (const Nest& n : group.nests)
-      for (const NestAccess& a : n.accesses) mark(a.array);
-    if (group.epilogue)
-      for (const NestAccess& a : group.epilogue->map.accesses) mark(a.array);
-    for (ArrayId a : group.inputs) mark(a);
-  }
-  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
 }
 
 }  // namespace tenon::codegen

@@ -13,7 +13,7 @@ Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> giv
 /// leave its array keeps its index: it stays before the first reshape through which that would be lost.
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);
 
-/// Drops groups whose results nobody reads.
+/// Drops groups whose results nobody reads, but for those that tell a size which somebody needs.
 void drop_unread(Plan& plan);
 
 }  // namespace tenon::codegen

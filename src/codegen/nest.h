@@ -102,6 +102,7 @@ struct Group {
   std::optional<ContractRoles> roles;    ///< contract: of its nest as it stands; whoever edits the nest settles them again
   ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check
   std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
+  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
   IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
 };
 

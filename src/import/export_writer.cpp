@@ -6,6 +6,7 @@
 
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
+#include "ir/text.h"
 #include "ops/schema.h"
 
 namespace tenon::import {
@@ -41,6 +42,17 @@ void add_metadata(pbf_writer& node, const ir::Provenance& provenance) {
   if (provenance.rule.empty()) return;
   add_entry(node, "tenon.rule", provenance.rule);
   add_entry(node, "tenon.sources", fmt::format("{}", fmt::join(provenance.sources, ", ")));
+}
+
+/// A type is stored as text, which the file cannot tell from text.
+Result<std::string> attribute_of(const ir::Op& op, std::string_view name, const ir::Attribute& value) {
+  for (const ops::AttributeSpec& spec : ops::attribute_specs(ops::def_of(op))) {
+    if (spec.name != name || spec.kind != ops::AttributeSpec::Kind::type) continue;
+    Symbols symbols;
+    const auto* text = std::get_if<std::string>(&value);
+    return type_attribute_message(name, TRY(ir::parse_type(text ? *text : std::string(), symbols)));
+  }
+  return attribute_message(name, value);
 }
 
 }  // namespace
@@ -145,7 +157,7 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, result_name(graph, node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node.name);
   n.add_string(schema::node::kOpType, target.name);
-  for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_message(name, value)));
+  for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_of(*node.op, name, value)));
   for (const ir::Body& body : node.bodies)
     n.add_message(schema::node::kAttribute, graph_attribute_message(body.name, TRY(body_message(graph, node, body, scope))));
   if (!target.domain.empty()) {

@@ -118,6 +118,9 @@ Result<ir::Attribute> GraphMaker::attribute(const OnnxAttribute& a, std::string_
     case AttributeType::sparse_tensor:
       if (a.sparse) return TRY(tensors_.read(*a.sparse));
       break;
+    case AttributeType::type_proto:
+      if (a.value_type) return TRY(types_.type(*a.value_type, a.name)).text();
+      break;
     default:
       return fail(Code::not_supported, std::string(where),
                   fmt::format("not supported yet: attribute '{}' of ONNX attribute type {}", a.name, static_cast<int>(a.type)))

@@ -37,7 +37,7 @@ struct OnnxDim {
 };
 
 struct OnnxType {
-  enum class Kind : uint8_t { none, tensor, sequence, optional, other } kind = Kind::none;
+  enum class Kind : uint8_t { none, tensor, sequence, optional, optional_sequence, map, other } kind = Kind::none;
   int64_t element = 0;  ///< of the tensor, or of the tensors within
   std::optional<std::vector<OnnxDim>> shape;
 };
@@ -78,6 +78,7 @@ struct OnnxAttribute {
   std::unique_ptr<OnnxTensor> tensor;
   std::unique_ptr<OnnxSparse> sparse;
   std::unique_ptr<OnnxGraph> graph;
+  std::optional<OnnxType> value_type;
 };
 
 struct OnnxNode {

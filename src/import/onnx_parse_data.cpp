@@ -109,6 +109,10 @@ Result<void> OnnxParser::read_value(OnnxAttribute& out, ProtoReader& m) {
       TRY(read(*out.graph, TRY(m.bytes())));
       seen = AttributeType::graph;
       break;
+    case schema::attribute::kTypeProto:
+      TRY(read_type(out.value_type.emplace(), TRY(m.bytes()), OnnxType::Kind::tensor));
+      seen = AttributeType::type_proto;
+      break;
     default: TRY(m.skip()); return {};
   }
   if (out.type == AttributeType::undefined) out.type = seen;
@@ -127,27 +131,37 @@ Result<void> OnnxParser::read(OnnxValueInfo& out, std::string_view message) {
   return {};
 }
 
+namespace {
+
+/// What the type is whose element's type stands in a `field`, itself in a `kind`.
+OnnxType::Kind nested(OnnxType::Kind kind, uint32_t field) {
+  const bool sequence = field == schema::type::kSequence;
+  if (kind == OnnxType::Kind::tensor) return sequence ? OnnxType::Kind::sequence : OnnxType::Kind::optional;
+  return kind == OnnxType::Kind::optional && sequence ? OnnxType::Kind::optional_sequence : OnnxType::Kind::other;
+}
+
+}  // namespace
+
 /// `kind`: what the tensor type within stands for. A sequence of sequences (or the like) is `other`: stored nowhere.
 Result<void> OnnxParser::read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind) {
   Level level(depth);
   if (depth > limits.message_depth) return over("levels of messages", limits.message_depth, message.data());
-  const bool nested = kind != OnnxType::Kind::tensor;
   ProtoReader m(place, message);
   while (TRY(m.next())) {
     const uint32_t field = m.field();
     if (field == schema::type::kTensor) {
       out.kind = kind;
       TRY(read_tensor_type(out, TRY(m.bytes())));
-    } else if ((field == schema::type::kSequence || field == schema::type::kOptional) && !nested) {
+    } else if ((field == schema::type::kSequence || field == schema::type::kOptional) && nested(kind, field) != OnnxType::Kind::other) {
       out.kind = OnnxType::Kind::other;
       ProtoReader inner(place, TRY(m.bytes()));
-      const auto wanted = field == schema::type::kSequence ? OnnxType::Kind::sequence : OnnxType::Kind::optional;
       while (TRY(inner.next())) {
-        if (inner.field() == schema::type::kElement) TRY(read_type(out, TRY(inner.bytes()), wanted));
+        if (inner.field() == schema::type::kElement) TRY(read_type(out, TRY(inner.bytes()), nested(kind, field)));
         else TRY(inner.skip());
       }
     } else {
-      if (field >= schema::type::kSequence && field <= schema::type::kOptional && field != 6) out.kind = OnnxType::Kind::other;
+      if (field >= schema::type::kSequence && field <= schema::type::kOptional && field != 6)
+        out.kind = field == schema::type::kMap ? OnnxType::Kind::map : OnnxType::Kind::other;
       TRY(m.skip());
     }
   }

@@ -41,6 +41,23 @@ bool Settler::has_upgrades(const ir::Graph& graph) const {
   return false;
 }
 
+namespace {
+
+/// What inference said on the way is no declaration that the next inference has to keep to.
+void forget_results(ir::Graph& graph) {
+  for (ir::NodeId id : graph.nodes()) {
+    for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) forget_results(graph.body(id, k));
+    const std::vector<ir::ValueId> results = graph.node(id).outputs;
+    for (ir::ValueId v : results) {
+      if (!v) continue;
+      graph.set_type(v, ir::Type());
+      graph.set_data(v, std::nullopt);
+    }
+  }
+}
+
+}  // namespace
+
 /// Inference types bodies by itself, but upgrades inside need the types of their operands first.
 Result<void> Settler::settle_bodies(ir::Graph& graph, ir::NodeId id) {
   for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) {
@@ -58,6 +75,8 @@ Result<void> Settler::settle_bodies(ir::Graph& graph, ir::NodeId id) {
       body.set_data(body.inputs()[formals + i], outside.data);
     }
     TRY(settle(body));
+    // What a loop carries may turn out to change its shape.
+    if (graph.node(id).op->body_inputs(graph.view(id), k) != types) forget_results(body);
   }
   return {};
 }
@@ -74,7 +93,8 @@ void Settler::use_hints(ir::Graph& graph, ir::NodeId id) {
     if (!hint) continue;
     ir::Type merged = v.type;
     if (merged.dtype == DType::none) merged = *hint;
-    else if (merged.dtype == hint->dtype) merged.shape = hint->shape;
+    else if (merged.dtype == hint->dtype && hint->is_tensor() && merged.is_tensor()) merged.shape = hint->shape;
+    if (!merged.is_tensor()) merged.shape.reset();  // files say the shape of some tensor that it holds: ONNX's own tests do
     graph.set_type(value, std::move(merged));
   }
 }

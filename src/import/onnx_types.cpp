@@ -50,7 +50,8 @@ Result<void> TypeReader::learn(const std::vector<OnnxValueInfo>& inputs, const s
     if (!requests_.emplace(shape.input, shape).second) return bad_shape(*at, "the input is named twice", "one shape", "two");
   }
   for (const OnnxValueInfo& input : inputs)
-    for (const OnnxDim& d : input.type.shape.value_or(std::vector<OnnxDim>{}))
+    for (const OnnxDim& d :
+         input.type.kind == OnnxType::Kind::tensor ? input.type.shape.value_or(std::vector<OnnxDim>{}) : std::vector<OnnxDim>{})
       if (!d.value && is_identifier(d.param)) param(d.param);
   return {};
 }
@@ -120,13 +121,19 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   const auto place = [&] { return fmt::format("value '{}'", name); };
   switch (t.kind) {
     case OnnxType::Kind::none: return out;
+    case OnnxType::Kind::map:
+      return fail(Code::not_supported, place(), "not supported yet: maps")
+          .expected("a tensor, or a sequence or an optional of tensors")
+          .found("a map")
+          .advice("a classifier of scikit-learn gives tensors where it is exported with zipmap=False");
     case OnnxType::Kind::other:
-      return fail(Code::not_supported, place(), "not supported yet: sparse, map and nested sequence types")
+      return fail(Code::not_supported, place(), "not supported yet: sparse and nested sequence types")
           .expected("a tensor, or a sequence or an optional of tensors")
           .found("another type");
     case OnnxType::Kind::tensor: break;
     case OnnxType::Kind::sequence: out.kind = ir::Type::Kind::sequence; break;
     case OnnxType::Kind::optional: out.kind = ir::Type::Kind::optional; break;
+    case OnnxType::Kind::optional_sequence: out.kind = ir::Type::Kind::optional_sequence; break;
   }
   const auto dtype = t.element == 0 ? std::optional(DType::none) : dtype_from_onnx(t.element);
   if (!dtype)
@@ -136,7 +143,8 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   out.dtype = *dtype;
   if (!t.shape) return out;
   out.shape.emplace();
-  for (const OnnxDim& d : *t.shape) out.shape->push_back(TRY(dim(d, name)));
+  // Every tensor that the value holds has sizes of its own: a name says nothing of them.
+  for (const OnnxDim& d : *t.shape) out.shape->push_back(TRY(dim(out.is_tensor() || d.value ? d : OnnxDim(), name)));
   return out;
 }
 

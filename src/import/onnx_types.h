@@ -34,7 +34,7 @@ class TypeReader {
   Result<void> learn(const std::vector<OnnxValueInfo>& inputs, const std::vector<RequestedShape>& shapes);
   /// The type of input `info` with the requested shape applied.
   Result<ir::Type> input_type(const OnnxValueInfo& info);
-  /// Errors: not_supported (sparse, map, nested sequence; 6-bit floats), size_overflow.
+  /// Errors: not_supported (sparse, map, sequence of sequences; 6-bit floats), size_overflow.
   Result<ir::Type> type(const OnnxType& type, std::string_view name);
 
  private:

@@ -23,18 +23,22 @@ std::string type_message(const ir::Type& type) {
     for (Dim d : *type.shape) {
       std::string dim;
       if (d.is_number()) pbf_writer(dim).add_int64(schema::type::kDimValue, d.value());
-      else pbf_writer(dim).add_string(schema::type::kDimParam, d.text());
+      else if (type.is_tensor()) pbf_writer(dim).add_string(schema::type::kDimParam, d.text());
       pbf_writer(shape).add_message(schema::type::kDim, dim);
     }
     t.add_message(schema::type::kShape, shape);
   }
   std::string out;
   pbf_writer(out).add_message(schema::type::kTensor, tensor);
-  if (type.kind == ir::Type::Kind::tensor) return out;
-  std::string element, wrapped;
-  pbf_writer(element).add_message(schema::type::kElement, out);
-  pbf_writer(wrapped).add_message(type.kind == ir::Type::Kind::sequence ? schema::type::kSequence : schema::type::kOptional, element);
-  return wrapped;
+  const auto wrap = [&](uint32_t field) {
+    std::string element, wrapped;
+    pbf_writer(element).add_message(schema::type::kElement, out);
+    pbf_writer(wrapped).add_message(field, element);
+    out = std::move(wrapped);
+  };
+  if (type.is_sequence() || type.kind == ir::Type::Kind::optional_sequence) wrap(schema::type::kSequence);
+  if (type.is_optional()) wrap(schema::type::kOptional);
+  return out;
 }
 
 struct AttributeFields {
@@ -123,6 +127,15 @@ Result<std::string> attribute_message(std::string_view name, const ir::Attribute
   a.add_string(schema::attribute::kName, name.data(), name.size());
   const AttributeType type = TRY(std::visit(AttributeFields{a}, attribute));
   a.add_int32(schema::attribute::kType, static_cast<int32_t>(type));
+  return out;
+}
+
+std::string type_attribute_message(std::string_view name, const ir::Type& type) {
+  std::string out;
+  pbf_writer a(out);
+  a.add_string(schema::attribute::kName, name.data(), name.size());
+  a.add_message(schema::attribute::kTypeProto, type_message(type));
+  a.add_int32(schema::attribute::kType, static_cast<int32_t>(AttributeType::type_proto));
   return out;
 }
 

@@ -17,6 +17,7 @@ std::string external_tensor_message(std::string_view name, const ir::Constant& c
 std::string value_info_message(std::string_view name, const ir::Type& type);
 /// AttributeProto. Errors: out_of_memory.
 Result<std::string> attribute_message(std::string_view name, const ir::Attribute& attribute);
+std::string type_attribute_message(std::string_view name, const ir::Type& type);
 std::string graph_attribute_message(std::string_view name, std::string_view graph);
 std::string opset_message(std::string_view domain, int64_t version);
 

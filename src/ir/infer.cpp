@@ -49,6 +49,7 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
       Dim& d = (*inferred.shape)[i];
       const Dim computed = d, merged = merge(d, (*declared.shape)[i], symbols_before, *view.symbols);
       d = merged;
+      if (!inferred.is_tensor()) continue;  // sizes of what holds tensors are not the program's: a run compares them
       if (computed == merged || computed.is_overflow() || is_fresh(computed, symbols_before, *view.symbols)) continue;
       view.assumptions->add(Assumption::Kind::equal, computed, merged, [&](Assumption& a) {
         a.where = view.where();
@@ -59,8 +60,10 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
   return inferred;
 }
 
+/// Of the bodies within too: what they were told has changed.
 void forget_results(Graph& graph) {
   for (NodeId n : graph.nodes()) {
+    for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) forget_results(graph.body(n, b));
     for (ValueId v : graph.node(n).outputs) {
       if (!v) continue;
       graph.set_type(v, Type());
@@ -83,7 +86,7 @@ bool type_inputs(Graph& graph, NodeId id, size_t index, const std::vector<Type>&
     inner.set_type(input, type);
   };
   for (size_t k = 0; k < formal_count && k < formal.size(); ++k) {
-    if (formal[k].dtype != DType::none) set(inputs[k], formal[k]);
+    if (formal[k].dtype != DType::none || !formal[k].is_tensor()) set(inputs[k], formal[k]);
   }
   for (uint32_t c = 0; c < body.captures; ++c) {
     const Value& outer = graph.value(node.inputs[body.first_capture + c]);
@@ -107,11 +110,11 @@ Result<void> infer_body(Graph& graph, NodeId id, size_t index) {
 }
 
 /// An integer tensor without elements: all that can be known of them is known.
-bool holds_nothing(const Type& type) { return is_integer(type.dtype) && type.is_static() && type.count() == Dim(0); }
+bool holds_nothing(const Type& type) { return type.is_tensor() && is_integer(type.dtype) && type.is_static() && type.count() == Dim(0); }
 
 /// Sizes that are computed from data (a shape, a number of repeats) may come out below zero.
 Result<void> check_sizes(const NodeView& view, const Type& type) {
-  if (!type.has_rank()) return {};
+  if (!type.has_rank() || !type.is_tensor()) return {};
   for (Dim d : *type.shape) {
     if (d.is_overflow() || d.lower() >= 0) continue;
     if (d.upper() < 0)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -105,6 +106,7 @@ bool same(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (a.dtype() == DType::none) return true;
   if (a.dtype() == DType::string) return a.strings() == b.strings();
+  if (a.holds_tensors()) return std::ranges::equal(a.elements(), b.elements(), [](const Tensor& x, const Tensor& y) { return same(x, y); });
   if (a.data() == b.data() || a.byte_size() == 0) return true;
   return std::memcmp(a.data(), b.data(), static_cast<size_t>(a.byte_size())) == 0;
 }

@@ -112,15 +112,23 @@ Result<DimList> ValueParser::sizes_in(std::string_view text, const Token& near) 
 }
 
 Result<Type> ValueParser::type() {
-  auto kind = Type::Kind::tensor;
-  if (lexer_.peek().is("seq")) kind = Type::Kind::sequence;
-  if (lexer_.peek().is("optional")) kind = Type::Kind::optional;
-  if (kind == Type::Kind::tensor) return tensor_type();
-  lexer_.take();
-  TRY(lexer_.expect("(", "a type"));
+  const bool optional = lexer_.take_if("optional");
+  if (optional) TRY(lexer_.expect("(", "a type"));
+  const bool sequence = lexer_.take_if("seq");
+  if (sequence) TRY(lexer_.expect("(", "a type"));
   Type type = TRY(tensor_type());
-  TRY(lexer_.expect(")", "a type"));
-  type.kind = kind;
+  if (sequence) TRY(lexer_.expect(")", "a type"));
+  if (optional) TRY(lexer_.expect(")", "a type"));
+  type.kind = optional   ? sequence ? Type::Kind::optional_sequence : Type::Kind::optional
+              : sequence ? Type::Kind::sequence
+                         : Type::Kind::tensor;
+  return type;
+}
+
+Result<Type> parse_type(std::string_view text, Symbols& symbols) {
+  Lexer lexer(text);
+  Type type = TRY(ValueParser(lexer, symbols, nullptr).type());
+  if (lexer.peek().kind != Token::Kind::end) return lexer.error(lexer.peek(), "more than a type");
   return type;
 }
 

@@ -27,6 +27,7 @@ std::string Type::text() const {
     case Kind::tensor: return tensor_text(*this);
     case Kind::sequence: return "seq(" + tensor_text(*this) + ")";
     case Kind::optional: return "optional(" + tensor_text(*this) + ")";
+    case Kind::optional_sequence: return "optional(seq(" + tensor_text(*this) + "))";
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include "ops/control_helpers.h"
 
 #include "ops/reference_helpers.h"
+#include "ops/sequence_helpers.h"
 
 namespace tenon::ops {
 
@@ -21,6 +22,9 @@ Result<Type> common_type(const NodeView& view, const Type& a, const Type& b) {
   if (a.dtype != DType::none && b.dtype != DType::none && a.dtype != b.dtype) {
     return refuse(view, Code::dtype_mismatch, "the bodies give different dtypes").expected(a.text()).found(b.text());
   }
+  if (a.kind != b.kind && !is_unknown(a) && !is_unknown(b))
+    return refuse(view, Code::dtype_mismatch, "the bodies give different kinds of values").expected(a.text()).found(b.text());
+  if (!a.is_tensor() || !b.is_tensor()) return is_unknown(a) ? b : is_unknown(b) ? a : common_element(view, a, b);
   Type out(a.dtype == DType::none ? b.dtype : a.dtype);
   out.kind = a.kind;
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return out;
@@ -36,7 +40,25 @@ constexpr std::string_view kCarried = "carried";
 bool is_carried(Dim d) { return d.node() && d.node()->kind == DimNode::Kind::symbol && d.node()->name.starts_with(kCarried); }
 }  // namespace
 
+/// Of what holds tensors. An optional may be carried whose element the body hands on: what comes in is an optional again.
+static Type carried_holder(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
+  Type out = initial;
+  if (out.dtype == DType::none) out.dtype = next.dtype;
+  if (!out.has_rank() || is_unknown(next)) return out;
+  if (!next.has_rank() || next.rank() != out.rank()) {
+    out.shape.reset();
+    return out;
+  }
+  for (int i = 0; i < out.rank(); ++i) {
+    Dim& d = (*out.shape)[static_cast<size_t>(i)];
+    if (current.kind == out.kind && current.has_rank() && current.rank() == out.rank() && is_carried(current.dim(i))) d = current.dim(i);
+    else if (!d.is_number() || !next.dim(i).known_equal(d)) d = view.symbols->fresh(kCarried);
+  }
+  return out;
+}
+
 Type carried_type(const NodeView& view, const Type& initial, const Type& current, const Type& next) {
+  if (!initial.is_tensor()) return carried_holder(view, initial, current, next);
   Type out = initial;
   if (out.dtype == DType::none) out.dtype = next.dtype;
   if (!initial.has_rank() || !next.has_rank()) return out;
@@ -54,6 +76,7 @@ Type carried_type(const NodeView& view, const Type& initial, const Type& current
 
 Type final_type(const NodeView& view, const Type& initial, const Type& carried) {
   Type out = carried;
+  if (!carried.is_tensor()) return out;
   if (!initial.has_rank() || !carried.has_rank() || initial.rank() != carried.rank()) return out;
   for (int i = 0; i < out.rank(); ++i) {
     if (!carried.dim(i).known_equal(initial.dim(i))) (*out.shape)[static_cast<size_t>(i)] = view.symbols->fresh();
@@ -79,7 +102,8 @@ Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, i
   for (size_t d = static_cast<size_t>(a) + 1; d < shape.size(); ++d) inner *= shape[d];
   for (int64_t k = 0; k < count; ++k) {
     const Tensor& part = parts[static_cast<size_t>(k)];
-    if (part.shape() != parts[0].shape()) return refuse(view, Code::shape_mismatch, "a body's results differ in shape from step to step");
+    if (part.shape() != parts[0].shape() || part.dtype() != parts[0].dtype())
+      return refuse(view, Code::shape_mismatch, "the tensors to stack differ");
     for (int64_t i = 0; i < part.count(); ++i) copy_element(out, (i / inner * count + k) * inner + i % inner, part, i);
   }
   return out;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op.h"
 #include "ops/reference_helpers.h"
+#include "ops/value_types.h"
 
 namespace tenon::ops {
 
@@ -14,9 +16,9 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-/// If, Loop and Scan infer from the types of their bodies, which speak of the graph's symbols. Their references check what comes in, and
-/// what a body is given is checked at its door.
-bool reads_types_of_bodies(const ir::Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan"); }
+/// If, Loop, Scan and SequenceMap infer from the types of their bodies, which speak of the graph's symbols. Their references check what
+/// comes in, and what a body is given is checked at its door.
+bool reads_types_of_bodies(const ir::Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan") || node.is("SequenceMap"); }
 
 /// Puts what is there in the place of what the graph says: sizes, and the elements of small integer operands.
 Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inputs) {
@@ -27,7 +29,12 @@ Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inpu
     if (operand.present != (t != nullptr))
       return refuse(view, Code::bad_input, "operand " + std::to_string(i) + " is missing, or too many");
     if (!t) continue;
+    if (t->holds_tensors()) {
+      operand.type = TRY(type_of(view, operand.type, *t));
+      continue;
+    }
     if (operand.type.dtype == DType::none) operand.type.dtype = t->dtype();
+    operand.type.kind = ValueKind::tensor;
     operand.type.shape = DimList(t->shape().begin(), t->shape().end());
     const bool small = t->count() <= static_cast<int64_t>(ir::kMaxShapeData);
     if (!operand.constant && small && (is_integer(t->dtype()) || t->dtype() == DType::boolean)) operand.constant = t;
@@ -41,6 +48,7 @@ Result<void> settle_results(NodeView& view) {
   view.outputs.assign(declared.size(), ir::Type());
   if (auto inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred).error().at(view.where()));
   for (size_t k = 0; k < declared.size(); ++k) {
+    if (view.outputs[k].is_tensor() && view.outputs[k].dtype == DType::none) view.outputs[k].kind = declared[k].kind;
     if (view.outputs[k].dtype == DType::none) view.outputs[k].dtype = declared[k].dtype;
     if (!view.outputs[k].has_rank()) view.outputs[k].shape = declared[k].shape;
   }
@@ -89,8 +97,18 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   return out;
 }
 
-Result<Tensor> as_stored(const Tensor& t, DType declared, bool wide) {
-  return converted(t, wide && is_float(declared) ? DType::f64 : declared);
+/// declared: of the tensor, or of those that the value holds; none: their own.
+Result<Tensor> as_stored(const Tensor& value, DType declared, bool wide) {
+  return with_each_tensor(value, [&](const Tensor& t) {
+    const DType dtype = declared == DType::none ? t.dtype() : declared;
+    return converted(t, wide && is_float(dtype) ? DType::f64 : dtype);
+  });
+}
+
+bool holds_floats(const Tensor& value) {
+  bool any = false;
+  each_tensor(value, [&](const Tensor& t) { any = any || is_float(t.dtype()); });
+  return any;
 }
 
 /// Where `own` is not finite the wide result says the same; where only the wide one is not, own decides.
@@ -132,24 +150,17 @@ class Run {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const ir::Value& value = graph_.value(graph_.inputs()[i]);
       TRY(check_input(value, inputs[i]));
-      const DType declared = value.type.dtype == DType::none ? inputs[i].dtype() : value.type.dtype;
-      Tensor own = TRY(as_stored(inputs[i], declared, false));
-      put(graph_.inputs()[i], own, TRY(as_stored(inputs[i], declared, wide_)));
+      Tensor own = TRY(as_stored(inputs[i], value.type.dtype, false));
+      put(graph_.inputs()[i], own, TRY(as_stored(inputs[i], value.type.dtype, wide_)));
     }
     return {};
   }
 
   Result<void> check_input(const ir::Value& value, const Tensor& t) const {
-    const ir::Type& type = value.type;
-    bool ok = type.dtype == DType::none || t.dtype() == type.dtype || (wide_ && is_float(type.dtype) && t.dtype() == DType::f64);
-    if (type.has_rank()) {
-      ok = ok && type.rank() == t.rank();
-      for (int a = 0; ok && a < t.rank(); ++a) ok = type.dim(a).equals(t.shape()[static_cast<size_t>(a)]).value_or(true);
-    }
-    if (ok) return {};
-    return fail(Code::bad_input, "input '" + value.name + "'", "dtype or shape differs")
-        .expected(type.text())
-        .found(type_text(t.dtype(), t.shape()));
+    if (fits(value.type, t, wide_)) return {};
+    return fail(Code::bad_input, "input '" + value.name + "'", "kind, dtype or shape differs")
+        .expected(value.type.text())
+        .found(type_text(t));
   }
 
   void put(ValueId id, Tensor own, Tensor wide) {
@@ -164,7 +175,7 @@ class Run {
     const ir::Value& value = graph_.value(id);
     TENON_ASSERT(value.is_constant());
     Tensor own = TRY(materialise(*value.constant));
-    Tensor wide = wide_ ? TRY(as_stored(own, own.dtype(), true)) : Tensor();
+    Tensor wide = wide_ ? TRY(as_stored(own, DType::none, true)) : Tensor();
     put(id, std::move(own), std::move(wide));
     return {};
   }
@@ -196,26 +207,30 @@ class Run {
   /// Integers, bools and all decisions (also sizes) are those of own.
   Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& own) {
     std::vector<Tensor> out = own;
-    bool any = false;
-    for (const Tensor& t : own) any |= is_float(t.dtype());
-    if (!any || graph_.node(id).is("BitCast") || !graph_.node(id).op->deterministic) {
-      for (Tensor& t : out) t = TRY(as_stored(t, t.dtype(), true));
+    if (std::ranges::none_of(own, holds_floats) || graph_.node(id).is("BitCast") || !graph_.node(id).op->deterministic) {
+      for (Tensor& t : out) t = TRY(as_stored(t, DType::none, true));
       return out;
     }
-    std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left));
-    for (size_t k = 0; k < own.size(); ++k) {
-      if (!is_float(own[k].dtype())) continue;
-      if (fine[k].dtype() != DType::f64 || fine[k].shape() != own[k].shape()) {
-        out[k] = TRY(as_stored(own[k], own[k].dtype(), true));
-        continue;
-      }
-      // A result may share its bytes with an operand (Identity, Reshape); it is corrected in a copy.
-      Tensor copy = TRY(Tensor::make(DType::f64, fine[k].shape(), options_.byte_limit));
-      store_numbers(copy, numbers_of(fine[k]));
-      if (options_.keeps_range) align(copy, own[k]);
-      out[k] = std::move(copy);
-    }
+    const std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left));
+    for (size_t k = 0; k < own.size(); ++k) out[k] = TRY(wide_result(own[k], fine[k]));
     return out;
+  }
+
+  /// own: the result, or a tensor that it holds; fine: the same, computed in the wide mode.
+  Result<Tensor> wide_result(const Tensor& own, const Tensor& fine) const {
+    if (own.holds_tensors()) {
+      if (fine.dtype() != own.dtype() || fine.count() != own.count()) return as_stored(own, DType::none, true);
+      std::vector<Tensor> elements;
+      for (size_t k = 0; k < own.elements().size(); ++k) elements.push_back(TRY(wide_result(own.elements()[k], fine.elements()[k])));
+      return Tensor::of_elements(own.dtype(), std::move(elements));
+    }
+    if (!is_float(own.dtype())) return own;
+    if (fine.dtype() != DType::f64 || fine.shape() != own.shape()) return as_stored(own, own.dtype(), true);
+    // A result may share its bytes with an operand (Identity, Reshape); it is corrected in a copy.
+    Tensor copy = TRY(Tensor::make(DType::f64, fine.shape(), options_.byte_limit));
+    store_numbers(copy, numbers_of(fine));
+    if (options_.keeps_range) align(copy, own);
+    return copy;
   }
 
   const Graph& graph_;
@@ -224,12 +239,7 @@ class Run {
   std::unordered_map<ValueId, Pair> values_;
 };
 
-bool is_as_said(const ir::Type& type, const Tensor& t, Mode mode) {
-  if (t.empty_handle() || type.dtype == DType::none || (mode == Mode::wide && is_float(type.dtype))) return true;
-  bool ok = t.dtype() == type.dtype && (!type.has_rank() || type.rank() == t.rank());
-  for (int a = 0; ok && type.has_rank() && a < t.rank(); ++a) ok = type.dim(a).equals(t.shape()[static_cast<size_t>(a)]).value_or(true);
-  return ok;
-}
+bool is_as_said(const ir::Type& type, const Tensor& t, Mode mode) { return t.empty_handle() || fits(type, t, mode == Mode::wide); }
 
 /// Against what inference says of these very operands (a difference is our own bug), and against what the graph says.
 Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& declared, const std::vector<Tensor>& out, Mode mode) {
@@ -239,7 +249,7 @@ Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& de
     return refuse(view, as_inferred ? Code::shape_mismatch : Code::internal,
                   "result " + std::to_string(k) + (as_inferred ? " is not what the graph says of it" : " is not what inference promised"))
         .expected((as_inferred ? declared : view.outputs)[k].text())
-        .found(type_text(out[k].dtype(), out[k].shape()));
+        .found(type_text(out[k]));
   }
   return {};
 }

@@ -48,6 +48,8 @@ struct OpDef {
   bool commutative = false;
   bool deterministic = true;
   bool effects = false;
+  /// Operands may be sequences and optionals, which `infer` tells apart. All other ops refuse them (what a body captures is the body's).
+  bool any_kind = false;
   /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
   bool same_bytes = false;
 

@@ -108,6 +108,7 @@ Result<ir::Attribute> parse_attribute(AttributeSpec::Kind kind, std::string_view
   switch (kind) {
     case Kind::integer: return ir::Attribute(static_cast<int64_t>(TRY(number(value))));
     case Kind::number: return ir::Attribute(static_cast<float>(TRY(number(value))));
+    case Kind::type:
     case Kind::text: return ir::Attribute(std::string(inside(value)));  // brackets keep a comma
     case Kind::ints: {
       ir::Ints out;

@@ -10,7 +10,7 @@ namespace tenon::ops {
 
 namespace {
 
-constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph"};
+constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph", "type"};
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -28,6 +28,7 @@ bool is_empty_list(const ir::Attribute& a) {
 
 bool fits(const ir::Attribute& a, AttributeSpec::Kind kind) {
   const bool list = kind == AttributeSpec::Kind::ints || kind == AttributeSpec::Kind::floats || kind == AttributeSpec::Kind::strings;
+  if (kind == AttributeSpec::Kind::type) return std::holds_alternative<std::string>(a);
   return a.index() == static_cast<size_t>(kind) || (list && is_empty_list(a));
 }
 
@@ -123,7 +124,20 @@ Result<void> check_attributes(const NodeView& view, const std::vector<AttributeS
   return {};
 }
 
+namespace {
+Result<void> check_kinds(const NodeView& view, const OpDef& def) {
+  for (size_t k = 0; k < view.explicit_inputs && k < view.inputs.size() && !def.any_kind; ++k) {
+    if (view.has(k) && !view.type(k).is_tensor())
+      return refuse(view, Code::dtype_mismatch, "operand " + std::to_string(k) + " is no tensor")
+          .expected("a tensor")
+          .found(view.type(k).text());
+  }
+  return {};
+}
+}  // namespace
+
 Result<void> check_operands(const NodeView& view, const OpDef& def) {
+  TRY(check_kinds(view, def));
   const Arity arity = arity_of(def.inputs);
   for (int i = 0; i < arity.least; ++i) {
     const std::string_view name = def.inputs.begin()[i];

@@ -8,9 +8,10 @@
 
 namespace tenon::ops {
 
-/// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph", "saturate: int = 1 since 19".
+/// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph", "saturate: int = 1 since 19". A type is stored
+/// as text: "seq(f32[2,?])".
 struct AttributeSpec {
-  enum class Kind : uint8_t { integer, number, text, ints, floats, strings, tensor, graph } kind = Kind::integer;
+  enum class Kind : uint8_t { integer, number, text, ints, floats, strings, tensor, graph, type } kind = Kind::integer;
   std::string_view name;
   std::string_view otherwise;  ///< default as written; empty: none
   bool required = false;
@@ -33,7 +34,8 @@ bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t 
 Arity arity_of(std::initializer_list<std::string_view> names);
 /// Every attribute is in the schema and of its kind; required ones are there. Errors: bad_attribute.
 Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs);
-/// Required operands are there and no more than allowed. Errors: bad_graph.
+/// Required operands are there and no more than allowed; all are tensors where the op knows nothing else. Errors: bad_graph,
+/// dtype_mismatch.
 Result<void> check_operands(const NodeView& view, const OpDef& def);
 
 }  // namespace tenon::ops

@@ -8,6 +8,7 @@ namespace tenon::ops {
 namespace {
 
 bool agrees(const Type& stored, const Type& inferred) {
+  if (stored.kind != inferred.kind) return inferred.is_tensor() && inferred.dtype == DType::none;
   if (stored.dtype != DType::none && inferred.dtype != DType::none && stored.dtype != inferred.dtype) return false;
   if (!stored.has_rank() || !inferred.has_rank()) return true;
   if (stored.rank() != inferred.rank()) return false;

@@ -110,7 +110,8 @@ class ProgramBuilder {
       if (a < 0) continue;
       const codegen::Array& array = plan_.arrays[a];
       auto told = [&](Dim d) { return d.node() && sizes_.is_bound_by(d.node(), step); };
-      dynamic_[a] = group.kind == GroupKind::opaque || array.dtype == DType::string || std::ranges::any_of(array.shape, told);
+      dynamic_[a] = group.kind == GroupKind::opaque || array.dtype == DType::string || held(a).kind != ValueKind::tensor ||
+                    std::ranges::any_of(array.shape, told);
     }
   }
 
@@ -170,6 +171,7 @@ class ProgramBuilder {
       PortInfo port;
       port.name = std::move(name);
       port.dtype = array.dtype;
+      port.held = held(a);
       port.shape = slots(array.shape);
       for (Dim d : array.shape) {
         port.dimensions.push_back(d.text());
@@ -191,12 +193,22 @@ class ProgramBuilder {
     }
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
       add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
+      const uint32_t known = numbers_[plan_.outputs[o]];
+      if (known != kMissing && out_.outputs.back().held.kind != ValueKind::tensor) {  // an input, or a result of two names
+        out_.outputs.back().buffer = known;
+        continue;
+      }
       BufferInfo b = info(plan_.outputs[o]);
       b.kind = dynamic_[plan_.outputs[o]] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::output;
       b.index = static_cast<uint32_t>(o);
       out_.outputs.back().buffer = number(plan_.outputs[o], std::move(b));
     }
     return {};
+  }
+
+  runtime::Held held(ArrayId a) const {
+    const ir::ValueId v = plan_.arrays[a].value;
+    return v ? held_of(graph_.value(v).type) : runtime::Held();
   }
 
   BufferInfo info(ArrayId a) const {
@@ -206,6 +218,7 @@ class ProgramBuilder {
     if (const ir::ValueId v = plan_.arrays[a].value) {
       b.name = graph_.value(v).name;
       b.unranked = !graph_.value(v).type.has_rank();
+      b.held = held(a);
     }
     return b;
   }
@@ -394,6 +407,15 @@ class ProgramBuilder {
 };
 
 }  // namespace
+
+runtime::Held held_of(const ir::Type& type) {
+  runtime::Held out{type.kind, {}, false};
+  if (type.is_tensor()) return out;
+  out.unranked = !type.has_rank();
+  if (type.has_rank())
+    for (Dim d : *type.shape) out.sizes.push_back(d.is_number() ? d.value() : -1);
+  return out;
+}
 
 Result<Built> build(Lowered lowered) {
   TENON_ASSERT(lowered.kernels.size() == lowered.plan.groups.size());

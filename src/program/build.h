@@ -31,6 +31,9 @@ struct Lowered {
   std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
 };
 
+/// What the runtime is told of a value that is no tensor.
+runtime::Held held_of(const ir::Type& type);
+
 /// Numbers buffers, settles their lives, compiles sizes and shares equal kernels.
 /// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
 /// Cost: linear in steps and buffers.

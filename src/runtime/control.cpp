@@ -18,19 +18,11 @@ constexpr size_t kLoopFormals = 2;
 RunOptions inside(const RunOptions& options) { return {options.threads, options.token, options.deadline, options.guard, {}}; }
 
 Result<int64_t> number_of(const Tensor& t, const std::string& label, const char* what) {
-  if (t.count() != 1)
+  if (t.count() != 1 || !t.has_bytes())
     return fail(Code::bad_input, label, fmt::format("its {} is not one number", what))
         .expected("one element")
         .found(type_text(t.dtype(), t.shape()));
   return t.integer(0);
-}
-
-/// Bytes that no later run will write to.
-Result<Tensor> owned(const Tensor& t) {
-  if (t.dtype() == DType::string || t.keeper()) return t;
-  Tensor copy = TRY(Tensor::make(t.dtype(), t.shape()));
-  if (t.byte_size() > 0) std::memcpy(copy.mutable_data(), t.data(), static_cast<size_t>(t.byte_size()));
-  return copy;
 }
 
 }  // namespace
@@ -65,7 +57,7 @@ Result<void> Control::settle(size_t result, const Tensor& from, const Place& pla
     results_[result] = TRY(owned(from));
     return {};
   }
-  if (from.shape() != place.shape) return misfit(result, place.shape, from.shape());
+  if (from.shape() != place.shape || !from.has_bytes()) return misfit(result, place.shape, from.shape());
   if (from.byte_size() > 0 && from.data() != place.memory) std::memcpy(place.memory, from.data(), static_cast<size_t>(from.byte_size()));
   results_[result] = Tensor::view(from.dtype(), place.shape, place.memory, nullptr);
   return {};

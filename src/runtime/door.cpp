@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/held.h"
+
 namespace tenon::runtime {
 
 namespace {
@@ -14,11 +16,12 @@ std::string port_type(const PortInfo& port) { return fmt::format("{}[{}]", name_
 
 Result<void> check_type(const PortInfo& port, const Tensor& t) {
   auto wrong = [&](std::string what) { return fail(Code::bad_input, port_place("input", port), std::move(what)); };
+  if (is_held(port)) {
+    if (is_as_promised(port.held, port.dtype, t)) return {};
+    return wrong("the value has another kind, or a tensor in it another type").expected(text_of(port.held, port.dtype)).found(type_text(t));
+  }
   if (t.dtype() != port.dtype)
-    return wrong("wrong dtype")
-        .expected(port_type(port))
-        .found(type_text(t.dtype(), t.shape()))
-        .advice("convert the array before the call");
+    return wrong("wrong dtype").expected(port_type(port)).found(type_text(t)).advice("convert the array before the call");
   if (t.shape().size() != port.shape.size()) return wrong("wrong rank").expected(port_type(port)).found(type_text(t.dtype(), t.shape()));
   for (size_t d = 0; d < t.shape().size(); ++d)
     if (t.shape()[d] < port.lower[d] || t.shape()[d] > port.upper[d])

@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "runtime/control.h"
 #include "runtime/door.h"
+#include "runtime/held.h"
 
 namespace tenon::runtime {
 
@@ -110,8 +111,7 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
   }
   TRY(check_elements(program_, inputs, sizes_));
   TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));
-  take_inputs(inputs);
-  return {};
+  return take_inputs(inputs);
 }
 
 /// What stays where it is until the sizes change.
@@ -123,12 +123,14 @@ void Frame::point_into(std::byte* arena) {
   }
 }
 
-void Frame::take_inputs(std::span<const Tensor> inputs) {
+Result<void> Frame::take_inputs(std::span<const Tensor> inputs) {
   for (uint32_t b : input_buffers_) {
     const Tensor& t = inputs[program_.buffers[b].index];
-    pointers_[b] = t.count() > 0 && t.dtype() != DType::string ? const_cast<std::byte*>(t.data()) : nothing_;
+    pointers_[b] = t.count() > 0 && t.has_bytes() ? const_cast<std::byte*>(t.data()) : nothing_;
     dynamic_[b] = t;
+    if (t.holds_tensors()) TRY(keep_result(b, t));  // it may be a result as it is
   }
+  return {};
 }
 
 Sizes Frame::shape_of(uint32_t buffer) const {
@@ -188,7 +190,7 @@ Result<void> Frame::keep_result(uint32_t buffer, const Tensor& t) {
     const PortInfo& port = program_.outputs[r];
     if (port.buffer != buffer) continue;
     results_[r] = t;
-    if (bound_[r].first == nullptr || t.dtype() == DType::string) continue;
+    if (bound_[r].first == nullptr || !t.has_bytes()) continue;
     const auto bytes = static_cast<size_t>(t.byte_size());
     if (bound_[r].second < bytes) return too_small(port, bytes, bound_[r].second);
     if (bytes > 0) std::memcpy(bound_[r].first, t.data(), bytes);
@@ -241,12 +243,16 @@ Result<void> Frame::run_opaque(const Step& step) {
   return take_results(step, out);
 }
 
-/// A result that only passes an operand on (Identity, a branch of If) must not outlive the operand's memory.
+/// A result that only passes an operand on (Identity, a branch of If), or holds one, must not outlive the operand's memory.
 Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
-  if (result.dtype() == DType::string || result.byte_size() == 0) return {};
+  if (result.holds_tensors()) {
+    result = TRY(owned(result));
+    return {};
+  }
+  if (result.byte_size() == 0) return {};
   for (size_t k = 0; k < operands.size(); ++k) {
     const Tensor& t = operands[k];
-    if (t.empty_handle() || t.dtype() == DType::string || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
+    if (t.empty_handle() || !t.has_bytes() || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
     if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
     Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
     std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
@@ -267,6 +273,14 @@ Result<void> Frame::run_control(const Step& step, Control& control, const RunOpt
   return take_results(step, TRY(control.run(operands, {kernel_sizes_.data(), step.sizes.size()}, places, options)));
 }
 
+Result<void> Frame::check_held(const Step& step, uint32_t buffer, const Tensor& t) const {
+  const BufferInfo& info = program_.buffers[buffer];
+  if (is_as_promised(info.held, info.dtype, t)) return {};
+  return fail(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
+      .expected(text_of(info.held, info.dtype))
+      .found(type_text(t));
+}
+
 /// Sizes that only the results tell, and the results themselves where no buffer was there before them.
 Result<void> Frame::take_results(const Step& step, std::span<const Tensor> out) {
   for (const Step::Binding& b : step.bindings) {
@@ -277,13 +291,14 @@ Result<void> Frame::take_results(const Step& step, std::span<const Tensor> out) 
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic) continue;
-    if (out[k].dtype() != program_.buffers[b].dtype)
+    if (is_held(program_.buffers[b])) TRY(check_held(step, b, out[k]));
+    else if (out[k].dtype() != program_.buffers[b].dtype)
       return fail(Code::dtype_mismatch, step.label,
                   fmt::format("its result '{}' has another element type than the model promises", program_.buffers[b].name))
           .expected(std::string(name_of(program_.buffers[b].dtype)))
           .found(std::string(name_of(out[k].dtype())));
     dynamic_[b] = out[k];
-    pointers_[b] = out[k].count() > 0 && out[k].dtype() != DType::string ? dynamic_[b].mutable_data() : nothing_;
+    pointers_[b] = out[k].count() > 0 && out[k].has_bytes() ? dynamic_[b].mutable_data() : nothing_;
     TRY(keep_result(b, out[k]));
   }
   return {};
@@ -303,7 +318,9 @@ Result<void> Frame::learn_sizes(uint32_t number, uint32_t& lines) {
   const Step& step = program_.steps[number];
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
-    if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic || program_.buffers[b].unranked) continue;
+    if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic || program_.buffers[b].unranked ||
+        is_held(program_.buffers[b]))
+      continue;
     const Sizes promised = shape_of(b);
     const bool no_rows = step.kind == Step::Kind::loop && k >= step.carried && !promised.empty() && promised[0] == 0;
     if (no_rows && dynamic_[b].count() == 0 && dynamic_[b].shape() != promised) {  // no turn has told the sizes behind the first

@@ -33,7 +33,7 @@ class Frame {
   Result<void> prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads);
   bool same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const;
   void point_into(std::byte* arena);
-  void take_inputs(std::span<const Tensor> inputs);
+  Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_results();
   Result<void> place_result(size_t index);
   Result<void> place_late(uint32_t from, uint32_t to);
@@ -44,6 +44,7 @@ class Frame {
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
   Result<void> run_opaque(const Step& step);
+  Result<void> check_held(const Step& step, uint32_t buffer, const Tensor& t) const;
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
   Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);

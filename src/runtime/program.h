@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "base/tensor.h"
 
 namespace tenon::runtime {
 
@@ -47,7 +48,14 @@ struct Guard {
   std::string a_text, b_text;  ///< the sizes as the model spells them: "seq", "2*n + 1"
 };
 
-/// A tensor of the program. Elements stand row-major unless only kernels see them.
+/// What is promised of a sequence or an optional: of each tensor in it.
+struct Held {
+  ValueKind kind = ValueKind::tensor;  ///< tensor: the value is one itself, and nothing else counts here
+  std::vector<int64_t> sizes;          ///< -1: any
+  bool unranked = false;               ///< nothing is known of their shapes
+};
+
+/// A tensor of the program, or what holds tensors. Elements stand row-major unless only kernels see them.
 struct BufferInfo {
   enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6 } kind = Kind::arena;
   DType dtype = DType::f32;
@@ -57,6 +65,7 @@ struct BufferInfo {
   uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
   std::string name;
   bool unranked = false;  ///< dynamic: nothing is known of its shape
+  Held held = {};         ///< input, dynamic: a sequence or an optional has no shape of its own
 };
 
 struct Step {
@@ -99,6 +108,7 @@ struct PortInfo {
   std::vector<int64_t> lower, upper;    ///< of each dimension
   std::vector<ElementLimit> limits;
   uint32_t buffer = kMissing;
+  Held held = {};  ///< a sequence or an optional has no shape of its own
 };
 
 /// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.

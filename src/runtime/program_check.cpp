@@ -45,14 +45,22 @@ class Checker {
     return std::ranges::is_sorted(p_.guards, {}, [](const Guard& g) { return std::max(g.a, g.b); });
   }
 
+  /// What holds tensors has no shape of its own, and no place in memory that was laid out.
+  static bool held_sound(const Held& h, const std::vector<Slot>& shape) {
+    return h.kind == ValueKind::tensor || (h.kind <= ValueKind::optional_sequence && shape.empty());
+  }
+
   bool buffer_sound(const BufferInfo& b) const {
     using Kind = BufferInfo::Kind;
+    const bool may_hold = b.kind == Kind::input || b.kind == Kind::dynamic;
+    if (!held_sound(b.held, b.shape) || (b.held.kind != ValueKind::tensor && !may_hold)) return false;
     if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
         !slots(b.shape))
       return false;
     if (b.kind == Kind::input) return b.index < p_.inputs.size();
     if (b.kind == Kind::output) return b.index < p_.outputs.size();
-    if (b.kind == Kind::alias) return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias;
+    if (b.kind == Kind::alias)
+      return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias && p_.buffers[b.index].held.kind == ValueKind::tensor;
     return b.kind != Kind::weight || weight_sound(b);
   }
 
@@ -77,6 +85,9 @@ class Checker {
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
+    const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check;
+    if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].held.kind != ValueKind::tensor; }))
+      return false;
     for (const Step::Binding& b : s.bindings)
       if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
     switch (s.kind) {
@@ -102,6 +113,7 @@ class Checker {
       const BufferInfo& to = p_.buffers[s.results[k]];
       const bool tensor = to.kind == BufferInfo::Kind::dynamic;
       if (!tensor && to.kind != BufferInfo::Kind::arena && to.kind != BufferInfo::Kind::output) return false;
+      if (to.held.kind != body.outputs[first_output + k].held.kind) return false;
       if (to.dtype != body.outputs[first_output + k].dtype || (!tensor && to.dtype == DType::string)) return false;
     }
     return true;
@@ -138,7 +150,11 @@ class Checker {
   bool port_sound(const PortInfo& port) const {
     for (const ElementLimit& l : port.limits)
       if (l.extent >= p_.door_lines) return false;
-    return slots(port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
+    if (port.buffer < p_.buffers.size()) {
+      const BufferInfo& b = p_.buffers[port.buffer];
+      if (b.held.kind != port.held.kind || b.dtype != port.dtype) return false;
+    }
+    return slots(port.shape) && held_sound(port.held, port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
            port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }
 

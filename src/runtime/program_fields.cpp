@@ -36,7 +36,10 @@ namespace line {
 enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 };
 }
 namespace buffer {
-enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8, unranked = 9 };
+enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8, unranked = 9, held = 10 };
+}
+namespace held {
+enum : uint32_t { kind = 1, sizes = 2, unranked = 3 };
 }
 namespace guard {
 enum : uint32_t { kind = 1, a = 2, b = 3, where = 4, what = 5, a_text = 6, b_text = 7 };
@@ -59,7 +62,7 @@ enum : uint32_t {
 };
 }
 namespace port {
-enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8 };
+enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9 };
 }
 namespace program {
 enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8, body = 9, guard = 10 };
@@ -78,6 +81,12 @@ void write(pbf_writer w, const SizeLine& l) {
   w.add_uint32(line::c, l.c);
 }
 
+void write(pbf_writer w, const Held& h) {
+  w.add_uint32(held::kind, static_cast<uint32_t>(h.kind));
+  w.add_packed_sint64(held::sizes, h.sizes.begin(), h.sizes.end());
+  if (h.unranked) w.add_uint32(held::unranked, 1);
+}
+
 void write(pbf_writer w, const BufferInfo& b) {
   w.add_uint32(buffer::kind, static_cast<uint32_t>(b.kind));
   w.add_uint32(buffer::dtype, static_cast<uint32_t>(b.dtype));
@@ -88,6 +97,7 @@ void write(pbf_writer w, const BufferInfo& b) {
   w.add_uint32(buffer::last, b.last);
   w.add_string(buffer::name, b.name);
   if (b.unranked) w.add_uint32(buffer::unranked, 1);
+  if (b.held.kind != ValueKind::tensor) write(pbf_writer(w, buffer::held), b.held);
 }
 
 void write(pbf_writer w, const Guard& g) {
@@ -125,6 +135,7 @@ void write(pbf_writer w, const PortInfo& p) {
   w.add_packed_sint64(port::upper, p.upper.begin(), p.upper.end());
   w.add_uint32(port::buffer, p.buffer);
   for (const ElementLimit& l : p.limits) add_list(w, port::limit, std::vector<uint32_t>{l.extent, l.from_end});
+  if (p.held.kind != ValueKind::tensor) write(pbf_writer(w, port::held), p.held);
 }
 
 template <class T, class Range>
@@ -145,6 +156,17 @@ SizeLine read_line(Reader r) {
   return l;
 }
 
+Held read_held(Reader r) {
+  Held h;
+  while (r.next()) switch (r.tag()) {
+      case held::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
+      case held::sizes: h.sizes = list_of<int64_t>(r.get_packed_sint64()); break;
+      case held::unranked: h.unranked = r.get_uint32() != 0; break;
+      default: r.skip();
+    }
+  return h;
+}
+
 BufferInfo read_buffer(Reader r) {
   BufferInfo b;
   while (r.next()) switch (r.tag()) {
@@ -157,6 +179,7 @@ BufferInfo read_buffer(Reader r) {
       case buffer::last: b.last = r.get_uint32(); break;
       case buffer::name: b.name = r.get_string(); break;
       case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
+      case buffer::held: b.held = read_held(r.get_message()); break;
       default: r.skip();
     }
   return b;
@@ -217,6 +240,7 @@ PortInfo read_port(Reader r) {
         if (v.size() == 2) p.limits.push_back({v[0], v[1] != 0});
         break;
       }
+      case port::held: p.held = read_held(r.get_message()); break;
       default: r.skip();
     }
   return p;

@@ -46,6 +46,53 @@ TEST(Api, CompilesAndRuns) {
   EXPECT_NEAR(sum, 1, 1e-5);  // a softmax
 }
 
+/// A message within a message, of fewer than 2^14 bytes.
+std::string field(int number, const std::string& bytes) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  if (bytes.size() > 127) out += static_cast<char>(bytes.size() % 128 | 128);
+  return out + static_cast<char>(bytes.size() > 127 ? bytes.size() / 128 : bytes.size()) + bytes;
+}
+
+/// y = s with x behind it; p = o.
+std::string sequence_model() {
+  const std::string tensor = field(1, "\x08\x01"), sequence = field(4, field(1, tensor)), optional = field(9, field(1, tensor));
+  const auto port = [](const char* name, const std::string& type) { return field(1, name) + field(2, type); };
+  const std::string insert = field(1, "s") + field(1, "x") + field(2, "y") + field(4, "SequenceInsert");
+  const std::string pass = field(1, "o") + field(2, "p") + field(4, "Identity");
+  return "\x08\x0a" +
+         field(7, field(1, insert) + field(1, pass) + field(2, "g") + field(11, port("s", sequence)) + field(11, port("x", tensor)) +
+                      field(11, port("o", optional)) + field(12, port("y", sequence)) + field(12, port("p", optional))) +
+         field(8, "\x10\x12");
+}
+
+TEST(Api, TakesAndGivesSequencesAndOptionals) {
+  const auto path = file("sequences.onnx");
+  std::ofstream(path, std::ios::binary) << sequence_model();
+  const auto e = tenon::compile(path, {.shapes = {{"x", {2}}}});
+  ASSERT_TRUE(e) << e.error().text();
+  EXPECT_EQ(e->inputs()[0].kind, tenon::ValueKind::sequence);
+  EXPECT_EQ(e->inputs()[0].dimensions, std::vector<std::string>{"*"});
+  EXPECT_EQ(e->inputs()[2].kind, tenon::ValueKind::optional);
+  std::vector<float> a = {1, 2, 3}, b = {4, 5};
+  const tenon::Array list = tenon::Array::sequence({tenon::Array({3}, a)}), x({2}, b);
+  auto results = e->run({{"s", list}, {"x", x}, {"o", tenon::Array::optional(x)}});
+  ASSERT_TRUE(results) << results.error().text();
+  a[0] = b[0] = 9;  // results own their memory
+  const auto& y = results->at("y");
+  ASSERT_EQ(y.kind(), tenon::ValueKind::sequence);
+  ASSERT_EQ(y.elements().size(), 2U);
+  EXPECT_EQ(y.elements()[0].as<float>()[0], 1);
+  EXPECT_EQ(y.elements()[1].shape(), std::vector<int64_t>{2});
+  EXPECT_EQ(results->at("p").elements()[0].as<float>()[0], 4);
+  results = e->run({{"s", tenon::Array::sequence({})}, {"x", x}, {"o", tenon::Array::optional()}});
+  ASSERT_TRUE(results) << results.error().text();
+  EXPECT_TRUE(results->at("p").elements().empty());
+  const auto refused = e->run({{"s", x}, {"x", x}, {"o", tenon::Array::optional()}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, tenon::Code::bad_input);
+  EXPECT_EQ(refused.error().place, "input 's'");
+}
+
 TEST(Api, ASavedEngineAnswersTheSame) {
   const auto e = engine();
   for (const bool portable : {false, true}) {

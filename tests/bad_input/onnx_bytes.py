@@ -32,9 +32,25 @@ def dimension(size: int | str | None) -> bytes:
     return b"" if size is None else number(1, size) if isinstance(size, int) else text(2, size)
 
 
-def value_info(name: str, shape: list[int | str | None] | None, dtype: int = F32) -> bytes:
+def tensor_type(shape: list[int | str | None] | None, dtype: int = F32) -> bytes:
     sizes = b"" if shape is None else message(2, *(message(1, dimension(d)) for d in shape))
-    return text(1, name) + message(2, message(1, number(1, dtype), sizes))
+    return message(1, number(1, dtype), sizes)
+
+
+def sequence_of(inner: bytes) -> bytes:
+    return message(4, message(1, inner))
+
+
+def optional_of(inner: bytes) -> bytes:
+    return message(9, message(1, inner))
+
+
+def typed(name: str, type_proto: bytes) -> bytes:
+    return text(1, name) + message(2, type_proto)
+
+
+def value_info(name: str, shape: list[int | str | None] | None, dtype: int = F32) -> bytes:
+    return typed(name, tensor_type(shape, dtype))
 
 
 def tensor(name: str, dims: list[int], raw: bytes | None = None, dtype: int = F32, extra: bytes = b"") -> bytes:

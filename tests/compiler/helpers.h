@@ -25,13 +25,12 @@ inline Result<std::shared_ptr<runtime::Engine>> engine_of(std::string_view text,
 inline Result<std::vector<Tensor>> copied_results(runtime::Context& context, std::span<const Tensor> inputs) {
   std::vector<Tensor> copies;
   for (const Tensor& t : TRY(context.run(inputs, tests::run_options()))) {
-    if (t.dtype() == DType::string) {
-      copies.push_back(t);
-      continue;
-    }
-    Tensor copy = TRY(Tensor::make(t.dtype(), t.shape()));
-    if (t.byte_size() > 0) std::copy_n(t.data(), t.byte_size(), copy.mutable_data());
-    copies.push_back(std::move(copy));
+    copies.push_back(TRY(with_each_tensor(t, [](const Tensor& tensor) -> Result<Tensor> {
+      if (!tensor.has_bytes()) return tensor;
+      Tensor copy = TRY(Tensor::make(tensor.dtype(), tensor.shape()));
+      if (tensor.byte_size() > 0) std::copy_n(tensor.data(), tensor.byte_size(), copy.mutable_data());
+      return copy;
+    })));
   }
   return copies;
 }
@@ -57,6 +56,11 @@ inline double tolerance_of(DType dtype) {
 inline std::string difference(const Tensor& want, const Tensor& got, double factor = 1) {
   if (want.shape() != got.shape() || want.dtype() != got.dtype())
     return type_text(got.dtype(), got.shape()) + " instead of " + type_text(want.dtype(), want.shape());
+  if (want.holds_tensors()) {
+    std::string found;
+    for (size_t k = 0; k < want.elements().size() && found.empty(); ++k) found = difference(want.elements()[k], got.elements()[k], factor);
+    return found;
+  }
   if (want.dtype() == DType::string) return want.strings() == got.strings() ? "" : "other strings";
   const bool numbers = is_float(want.dtype()) || is_complex(want.dtype());
   for (int64_t i = 0; i < want.count(); ++i) {

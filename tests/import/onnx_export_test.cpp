@@ -58,6 +58,29 @@ TEST(OnnxExport, MetadataOfNodesGoesThroughAndSaysWhichRuleMadeThem) {
   EXPECT_EQ(import_bytes(bytes)->graph->node(m->graph->first()).provenance, nullptr);
 }
 
+TEST(OnnxExport, SequencesAndOptionalsKeepTheirTypes) {
+  auto g = graph_of(R"tn(graph main(s: seq(f32[2,n]), o: optional(i64[3]), q: optional(seq(f32[*])), x: f32[2,4]) {
+  e = Optional(type="seq(f32[5])")
+  f = Optional(x)
+  t = SequenceInsert(s, x)
+  g = Identity(q)
+  h = OptionalHasElement(o)
+  return e, f, t, g, h
+})tn");
+  ASSERT_TRUE(g);
+  auto m = again(*g);
+  ASSERT_TRUE(m) << m.error().text();
+  const auto type = [&](size_t k, bool input) { return m->graph->value((input ? m->graph->inputs() : m->graph->outputs())[k]).type; };
+  EXPECT_EQ(type(0, true).kind, ValueKind::sequence);
+  EXPECT_EQ(type(0, true).dim(0), Dim(2));
+  EXPECT_FALSE(type(0, true).dim(1).is_number());
+  EXPECT_EQ(type(1, true).text(), "optional(i64[3])");
+  EXPECT_EQ(type(2, true).text(), "optional(seq(f32[*]))");
+  EXPECT_EQ(type(0, false).text(), "optional(seq(f32[5]))");
+  EXPECT_EQ(type(1, false).text(), "optional(f32[2,4])");
+  EXPECT_EQ(type(3, false).text(), "optional(seq(f32[*]))");
+}
+
 TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
   auto g = graph_of("graph main(x: i32[2,3]) {\n  y = BitwiseNot(x)\n  return y\n}");
   ASSERT_TRUE(g);

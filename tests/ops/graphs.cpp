@@ -52,6 +52,20 @@ TEST(Evaluate, LoopCarriesValuesAndStacksScanOutputs) {
   EXPECT_EQ(first_of(*graph, {Tensor::of_i64({}, std::span(&three, 1)), floats({}, {1})}, Mode::wide), (std::vector<double>{2, 4, 8}));
 }
 
+TEST(Evaluate, LoopWidensShapesThatGrowInABodyWithin) {
+  auto graph = parsed(R"(graph main(n: i64[], x: f32[1], twice: bool[]) {
+    last = Loop(n, _, x) body={ graph(i: i64[], c: bool[], v: f32[m], twice: bool[]) {
+      w = If(twice) then_branch={ graph(v: f32[m]) { t = Concat(v, v, axis=0) return t } } captures=[v]
+        else_branch={ graph(v: f32[m]) { t = Concat(v, v, v, axis=0) return t } } captures=[v]
+      return c, w } } captures=[twice]
+    return last
+  })");
+  ASSERT_TRUE(graph);
+  const int64_t two = 2;
+  EXPECT_EQ(first_of(*graph, {Tensor::of_i64({}, std::span(&two, 1)), floats({1}, {7}), Tensor::scalar(DType::boolean, 1)}),
+            (std::vector<double>{7, 7, 7, 7}));
+}
+
 TEST(Evaluate, LoopWidensShapesThatGrow) {
   auto graph = parsed(R"(graph main(n: i64[], x: f32[1]) {
     const go: bool[] = true

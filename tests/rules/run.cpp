@@ -32,6 +32,21 @@ namespace {
 /// Of the largest of 1 and the number; a few roundings to the dtype.
 double tolerance_of(DType dtype) { return dtype == DType::f16 ? 4e-3 : dtype == DType::bf16 ? 3e-2 : 2e-5; }
 
+void expect_equal(const Tensor& a, const Tensor& b, bool approximate) {
+  ASSERT_EQ(a.dtype(), b.dtype());
+  ASSERT_EQ(a.shape(), b.shape());
+  if (a.holds_tensors()) {
+    for (size_t k = 0; k < a.elements().size(); ++k) expect_equal(a.elements()[k], b.elements()[k], approximate);
+    return;
+  }
+  const double tolerance = approximate ? tolerance_of(DType::f16) : tolerance_of(a.dtype());
+  for (int64_t k = 0; k < a.count(); ++k) {
+    const double x = a.number(k), y = b.number(k);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;  // infinities too
+    ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::abs(x))) << "element " << k;
+  }
+}
+
 void expect_equal_results(const ir::Graph& before, const ir::Graph& after, bool approximate) {
   std::mt19937 random(7);
   for (int round = 0; round < 2; ++round) {
@@ -40,13 +55,8 @@ void expect_equal_results(const ir::Graph& before, const ir::Graph& after, bool 
     ASSERT_TRUE(a) << a.error().text();
     ASSERT_TRUE(b) << b.error().text();
     for (size_t i = 0; i < a->size(); ++i) {
-      ASSERT_EQ((*a)[i].shape(), (*b)[i].shape());
-      const double tolerance = approximate ? tolerance_of(DType::f16) : tolerance_of((*a)[i].dtype());
-      for (int64_t k = 0; k < (*a)[i].count(); ++k) {
-        const double x = (*a)[i].number(k), y = (*b)[i].number(k);
-        if (x == y || (std::isnan(x) && std::isnan(y))) continue;  // infinities too
-        ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::abs(x))) << "output " << i << ", element " << k;
-      }
+      SCOPED_TRACE("output " + std::to_string(i));
+      expect_equal((*a)[i], (*b)[i], approximate);
     }
   }
 }

@@ -54,6 +54,10 @@ double scale_of(const Tensor& t) {
 void expect_close(const Tensor& a, const Tensor& b, double tolerance) {
   ASSERT_EQ(a.dtype(), b.dtype());
   ASSERT_EQ(a.shape(), b.shape());
+  if (a.holds_tensors()) {
+    for (size_t k = 0; k < a.elements().size(); ++k) expect_close(a.elements()[k], b.elements()[k], tolerance);
+    return;
+  }
   const double scale = scale_of(a);
   for (int64_t k = 0; k < a.count(); ++k) {
     const double x = a.number(k), y = b.number(k);
@@ -126,6 +130,10 @@ std::vector<Tensor> draw_special_inputs(const ir::Graph& graph, std::mt19937& ra
 void expect_same_bits(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.dtype(), b.dtype());
   ASSERT_EQ(a.shape(), b.shape());
+  if (a.holds_tensors()) {
+    for (size_t k = 0; k < a.elements().size(); ++k) expect_same_bits(a.elements()[k], b.elements()[k]);
+    return;
+  }
   for (int64_t k = 0; k < a.count(); ++k) {
     if (!is_float(a.dtype())) {
       ASSERT_EQ(a.integer(k), b.integer(k)) << "element " << k;

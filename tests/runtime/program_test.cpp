@@ -20,6 +20,9 @@ Program full_program() {
   p.sizes.push_back({SizeLine::Kind::constant, -5, 0, 0, 0});
   p.buffers.push_back({BufferInfo::Kind::weight, DType::f16, {1}, 0, 64, 1, 2, "weight"});
   p.buffers.push_back({BufferInfo::Kind::alias, DType::f32, {2, 0}, 2, 0, 0, 1, "view"});
+  p.buffers.push_back({BufferInfo::Kind::dynamic, DType::i32, {}, 0, 0, 0, 1, "list", false, {ValueKind::sequence, {2, -1}, false}});
+  p.buffers.push_back({BufferInfo::Kind::dynamic, DType::i32, {}, 0, 0, 0, 1, "maybe", false, {ValueKind::optional_sequence, {}, true}});
+  p.outputs.push_back({"list", DType::i32, {}, {}, {}, {}, {}, 7, {ValueKind::sequence, {2, -1}, false}});
   p.weight_bytes = 1000;
   p.inputs[1].limits.push_back({1, true});
   Step kernel;
@@ -52,6 +55,11 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_EQ(program->inputs[1].limits[1].from_end, true);
   EXPECT_EQ(program->inputs[0].dimensions, std::vector<std::string>{"n"});
   EXPECT_EQ(program->inputs[0].upper, std::vector<int64_t>{1000});
+  EXPECT_EQ(program->buffers[7].held.kind, ValueKind::sequence);
+  EXPECT_EQ(program->buffers[7].held.sizes, (std::vector<int64_t>{2, -1}));
+  EXPECT_TRUE(program->buffers[8].held.unranked);
+  EXPECT_EQ(program->buffers[8].held.kind, ValueKind::optional_sequence);
+  EXPECT_EQ(program->outputs.back().held.kind, ValueKind::sequence);
   EXPECT_EQ(program->weight_bytes, 1000u);
   EXPECT_EQ(program->door_lines, 3u);
 }
@@ -105,7 +113,7 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.sizes[5].c = 5; },
       [](Program& p) { p.buffers[0].shape[0] = 99; },
       [](Program& p) { p.buffers[0].index = 2; },
-      [](Program& p) { p.buffers[4].index = 3; },
+      [](Program& p) { p.buffers[4].index = 4; },
       [](Program& p) { p.buffers[6].index = 6; },
       [](Program& p) { p.buffers[5].offset = 999; },
       [](Program& p) { p.buffers[5].shape[0] = 0; },
@@ -128,6 +136,13 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.outputs[0].buffer = kMissing; },
       [](Program& p) { p.outputs[0].buffer = 99; },
       [](Program& p) { p.steps[1].bindings[0].slot = 0; },
+      [](Program& p) { p.buffers[7].held.kind = static_cast<ValueKind>(4); },
+      [](Program& p) { p.buffers[7].held.kind = ValueKind::tensor; },  // its port says otherwise
+      [](Program& p) { p.buffers[7].shape = {0}; },
+      [](Program& p) { p.buffers[7].kind = BufferInfo::Kind::arena; },
+      [](Program& p) { p.buffers[6].index = 7; },     // a view of a sequence
+      [](Program& p) { p.steps[3].buffers[0] = 7; },  // a kernel that reads one
+      [](Program& p) { p.inputs[0].dtype = DType::sequence; },
   };
   for (size_t k = 0; k < edits.size(); ++k) {
     Program p = full_program();

@@ -85,8 +85,7 @@ Result<void> start_peer(const Options& o, Bench& b) {
   if (o.peer.empty()) return {};
   if (o.engine.is_engine())
     return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
-  files::NamedTensors named;
-  for (size_t k = 0; k < b.inputs.size(); ++k) named.emplace_back(b.engine->inputs()[k].name, b.inputs[k]);
+  const files::NamedTensors named = TRY(peer_inputs(*b.engine, b.inputs));
   const bool fixed = !o.engine.model.shapes.empty();
   b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads, fixed}, named));
   return {};

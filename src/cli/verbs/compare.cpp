@@ -43,8 +43,7 @@ struct FirstBad {
 
 Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std::span<const Tensor> inputs) {
   if (o.with == "reference") return std::vector<Tensor>();
-  files::NamedTensors named;
-  for (size_t k = 0; k < inputs.size(); ++k) named.emplace_back(ran.engine->inputs()[k].name, inputs[k]);
+  const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
   const int threads = o.engine.threads > 0 ? o.engine.threads : default_team().size();
   const bool fixed = !o.engine.model.shapes.empty();
   auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed}, named));
@@ -62,7 +61,7 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   std::vector<OutputDistance> out;
   for (size_t k = 0; k < references.size(); ++k) {
     const Tensor& t = ran.results[k];
-    OutputDistance d{ran.engine->outputs()[k].name, type_text(t.dtype(), t.shape()), distance(t, references[k]), {}, 0};
+    OutputDistance d{ran.engine->outputs()[k].name, type_text(t), distance(t, references[k]), {}, 0};
     if (k < others.size()) d.other = distance(others[k], references[k]);
     out.push_back(std::move(d));
   }

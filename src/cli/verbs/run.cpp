@@ -41,8 +41,30 @@ Result<void> write_results(const Options& o, const files::NamedTensors& results)
   return {};
 }
 
+/// "name/0", "name/1", ... of a sequence; nothing of an optional without element.
+void add_named(const std::string& name, const Tensor& t, files::NamedTensors& named) {
+  if (t.dtype() == DType::sequence) {
+    for (size_t k = 0; k < t.elements().size(); ++k) named.emplace_back(fmt::format("{}/{}", name, k), t.elements()[k]);
+  } else if (t.dtype() == DType::optional) {
+    if (t.count() > 0) add_named(name, t.elements()[0], named);
+  } else {
+    named.emplace_back(name, t);
+  }
+}
+
+nlohmann::ordered_json json_of(const Tensor& t) {
+  if (!t.holds_tensors()) return {{"dtype", name_of(t.dtype())}, {"shape", t.shape()}};
+  nlohmann::ordered_json elements = nlohmann::ordered_json::array();
+  for (const Tensor& e : t.elements()) elements.push_back(json_of(e));
+  return {{"kind", t.dtype() == DType::sequence ? "sequence" : "optional"}, {"elements", elements}};
+}
+
 std::string preview(const Tensor& t) {
   std::string out;
+  if (t.holds_tensors()) {
+    for (size_t k = 0; k < t.elements().size() && k < 3; ++k) out += (k ? "; " : "") + preview(t.elements()[k]);
+    return out + (t.elements().size() > 3 ? "; ..." : "");
+  }
   for (int64_t i = 0; i < std::min<int64_t>(t.count(), 6); ++i) {
     if (t.dtype() == DType::string) out += (i ? ", " : "") + t.strings()[i];
     else if (is_float(t.dtype())) out += fmt::format("{}{:.6g}", i ? ", " : "", t.number(i));
@@ -61,9 +83,11 @@ Result<void> run_model(const Options& o, Console& console) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (size_t k = 0; k < results.size(); ++k) {
     const std::string& name = engine->outputs()[k].name;
-    named.emplace_back(name, results[k]);
-    rows.push_back({name, type_text(results[k].dtype(), results[k].shape()), preview(results[k])});
-    json.push_back({{"name", name}, {"dtype", name_of(results[k].dtype())}, {"shape", results[k].shape()}});
+    add_named(name, results[k], named);
+    rows.push_back({name, type_text(results[k]), preview(results[k])});
+    nlohmann::ordered_json entry{{"name", name}};
+    entry.update(json_of(results[k]));
+    json.push_back(std::move(entry));
   }
   TRY(write_results(o, named));
   console.table(rows);
@@ -84,8 +108,10 @@ VERB(run) {
       o->engine.add_to(app);
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
-      app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder")->type_name("DIR");
-      app.add_option("--output", o->output, "write all outputs into one archive")->type_name("FILE.npz");
+      app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
+          ->type_name("DIR");
+      app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
+          ->type_name("FILE.npz");
       return [o](Console& console) { return run_model(*o, console); };
     },
 };

@@ -11,7 +11,7 @@
 namespace tenon::codegen::machine {
 namespace {
 
-constexpr int kMostCopies = 8;              ///< of a function in f32 that one kernel holds
+constexpr int kMostCopies = 8;             ///< of a function in f32 that one kernel holds
 constexpr int kMostCopiesInProgram = 256;  ///< networks have fewer than 20: their layers share kernels
 
 /// The CPU whose scheduling model is used; chosen by ISA and not by host, so that an engine's bytes follow from its target alone.

@@ -103,7 +103,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const DType dtype = view.type(0).dtype, wide = definition_dtype(dtype);
   const ir::ValueId groups = build("Reshape", {in[0], build.ints({0, view.attributes->integer("num_groups", 1), -1})});
   const DefinedRows rows = define_rows(build, as_dtype(build, groups, dtype, wide), wide, {-1}, view.attributes->number("epsilon", 1e-5f));
-  const ir::ValueId normal = build("Reshape", {build("Mul", {rows.centred, rows.scale}), build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}});
+  const ir::ValueId normal =
+      build("Reshape", {build("Mul", {rows.centred, rows.scale}), build("Shape", {in[0]})}, {{"allowzero", int64_t{1}}});
   Ints column(static_cast<size_t>(view.rank(0)) - 1, 1);  // [C, 1, 1 ...]
   column[0] = -1;
   const auto parameter = [&](size_t k) { return as_dtype(build, build("Reshape", {in[k], build.ints(column)}), dtype, wide); };

@@ -8,6 +8,7 @@ OP(identity) {
     .name = "Identity",
     .since = 25,
     .inputs = {"input"},
+    .any_kind = true,
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(same_shape_and_dtype(view));

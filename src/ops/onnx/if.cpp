@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/sequence_helpers.h"
 
 namespace tenon::ops {
 
@@ -16,6 +17,7 @@ size_t branch(const NodeView& view, bool yes) {
 
 Result<void> infer_if(NodeView& view) {
   if (view.bodies.size() != 2) return refuse(view, Code::bad_attribute, "needs then_branch and else_branch");
+  TRY(require_tensor(view, 0));
   TRY(require_dtype(view, 0, is_bool, "bool"));
   const std::vector<Type> yes = body_outputs(view, branch(view, true)), no = body_outputs(view, branch(view, false));
   if (yes.size() != no.size() || yes.size() < view.outputs.size())
@@ -41,6 +43,7 @@ OP(if) {
     .inputs = {"cond"},
     .outputs = {"outputs*"},
     .attributes = {"then_branch: graph!", "else_branch: graph!"},
+    .any_kind = true,
     .infer = infer_if,
     .reference = reference_of_if,
 };

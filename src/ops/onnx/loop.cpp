@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/sequence_helpers.h"
 
 namespace tenon::ops {
 
@@ -36,8 +37,20 @@ Dim trip_count(const NodeView& view) {
   return view.symbols->fresh();
 }
 
+/// Of a carried value. Where an optional comes in, the body may hand on its element; then that is what the loop gives.
+Result<Type> type_behind(const NodeView& view, const Type& initial, const Type& carried, const Type& next) {
+  Type out = final_type(view, initial, carried);
+  if (is_unknown(next) || next.kind == carried.kind) return out;
+  if (carried.kind == ValueKind::optional && next.is_tensor()) return element_type(view, out);
+  if (carried.kind == ValueKind::optional_sequence && next.is_sequence()) return with_kind(out, ValueKind::sequence);
+  return refuse(view, Code::dtype_mismatch, "the body hands on another kind of value than it gets")
+      .expected(carried.text())
+      .found(next.text());
+}
+
 Result<void> infer_loop(NodeView& view) {
   if (view.bodies.size() != 1) return refuse(view, Code::bad_attribute, "needs a body");
+  for (size_t k = 0; k < std::min<size_t>(view.explicit_inputs, 2); ++k) TRY(require_tensor(view, k));
   if (view.explicit_inputs > 0) TRY(require_dtype(view, 0, is_index, "i64"));
   if (view.explicit_inputs > 1) TRY(require_dtype(view, 1, is_bool, "bool"));
   const std::vector<Type> inputs = body_input_types(view, 0), results = body_outputs(view, 0);
@@ -46,11 +59,12 @@ Result<void> infer_loop(NodeView& view) {
     return refuse(view, Code::bad_graph, "the body has too few inputs or results");
   if (results[0].dtype != DType::none && results[0].dtype != DType::boolean)
     return refuse(view, Code::dtype_mismatch, "the body's condition has a wrong dtype").expected("bool").found(results[0].text());
-  for (size_t k = 0; k < carried; ++k) set_output(view, k, final_type(view, view.type(2 + k), inputs[2 + k]));
+  for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(type_behind(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
   if (results.size() == 1 + carried) return {};
   const Dim trips = trip_count(view);
   for (size_t k = 1 + carried; k < results.size(); ++k) {
     Type type = results[k];
+    TRY(require_tensor(view, type, "a result that is stacked"));
     if (type.has_rank()) type.shape->insert(type.shape->begin(), trips);
     set_output(view, k - 1, std::move(type));
   }
@@ -63,6 +77,20 @@ Result<int64_t> only_element(const NodeView& view, const Tensor& t, std::string_
   return refuse(view, Code::bad_input, std::string(what) + " is not one integer or bool").found(type_text(t.dtype(), t.shape()));
 }
 
+/// An optional is wanted where the body's last turn gave its element.
+Tensor handed_in(Tensor value, const Type& wanted) {
+  return wanted.is_optional() && value.dtype() != DType::optional ? Tensor::of_elements(DType::optional, {std::move(value)}) : value;
+}
+
+/// After no turn at all the value is what came in: its element is wanted where the body would have given that.
+Result<Tensor> handed_out(const Call& call, const Tensor& value, const Type& wanted) {
+  if (value.dtype() != DType::optional || wanted.is_optional()) return value;
+  if (value.count() > 0) return value.elements()[0];
+  return refuse(call.view, Code::bad_input, "it made no turn, and the optional that it carries has no element")
+      .expected("a turn, or an optional with an element")
+      .found("neither");
+}
+
 Result<void> reference_of_loop(Call& call) {
   const size_t carried = carried_count(call.view);
   const bool has_trips = call.view.explicit_inputs > 0 && call.has(0), has_condition = call.view.explicit_inputs > 1 && call.has(1);
@@ -73,7 +101,9 @@ Result<void> reference_of_loop(Call& call) {
   const size_t scans = call.view.bodies[0]->outputs().size() - 1 - carried;
   std::vector<std::vector<Tensor>> rows(scans);
   const std::vector<Tensor> captures = captures_of(call, 0, 2 + carried);
+  const std::vector<Type> inputs = body_input_types(call.view, 0), outputs = body_outputs(call.view, 0);
   for (int64_t i = 0; i < trips && go; ++i) {
+    for (size_t k = 0; k < carried; ++k) state[k] = handed_in(std::move(state[k]), inputs[2 + k]);
     std::vector<Tensor> in = {Tensor::of_i64({}, std::span(&i, 1)), Tensor::scalar(DType::boolean, 1)};
     in.insert(in.end(), state.begin(), state.end());
     in.insert(in.end(), captures.begin(), captures.end());
@@ -82,7 +112,7 @@ Result<void> reference_of_loop(Call& call) {
     for (size_t k = 0; k < carried; ++k) state[k] = results[1 + k];
     for (size_t k = 0; k < scans; ++k) rows[k].push_back(results[1 + carried + k]);
   }
-  for (size_t k = 0; k < carried && k < call.out.size(); ++k) call.out[k] = state[k];
+  for (size_t k = 0; k < carried && k < call.out.size(); ++k) call.out[k] = TRY(handed_out(call, state[k], outputs[1 + k]));
   for (size_t k = 0; k < scans && carried + k < call.out.size(); ++k) {
     const Type type = body_outputs(call.view, 0)[1 + carried + k];
     Sizes empty;
@@ -101,6 +131,7 @@ OP(loop) {
     .inputs = {"m?", "cond?", "v_initial*"},
     .outputs = {"v_final_and_scan_outputs*"},
     .attributes = {"body: graph!"},
+    .any_kind = true,
     .infer = infer_loop,
     .body_inputs = loop_body_inputs,
     .reference = reference_of_loop,

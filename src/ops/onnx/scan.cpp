@@ -3,6 +3,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/reference_helpers.h"
 #include "ops/scan_as_loop.h"
+#include "ops/sequence_helpers.h"
 
 namespace tenon::ops {
 
@@ -65,6 +66,7 @@ Result<void> infer_scan(NodeView& view) {
     length = here;
   }
   for (size_t k = 0; k < results.size(); ++k) {
+    TRY(require_tensor(view, results[k], "a result of the body"));
     if (k < p.states) {
       set_output(view, k, final_type(view, view.type(k), inputs[k]));
       continue;

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sequences are lists of arrays, an optional is its element or None."""
+
+import numpy as np
+import onnx.helper as oh
+import pytest
+import tenon
+from onnx import TensorProto
+
+TENSOR = oh.make_tensor_type_proto(TensorProto.FLOAT, ["n"])
+SEQUENCE = oh.make_sequence_type_proto(TENSOR)
+
+
+def engine_of(tmp_path, nodes, inputs, outputs):
+    ports = [[oh.make_value_info(n, t) for n, t in side.items()] for side in (inputs, outputs)]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(
+        oh.make_model(oh.make_graph(nodes, "g", *ports), opset_imports=[oh.make_opsetid("", 18)], ir_version=9).SerializeToString()
+    )
+    return tenon.compile(path)
+
+
+A, B = np.array([1, 2], np.float32), np.array([3, 4, 5], np.float32)
+
+
+@pytest.fixture
+def inserting(tmp_path):
+    node = oh.make_node("SequenceInsert", ["s", "x"], ["y"])
+    return engine_of(tmp_path, [node], {"s": SEQUENCE, "x": TENSOR}, {"y": SEQUENCE})
+
+
+def test_a_sequence_is_a_list(inserting):
+    assert [(p.kind, p.dtype) for p in inserting.inputs] == [("sequence", "f32"), ("tensor", "f32")]
+    assert repr(inserting.outputs[0]) == "<y: seq(f32[?])>"
+    for guard in (False, True):
+        got = inserting.run({"s": [A, B], "x": A}, guard=guard)["y"]
+        assert isinstance(got, list) and len(got) == 3
+        for have, want in zip(got, [A, B, A], strict=True):
+            np.testing.assert_array_equal(have, want)
+    assert len(inserting.run({"s": (), "x": B})["y"]) == 1
+
+
+def test_results_own_their_memory(inserting):
+    given = A.copy()
+    got = inserting.run({"s": [given], "x": given})["y"]
+    given[:] = 9
+    np.testing.assert_array_equal(got[0], A)
+    np.testing.assert_array_equal(got[1], A)
+
+
+def test_what_is_no_list_of_fitting_arrays_is_refused(inserting):
+    for wrong in (A, None, "text", [A, "text"], [A.astype(np.int64)], [A.reshape(2, 1)]):
+        with pytest.raises(tenon.TenonError) as error:
+            inserting.run({"s": wrong, "x": A})
+        assert error.value.code == "bad_input" and "'s'" in error.value.place
+    with pytest.raises(tenon.TenonError):
+        inserting.run({"s": [A], "x": [A]})
+
+
+def test_an_optional_is_its_element_or_none(tmp_path):
+    nodes = [oh.make_node("OptionalHasElement", ["o"], ["has"]), oh.make_node("Identity", ["o"], ["y"])]
+    has = oh.make_tensor_type_proto(TensorProto.BOOL, [])
+    for inner, value in ((TENSOR, A), (SEQUENCE, [A, B])):
+        kind = oh.make_optional_type_proto(inner)
+        engine = engine_of(tmp_path, nodes, {"o": kind}, {"has": has, "y": kind})
+        assert engine.inputs[0].kind == "optional"
+        got = engine.run({"o": value})
+        assert got["has"]
+        for have, want in zip(got["y"], value, strict=True):
+            np.testing.assert_array_equal(have, want)
+        got = engine.run({"o": None})
+        assert not got["has"] and got["y"] is None
+
+
+def test_an_engine_file_keeps_them(inserting, tmp_path):
+    path = tmp_path / "m.tenon"
+    inserting.save(path)
+    got = tenon.load(path).run({"s": [A], "x": B})["y"]
+    np.testing.assert_array_equal(got[1], B)
+
+
+def test_maps_are_named(tmp_path):
+    kind = oh.make_map_type_proto(TensorProto.INT64, TENSOR)
+    with pytest.raises(tenon.TenonError, match="not supported yet: maps"):
+        engine_of(tmp_path, [oh.make_node("Identity", ["m"], ["y"])], {"m": kind}, {"y": kind})

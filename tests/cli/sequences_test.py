@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models whose inputs and results are sequences, through the verbs that run them."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+from small_models import o, ops_of, tenon, told
+
+
+def inserting() -> bytes:
+    """y = s with x + x behind it."""
+    sequence = o.sequence_of(o.tensor_type([None]))
+    nodes = [o.node("Add", ["x", "x"], ["d"]), o.node("SequenceInsert", ["s", "d"], ["y"]), o.node("SequenceLength", ["y"], ["n"])]
+    outputs = [o.typed("y", sequence), o.value_info("n", [], 7)]
+    return o.model(o.graph(nodes, [o.typed("s", sequence), o.value_info("x", [3])], outputs))
+
+
+class Sequences(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.model = cls.folder / "m.onnx"
+        cls.model.write_bytes(inserting())
+
+    def test_run_draws_two_elements_and_tells_types(self):
+        for guard in ([], ["--guard"]):
+            y, n = told("run", self.model, *guard)["outputs"]
+            self.assertEqual((y["name"], y["kind"], len(y["elements"])), ("y", "sequence", 3))
+            self.assertEqual(y["elements"][2], {"dtype": "f32", "shape": [3]})
+            self.assertEqual(n["shape"], [])
+
+    def test_archives_hold_one_array_an_element(self):
+        given, made = self.folder / "in.npz", self.folder / "out.npz"
+        x = np.arange(3, dtype=np.float32)
+        np.savez(given, **{"s/0": x[:1], "s/1": x[:2], "x": x})
+        done = tenon("run", self.model, "--input", given, "--output", made)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with np.load(made) as results:
+            self.assertEqual(sorted(results), ["n", "y/0", "y/1", "y/2"])
+            np.testing.assert_array_equal(results["y/1"], x[:2])
+            np.testing.assert_array_equal(results["y/2"], x + x)
+        again = self.folder / "again.npz"
+        np.savez(again, **{"s": x})
+        refused = tenon("run", self.model, "--input", again)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("no such input", refused.stderr)
+
+    def test_the_other_verbs_take_them(self):
+        self.assertEqual(told("compare", self.model)["verdict"], "good")
+        engine = self.folder / "m.tenon"
+        self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
+        self.assertEqual(told("inspect", engine)["inputs"][0]["type"], "seq(f32[?])")
+        self.assertEqual(tenon("run", engine).returncode, 0)
+        self.assertEqual(tenon("bench", engine, "--runs", 1, "--seconds", "0.1").returncode, 0)
+        exported = self.folder / "exported.onnx"
+        self.assertEqual(tenon("export", self.model, "-o", exported).returncode, 0)
+        self.assertEqual(ops_of(exported), ops_of(self.model))
+        self.assertEqual(told("compare", exported)["verdict"], "good")
+
+
+if __name__ == "__main__":
+    unittest.main()
