@@ -69,7 +69,7 @@ inline std::unique_ptr<ir::Graph> with_symbols(std::unique_ptr<ir::Graph> graph)
   size_t symbols = 0;
   for (ir::ValueId input : open->inputs()) {
     ir::Type type = open->value(input).type;
-    if (!type.has_rank()) continue;
+    if (!type.has_rank() || !type.is_tensor()) continue;
     for (Dim& d : *type.shape)
       if (d.is_number()) d = open->symbols().symbol("s" + std::to_string(symbols++));
     open->set_type(input, type);
