@@ -28,7 +28,7 @@ class InspectEngine(unittest.TestCase):
         told = json.loads(tenon("inspect", self.engine, "--json").stdout)
         self.assertEqual(told["bytes"], self.engine.stat().st_size)
         self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "kernels", "code", "weights"})
-        self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"]}])
+        self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
         self.assertEqual([p["name"] for p in told["outputs"]], ["y"])
         self.assertEqual(len(told["kernels"]), self.built["kernels"])
         self.assertTrue(all(k["bytes"] > 0 and k["computes"] for k in told["kernels"]))
