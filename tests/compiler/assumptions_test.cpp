@@ -58,6 +58,17 @@ TEST(Assumptions, OfOpsByReferenceNameTheNode) {
                  {f32({3, 4}), Tensor::of_i64({2, 1}, std::vector<int64_t>{0, 1}), f32({3, 4})}, {"put"});
 }
 
+TEST(Assumptions, OneZeroPointServesAllRows) {
+  constexpr std::string_view kText = R"(graph(a: u8[n,4], b: u8[4,5], z: u8[k]) {
+    c = MatMulInteger(a, b, z) @"product"
+    return c
+  })";
+  const auto bytes = [](Sizes shape) { return *ops::random_tensor(DType::u8, std::move(shape), 1, 0, 9); };
+  expect_accepted(kText, {bytes({3, 4}), bytes({4, 5}), bytes({1})});
+  expect_accepted(kText, {bytes({3, 4}), bytes({4, 5}), bytes({3})});
+  expect_refused(kText, {bytes({3, 4}), bytes({4, 5}), bytes({2})}, {"product", "k = 2", "n = 3"});
+}
+
 TEST(Assumptions, ZeroSpreadsOverOne) {
   auto got = testing::compiled_results(*ir::parse(kAdd, ops::table()), std::vector{f32({0}), f32({1})}, 3);
   ASSERT_TRUE(got) << got.error().text();

@@ -78,6 +78,14 @@ TEST(IndexChecks, OfEachComponentOfAnInput) {
   check(kText, {kTable, place({3, 1})}, {kTable, place({1, 3})}, "3");
 }
 
+// The reads are conditional (a sample may lie outside of the picture); which picture is read is not.
+TEST(IndexChecks, OfConditionalReads) {
+  constexpr std::string_view kText =
+      "graph main(x: f32[b,1,3,3], r: f32[k,4], i: i64[k]) { y = RoiAlign(x, r, i, output_height=1, output_width=1, sampling_ratio=1) return y }";
+  const Tensor x = Tensor::of_f32({2, 1, 3, 3}, std::vector<float>(18, 1)), r = Tensor::of_f32({1, 4}, std::vector<float>{0, 0, 2, 2});
+  check(kText, {x, r, ids({1})}, {x, r, ids({2})}, "2");
+}
+
 TEST(IndexChecks, LetAnEmptyListOfIndicesPass) {
   constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[n]) { k = Mul(i, i) y = Gather(t, k) return y }";
   for (int opt : {0, 3}) EXPECT_EQ(outcome(kText, {kTable, Tensor::of_i64({0}, std::vector<int64_t>{})}, opt), "");

@@ -46,6 +46,15 @@ std::string type_of_output(std::string_view text) {
 
 const Tensor a = floats({2}, {1, 2}), b = floats({3}, {3, 4, 5}), c = floats({1}, {6});
 
+TEST(Variadic, OperandsCannotBeLeftOut) {
+  const Tensor x = floats({2}, {1, 2}), s = sequence({x});
+  expect_error("graph(x: f32[2]) { y = Concat(x, _, x, axis=0) return y }", {x}, Code::bad_graph, "operand 1 is missing");
+  expect_error("graph(x: f32[2]) { y = Sum(x, _, x) return y }", {x}, Code::bad_graph, "operand 1 is missing");
+  expect_error("graph(x: f32[2]) { y = SequenceConstruct(_, x) return y }", {x}, Code::bad_graph, "missing");
+  expect_error("graph(s: seq(f32[2])) { y = SequenceMap(s, _) body={ graph(e: f32[2], q: f32[2]) { r = Relu(e) return r } } return y }",
+               {s}, Code::bad_graph, "operand 1 is missing");
+}
+
 TEST(Sequences, HoldTensorsOfDifferentShapes) {
   expect_result("graph(x: f32[2], y: f32[3], i: i64[]) { s = SequenceConstruct(x, y) r = SequenceAt(s, i) return r }", {a, b, number(-1)},
                 b);

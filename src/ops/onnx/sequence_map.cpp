@@ -21,7 +21,8 @@ Result<void> infer_sequence_map(NodeView& view) {
   for (size_t k = 0; k < view.explicit_inputs; ++k)
     if (view.type(k).is_optional())
       return refuse(view, Code::dtype_mismatch, "operand " + std::to_string(k) + " is an optional").found(view.type(k).text());
-  if (view.bodies[0]->inputs().size() < view.explicit_inputs) return refuse(view, Code::bad_graph, "the body has too few inputs");
+  if (view.bodies[0]->inputs().size() != view.inputs.size())  // formal ones and captures, each
+    return refuse(view, Code::bad_graph, "the body has another number of inputs").expected(std::to_string(view.explicit_inputs));
   const std::vector<Type> results = body_outputs(view, 0);
   if (results.size() < view.outputs.size()) return refuse(view, Code::bad_graph, "the body has too few results");
   for (size_t k = 0; k < view.outputs.size(); ++k) {
