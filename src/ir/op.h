@@ -37,6 +37,7 @@ struct NodeView {
   size_t explicit_inputs = 0;   ///< how many of the inputs are no captures
   std::vector<const Graph*> bodies;
   std::vector<std::string_view> body_names;  ///< "then_branch", ...: one a body
+  std::vector<size_t> body_captures;         ///< how many of the last inputs of each body are captures
   Symbols* symbols = nullptr;                ///< for fresh data-dependent sizes
   Assumptions* assumptions = nullptr;        ///< where inference notes what it takes for granted; null: nobody asks
   std::vector<Type> outputs;                 ///< in: one a result; out of inference: filled

@@ -30,6 +30,7 @@ NodeView Graph::view(NodeId id) const {
   for (const Body& body : n.bodies) {
     view.bodies.push_back(body.graph.get());
     view.body_names.push_back(body.name);
+    view.body_captures.push_back(body.captures);
   }
   for (ValueId output : n.outputs) {
     if (view.name.empty() && output) view.name = value(output).name;

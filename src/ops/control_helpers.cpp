@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control_helpers.h"
 
+#include <numeric>
+
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
@@ -10,6 +12,17 @@ std::vector<Type> body_outputs(const NodeView& view, size_t body) {
   std::vector<Type> out;
   for (ir::ValueId v : view.bodies[body]->outputs()) out.push_back(view.bodies[body]->value(v).type);
   return out;
+}
+
+Result<void> require_formal_inputs(const NodeView& view, size_t formal) {
+  for (size_t b = 0; b < view.bodies.size(); ++b) {
+    const size_t found = view.bodies[b]->inputs().size() - view.body_captures[b];
+    if (found == formal) continue;
+    return refuse(view, Code::bad_graph, "its body has another number of inputs")
+        .expected(std::to_string(formal))
+        .found(std::to_string(found));
+  }
+  return {};
 }
 
 std::vector<Type> body_input_types(const NodeView& view, size_t body) {
@@ -84,11 +97,14 @@ Type final_type(const NodeView& view, const Type& initial, const Type& carried) 
   return out;
 }
 
-std::vector<Tensor> captures_of(const Call& call, size_t body, size_t formal) {
-  size_t first = call.view.explicit_inputs;
-  for (size_t b = 0; b < body; ++b) first += call.view.bodies[b]->inputs().size() - formal;
+size_t first_capture(const NodeView& view, size_t body) {
+  return std::accumulate(view.body_captures.begin(), view.body_captures.begin() + body, view.explicit_inputs);
+}
+
+std::vector<Tensor> captures_of(const Call& call, size_t body) {
+  const auto captured = call.in.subspan(first_capture(call.view, body), call.view.body_captures[body]);
   std::vector<Tensor> out;
-  for (size_t i = 0; i < call.view.bodies[body]->inputs().size() - formal; ++i) out.push_back(*call.in[first + i]);
+  for (const Tensor* t : captured) out.push_back(*t);
   return out;
 }
 

@@ -55,6 +55,23 @@ TEST(Variadic, OperandsCannotBeLeftOut) {
                {s}, Code::bad_graph, "operand 1 is missing");
 }
 
+TEST(Bodies, HaveTheInputsThatTheirOpGivesThem) {
+  const Tensor x = floats({2}, {1, 2}), yes = *Tensor::make(DType::boolean, {});
+  const char* message = "another number of inputs";
+  expect_error("graph(x: f32[2]) { y = Scan(x, num_scan_inputs=1) body={ graph(e: f32[], q: f32[2]) { r = Relu(e) return r } } return y }",
+               {x}, Code::bad_graph, message);
+  expect_error("graph(x: f32[2]) { y = Scan(x, num_scan_inputs=1) body={ graph() { const r: f32[] = [1] return r } } return y }", {x},
+               Code::bad_graph, message);
+  expect_error("graph(c: bool[], n: i64[]) { y = Loop(n, c) body={ graph(i: i64[], g: bool[], q: f32[2]) { return g, q } } return y }",
+               {yes, number(1)}, Code::bad_graph, message);
+  expect_error(
+      "graph(c: bool[], x: f32[2]) { y = If(c) then_branch={ graph(e: f32[2]) { return e } } captures=[x] "
+      "else_branch={ graph(e: f32[2]) { return e } } return y }",
+      {yes, x}, Code::bad_graph, message);
+  expect_error("graph(s: seq(f32[2])) { y = SequenceMap(s) body={ graph() { const r: f32[] = [1] return r } } return y }", {sequence({x})},
+               Code::bad_graph, message);
+}
+
 TEST(Sequences, HoldTensorsOfDifferentShapes) {
   expect_result("graph(x: f32[2], y: f32[3], i: i64[]) { s = SequenceConstruct(x, y) r = SequenceAt(s, i) return r }", {a, b, number(-1)},
                 b);

@@ -6,12 +6,14 @@
 
 #include "ops/control_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
 namespace {
 
 constexpr int64_t kUnwritten = -1;  ///< where every sequence ended earlier
+constexpr size_t kReads = 3;        ///< operands of the decoder in front of its caches
 enum Input : size_t { kIds, kLongest, kShortest, kPenalty, kWords, kFirstWords, kMask };
 
 size_t decoder_of(const NodeView& view) {
@@ -23,7 +25,16 @@ size_t decoder_of(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, kIds, is_index, "i32 or i64"));
   TRY(require_rank(view, kIds, 2));
+  for (size_t k : {kLongest, kShortest}) TRY(require_single(view, k));
   if (view.bodies.empty()) return refuse(view, Code::bad_attribute, "needs the body 'decoder'");
+  const size_t body = decoder_of(view);
+  if (view.bodies[body]->inputs().size() < kReads + view.body_captures[body])
+    return refuse(view, Code::bad_graph, "the decoder must take words, their places and a mask");
+  if (view.has(kMask)) {
+    TRY(require_rank(view, kMask, 2));
+    if (ranks_known(view, {kIds, kMask}))
+      TRY(require_equal(view, *view.type(kIds).shape, *view.type(kMask).shape, "sizes of words and mask"));
+  }
   Type out(dtype_of(view, kIds));
   if (view.type(kIds).has_rank()) {
     const auto longest = known_ints(view, kLongest);
@@ -79,9 +90,9 @@ struct Search {
   Result<void> turn(size_t body) {
     std::vector<Tensor> inputs{table(step), table(places), table(seen)};
     inputs.insert(inputs.end(), caches.begin(), caches.end());
-    for (Tensor& t : captures_of(call, body, inputs.size())) inputs.push_back(std::move(t));
+    for (Tensor& t : captures_of(call, body)) inputs.push_back(std::move(t));
     std::vector<Tensor> results = TRY(call.run_body(body, std::move(inputs)));
-    if (results.size() != caches.size() + 1 || results[0].rank() != 3)
+    if (results.size() != caches.size() + 1 || results[0].rank() != 3 || results[0].shape()[0] != batch || results[0].shape()[1] < 1)
       return refuse(call.view, Code::bad_graph, "the decoder must give logits and one cache for each that it takes");
     for (int64_t b = 0; b < batch; ++b) {
       const int64_t word = ended[b] ? end : likeliest(results[0], b);
@@ -97,10 +108,11 @@ struct Search {
 };
 
 /// Caches of length 0, of the shapes that the body declares; its fourth axis of five is the length.
-Result<std::vector<Tensor>> no_caches(const Call& call, const ir::Graph& body, size_t captures, int64_t batch) {
+Result<std::vector<Tensor>> no_caches(const Call& call, size_t decoder, int64_t batch) {
+  const std::vector<Type> types = body_input_types(call.view, decoder);
   std::vector<Tensor> out;
-  for (size_t k = 3; k + captures < body.inputs().size(); ++k) {
-    const Type& type = body.value(body.inputs()[k]).type;
+  for (size_t k = kReads; k + call.view.body_captures[decoder] < types.size(); ++k) {
+    const Type& type = types[k];
     if (type.rank() != 5 || !type.dim(2).is_number() || !type.dim(4).is_number())
       return refuse(call.view, Code::not_supported, "not supported yet: a cache that is not [2, batch, heads, length, size]");
     out.push_back(TRY(Tensor::make(call.wide ? DType::f64 : type.dtype, {2, batch, type.dim(2).value(), 0, type.dim(4).value()})));
@@ -128,8 +140,7 @@ Result<void> evaluate(Call& call) {
                 {},
                 {}};
   if (call.has(kShortest)) search.shortest = call.in[kShortest]->integer(0);
-  const size_t captures = call.view.inputs.size() - call.view.explicit_inputs;
-  search.caches = TRY(no_caches(call, *call.view.bodies[body], captures, search.batch));
+  search.caches = TRY(no_caches(call, body, search.batch));
   search.start(*call.in[kIds]);
   while (search.batch > 0 && static_cast<int64_t>(search.words[0].size()) < search.longest &&
          !std::ranges::all_of(search.ended, std::identity()))

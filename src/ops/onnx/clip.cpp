@@ -2,6 +2,7 @@
 #include "base/scalar.h"
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
+#include "ops/require_helpers.h"
 
 namespace tenon::ops {
 
@@ -11,8 +12,10 @@ Result<void> infer_clip(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
   TRY(require_same_dtype(view, 0, 1));
   TRY(require_same_dtype(view, 0, 2));
-  TRY(require_rank(view, 1, 0, 1));
-  TRY(require_rank(view, 2, 0, 1));
+  for (size_t k : {1, 2}) {
+    TRY(require_rank(view, k, 0, 1));
+    TRY(require_single(view, k));
+  }
   TRY(same_shape_and_dtype(view));
   const auto low = elements(view, 1), high = elements(view, 2);
   const auto unknown = [&](size_t input, const auto& bound) { return view.has(input) && (!bound || bound->size() != 1); };

@@ -26,6 +26,7 @@ Result<void> infer(NodeView& view) {
     TRY(require_dtype(view, k, is_real_arithmetic, "a float type"));
     TRY(require_rank(view, k, 4));
   }
+  TRY(require_formal_inputs(view, 1));
   Type out(dtype_of(view, 0));
   if (ranks_known(view, {0, 1, 2})) {
     const Type &q = view.type(0), &k = view.type(1), &v = view.type(2);
@@ -57,7 +58,7 @@ Result<void> modify(Call& call, std::string_view name, const Sizes& shape, std::
     if (call.view.body_names[b] != name) continue;
     Tensor t = TRY(Tensor::make(call.wide ? DType::f64 : score_dtype(call.view), shape));
     store_numbers(t, x);
-    std::vector<Tensor> in = captures_of(call, b, 1);
+    std::vector<Tensor> in = captures_of(call, b);
     in.insert(in.begin(), std::move(t));
     const std::vector<Tensor> out = TRY(call.run_body(b, std::move(in)));
     if (out.size() != 1 || out[0].shape() != shape)
@@ -102,16 +103,12 @@ Result<void> evaluate(Call& call) {
 
 /// The body of that name over `x`; x where there is none.
 ir::ValueId modified(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, std::string_view name, ir::ValueId x) {
-  size_t first = view.explicit_inputs;
   for (size_t b = 0; b < view.bodies.size(); ++b) {
-    const size_t captures = view.bodies[b]->inputs().size() - 1;
-    if (view.body_names[b] == name) {
-      std::vector<ir::ValueId> arguments{x};
-      for (size_t k = 0; k < captures; ++k) arguments.push_back(in[first + k]);
-      const std::vector<ir::ValueId> results = inlined(build, *view.bodies[b], arguments);
-      return results.size() == 1 ? results[0] : ir::ValueId{};
-    }
-    first += captures;
+    if (view.body_names[b] != name) continue;
+    std::vector<ir::ValueId> arguments{x};
+    for (ir::ValueId capture : in.subspan(first_capture(view, b), view.body_captures[b])) arguments.push_back(capture);
+    const std::vector<ir::ValueId> results = inlined(build, *view.bodies[b], arguments);
+    return results.size() == 1 ? results[0] : ir::ValueId{};
   }
   return x;
 }

@@ -17,6 +17,7 @@ size_t branch(const NodeView& view, bool yes) {
 
 Result<void> infer_if(NodeView& view) {
   if (view.bodies.size() != 2) return refuse(view, Code::bad_attribute, "needs then_branch and else_branch");
+  TRY(require_formal_inputs(view, 0));
   TRY(require_tensor(view, 0));
   TRY(require_dtype(view, 0, is_bool, "bool"));
   const std::vector<Type> yes = body_outputs(view, branch(view, true)), no = body_outputs(view, branch(view, false));
@@ -30,7 +31,7 @@ Result<void> reference_of_if(Call& call) {
   if (call.in[0]->count() != 1 || call.in[0]->dtype() != DType::boolean)
     return refuse(call.view, Code::bad_input, "the condition is not one element");
   const size_t body = branch(call.view, call.in[0]->integer(0) != 0);
-  std::vector<Tensor> results = TRY(call.run_body(body, captures_of(call, body, 0)));
+  std::vector<Tensor> results = TRY(call.run_body(body, captures_of(call, body)));
   for (size_t k = 0; k < call.out.size() && k < results.size(); ++k) call.out[k] = std::move(results[k]);
   return {};
 }

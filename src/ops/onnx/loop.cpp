@@ -55,8 +55,8 @@ Result<void> infer_loop(NodeView& view) {
   if (view.explicit_inputs > 1) TRY(require_dtype(view, 1, is_bool, "bool"));
   const std::vector<Type> inputs = body_input_types(view, 0), results = body_outputs(view, 0);
   const size_t carried = carried_count(view);
-  if (results.size() < 1 + carried || inputs.size() < 2 + carried)
-    return refuse(view, Code::bad_graph, "the body has too few inputs or results");
+  TRY(require_formal_inputs(view, 2 + carried));
+  if (results.size() < 1 + carried) return refuse(view, Code::bad_graph, "the body has too few results");
   if (results[0].dtype != DType::none && results[0].dtype != DType::boolean)
     return refuse(view, Code::dtype_mismatch, "the body's condition has a wrong dtype").expected("bool").found(results[0].text());
   for (size_t k = 0; k < carried; ++k) set_output(view, k, TRY(type_behind(view, view.type(2 + k), inputs[2 + k], results[1 + k])));
@@ -100,7 +100,7 @@ Result<void> reference_of_loop(Call& call) {
   for (size_t k = 0; k < carried; ++k) state.push_back(*call.in[2 + k]);
   const size_t scans = call.view.bodies[0]->outputs().size() - 1 - carried;
   std::vector<std::vector<Tensor>> rows(scans);
-  const std::vector<Tensor> captures = captures_of(call, 0, 2 + carried);
+  const std::vector<Tensor> captures = captures_of(call, 0);
   const std::vector<Type> inputs = body_input_types(call.view, 0), outputs = body_outputs(call.view, 0);
   for (int64_t i = 0; i < trips && go; ++i) {
     for (size_t k = 0; k < carried; ++k) state[k] = handed_in(std::move(state[k]), inputs[2 + k]);

@@ -20,6 +20,7 @@ Result<Parts> parts_of_scan(const NodeView& view) {
   const int64_t n = view.attributes->integer("num_scan_inputs", 0);
   if (n < 1 || n > static_cast<int64_t>(view.explicit_inputs))
     return refuse(view, Code::bad_attribute, "num_scan_inputs does not fit the operands");
+  TRY(require_formal_inputs(view, view.explicit_inputs));
   p.sequences = static_cast<size_t>(n);
   p.states = view.explicit_inputs - p.sequences;
   const size_t results = view.bodies[0]->outputs().size();
@@ -94,7 +95,7 @@ Result<void> reference_of_scan(Call& call) {
   }
   const size_t scans = call.view.bodies[0]->outputs().size() - p.states;
   std::vector<std::vector<Tensor>> rows(scans);
-  const std::vector<Tensor> captures = captures_of(call, 0, p.states + p.sequences);
+  const std::vector<Tensor> captures = captures_of(call, 0);
   for (int64_t i = 0; i < length; ++i) {
     std::vector<Tensor> in = state;
     for (size_t k = 0; k < p.sequences; ++k)

@@ -21,8 +21,7 @@ Result<void> infer_sequence_map(NodeView& view) {
   for (size_t k = 0; k < view.explicit_inputs; ++k)
     if (view.type(k).is_optional())
       return refuse(view, Code::dtype_mismatch, "operand " + std::to_string(k) + " is an optional").found(view.type(k).text());
-  if (view.bodies[0]->inputs().size() != view.inputs.size())  // formal ones and captures, each
-    return refuse(view, Code::bad_graph, "the body has another number of inputs").expected(std::to_string(view.explicit_inputs));
+  TRY(require_formal_inputs(view, view.explicit_inputs));
   const std::vector<Type> results = body_outputs(view, 0);
   if (results.size() < view.outputs.size()) return refuse(view, Code::bad_graph, "the body has too few results");
   for (size_t k = 0; k < view.outputs.size(); ++k) {
@@ -40,7 +39,7 @@ Result<void> reference_of_sequence_map(Call& call) {
       return refuse(call.view, Code::shape_mismatch, "the sequences differ in length")
           .expected(std::to_string(length))
           .found(std::to_string(call.in[k]->count()));
-  const std::vector<Tensor> captures = captures_of(call, 0, formals);
+  const std::vector<Tensor> captures = captures_of(call, 0);
   std::vector<std::vector<Tensor>> elements(call.out.size());
   for (int64_t i = 0; i < length; ++i) {
     std::vector<Tensor> in;
