@@ -13,7 +13,7 @@ SKELETON = """\
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {{
+namespace tenon::ops::op_{ident} {{
 
 OP({ident}) {{
     .name = "{name}",
@@ -26,7 +26,7 @@ OP({ident}) {{
     .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f32[4] = [-1, 0, 2.5, nan]"}},
 }};
 
-}}  // namespace tenon::ops
+}}  // namespace tenon::ops::op_{ident}
 """
 
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "base/result.h"
 
 namespace tenon::inline base {
@@ -36,8 +37,6 @@ std::optional<Poly> normal(Poly p) {
   if (out.size() > kMostTerms) return std::nullopt;
   return out;
 }
-
-size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29); }
 
 uint32_t weight_of(const DimNode& node) {
   uint64_t weight = 1;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/scalar.h"
 
@@ -29,8 +30,6 @@ bool gives_bool(ExprOp op) {
 bool takes_bools(ExprOp op) {
   return op == ExprOp::logical_not || op == ExprOp::logical_and || op == ExprOp::logical_or || op == ExprOp::logical_xor;
 }
-
-size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 31); }
 
 size_t hash_node(const ExprNode& node) {
   size_t h = mix(static_cast<size_t>(node.op) + 1, static_cast<size_t>(node.dtype));

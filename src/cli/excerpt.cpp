@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/contains.h"
+#include "ir/literal.h"
+
 namespace tenon::cli {
 namespace {
 
-constexpr int64_t kConstantBytes = 16384;
-
-template <class List, class Id>
-bool holds(const List& list, Id id) {
-  return std::ranges::find(list, id) != std::ranges::end(list);
-}
+constexpr int64_t kConstantBytes = 16384, kShownElements = 8;
 
 class Cutter {
  public:
@@ -65,7 +63,7 @@ class WayBack {
   WayBack(const ir::Graph& graph, std::span<const ir::ValueId> values) : graph_(graph), values_(values) {}
 
   bool reaches(ir::ValueId value, int steps = kSteps) {
-    if (holds(values_, value)) return true;
+    if (contains(values_, value)) return true;
     const ir::NodeId producer = graph_.value(value).producer;
     return producer && steps > 0 && leads(producer, steps - 1);
   }
@@ -97,14 +95,14 @@ std::vector<ir::ValueId> inputs_from_outside(const ir::Graph& graph, std::span<c
   std::vector<ir::ValueId> out;
   for (ir::NodeId id : nodes)
     for (ir::ValueId v : graph.node(id).inputs)
-      if (v && !graph.value(v).is_constant() && !holds(nodes, graph.value(v).producer) && !holds(out, v)) out.push_back(v);
+      if (v && !graph.value(v).is_constant() && !contains(nodes, graph.value(v).producer) && !contains(out, v)) out.push_back(v);
   return out;
 }
 
 std::vector<ir::NodeId> nodes_between(const ir::Graph& graph, std::span<const ir::ValueId> values, std::span<const ir::NodeId> nodes) {
   WayBack way(graph, values);
   for (ir::ValueId v : inputs_from_outside(graph, nodes)) way.reaches(v);
-  std::erase_if(way.between, [&](ir::NodeId n) { return holds(nodes, n); });
+  std::erase_if(way.between, [&](ir::NodeId n) { return contains(nodes, n); });
   return way.between;
 }
 
@@ -117,14 +115,20 @@ Excerpt cut_excerpt(const ir::Graph& graph, std::vector<ir::NodeId> nodes, std::
   Cutter cutter(graph);
   for (ir::NodeId id : nodes)
     for (ir::ValueId v : graph.node(id).inputs)
-      if (v && !holds(nodes, graph.value(v).producer)) cutter.bring(v);
+      if (v && !contains(nodes, graph.value(v).producer)) cutter.bring(v);
   for (const ExcerptResult& r : results)
-    if (!holds(nodes, graph.value(r.value).producer)) cutter.bring(r.value);
+    if (!contains(nodes, graph.value(r.value).producer)) cutter.bring(r.value);
   for (ir::NodeId id : nodes) cutter.copy(id);
   for (const ExcerptResult& r : results) cutter.give(r);
   Excerpt out{cutter.take(), {}};
-  for (ir::NodeId id : nodes) out.context.push_back(holds(context, id));
+  for (ir::NodeId id : nodes) out.context.push_back(contains(context, id));
   return out;
+}
+
+std::string elements_shown(const ir::Graph& graph, ir::ValueId constant) {
+  const Tensor* tensor = graph.value(constant).constant->count() <= kShownElements ? graph.tensor_of(constant) : nullptr;
+  if (!tensor) return {};
+  return tensor->shape().empty() ? ir::element_text(*tensor, 0) : ir::elements_text(*tensor);
 }
 
 std::string title_of(const ir::Graph& graph, ir::NodeId id) {

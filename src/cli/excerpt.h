@@ -29,6 +29,8 @@ Excerpt cut_excerpt(const ir::Graph& graph, std::vector<ir::NodeId> nodes, std::
 std::vector<ir::ValueId> inputs_from_outside(const ir::Graph& graph, std::span<const ir::NodeId> nodes);
 /// The nodes on ways from `values` to `nodes`, where these are few and near; what was looked through in vain is bounded.
 std::vector<ir::NodeId> nodes_between(const ir::Graph& graph, std::span<const ir::ValueId> values, std::span<const ir::NodeId> nodes);
+/// A constant's elements as text where they are few; else "".
+std::string elements_shown(const ir::Graph& graph, ir::ValueId constant);
 /// "name (Op)"; where the node has no name that of its first result.
 std::string title_of(const ir::Graph& graph, ir::NodeId node);
 

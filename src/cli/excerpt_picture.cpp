@@ -9,7 +9,6 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kLongestText = 30;
-constexpr int64_t kShownElements = 8;
 
 bool inside_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -40,10 +39,8 @@ std::string label_of(const std::vector<std::string>& lines, bool name = false) {
 }
 
 std::string constant_text(const ir::Graph& graph, ir::ValueId id) {
-  const ir::Value& value = graph.value(id);
-  const Tensor* tensor = value.constant->count() <= kShownElements ? graph.tensor_of(id) : nullptr;
-  if (!tensor) return value.type.text();
-  return tensor->shape().empty() ? ir::element_text(*tensor, 0) : ir::elements_text(*tensor);
+  const std::string elements = elements_shown(graph, id);
+  return elements.empty() ? graph.value(id).type.text() : elements;
 }
 
 /// "Mul", then one line an attribute and a constant operand.

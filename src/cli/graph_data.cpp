@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "ir/literal.h"
+#include "cli/excerpt.h"
 #include "ir/repeats.h"
 
 namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int64_t kShownElements = 8;
 
 /// PyTorch's exporter says where a node stood: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node itself.
 std::string module_by_exporter(const ir::Provenance& provenance) {
@@ -79,15 +78,9 @@ class GraphData {
     if (!fresh) return place->second;
     const ir::Value& value = g_.value(id);
     Json out{{"name", value.name}, {"type", value.type.text()}};
-    if (value.is_constant()) out["constant"] = elements_of(id);
+    if (value.is_constant()) out["constant"] = elements_shown(g_, id);
     values_.push_back(std::move(out));
     return place->second;
-  }
-
-  std::string elements_of(ir::ValueId id) const {
-    const Tensor* tensor = g_.value(id).constant->count() <= kShownElements ? g_.tensor_of(id) : nullptr;
-    if (!tensor) return {};
-    return tensor->shape().empty() ? ir::element_text(*tensor, 0) : ir::elements_text(*tensor);
   }
 
   Json numbers(auto ids) {

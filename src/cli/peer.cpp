@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScript = "tools/peer_bench.py";
+constexpr const char* kPeerScript = "tools/peer_bench.py";
 constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
 constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
 constexpr const char* kInstallTorch = ".venv-peers/bin/pip install -r tools/requirements-torch.txt";
@@ -34,7 +34,7 @@ fs::path project_folder() {
   std::error_code error;
   for (const fs::path& start : {fs::read_symlink("/proc/self/exe", error), fs::current_path(error)})
     for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
-      if (fs::exists(at / kScript, error)) return at;
+      if (fs::exists(at / kPeerScript, error)) return at;
   return {};
 }
 
@@ -67,7 +67,7 @@ std::vector<double> numbers_in(const std::string& text) {
 Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const files::NamedTensors& inputs) {
   const fs::path project = project_folder();
   if (project.empty())
-    return fail(Code::file_missing, kScript, "the script that runs the other engine is not there")
+    return fail(Code::file_missing, kPeerScript, "the script that runs the other engine is not there")
         .advice("run tenon from a build inside the project folder");
   const fs::path python = TRY(python_of(project));
   auto peer = std::unique_ptr<Peer>(new Peer);
@@ -75,8 +75,8 @@ Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const file
   peer->folder_ = TRY(temporary_folder());
   const fs::path file = peer->folder_ / "inputs.npz";
   TRY(files::write_npz(file, inputs));
-  std::vector<std::string> command{
-      python, project / kScript, options.name, options.model, file, "--threads", std::to_string(options.threads)};
+  std::vector<std::string> command{python,      project / kPeerScript,          options.name, options.model, file,
+                                   "--threads", std::to_string(options.threads)};
   if (!options.external_data.empty()) command.insert(command.end(), {"--external-data", fs::absolute(options.external_data)});
   if (options.fixed_shapes) command.push_back("--fixed-shapes");
   TRY(peer->launch(command));

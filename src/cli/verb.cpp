@@ -3,13 +3,16 @@
 
 namespace tenon::cli {
 
-#define TENON_ENTRY(IDENT) extern const Verb verb_##IDENT;
+#define TENON_ENTRY(IDENT)          \
+  namespace verb_##IDENT {          \
+    extern const Verb verb_##IDENT; \
+  }
 #include "tenon/verbs_list.inc"
 #undef TENON_ENTRY
 
 std::span<const NamedVerb> all_verbs() {
   static constexpr NamedVerb kVerbs[] = {
-#define TENON_ENTRY(IDENT) {#IDENT, &verb_##IDENT},
+#define TENON_ENTRY(IDENT) {#IDENT, &verb_##IDENT::verb_##IDENT},
 #include "tenon/verbs_list.inc"
 #undef TENON_ENTRY
   };

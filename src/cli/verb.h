@@ -26,7 +26,8 @@ struct Verb {
   Action (*setup)(CLI::App& app);
 };
 
-/// Defines the verb of the file `IDENT.cpp`; the build lists the folder, so the file's existence is the registration.
+/// Defines the verb of the file `IDENT.cpp` inside `namespace tenon::cli::verb_IDENT`; the build lists the folder, so the file's existence
+/// is the registration.
 #define VERB(IDENT)                             \
   extern const ::tenon::cli::Verb verb_##IDENT; \
   constinit const ::tenon::cli::Verb verb_##IDENT

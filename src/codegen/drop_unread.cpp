@@ -15,9 +15,9 @@ void add_symbols(const DimList& dims, SymbolSet& to) {
 }
 
 /// What is read of a plan, from its end on.
-class Readers {
+class Reads {
  public:
-  explicit Readers(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), tells_(plan.groups.size()) {
+  explicit Reads(const Plan& plan) : plan_(plan), read_(plan.arrays.size(), false), tells_(plan.groups.size()) {
     SymbolSet known(plan.given.begin(), plan.given.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
@@ -79,7 +79,7 @@ class Readers {
 }  // namespace
 
 void drop_unread(Plan& plan) {
-  Readers readers(plan);
+  Reads readers(plan);
   for (size_t g = plan.groups.size(); g-- > 0;) {
     Group& group = plan.groups[g];
     if (readers.wants(g)) {

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
+#include "codegen/inline.h"
+
 namespace tenon::codegen {
 
 namespace {
-
-bool mentions(const Expr& e, ExprOp op) {
-  return e.op() == op || std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions(x, op); });
-}
 
 /// The one access that the expression loads its place from: by itself, or wrapped where it is negative. -1: it is something else.
 int loaded_from(const Expr& index) {
@@ -30,17 +28,12 @@ bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
   return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));
 }
 
-bool mentions_access(const Expr& e, int access) {
-  if (e.op() == ExprOp::input) return e->index == access;
-  return std::any_of(e.args().begin(), e.args().end(), [&](const Expr& x) { return mentions_access(x, access); });
-}
-
 /// within: where the place is looked at; null: everywhere. An index that it asks about is held by it.
 void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, const Nest& nest, const Plan& plan,
           std::vector<LoadedIndex>& out) {
   for (size_t d = 0; d < index.size(); ++d) {
     const int k = loaded_from(index[d]);
-    if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions_access(within, k))) continue;
+    if (k < 0 || !is_integer(nest.accesses[k].dtype) || (within && mentions(within, ExprOp::input, k))) continue;
     const NestAccess& from = nest.accesses[k];
     bool whole = true;
     for (size_t x = 0; x < from.index.size(); ++x) whole &= !is_component(from, x, plan);

@@ -14,7 +14,6 @@ namespace tenon::codegen {
 namespace {
 
 constexpr int64_t kKeyBlock = 256;  ///< scores of one block of keys stay in the first-level cache
-constexpr int64_t kWorthAThread = 1 << 18;
 
 /// One task: a block of query rows of one head. Keys pass in blocks; each row keeps its running maximum m, sum l and weighted
 /// values o, rescaled when the maximum grows (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
@@ -48,7 +47,7 @@ class AttentionLowering {
     const Dim blocks = ceil_div(extent(kQuery), Dim(tile_.rows));
     kernel_.tasks = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks;
     const Dim work = extent(kKey) * Dim(2 * tile_.rows * (head_ + value_));
-    kernel_.grain = max(Dim(1), floor_div(Dim(kWorthAThread), max(Dim(1), work)));
+    kernel_.grain = max(Dim(1), floor_div(Dim(kFlopsWorthAThread), max(Dim(1), work)));
     Result<void> status;
     build().loop(build().task_begin(), build().task_end(), number(1), [&](Reg t) {
       if (auto r = task(t, blocks); !r) status = std::move(r);

@@ -13,8 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kRowTilesPerTask = 8;     ///< a panel stays in the second-level cache while that many tiles of rows pass
-constexpr int64_t kWorthAThread = 1 << 18;  ///< floating point operations
+constexpr int64_t kRowTilesPerTask = 8;  ///< a panel stays in the second-level cache while that many tiles of rows pass
 constexpr int kPrefetchBytes = 4096;
 
 /// An array read or written on the finished tile, its place affine in the contraction's axes.
@@ -59,7 +58,7 @@ class ContractLowering {
     Dim depth = 1;
     for (const JointAxis& a : roles_.depth) depth = depth * a.extent;
     const Dim task_flops = min(rows, Dim(chunk())) * depth * Dim(2 * panel());
-    kernel_.grain = max(Dim(1), floor_div(Dim(kWorthAThread), max(Dim(1), task_flops)));
+    kernel_.grain = max(Dim(1), floor_div(Dim(kFlopsWorthAThread), max(Dim(1), task_flops)));
     Result<void> status;
     build().loop(build().task_begin(), build().task_end(), emit_.integer(1), [&](Reg t) {
       if (auto r = task(t, extents); !r) status = std::move(r);

@@ -11,8 +11,8 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kMostUnrolled = 7;     ///< steps of a window that are written out
-constexpr int64_t kWorthAThread = 8192;  ///< points of a nest that pay for handing them to another thread
+constexpr int64_t kMostUnrolled = 7;           ///< steps of a window that are written out
+constexpr int64_t kPointsWorthAThread = 8192;  ///< points of a nest that pay for handing them to another thread
 
 using ops::Axis;
 using ops::Combine;
@@ -459,7 +459,7 @@ Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target)
   if (schedules[0].blocked) extents.push_back(ceil_div(length, kVectorBlock));
   kernel.tasks = product(extents);
   const Dim inside = schedules[0].blocked ? Dim(kVectorBlock) : points_inside(nests, outer);
-  kernel.grain = max(Dim(1), floor_div(Dim(kWorthAThread), max(Dim(1), inside)));
+  kernel.grain = max(Dim(1), floor_div(Dim(kPointsWorthAThread), max(Dim(1), inside)));
 
   Result<void> status;
   emit.build().loop(emit.build().task_begin(), emit.build().task_end(), emit.integer(1), [&](Reg t) {

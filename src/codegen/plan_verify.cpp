@@ -14,9 +14,9 @@ namespace tenon::codegen {
 
 namespace {
 
-class Verifier {
+class PlanVerifier {
  public:
-  Verifier(const Plan& plan, const ir::Graph* graph)
+  PlanVerifier(const Plan& plan, const ir::Graph* graph)
       : plan_(plan), graph_(graph), written_(plan.arrays.size()), last_writer_(plan.arrays.size(), -1) {}
 
   PlanReport run() {
@@ -243,7 +243,7 @@ class Verifier {
 
 }  // namespace
 
-PlanReport examine(const Plan& plan, const ir::Graph* graph) { return Verifier(plan, graph).run(); }
+PlanReport examine(const Plan& plan, const ir::Graph* graph) { return PlanVerifier(plan, graph).run(); }
 
 Result<void> verify(const Plan& plan) {
   const PlanReport report = examine(plan);

@@ -9,9 +9,9 @@ namespace {
 constexpr TileType kIndex{DType::i64, 1};
 
 /// Visible registers are those written earlier in this block or in one around it.
-class Verifier {
+class TileVerifier {
  public:
-  explicit Verifier(const TileKernel& kernel) : kernel_(kernel), written_(kernel.registers.size()), visible_(kernel.registers.size()) {}
+  explicit TileVerifier(const TileKernel& kernel) : kernel_(kernel), written_(kernel.registers.size()), visible_(kernel.registers.size()) {}
 
   Result<void> kernel() {
     for (const TileType& t : kernel_.registers)
@@ -207,6 +207,6 @@ class Verifier {
 
 }  // namespace
 
-Result<void> verify(const TileKernel& kernel) { return Verifier(kernel).kernel(); }
+Result<void> verify(const TileKernel& kernel) { return TileVerifier(kernel).kernel(); }
 
 }  // namespace tenon::codegen

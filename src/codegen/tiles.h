@@ -13,5 +13,7 @@ struct Tile {
 Tile contract_tile(const Target& target);
 /// The tile of attention's two products, whose rows are queries of one head.
 Tile attention_tile(const Target& target);
+/// So many floating point operations of either pay for handing them to another thread.
+inline constexpr int64_t kFlopsWorthAThread = 1 << 18;
 
 }  // namespace tenon::codegen

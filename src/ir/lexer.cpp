@@ -7,8 +7,8 @@ namespace tenon::ir {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
-static bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-' || c == '$'; }
+bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
+bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-' || c == '$'; }
 
 Token Lexer::scan() {
   while (at_ < text_.size()) {

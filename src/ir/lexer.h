@@ -14,6 +14,10 @@ struct Token {
   bool is(std::string_view mark_or_word) const { return kind != Kind::string && text == mark_or_word; }
 };
 
+/// May begin a bare name; may stand in it.
+bool starts_name(char c);
+bool continues_name(char c);
+
 /// Cuts the text form into tokens. Blanks, line ends and `//` comments separate them.
 class Lexer {
  public:

@@ -29,9 +29,6 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-static bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '/'; }
-static bool continues_name(char c) { return starts_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '$'; }
-
 bool is_bare_name(std::string_view text) {
   if (text.empty() || !starts_name(text[0])) return false;
   for (char c : text) {

@@ -29,7 +29,7 @@ Result<std::string> term_of(const NodeView& view, std::string_view text) {
   return out;
 }
 
-struct Labels {
+struct Subscripts {
   std::map<char, int> letters;
   std::map<int, int> ellipsis;  ///< axis counted from the right to label
   int count = 0;
@@ -37,7 +37,7 @@ struct Labels {
   int dot(int from_right) { return ellipsis.try_emplace(from_right, count).second ? count++ : ellipsis[from_right]; }
 };
 
-std::vector<int> labels_of(const std::string& term, int hidden, Labels& labels) {
+std::vector<int> labels_of(const std::string& term, int hidden, Subscripts& labels) {
   std::vector<int> out;
   for (char c : term) {
     if (c != kEllipsis) out.push_back(labels.letter(c));
@@ -66,7 +66,7 @@ Result<EinsumEquation> parse_einsum(const NodeView& view, std::span<const int> r
         .found(std::to_string(terms.size()));
   }
   EinsumEquation e;
-  Labels labels;
+  Subscripts labels;
   int widest = 0;
   for (size_t k = 0; k < terms.size(); ++k) {
     const bool dots = terms[k].find(kEllipsis) != std::string::npos;

@@ -10,10 +10,10 @@ Expr size_expr(Dim size) { return size.is_number() ? index_constant(size.value()
 DType compute_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
 namespace {
-Expr cast_to(Expr e, DType dtype) { return e.dtype() == dtype && !e->untyped ? e : cast(e, dtype); }
+Expr cast_expr(Expr e, DType dtype) { return e.dtype() == dtype && !e->untyped ? e : cast(e, dtype); }
 }  // namespace
 
-Expr widen(Expr e) { return cast_to(e, compute_dtype(e.dtype())); }
+Expr widen(Expr e) { return cast_expr(e, compute_dtype(e.dtype())); }
 
 std::vector<Expr> axis_indices(int count, int first) {
   std::vector<Expr> out;
@@ -62,7 +62,7 @@ Expr load(Loop& loop, Access access) {
 }
 
 Expr wrapped_index(Expr loaded, Dim size) {
-  const Expr i = cast_to(loaded, DType::i64);
+  const Expr i = cast_expr(loaded, DType::i64);
   return select(i < index_constant(0), i + size_expr(size), i);
 }
 
@@ -81,7 +81,7 @@ Output whole(DType dtype, const DimList& shape, Expr value) {
   Output out;
   out.dtype = dtype;
   out.shape = shape;
-  out.value = cast_to(value, dtype);
+  out.value = cast_expr(value, dtype);
   return out;
 }
 
@@ -181,8 +181,6 @@ std::vector<Expr> reshape_index(const DimList& from, const DimList& to) {
   return out;
 }
 
-namespace {
-
 DimList without(const DimList& shape, std::span<const int> axes) {
   DimList out;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
@@ -190,6 +188,8 @@ DimList without(const DimList& shape, std::span<const int> axes) {
   }
   return out;
 }
+
+namespace {
 
 std::vector<Expr> kept_indices(int rank, std::span<const int> axes) {
   std::vector<Expr> out;

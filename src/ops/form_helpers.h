@@ -22,6 +22,8 @@ std::vector<Expr> axis_indices(int count, int first = 0);
 /// is the number 1 gives 0; one known equal gives the axis; any other gives axis * (size == 1 ? 0 : 1).
 std::vector<Expr> broadcast_index(const DimList& from, const DimList& to, int first = 0);
 std::vector<Axis> parallel_axes(const DimList& shape);
+/// The sizes of all other axes.
+DimList without(const DimList& shape, std::span<const int> axes);
 /// An access to operand `input` of the node.
 Access read(const NodeView& view, size_t input, std::vector<Expr> index);
 /// An access to output `output` of an earlier loop.

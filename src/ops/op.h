@@ -75,7 +75,8 @@ struct OpDef {
   std::initializer_list<std::string_view> samples = {};
 };
 
-/// Defines the op of the file `IDENT.cpp`; the build lists the folder, so the file's existence is the registration.
+/// Defines the op of the file `IDENT.cpp` inside `namespace tenon::ops::op_IDENT`; the build lists the folder, so the file's existence is
+/// the registration, and compiles several files as one, so each has a namespace of its own.
 #define OP(IDENT)                              \
   extern const ::tenon::ops::OpDef op_##IDENT; \
   constinit const ::tenon::ops::OpDef op_##IDENT

@@ -8,7 +8,7 @@ using ir::ValueId;
 
 namespace {
 
-enum Operand : size_t { kX, kW, kR, kB, kLengths };
+enum RecurrentOperand : size_t { kX, kW, kR, kB, kLengths };
 
 /// In the dtype that sums are computed in: rows [begin, end) of direction `d` of [directions, rows] or, transposed, of [directions, rows,
 /// columns].

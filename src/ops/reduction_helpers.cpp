@@ -47,8 +47,6 @@ RowLoop each_row(const DimList& shape, std::span<const int> row) {
   return r;
 }
 
-DimList without(const DimList& shape, std::span<const int> row) { return reduced_shape(shape, row, false); }
-
 DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepdims) {
   DimList out;
   for (int k = 0; k < static_cast<int>(shape.size()); ++k) {

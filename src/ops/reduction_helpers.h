@@ -27,7 +27,6 @@ RowLoop reduce_rows(const DimList& shape, std::span<const int> row);
 RowLoop map_rows(const DimList& shape, std::span<const int> row);
 /// Parallel over the kept axes only; `whole` is empty.
 RowLoop each_row(const DimList& shape, std::span<const int> row);
-DimList without(const DimList& shape, std::span<const int> row);
 /// The shape with 1 for each row axis; without them where `keepdims` is false.
 DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepdims);
 /// Adds an output over the loop's parallel axes. combine is dropped where nothing is reduced.

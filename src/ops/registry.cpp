@@ -7,7 +7,10 @@
 
 namespace tenon::ops {
 
-#define TENON_ENTRY(x) extern const OpDef op_##x;
+#define TENON_ENTRY(x)         \
+  namespace op_##x {           \
+    extern const OpDef op_##x; \
+  }
 #include "tenon/ops_list.inc"
 #undef TENON_ENTRY
 
@@ -70,7 +73,7 @@ class Table final : public ir::OpTable {
 }  // namespace
 
 std::span<const OpDef* const> all_ops() {
-#define TENON_ENTRY(x) &op_##x,
+#define TENON_ENTRY(x) &op_##x::op_##x,
   static constexpr const OpDef* kOps[] = {
 #include "tenon/ops_list.inc"
   };

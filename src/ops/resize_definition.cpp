@@ -13,7 +13,7 @@ using ir::ValueId;
 
 namespace {
 
-enum Operand : size_t { kX, kRoi, kScales, kSizes };
+enum ResizeOperand : size_t { kImage, kRoi, kScales, kSizes };
 constexpr int64_t kMatrixElements = int64_t{1} << 24;
 
 /// What one axis of size `in` becomes, column by column: the unit vectors, resized. f64[in, out].
@@ -24,7 +24,7 @@ Result<Tensor> matrix_of(const NodeView& view, const ResizedAxis& axis, int64_t 
   ir::Graph graph(table());
   ir::Builder build(graph);
   std::vector<ValueId> operands{build.constant(std::move(units)), {}, {}, {}};
-  auto constant = [&](Operand k) {
+  auto constant = [&](ResizeOperand k) {
     const Tensor* given = view.has(k) ? view.inputs[k].constant : nullptr;
     return given && given->count() > 0 ? given : nullptr;
   };
@@ -58,7 +58,8 @@ bool is_fixed(const ResizedAxis& a) {
 
 std::vector<ValueId> define_resize(ir::Builder& build, const NodeView& view, std::span<const ValueId> in) {
   const ir::Attributes& a = *view.attributes;
-  if (!view.type(kX).has_rank() || !is_real_arithmetic(dtype_of(view, kX)) || a.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+  if (!view.type(kImage).has_rank() || !is_real_arithmetic(dtype_of(view, kImage)) ||
+      a.text("keep_aspect_ratio_policy", "stretch") != "stretch")
     return {};
   const bool crops = a.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
   if (crops && (a.number("extrapolation_value", 0) != 0 || !view.has(kRoi))) return {};
@@ -66,8 +67,8 @@ std::vector<ValueId> define_resize(ir::Builder& build, const NodeView& view, std
     if (view.has(k) && known_length(view, k) != 0 && !view.inputs[k].constant) return {};
   const auto axes = resized_axes(view, kScales, kSizes);
   if (!axes) return {};
-  const DType dtype = dtype_of(view, kX), wide = compute_dtype(dtype);
-  ValueId x = cast_to(build, in[kX], wide);
+  const DType dtype = dtype_of(view, kImage), wide = compute_dtype(dtype);
+  ValueId x = cast_to(build, in[kImage], wide);
   for (size_t k = 0; k < axes->size(); ++k) {
     const ResizedAxis& axis = (*axes)[k];
     if (axis.known && axis.above.known_equal(axis.below) && !crops) continue;
@@ -76,10 +77,10 @@ std::vector<ValueId> define_resize(ir::Builder& build, const NodeView& view, std
     if (!matrix) return {};
     auto weights = converted(*matrix, wide);
     if (!weights) return {};
-    Ints order(static_cast<size_t>(view.rank(kX)));
+    Ints order(static_cast<size_t>(view.rank(kImage)));
     std::iota(order.begin(), order.end(), 0);
     std::swap(order[static_cast<size_t>(axis.axis)], order.back());
-    const bool turns = axis.axis != view.rank(kX) - 1;
+    const bool turns = axis.axis != view.rank(kImage) - 1;
     if (turns) x = transposed(build, x, order);
     x = build("MatMul", {x, build.constant(std::move(*weights))});
     if (turns) x = transposed(build, x, order);

@@ -12,12 +12,6 @@ namespace tenon::ops {
 
 namespace {
 
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
-
 /// Parts between commas that stand outside of brackets.
 std::vector<std::string_view> split(std::string_view s) {
   std::vector<std::string_view> out;

@@ -8,15 +8,15 @@
 
 namespace tenon::ops {
 
-namespace {
-
-constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph", "type"};
-
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
   while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
   return s;
 }
+
+namespace {
+
+constexpr std::string_view kKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph", "type"};
 
 /// An empty list has no kind of its own in text and in files.
 bool is_empty_list(const ir::Attribute& a) {

@@ -8,6 +8,9 @@
 
 namespace tenon::ops {
 
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view s);
+
 /// One line of OpDef::attributes, taken apart: "axis: int = -1", "to: int!", "body: graph", "saturate: int = 1 since 19". A type is stored
 /// as text: "seq(f32[2,?])".
 struct AttributeSpec {

@@ -5,17 +5,16 @@
 #include <exception>
 #include <ranges>
 
+#include "base/contains.h"
 #include "rewrite/replace.h"
 #include "rewrite/rewriter.h"
 
 namespace tenon::rewrite {
 namespace {
 
-using Kind = Outcome::Kind;
+using OutcomeKind = Outcome::Kind;
 
 constexpr size_t kMostSources = 64;  ///< names that a new node remembers
-
-bool holds(std::span<const NodeId> nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
 /// New nodes go before the latest root: all operands of the match stand before it.
 NodeId anchor_of(const Match& match) {
@@ -85,12 +84,12 @@ bool is_dead(const ir::Graph& graph, NodeId id) {
 std::string_view guard(const Match& match, const CompiledRule& rule) {
   if (rule.shared) return {};
   for (NodeId node : match.nodes) {
-    if (node == match.root() || holds(match.other_roots, node)) continue;
+    if (node == match.root() || contains(match.other_roots, node)) continue;
     for (ValueId result : match.node(node).outputs) {
       if (!result) continue;
       for (const ir::Use& use : match.value(result).uses) {
         if (use.is_output()) return "a value inside the match is a graph output";
-        if (holds(match.nodes, use.node)) continue;
+        if (contains(match.nodes, use.node)) continue;
         const Node& user = match.node(use.node);
         return use.slot >= user.explicit_inputs ? "a value inside the match is captured by a body"
                                                 : "a value inside the match has users outside";
@@ -111,19 +110,19 @@ Outcome Attempt::decide(const CompiledRule& rule, Match& match) {
     journal_.undo();
     broken = "it changed the graph while matching";
   }
-  if (!broken.empty()) return {Kind::broken, broken};
-  if (!matched) return {Kind::no_match, std::string(match.reason())};
-  if (const auto reason = guard(match, rule); !reason.empty()) return {Kind::refused, std::string(reason)};
-  return {Kind::applied, {}};
+  if (!broken.empty()) return {OutcomeKind::broken, broken};
+  if (!matched) return {OutcomeKind::no_match, std::string(match.reason())};
+  if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+  return {OutcomeKind::applied, {}};
 }
 
 Outcome Attempt::carry_out(const CompiledRule& rule, Match& match) {
   journal_.begin();
   Rewriter rewriter(graph_, anchor_of(match));
   Outcome outcome = build(rule, match, rewriter);
-  if (outcome.kind == Kind::applied) outcome = check(rule, match, rewriter);
-  if (outcome.kind == Kind::applied) outcome = replace_all(rule, rewriter);
-  if (outcome.kind != Kind::applied) journal_.undo();
+  if (outcome.kind == OutcomeKind::applied) outcome = check(rule, match, rewriter);
+  if (outcome.kind == OutcomeKind::applied) outcome = replace_all(rule, rewriter);
+  if (outcome.kind != OutcomeKind::applied) journal_.undo();
   return outcome;
 }
 
@@ -132,43 +131,44 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   try {
     if (rule.equation) done = rule.equation->rewrite(match, rewriter);
     else done = rule.rewrite ? rule.rewrite(match, rewriter) : rule.match_and_rewrite(match, rewriter);
-  } catch (const std::exception& e) { return {Kind::broken, std::string("it threw while rewriting: ") + e.what()}; }
-  if (!rewriter.status()) return {Kind::refused, rewriter.status().error()->what};
-  if (!done && rule.match_and_rewrite) return {Kind::no_match, std::string(match.reason())};
-  if (!done) return {Kind::refused, "the rule refused while building"};
-  if (rewriter.replacements().empty() && journal_.empty()) return {Kind::broken, "it said that it had rewritten, and nothing has changed"};
+  } catch (const std::exception& e) { return {OutcomeKind::broken, std::string("it threw while rewriting: ") + e.what()}; }
+  if (!rewriter.status()) return {OutcomeKind::refused, rewriter.status().error()->what};
+  if (!done && rule.match_and_rewrite) return {OutcomeKind::no_match, std::string(match.reason())};
+  if (!done) return {OutcomeKind::refused, "the rule refused while building"};
+  if (rewriter.replacements().empty() && journal_.empty())
+    return {OutcomeKind::broken, "it said that it had rewritten, and nothing has changed"};
   if (rewriter.replacements().empty() && journal_.edits().empty() && journal_.nodes_with_new_attributes().empty())
-    return {Kind::refused, "the rule refused while building"};
+    return {OutcomeKind::refused, "the rule refused while building"};
   if (const auto assumed = journal_.assumed(); !assumed.empty())
-    return {Kind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
+    return {OutcomeKind::refused, "it would take for granted what the model does not: " + assumed[0].text()};
   if (rule.match_and_rewrite)
-    if (const auto reason = guard(match, rule); !reason.empty()) return {Kind::refused, std::string(reason)};
-  if (journal_.nodes().empty()) return {Kind::applied, {}};
+    if (const auto reason = guard(match, rule); !reason.empty()) return {OutcomeKind::refused, std::string(reason)};
+  if (journal_.nodes().empty()) return {OutcomeKind::applied, {}};
   const auto provenance = provenance_of(match, rule);
   for (NodeId made : journal_.nodes()) graph_.set_provenance(made, provenance);
-  return {Kind::applied, {}};
+  return {OutcomeKind::applied, {}};
 }
 
 Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewriter& rewriter) {
   for (const auto& [from, to] : rewriter.replacements())
-    if (const auto reason = foreign(graph_, from, to); !reason.empty()) return {Kind::broken, std::string(reason)};
+    if (const auto reason = foreign(graph_, from, to); !reason.empty()) return {OutcomeKind::broken, std::string(reason)};
   for (const Journal::Edit& e : journal_.edits()) {
     const ValueId now = e.node ? graph_.node(e.node).inputs[e.slot] : graph_.outputs()[e.slot];
     if (!now || !e.before) continue;
     const ir::Type &old = graph_.value(e.before).type, &fresh = graph_.value(now).type;
     const auto reason = rule.reshapes ? element_conflict(old, fresh) : type_conflict(old, fresh);
-    if (!reason.empty()) return {Kind::broken, std::string(reason)};
+    if (!reason.empty()) return {OutcomeKind::broken, std::string(reason)};
   }
   if (rule.measure && rule.measure(graph_, journal_.nodes()) >= rule.measure(graph_, match.nodes))
-    return {Kind::refused, "its measure does not go down"};
-  if (!check_) return {Kind::applied, {}};
+    return {OutcomeKind::refused, "its measure does not go down"};
+  if (!check_) return {OutcomeKind::applied, {}};
   std::vector<NodeId> made = journal_.nodes();
   std::ranges::sort(made, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
-  const auto is_old = [&](NodeId n) { return !holds(journal_.nodes(), n); };
+  const auto is_old = [&](NodeId n) { return !contains(journal_.nodes(), n); };
   const bool edits_in_place = std::ranges::any_of(journal_.edits(), is_old, &Journal::Edit::node) ||
                               std::ranges::any_of(journal_.nodes_with_new_attributes(), is_old);
   auto verdict = check_({graph_, rule, match, made, rewriter.replacements(), edits_in_place});
-  return verdict ? Outcome{Kind::applied, {}} : Outcome{Kind::broken, verdict.error().text()};
+  return verdict ? Outcome{OutcomeKind::applied, {}} : Outcome{OutcomeKind::broken, verdict.error().text()};
 }
 
 bool Attempt::has_reshaped(const CompiledRule& rule) const {
@@ -181,16 +181,16 @@ bool Attempt::has_reshaped(const CompiledRule& rule) const {
 Outcome Attempt::replace_all(const CompiledRule& rule, const Rewriter& rewriter) {
   const size_t edits = journal_.edits().size();
   for (const auto& [from, to] : rewriter.replacements())
-    if (std::string reason = replace(graph_, from, to, journal_); !reason.empty()) return {Kind::refused, std::move(reason)};
+    if (std::string reason = replace(graph_, from, to, journal_); !reason.empty()) return {OutcomeKind::refused, std::move(reason)};
   std::vector<NodeId> changed = journal_.nodes_with_new_attributes();
   for (const Journal::Edit& e : journal_.edits() | std::views::take(edits))
     if (e.node) changed.push_back(e.node);
   if (has_reshaped(rule)) {
-    if (Result<void> typed = retype(graph_, changed, journal_); !typed) return {Kind::broken, typed.error().text()};
+    if (Result<void> typed = retype(graph_, changed, journal_); !typed) return {OutcomeKind::broken, typed.error().text()};
   } else if (!changed.empty()) {
     reinfer(graph_, changed, journal_);
   }
-  return {Kind::applied, {}};
+  return {OutcomeKind::applied, {}};
 }
 
 }  // namespace tenon::rewrite

@@ -8,7 +8,7 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr int64_t kMostBytes = 65536;
+constexpr int64_t kMostConstantBytes = 65536;
 
 int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
@@ -69,7 +69,7 @@ std::optional<Dim> of_sizes(Arithmetic how, Dim a, Dim b) {
 /// The tensor behind a datum; nullopt where there is none, or it is too large or of a type without arithmetic.
 std::optional<Tensor> tensor_of(const Datum& d, const Match& m) {
   const Tensor* found = nullptr;
-  if (const auto* v = std::get_if<ValueId>(&d)) found = m.is_constant(*v) ? m.graph().tensor_of(*v, kMostBytes) : nullptr;
+  if (const auto* v = std::get_if<ValueId>(&d)) found = m.is_constant(*v) ? m.graph().tensor_of(*v, kMostConstantBytes) : nullptr;
   else found = std::get_if<Tensor>(&d);
   if (!found || found->dtype() == DType::u64 || (!is_real_arithmetic(found->dtype()) && !is_integer(found->dtype()))) return std::nullopt;
   return *found;
@@ -83,7 +83,7 @@ std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b) {
     if (x != y && x != 1 && y != 1) return std::nullopt;
     out[out.size() - 1 - i] = x == 1 ? y : x;
     count *= x == 1 ? y : x;
-    if (count > kMostBytes) return std::nullopt;
+    if (count > kMostConstantBytes) return std::nullopt;
   }
   return out;
 }
@@ -106,7 +106,7 @@ Answer of_tensors(Arithmetic how, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) return std::nullopt;
   const auto shape = broadcast(a.shape(), b.shape());
   if (!shape) return std::nullopt;
-  auto out = Tensor::make(a.dtype(), *shape, kMostBytes);
+  auto out = Tensor::make(a.dtype(), *shape, kMostConstantBytes);
   if (!out) return std::nullopt;
   const bool whole = is_integer(a.dtype());
   for (int64_t i = 0; i < out->count(); ++i) {
@@ -167,7 +167,7 @@ Answer calculate(double (*how)(double), const Datum& a, const Match& match) {
   if (const auto x = as_number(a)) return Datum(how(*x));
   const auto x = tensor_of(a, match);
   if (!x || !is_real_arithmetic(x->dtype())) return std::nullopt;
-  auto out = Tensor::make(x->dtype(), x->shape(), kMostBytes);
+  auto out = Tensor::make(x->dtype(), x->shape(), kMostConstantBytes);
   if (!out) return std::nullopt;
   for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, how(x->number(i)));
   return Datum(std::move(*out));

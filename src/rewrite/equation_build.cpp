@@ -6,7 +6,7 @@
 namespace tenon::rewrite {
 namespace {
 
-using Kind = Term::Kind;
+using TermKind = Term::Kind;
 
 /// Builds the right side bottom-up. A number takes the dtype of the first operand of its op that has one; equal terms are built once.
 class Maker {
@@ -18,15 +18,15 @@ class Maker {
   ValueId make(int term, DType hint) {
     const Term& t = e_.terms[static_cast<size_t>(term)];
     switch (t.kind) {
-      case Kind::variable: return b_.slots[static_cast<size_t>(t.variable)].value;
-      case Kind::number: return w_.scalar(hint, t.number);
-      case Kind::ints: return w_.ints(t.ints);
-      case Kind::tensor: return w_.constant(t.tensor);
-      case Kind::computed: return computed(t, hint);
-      case Kind::op: return op(term, hint);
-      case Kind::rest:
-      case Kind::missing:
-      case Kind::either: break;
+      case TermKind::variable: return b_.slots[static_cast<size_t>(t.variable)].value;
+      case TermKind::number: return w_.scalar(hint, t.number);
+      case TermKind::ints: return w_.ints(t.ints);
+      case TermKind::tensor: return w_.constant(t.tensor);
+      case TermKind::computed: return computed(t, hint);
+      case TermKind::op: return op(term, hint);
+      case TermKind::rest:
+      case TermKind::missing:
+      case TermKind::either: break;
     }
     return {};
   }
@@ -68,7 +68,7 @@ class Maker {
     for (size_t i = 0; i < parts.size(); ++i) {
       const Term& o = e_.terms[static_cast<size_t>(t.operands[i])];
       if (is_untyped(o)) continue;
-      if (o.kind == Kind::rest) parts[i] = b_.rests[static_cast<size_t>(o.variable)];
+      if (o.kind == TermKind::rest) parts[i] = b_.rests[static_cast<size_t>(o.variable)];
       else parts[i] = {make(t.operands[i], hint)};
       for (ValueId v : parts[i])
         if (v && (dtype == DType::none || dtype == DType::boolean)) dtype = m_.dtype(v);
@@ -82,7 +82,7 @@ class Maker {
     return inputs;
   }
 
-  static bool is_untyped(const Term& t) { return t.kind == Kind::number || (t.kind == Kind::computed && t.dtype < 0); }
+  static bool is_untyped(const Term& t) { return t.kind == TermKind::number || (t.kind == TermKind::computed && t.dtype < 0); }
 
   ValueId computed(const Term& t, DType hint) {
     const Answer value = evaluate(e_, t.expression, b_, m_);
@@ -115,7 +115,7 @@ class Maker {
   size_t results_of(int term) const {
     size_t most = std::max<size_t>(1, static_cast<size_t>(e_.terms[static_cast<size_t>(term)].op->min_outputs));
     for (size_t i = 0; i < e_.terms.size(); ++i)
-      if (e_.terms[i].kind == Kind::op && same_op(static_cast<int>(i), term)) most = std::max<size_t>(most, e_.terms[i].result + 1u);
+      if (e_.terms[i].kind == TermKind::op && same_op(static_cast<int>(i), term)) most = std::max<size_t>(most, e_.terms[i].result + 1u);
     return most;
   }
 
@@ -136,15 +136,15 @@ class Maker {
     if (a == b) return true;
     if (x.kind != y.kind) return false;
     switch (x.kind) {
-      case Kind::op: return x.result == y.result && same_op(a, b);
-      case Kind::variable:
-      case Kind::rest: return x.variable == y.variable;
-      case Kind::number: return x.number == y.number;
-      case Kind::ints: return x.ints == y.ints;
-      case Kind::missing: return true;
-      case Kind::tensor: return ir::same(ir::Attribute(x.tensor), ir::Attribute(y.tensor));
-      case Kind::computed: return x.dtype == y.dtype && same_expression(x.expression, y.expression);
-      case Kind::either: break;
+      case TermKind::op: return x.result == y.result && same_op(a, b);
+      case TermKind::variable:
+      case TermKind::rest: return x.variable == y.variable;
+      case TermKind::number: return x.number == y.number;
+      case TermKind::ints: return x.ints == y.ints;
+      case TermKind::missing: return true;
+      case TermKind::tensor: return ir::same(ir::Attribute(x.tensor), ir::Attribute(y.tensor));
+      case TermKind::computed: return x.dtype == y.dtype && same_expression(x.expression, y.expression);
+      case TermKind::either: break;
     }
     return false;
   }

@@ -7,7 +7,7 @@
 namespace tenon::rewrite {
 namespace {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 using Compare = Expression::Compare;
 using Slot = Bindings::Slot;
 
@@ -28,16 +28,16 @@ class Evaluator {
   Answer operator()(int index) const {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
     switch (e.kind) {
-      case Kind::literal: return e.literal;
-      case Kind::variable: return variable(e.variable);
-      case Kind::list: return list(e);
-      case Kind::call: return call(e);
-      case Kind::compare: return answer_of(compare(e));
-      case Kind::negation: return answer_of(negated(as_truth((*this)(e.arguments[0]))));
-      case Kind::all: return answer_of(combine(e, false));
-      case Kind::some: return answer_of(combine(e, true));
-      case Kind::any:
-      case Kind::rest: break;
+      case ExpressionKind::literal: return e.literal;
+      case ExpressionKind::variable: return variable(e.variable);
+      case ExpressionKind::list: return list(e);
+      case ExpressionKind::call: return call(e);
+      case ExpressionKind::compare: return answer_of(compare(e));
+      case ExpressionKind::negation: return answer_of(negated(as_truth((*this)(e.arguments[0]))));
+      case ExpressionKind::all: return answer_of(combine(e, false));
+      case ExpressionKind::some: return answer_of(combine(e, true));
+      case ExpressionKind::any:
+      case ExpressionKind::rest: break;
     }
     return std::nullopt;
   }
@@ -137,7 +137,7 @@ std::optional<bool> unify_list(const Equation& equation, const Expression& e, co
   const auto elements = elements_of(found);
   if (!elements) return std::nullopt;
   const auto dots =
-      std::ranges::find_if(e.arguments, [&](int a) { return equation.expressions[a].kind == Kind::rest; }) - e.arguments.begin();
+      std::ranges::find_if(e.arguments, [&](int a) { return equation.expressions[a].kind == ExpressionKind::rest; }) - e.arguments.begin();
   const bool has_dots = dots < std::ssize(e.arguments);
   const auto fixed = std::ssize(e.arguments) - has_dots, size = std::ssize(*elements);
   if (size < fixed || (!has_dots && size != fixed)) return false;
@@ -159,9 +159,9 @@ Answer evaluate(const Equation& equation, int expression, const Bindings& bindin
 
 std::optional<bool> unify(const Equation& equation, int pattern, const Datum& found, Bindings& bindings, const Match& match) {
   const Expression& e = equation.expressions[static_cast<size_t>(pattern)];
-  if (e.kind == Kind::any) return true;
-  if (e.kind == Kind::list) return unify_list(equation, e, found, bindings, match);
-  if (e.kind == Kind::variable) {
+  if (e.kind == ExpressionKind::any) return true;
+  if (e.kind == ExpressionKind::list) return unify_list(equation, e, found, bindings, match);
+  if (e.kind == ExpressionKind::variable) {
     auto& slot = bindings.slots[static_cast<size_t>(e.variable)];
     if (slot.kind == Slot::Kind::free && equation.variables[static_cast<size_t>(e.variable)].kind == Variable::Kind::datum) {
       slot.kind = Slot::Kind::datum;

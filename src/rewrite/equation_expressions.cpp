@@ -8,7 +8,7 @@
 
 namespace tenon::rewrite {
 
-using Kind = Expression::Kind;
+using ExpressionKind = Expression::Kind;
 
 Result<void> EquationParser::conditions() {
   where_ = Where::condition;
@@ -30,14 +30,16 @@ Result<void> EquationParser::condition() {
 
 /// Names that nothing has bound before are the right side of one `==`, or elements of the list that is; they are bound from here on.
 Result<bool> EquationParser::bind_names(int condition, size_t start) {
-  const auto fresh = [&](int i) { return out_.expressions[i].kind == Kind::variable && free_.contains(out_.expressions[i].variable); };
+  const auto fresh = [&](int i) {
+    return out_.expressions[i].kind == ExpressionKind::variable && free_.contains(out_.expressions[i].variable);
+  };
   Expression& e = out_.expressions[condition];
   std::set<int> bound;
-  if (e.kind == Kind::compare && e.compare == Expression::Compare::equal) {
+  if (e.kind == ExpressionKind::compare && e.compare == Expression::Compare::equal) {
     if (fresh(e.arguments[0]) && !fresh(e.arguments[1])) std::swap(e.arguments[0], e.arguments[1]);
     const Expression& pattern = out_.expressions[e.arguments[1]];
     if (fresh(e.arguments[1])) bound.insert(pattern.variable);
-    else if (pattern.kind == Kind::list)
+    else if (pattern.kind == ExpressionKind::list)
       for (int a : pattern.arguments)
         if (fresh(a)) bound.insert(out_.expressions[a].variable);
   }
@@ -58,13 +60,13 @@ Result<bool> EquationParser::bind_names(int condition, size_t start) {
 
 bool EquationParser::asks(int expression, int variable) const {
   const Expression& e = out_.expressions[expression];
-  if (e.kind == Kind::variable) return e.variable == variable;
+  if (e.kind == ExpressionKind::variable) return e.variable == variable;
   return std::ranges::any_of(e.arguments, [&](int a) { return asks(a, variable); });
 }
 
 Result<int> EquationParser::either_of() {
   Expression e;
-  e.kind = Kind::some;
+  e.kind = ExpressionKind::some;
   do e.arguments.push_back(TRY(both_of()));
   while (c_.eat_word("or"));
   return e.arguments.size() == 1 ? e.arguments[0] : add(std::move(e));
@@ -72,7 +74,7 @@ Result<int> EquationParser::either_of() {
 
 Result<int> EquationParser::both_of() {
   Expression e;
-  e.kind = Kind::all;
+  e.kind = ExpressionKind::all;
   do e.arguments.push_back(TRY(negation()));
   while (c_.eat_word("and"));
   return e.arguments.size() == 1 ? e.arguments[0] : add(std::move(e));
@@ -83,7 +85,7 @@ Result<int> EquationParser::negation() {
   const Deeper level(*this);
   if (level.too_deep()) return c_.wrong(c_.at(), fmt::format("conditions nest at most {} levels deep", kMostLevels), Code::limit_exceeded);
   Expression e;
-  e.kind = Kind::negation;
+  e.kind = ExpressionKind::negation;
   e.arguments.push_back(TRY(negation()));
   return add(std::move(e));
 }
@@ -97,7 +99,7 @@ Result<int> EquationParser::comparison() {
   for (const auto& [token, compare] : kCompare) {
     if (!c_.eat(token)) continue;
     Expression e;
-    e.kind = Kind::compare;
+    e.kind = ExpressionKind::compare;
     e.compare = compare;
     e.arguments = {left, TRY(sum())};
     if (compare != Compare::equal && compare != Compare::differs && is_pattern(e.arguments[1]))
@@ -109,7 +111,7 @@ Result<int> EquationParser::comparison() {
 
 Result<int> EquationParser::arithmetic(std::string_view function, int left, Result<int> right) {
   Expression e;
-  e.kind = Kind::call;
+  e.kind = ExpressionKind::call;
   e.function = find_function(function);
   e.arguments = {left, TRY(std::move(right))};
   return add(std::move(e));
@@ -146,7 +148,7 @@ Result<int> EquationParser::unary() {
 Result<int> EquationParser::primary() {
   Expression e;
   if (c_.eat("?")) {
-    e.kind = Kind::variable;
+    e.kind = ExpressionKind::variable;
     e.variable = TRY(variable(Variable::Kind::datum));
   } else if (c_.eat("\"")) {
     e.literal = TRY(c_.quoted());
@@ -175,17 +177,17 @@ Result<int> EquationParser::primary() {
 /// Behind '['. A list of integers (or of numbers) is one literal.
 Result<int> EquationParser::list() {
   Expression e;
-  e.kind = Kind::list;
+  e.kind = ExpressionKind::list;
   bool whole = true;
   for (bool more = !c_.eat("]"); more; more = c_.eat(",")) {
     Expression wild;
-    wild.kind = c_.eat_word("_") ? Kind::any : c_.eat("...") ? Kind::rest : Kind::literal;
-    e.arguments.push_back(TRY(wild.kind == Kind::literal ? sum() : add(std::move(wild))));
+    wild.kind = c_.eat_word("_") ? ExpressionKind::any : c_.eat("...") ? ExpressionKind::rest : ExpressionKind::literal;
+    e.arguments.push_back(TRY(wild.kind == ExpressionKind::literal ? sum() : add(std::move(wild))));
     const Expression& last = out_.expressions[e.arguments.back()];
-    whole &= last.kind == Kind::literal && std::holds_alternative<int64_t>(last.literal);
+    whole &= last.kind == ExpressionKind::literal && std::holds_alternative<int64_t>(last.literal);
   }
   if (!e.arguments.empty() && !c_.eat("]")) return c_.error("',' or ']'");
-  if (std::ranges::count_if(e.arguments, [&](int i) { return out_.expressions[i].kind == Kind::rest; }) > 1)
+  if (std::ranges::count_if(e.arguments, [&](int i) { return out_.expressions[i].kind == ExpressionKind::rest; }) > 1)
     return c_.error("one '...' in a list");
   if (!whole) return add(std::move(e));
   ir::Ints ints;
@@ -197,8 +199,8 @@ Result<int> EquationParser::list() {
 
 bool EquationParser::is_pattern(int expression) const {
   const Expression& e = out_.expressions[expression];
-  if (e.kind == Kind::any || e.kind == Kind::rest) return true;
-  return e.kind == Kind::list && std::ranges::any_of(e.arguments, [&](int a) { return is_pattern(a); });
+  if (e.kind == ExpressionKind::any || e.kind == ExpressionKind::rest) return true;
+  return e.kind == ExpressionKind::list && std::ranges::any_of(e.arguments, [&](int a) { return is_pattern(a); });
 }
 
 /// An element type, or a function.
@@ -220,7 +222,7 @@ Result<int> EquationParser::word_expression() {
 
 Result<int> EquationParser::call(const std::string& name, size_t at) {
   Expression e;
-  e.kind = Kind::call;
+  e.kind = ExpressionKind::call;
   e.function = find_function(name);
   const auto definition = names_.definitions.find(name);
   const auto named = names_.functions.find(name);
@@ -252,7 +254,7 @@ Result<int> EquationParser::call(const std::string& name, size_t at) {
 Result<int> EquationParser::inlined(const Definition& definition, const std::vector<int>& arguments) {
   std::vector<int> place;
   for (const Expression& part : definition.expressions) {
-    if (part.kind == Kind::variable) {
+    if (part.kind == ExpressionKind::variable) {
       place.push_back(arguments[static_cast<size_t>(part.variable)]);
       continue;
     }

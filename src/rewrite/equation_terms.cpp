@@ -12,7 +12,7 @@
 namespace tenon::rewrite {
 namespace {
 
-using Kind = ops::AttributeSpec::Kind;
+using AttributeKind = ops::AttributeSpec::Kind;
 
 /// The default in the op's schema, where it says one that an equation can compare with.
 void take_default(const ops::AttributeSpec& spec, Term::Given& given) {
@@ -20,19 +20,19 @@ void take_default(const ops::AttributeSpec& spec, Term::Given& given) {
   double number = 0;
   std::from_chars(spec.otherwise.data(), spec.otherwise.data() + spec.otherwise.size(), number);
   given.has_default = true;
-  if (spec.kind == Kind::text) given.otherwise = std::string(spec.otherwise);
-  else if (spec.kind == Kind::number) given.otherwise = static_cast<float>(number);
-  else if (spec.kind == Kind::integer) given.otherwise = static_cast<int64_t>(number);
+  if (spec.kind == AttributeKind::text) given.otherwise = std::string(spec.otherwise);
+  else if (spec.kind == AttributeKind::number) given.otherwise = static_cast<float>(number);
+  else if (spec.kind == AttributeKind::integer) given.otherwise = static_cast<int64_t>(number);
   else given.has_default = false;
 }
 
-bool fits(Kind kind, const Datum& d) {
+bool fits(AttributeKind kind, const Datum& d) {
   switch (kind) {
-    case Kind::integer: return std::holds_alternative<int64_t>(d) || std::holds_alternative<DType>(d);
-    case Kind::number: return as_number(d).has_value();
-    case Kind::text: return std::holds_alternative<std::string>(d);
-    case Kind::ints: return std::holds_alternative<ir::Ints>(d) || std::holds_alternative<DimList>(d);
-    case Kind::floats: return std::holds_alternative<ir::Ints>(d) || std::holds_alternative<Numbers>(d);
+    case AttributeKind::integer: return std::holds_alternative<int64_t>(d) || std::holds_alternative<DType>(d);
+    case AttributeKind::number: return as_number(d).has_value();
+    case AttributeKind::text: return std::holds_alternative<std::string>(d);
+    case AttributeKind::ints: return std::holds_alternative<ir::Ints>(d) || std::holds_alternative<DimList>(d);
+    case AttributeKind::floats: return std::holds_alternative<ir::Ints>(d) || std::holds_alternative<Numbers>(d);
     default: return true;
   }
 }
@@ -266,7 +266,7 @@ Result<void> EquationParser::schema(const Term& t, Term::Given& given, size_t at
         .expected(all.empty() ? "no attribute" : "one of " + all)
         .advice(near);
   }
-  given.floating = spec->kind == Kind::number || spec->kind == Kind::floats;
+  given.floating = spec->kind == AttributeKind::number || spec->kind == AttributeKind::floats;
   const Expression& e = out_.expressions[given.expression];
   if (e.kind == Expression::Kind::literal && !fits(spec->kind, e.literal))
     return c_.wrong(at, fmt::format("attribute {} of {} has another kind", given.name, t.op->name))

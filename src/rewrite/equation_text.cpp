@@ -7,24 +7,24 @@
 namespace tenon::rewrite {
 namespace {
 
-using Kind = Term::Kind;
+using TermKind = Term::Kind;
 
-class Writer {
+class TextWriter {
  public:
-  explicit Writer(const Equation& e) : e_(e) {}
+  explicit TextWriter(const Equation& e) : e_(e) {}
 
   std::string term(int index, int levels) const {
     const Term& t = e_.terms[static_cast<size_t>(index)];
     switch (t.kind) {
-      case Kind::op: return op(t, levels);
-      case Kind::variable: return fmt::format("?{}{}", name(t.variable), t.optional ? "?" : "");
-      case Kind::rest: return fmt::format("?{}...", name(t.variable));
-      case Kind::number: return t.tolerance < 0 ? fmt::format("{}", t.number) : fmt::format("{}~{}", t.number, t.tolerance);
-      case Kind::ints: return fmt::format("[{}]", fmt::join(t.ints, ", "));
-      case Kind::tensor: return fmt::format("constant {}{}", name_of(t.tensor.dtype()), t.tensor.shape());
-      case Kind::missing: return "_";
-      case Kind::computed: return "const(...)";
-      case Kind::either: break;
+      case TermKind::op: return op(t, levels);
+      case TermKind::variable: return fmt::format("?{}{}", name(t.variable), t.optional ? "?" : "");
+      case TermKind::rest: return fmt::format("?{}...", name(t.variable));
+      case TermKind::number: return t.tolerance < 0 ? fmt::format("{}", t.number) : fmt::format("{}~{}", t.number, t.tolerance);
+      case TermKind::ints: return fmt::format("[{}]", fmt::join(t.ints, ", "));
+      case TermKind::tensor: return fmt::format("constant {}{}", name_of(t.tensor.dtype()), t.tensor.shape());
+      case TermKind::missing: return "_";
+      case TermKind::computed: return "const(...)";
+      case TermKind::either: break;
     }
     std::string out;
     for (int choice : t.operands) out += (out.empty() ? "(" : " | ") + term(choice, levels);
@@ -56,6 +56,6 @@ class Writer {
 
 }  // namespace
 
-std::string Equation::text(int term) const { return Writer(*this).term(term, 2); }
+std::string Equation::text(int term) const { return TextWriter(*this).term(term, 2); }
 
 }  // namespace tenon::rewrite

@@ -26,9 +26,9 @@ std::optional<ir::Attribute> default_of(const Spec& spec) {
 }
 
 /// Terms of one side. A value that is used twice is one term, mentioned twice.
-class Side {
+class PatternSide {
  public:
-  Side(const Graph& graph, const PatternOptions& options, bool left, Equation& out)
+  PatternSide(const Graph& graph, const PatternOptions& options, bool left, Equation& out)
       : look_(graph), options_(options), left_(left), e_(out) {}
 
   /// What graph input `index` is called, and which variable that is.
@@ -183,7 +183,7 @@ Result<int> variable_of(const Graph& apply, size_t k, const Equation& e) {
 }
 
 Result<void> left_side(const Graph& graph, const PatternOptions& options, Equation& e) {
-  Side side(graph, options, true, e);
+  PatternSide side(graph, options, true, e);
   for (size_t k = 0; k < graph.inputs().size(); ++k) {
     side.bind(graph.inputs()[k], static_cast<int>(k));
     e.variables.push_back({Variable::Kind::value, input_name(graph, k)});
@@ -198,7 +198,7 @@ Result<void> left_side(const Graph& graph, const PatternOptions& options, Equati
 }
 
 Result<void> right_side(const Graph& graph, const PatternOptions& options, Equation& e) {
-  Side side(graph, options, false, e);
+  PatternSide side(graph, options, false, e);
   std::vector<bool> bound(e.variables.size());
   for (const Term& t : e.terms)
     if (t.kind == Term::Kind::variable) bound[t.variable] = true;

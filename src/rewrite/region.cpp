@@ -95,9 +95,9 @@ Result<void> can_run(const ir::Graph& graph, NodeId node) {
 }
 
 /// One side: what leads from the inputs to the outputs.
-class Side {
+class RegionSide {
  public:
-  explicit Side(const ir::Graph& graph) : graph_(graph), copy_(ir::Graph::body_of(graph)) {}
+  explicit RegionSide(const ir::Graph& graph) : graph_(graph), copy_(ir::Graph::body_of(graph)) {}
 
   Result<std::unique_ptr<ir::Graph>> make(const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs) {
     for (ValueId v : inputs) made_[v] = copy_->add_input(graph_.value(v).name, graph_.value(v).type);
@@ -186,7 +186,7 @@ Result<Region> cut(const Proposal& p, int wider) {
     old.push_back(from);
     fresh.push_back(to);
   }
-  Side before(p.graph), after(p.graph);
+  RegionSide before(p.graph), after(p.graph);
   region.before = TRY(before.make(region.inputs, old));
   region.after = TRY(after.make(region.inputs, fresh));
   region.nodes = before.nodes();

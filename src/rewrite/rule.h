@@ -77,7 +77,8 @@ struct RuleList {
   std::initializer_list<Rule> rules;
 };
 
-/// `RULES(transpose) {.stage = Stage::clean, .rules = {{...}, {...}}};` in src/rules/transpose.cpp.
+/// `RULES(transpose) {.stage = Stage::clean, .rules = {{...}, {...}}};` in src/rules/transpose.cpp,
+/// inside `namespace tenon::rules::rules_transpose`.
 #define RULES(IDENT)                                     \
   extern const ::tenon::rewrite::RuleList rules_##IDENT; \
   constinit const ::tenon::rewrite::RuleList rules_##IDENT

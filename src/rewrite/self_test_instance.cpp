@@ -14,7 +14,7 @@
 namespace tenon::rewrite {
 namespace {
 
-using Kind = Term::Kind;
+using TermKind = Term::Kind;
 
 constexpr std::array<std::string_view, 6> kUnary = {"Abs", "Relu", "Neg", "Exp", "Not", "Sqrt"};
 constexpr std::array<std::string_view, 5> kBinary = {"Sub", "Mul", "Add", "Min", "Or"};
@@ -68,9 +68,9 @@ class Cook {
   ValueId term(int index, DType hint) {
     const Term& t = e_.terms[static_cast<size_t>(index)];
     switch (t.kind) {
-      case Kind::variable: return variable(t, index);
-      case Kind::number: return number(t, index, hint);
-      case Kind::ints: {
+      case TermKind::variable: return variable(t, index);
+      case TermKind::number: return number(t, index, hint);
+      case TermKind::ints: {
         auto ints = t.ints;
         if (is_fault(Fault::Kind::constant, index)) {
           if (ints.empty()) ints.push_back(0);
@@ -78,12 +78,12 @@ class Cook {
         }
         return build_.ints(std::move(ints));
       }
-      case Kind::tensor: return constant(t, index);
-      case Kind::either: return term(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], hint);
-      case Kind::op: return op(t, index, hint);
-      case Kind::rest:
-      case Kind::missing:
-      case Kind::computed: break;
+      case TermKind::tensor: return constant(t, index);
+      case TermKind::either: return term(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], hint);
+      case TermKind::op: return op(t, index, hint);
+      case TermKind::rest:
+      case TermKind::missing:
+      case TermKind::computed: break;
     }
     return {};
   }
@@ -109,12 +109,12 @@ class Cook {
     DType dtype = DType::none;
     for (int o : t.operands) {
       const Term& part = e_.terms[static_cast<size_t>(o)];
-      if (part.kind == Kind::number) {
+      if (part.kind == TermKind::number) {
         numbers.emplace_back(out.size(), o);
         out.emplace_back();
         continue;
       }
-      if (part.kind == Kind::rest) {
+      if (part.kind == TermKind::rest) {
         auto& rest = rests_[part.variable];
         if (rest.empty()) rest = {another_input(), another_input()};
         out.insert(out.end(), rest.begin(), rest.end());

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kSmallConstant = 16;  ///< elements
 
-class Writer {
+class SignatureWriter {
  public:
-  explicit Writer(const Proposal& p) : p_(p), text_(p.rule.name) {}
+  explicit SignatureWriter(const Proposal& p) : p_(p), text_(p.rule.name) {}
 
   std::string write() {
     for (NodeId node : p_.match.nodes) add(node);
@@ -67,6 +67,6 @@ class Writer {
 
 }  // namespace
 
-std::string signature(const Proposal& proposal) { return Writer(proposal).write(); }
+std::string signature(const Proposal& proposal) { return SignatureWriter(proposal).write(); }
 
 }  // namespace tenon::rewrite

@@ -33,14 +33,14 @@ constexpr Step kLastResort[] = {
     {Spread::twos, Draw::tiny},       {Spread::ones, Draw::tiny},    {Spread::fours, Draw::tiny},
     {Spread::threes, Draw::positive}, {Spread::twelves, Draw::tiny},
 };
-constexpr int kRounds = 4;                        ///< through the plan, where that costs next to nothing
-constexpr int kMoreNudges = 8;                    ///< before a difference in size is believed
-constexpr int64_t kMostBytes = int64_t{1} << 28;  ///< of one tensor
+constexpr int kRounds = 4;                              ///< through the plan, where that costs next to nothing
+constexpr int kMoreNudges = 8;                          ///< before a difference in size is believed
+constexpr int64_t kMostTensorBytes = int64_t{1} << 28;  ///< of one tensor
 
 ops::EvaluateOptions bounded(ops::Mode mode = ops::Mode::own) {
   ops::EvaluateOptions options;
   options.mode = mode;
-  options.byte_limit = kMostBytes;
+  options.byte_limit = kMostTensorBytes;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <tuple>
 
+#include "base/contains.h"
 #include "rewrite/apply.h"
 #include "rewrite/why_equation.h"
 
@@ -18,8 +19,6 @@ using How = Why::Outcome;
 
 /// Suppositions are sought breadth first: one change that would do is better than two.
 constexpr size_t kMostSuppositions = 3, kWidth = 8, kMostAttempts = 300;
-
-bool holds(std::span<const NodeId> nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
 std::string user_of(const Look& look, const ir::Use& use) {
   if (use.is_output()) return "were no graph output";
@@ -34,10 +33,10 @@ std::vector<std::string> outside_uses(const Look& look, const CompiledRule& rule
   std::vector<std::string> out;
   if (rule.shared) return out;
   const auto inside = [&](NodeId node) {
-    return holds(nodes, node) || std::ranges::any_of(suppositions, [&](const Supposition& s) { return s.node == node; });
+    return contains(nodes, node) || std::ranges::any_of(suppositions, [&](const Supposition& s) { return s.node == node; });
   };
   for (NodeId node : nodes) {
-    if (holds(roots, node)) continue;
+    if (contains(roots, node)) continue;
     for (ValueId result : look.node(node).outputs) {
       if (!result) continue;
       for (const ir::Use& use : look.value(result).uses)

@@ -2,7 +2,7 @@
 // Activations written out by exporters. Both sides of each equation are the same real function.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_activation {
 using namespace rewrite;
 
 RULES(activation) {
@@ -70,4 +70,4 @@ RULES(activation) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_activation

@@ -16,7 +16,7 @@
 #include "rules/helpers/casts.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_attention {
 using namespace rewrite;
 namespace {
 
@@ -425,4 +425,4 @@ RULES(attention) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_attention

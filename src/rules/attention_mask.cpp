@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/ranges.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_attention_mask {
 using namespace rewrite;
 namespace {
 
@@ -160,4 +160,4 @@ RULES(attention_mask) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_attention_mask

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_attention_past {
 using namespace rewrite;
 namespace {
 
@@ -60,4 +60,4 @@ RULES(attention_past) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_attention_past

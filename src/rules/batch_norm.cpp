@@ -8,7 +8,7 @@
 #include "rules/helpers/casts.h"
 #include "rules/helpers/channels.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_batch_norm {
 using namespace rewrite;
 namespace {
 
@@ -83,4 +83,4 @@ RULES(batch_norm) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_batch_norm

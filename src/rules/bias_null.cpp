@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_bias_null {
 using namespace rewrite;
 namespace {
 
@@ -42,4 +42,4 @@ RULES(bias_null) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_bias_null

@@ -5,7 +5,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_cast {
 using namespace rewrite;
 namespace {
 
@@ -62,4 +62,4 @@ RULES(cast) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_cast

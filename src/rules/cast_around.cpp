@@ -9,7 +9,7 @@
 #include "rules/helpers/casts.h"
 #include "rules/helpers/elementwise.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_cast_around {
 using namespace rewrite;
 namespace {
 
@@ -153,4 +153,4 @@ RULES(cast_around) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_cast_around

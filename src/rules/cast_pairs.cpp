@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_cast_pairs {
 using namespace rewrite;
 namespace {
 
@@ -92,4 +92,4 @@ RULES(cast_pairs) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_cast_pairs

@@ -8,7 +8,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_clip {
 using namespace rewrite;
 namespace {
 
@@ -82,4 +82,4 @@ RULES(clip) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_clip

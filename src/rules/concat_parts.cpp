@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_concat_parts {
 using namespace rewrite;
 namespace {
 
@@ -119,4 +119,4 @@ RULES(concat_parts) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_concat_parts

@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_concat_twice {
 using namespace rewrite;
 namespace {
 
@@ -47,4 +47,4 @@ RULES(concat_twice) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_concat_twice

@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_control {
 using namespace rewrite;
 namespace {
 
@@ -66,4 +66,4 @@ RULES(control) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_control

@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_conv {
 using namespace rewrite;
 namespace {
 
@@ -159,4 +159,4 @@ RULES(conv) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_conv

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_dense {
 using namespace rewrite;
 namespace {
 
@@ -111,4 +111,4 @@ RULES(dense) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_dense

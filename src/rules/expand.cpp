@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_expand {
 using namespace rewrite;
 namespace {
 
@@ -101,4 +101,4 @@ RULES(expand) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_expand

@@ -8,7 +8,7 @@
 #include "rules/helpers/expands.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_expand_axes {
 using namespace rewrite;
 namespace {
 
@@ -124,4 +124,4 @@ RULES(expand_axes) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_expand_axes

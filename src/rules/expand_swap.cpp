@@ -7,7 +7,7 @@
 #include "rules/helpers/elementwise.h"
 #include "rules/helpers/expands.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_expand_swap {
 using namespace rewrite;
 namespace {
 
@@ -104,4 +104,4 @@ RULES(expand_swap) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_expand_swap

@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/expands.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_expand_target {
 using namespace rewrite;
 namespace {
 
@@ -106,4 +106,4 @@ RULES(expand_target) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_expand_target

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_functions {
 using namespace rewrite;
 namespace {
 
@@ -138,4 +138,4 @@ RULES(functions) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_functions

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_gather_chain {
 using namespace rewrite;
 namespace {
 
@@ -65,4 +65,4 @@ RULES(gather_chain) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_gather_chain

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/ranges.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_gather_grid {
 using namespace rewrite;
 namespace {
 
@@ -123,4 +123,4 @@ RULES(gather_grid) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_gather_grid

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_gemm_form {
 using namespace rewrite;
 namespace {
 
@@ -123,4 +123,4 @@ RULES(gemm_form) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_gemm_form

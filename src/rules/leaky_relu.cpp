@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_leaky_relu {
 using namespace rewrite;
 namespace {
 
@@ -69,4 +69,4 @@ RULES(leaky_relu) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_leaky_relu

@@ -4,7 +4,7 @@
 // rounded before they are divided.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_loss {
 using namespace rewrite;
 
 RULES(loss) {
@@ -34,4 +34,4 @@ RULES(loss) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_loss

@@ -3,7 +3,7 @@
 // any rank that does not widen the result. In a late stage, because fusions know masks by these forms.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_mask_arithmetic {
 using namespace rewrite;
 
 RULES(mask_arithmetic) {
@@ -38,4 +38,4 @@ RULES(mask_arithmetic) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_mask_arithmetic

@@ -5,7 +5,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_matmul {
 using namespace rewrite;
 namespace {
 
@@ -117,4 +117,4 @@ RULES(matmul) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_matmul

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_matmul_batch {
 using namespace rewrite;
 namespace {
 
@@ -109,4 +109,4 @@ RULES(matmul_batch) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_matmul_batch

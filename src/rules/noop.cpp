@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_noop {
 using namespace rewrite;
 namespace {
 
@@ -261,4 +261,4 @@ RULES(noop) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_noop

@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_norm {
 using namespace rewrite;
 namespace {
 
@@ -161,4 +161,4 @@ RULES(norm) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_norm

@@ -9,7 +9,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_attention {
 using namespace rewrite;
 namespace {
 
@@ -283,4 +283,4 @@ RULES(ort_attention) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_attention

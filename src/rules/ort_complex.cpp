@@ -2,7 +2,7 @@
 // Products of complex numbers written out in their parts. The CPU build of ONNX Runtime has no kernel for either op.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_complex {
 using namespace rewrite;
 
 RULES(ort_complex) {
@@ -34,4 +34,4 @@ RULES(ort_complex) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_complex

@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_conv {
 using namespace rewrite;
 namespace {
 
@@ -172,4 +172,4 @@ RULES(ort_conv) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_conv

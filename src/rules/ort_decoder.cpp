@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_decoder {
 using namespace rewrite;
 namespace {
 
@@ -110,4 +110,4 @@ RULES(ort_decoder) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_decoder

@@ -3,7 +3,7 @@
 // them are taken of it.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_experts {
 using namespace rewrite;
 
 // Pieces of one equation. The best expert of each token; a token's map by its weights w and bias b; the whole with the activation's ops.
@@ -59,4 +59,4 @@ RULES(ort_experts) {
 #undef MAP
 #undef MIXTURE
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_experts

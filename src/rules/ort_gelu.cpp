@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_gelu {
 using namespace rewrite;
 namespace {
 
@@ -158,4 +158,4 @@ RULES(ort_gelu) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_gelu

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_gemm {
 using namespace rewrite;
 namespace {
 
@@ -124,4 +124,4 @@ RULES(ort_gemm) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_gemm

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_kernels {
 using namespace rewrite;
 namespace {
 
@@ -72,4 +72,4 @@ RULES(ort_kernels) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_kernels

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_matmul {
 using namespace rewrite;
 
 RULES(ort_matmul) {
@@ -129,4 +129,4 @@ RULES(ort_matmul) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_matmul

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_rotary {
 using namespace rewrite;
 namespace {
 
@@ -159,4 +159,4 @@ RULES(ort_rotary) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_rotary

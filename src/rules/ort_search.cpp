@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_ort_search {
 using namespace rewrite;
 namespace {
 
@@ -63,4 +63,4 @@ RULES(ort_search) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_ort_search

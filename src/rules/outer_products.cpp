@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_outer_products {
 using namespace rewrite;
 namespace {
 
@@ -79,4 +79,4 @@ RULES(outer_products) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_outer_products

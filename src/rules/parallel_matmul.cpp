@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_parallel_matmul {
 using namespace rewrite;
 namespace {
 
@@ -92,4 +92,4 @@ RULES(parallel_matmul) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_parallel_matmul

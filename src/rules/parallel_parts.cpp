@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_parallel_parts {
 using namespace rewrite;
 namespace {
 
@@ -110,4 +110,4 @@ RULES(parallel_parts) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_parallel_parts

@@ -5,7 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reduce_arg {
 using namespace rewrite;
 namespace {
 
@@ -85,4 +85,4 @@ RULES(reduce_arg) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reduce_arg

@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reduce_reshape {
 using namespace rewrite;
 namespace {
 
@@ -72,4 +72,4 @@ RULES(reduce_reshape) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reduce_reshape

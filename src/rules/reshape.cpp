@@ -7,7 +7,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape {
 using namespace rewrite;
 namespace {
 
@@ -140,4 +140,4 @@ RULES(reshape) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape

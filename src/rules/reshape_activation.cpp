@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_activation {
 using namespace rewrite;
 namespace {
 
@@ -66,4 +66,4 @@ RULES(reshape_activation) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_activation

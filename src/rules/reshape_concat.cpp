@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_concat {
 using namespace rewrite;
 namespace {
 
@@ -139,4 +139,4 @@ RULES(reshape_concat) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_concat

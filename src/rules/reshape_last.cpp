@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_last {
 using namespace rewrite;
 namespace {
 
@@ -97,4 +97,4 @@ RULES(reshape_last) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_last

@@ -5,7 +5,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_ones {
 using namespace rewrite;
 namespace {
 
@@ -50,4 +50,4 @@ RULES(reshape_ones) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_ones

@@ -7,7 +7,7 @@
 #include "rules/helpers/elementwise.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_pairs {
 using namespace rewrite;
 namespace {
 
@@ -101,4 +101,4 @@ RULES(reshape_pairs) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_pairs

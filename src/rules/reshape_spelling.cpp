@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_reshape_spelling {
 using namespace rewrite;
 namespace {
 
@@ -42,4 +42,4 @@ RULES(reshape_spelling) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_reshape_spelling

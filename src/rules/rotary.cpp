@@ -9,7 +9,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_rotary {
 using namespace rewrite;
 namespace {
 
@@ -137,4 +137,4 @@ RULES(rotary) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_rotary

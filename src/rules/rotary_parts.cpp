@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_rotary_parts {
 using namespace rewrite;
 namespace {
 
@@ -98,4 +98,4 @@ RULES(rotary_parts) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_rotary_parts

@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_same_children {
 using namespace rewrite;
 namespace {
 
@@ -114,4 +114,4 @@ RULES(same_children) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_same_children

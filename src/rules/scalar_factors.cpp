@@ -9,7 +9,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_scalar_factors {
 using namespace rewrite;
 namespace {
 
@@ -144,4 +144,4 @@ RULES(scalar_factors) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_scalar_factors

@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_shape_sums {
 using namespace rewrite;
 namespace {
 
@@ -141,4 +141,4 @@ RULES(shape_sums) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_shape_sums

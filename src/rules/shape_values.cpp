@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_shape_values {
 using namespace rewrite;
 namespace {
 
@@ -150,4 +150,4 @@ RULES(shape_values) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_shape_values

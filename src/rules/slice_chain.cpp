@@ -6,7 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_slice_chain {
 using namespace rewrite;
 namespace {
 
@@ -109,4 +109,4 @@ RULES(slice_chain) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_slice_chain

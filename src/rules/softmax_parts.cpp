@@ -4,7 +4,7 @@
 #include "ir/builder.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_softmax_parts {
 using namespace rewrite;
 namespace {
 
@@ -53,4 +53,4 @@ RULES(softmax_parts) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_softmax_parts

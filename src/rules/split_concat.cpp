@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_split_concat {
 using namespace rewrite;
 namespace {
 
@@ -48,4 +48,4 @@ RULES(split_concat) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_split_concat

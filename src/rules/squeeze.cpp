@@ -7,7 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_squeeze {
 using namespace rewrite;
 namespace {
 
@@ -170,4 +170,4 @@ RULES(squeeze) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_squeeze

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_swap_unary {
 using namespace rewrite;
 namespace {
 
@@ -69,4 +69,4 @@ RULES(swap_unary) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_swap_unary

@@ -7,7 +7,7 @@
 #include "rules/helpers/elementwise.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_transpose {
 using namespace rewrite;
 namespace {
 
@@ -141,4 +141,4 @@ RULES(transpose) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_transpose

@@ -6,7 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_transpose_gather {
 using namespace rewrite;
 namespace {
 
@@ -86,4 +86,4 @@ RULES(transpose_gather) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_transpose_gather

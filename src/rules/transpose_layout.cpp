@@ -8,7 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_transpose_layout {
 using namespace rewrite;
 namespace {
 
@@ -89,4 +89,4 @@ RULES(transpose_layout) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_transpose_layout

@@ -9,7 +9,7 @@
 #include "rules/helpers/axis_groups.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_transpose_reshape {
 using namespace rewrite;
 namespace {
 
@@ -171,4 +171,4 @@ RULES(transpose_reshape) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_transpose_reshape

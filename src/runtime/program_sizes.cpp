@@ -60,7 +60,7 @@ bool sized_late(const Program& program, const BufferInfo& buffer) {
 
 namespace {
 
-struct Block {
+struct Placement {
   uint32_t buffer = 0, first = 0, last = 0;  ///< the steps that it lives through
   uint64_t bytes = 0, offset = 0;
 };
@@ -69,7 +69,7 @@ struct Block {
 /// hold the latest last step below them.
 class Lives {
  public:
-  explicit Lives(std::vector<Block>& blocks) : blocks_(blocks), order_(blocks.size()), rank_(blocks.size()) {
+  explicit Lives(std::vector<Placement>& blocks) : blocks_(blocks), order_(blocks.size()), rank_(blocks.size()) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::ranges::sort(order_, {}, [&](uint32_t k) { return std::pair(blocks[k].first, k); });
     for (uint32_t r = 0; r < order_.size(); ++r) rank_[order_[r]] = r;
@@ -82,24 +82,24 @@ class Lives {
   }
 
   /// Cost: the answer, times the logarithm of all blocks.
-  void beside(const Block& block, std::vector<const Block*>& out) const { collect(1, 0, leaves_, block, out); }
+  void beside(const Placement& block, std::vector<const Placement*>& out) const { collect(1, 0, leaves_, block, out); }
 
  private:
-  void collect(size_t node, size_t from, size_t count, const Block& block, std::vector<const Block*>& out) const {
+  void collect(size_t node, size_t from, size_t count, const Placement& block, std::vector<const Placement*>& out) const {
     if (latest_[node] < static_cast<int64_t>(block.first) || blocks_[order_[from]].first > block.last) return;
     if (count == 1) return out.push_back(&blocks_[order_[from]]);
     collect(2 * node, from, count / 2, block, out);
     collect(2 * node + 1, from + count / 2, count / 2, block, out);
   }
 
-  std::vector<Block>& blocks_;
+  std::vector<Placement>& blocks_;
   std::vector<uint32_t> order_, rank_;
   size_t leaves_ = 1;
   std::vector<int64_t> latest_;  ///< -1: nothing placed below
 };
 
-Result<std::vector<Block>> blocks_of(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
-  std::vector<Block> blocks;
+Result<std::vector<Placement>> blocks_of(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
+  std::vector<Placement> blocks;
   for (uint32_t k = 0; k < program.buffers.size(); ++k) {
     const BufferInfo& b = program.buffers[k];
     if (b.kind != BufferInfo::Kind::arena || sized_late(program, b)) continue;
@@ -122,17 +122,18 @@ Result<std::vector<Block>> blocks_of(const Program& program, const std::vector<i
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
   Layout layout;
   layout.offsets.assign(program.buffers.size(), 0);
-  std::vector<Block> blocks = TRY(blocks_of(program, sizes, margin));
+  std::vector<Placement> blocks = TRY(blocks_of(program, sizes, margin));
   // Largest first, each at the lowest place that is free during its life.
-  std::ranges::sort(blocks, [](const Block& a, const Block& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
+  std::ranges::sort(blocks,
+                    [](const Placement& a, const Placement& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
   Lives lives(blocks);
-  std::vector<const Block*> beside;
+  std::vector<const Placement*> beside;
   for (uint32_t k = 0; k < blocks.size(); ++k) {
-    Block& block = blocks[k];
+    Placement& block = blocks[k];
     beside.clear();
     lives.beside(block, beside);
-    std::ranges::sort(beside, {}, &Block::offset);
-    for (const Block* other : beside) {
+    std::ranges::sort(beside, {}, &Placement::offset);
+    for (const Placement* other : beside) {
       if (block.offset + block.bytes <= other->offset) break;
       block.offset = std::max(block.offset, other->offset + other->bytes);
     }

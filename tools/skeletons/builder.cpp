@@ -3,7 +3,7 @@
 #include "ir/builder.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_NAME {
 using namespace rewrite;
 namespace {
 
@@ -27,4 +27,4 @@ RULES(NAME) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_NAME

@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_NAME {
 using namespace rewrite;
 namespace {
 
@@ -32,4 +32,4 @@ RULES(NAME) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_NAME

@@ -2,7 +2,7 @@
 // Why both sides are equal: |-x| = |x| for every x, NaN and infinity included.
 #include "rewrite/rule.h"
 
-namespace tenon::rules {
+namespace tenon::rules::rules_NAME {
 using namespace rewrite;
 
 RULES(NAME) {
@@ -13,4 +13,4 @@ RULES(NAME) {
         },
 };
 
-}  // namespace tenon::rules
+}  // namespace tenon::rules::rules_NAME

@@ -18,7 +18,7 @@
 #include "compiler/compile.h"
 #include "files/atomic_write.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -357,4 +357,4 @@ VERB(bench) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_bench

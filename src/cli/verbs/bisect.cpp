@@ -17,7 +17,7 @@
 #include "import/onnx_export.h"
 #include "rules/registry/registry.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_bisect {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -219,4 +219,4 @@ VERB(bisect) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_bisect

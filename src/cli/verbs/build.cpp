@@ -18,7 +18,7 @@
 #include "files/atomic_write.h"
 #include "ir/dot.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_build {
 namespace {
 
 struct Options {
@@ -154,4 +154,4 @@ VERB(build) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_build

@@ -14,7 +14,7 @@
 #include "cli/verb.h"
 #include "ops/evaluate.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_compare {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -218,4 +218,4 @@ VERB(compare) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_compare

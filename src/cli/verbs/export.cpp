@@ -12,7 +12,7 @@
 #include "import/onnx_export.h"
 #include "passes/pipeline.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_export {
 namespace {
 
 struct Options {
@@ -74,4 +74,4 @@ VERB(export) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_export

@@ -18,7 +18,7 @@
 #include "ir/dot.h"
 #include "ir/text.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_inspect {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -166,4 +166,4 @@ VERB(inspect) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_inspect

@@ -17,7 +17,7 @@
 #include "import/onnx_export.h"
 #include "rewrite/verification.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_rewrite {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -219,4 +219,4 @@ VERB(rewrite) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_rewrite

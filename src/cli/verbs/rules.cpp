@@ -16,7 +16,7 @@
 #include "ops/op.h"
 #include "passes/pipeline.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_rules {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -174,4 +174,4 @@ VERB(rules) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_rules

@@ -11,7 +11,7 @@
 #include "files/npy.h"
 #include "files/npz.h"
 
-namespace tenon::cli {
+namespace tenon::cli::verb_run {
 namespace {
 
 struct Options {
@@ -116,4 +116,4 @@ VERB(run) {
     },
 };
 
-}  // namespace tenon::cli
+}  // namespace tenon::cli::verb_run

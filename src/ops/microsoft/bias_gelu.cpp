@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bias_gelu {
 
 OP(bias_gelu) {
     .name = "BiasGelu",
@@ -15,4 +15,4 @@ OP(bias_gelu) {
     .samples = {"f32[2,3,4], f32[4]", "f16[5,8], f16[8]", "f64[0,3], f64[3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bias_gelu

@@ -2,7 +2,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bias_softmax {
 
 namespace {
 
@@ -33,4 +33,4 @@ OP(bias_softmax) {
                 "f32[2,3,4], f32[1,3,4]; axis=1, is_inner_broadcast=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bias_softmax

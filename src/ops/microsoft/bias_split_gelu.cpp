@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bias_split_gelu {
 
 OP(bias_split_gelu) {
     .name = "BiasSplitGelu",
@@ -20,4 +20,4 @@ OP(bias_split_gelu) {
     .samples = {"f32[2,3,8], f32[8]", "f16[1,2,4], f16[4]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bias_split_gelu

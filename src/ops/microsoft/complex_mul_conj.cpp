@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_complex_mul_conj {
 
 OP(complex_mul_conj) {
     .name = "ComplexMulConj",
@@ -16,4 +16,4 @@ OP(complex_mul_conj) {
     .samples = {"f32[3,4,2], f32[3,4,2]", "f32[3,4,2], f32[4,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_complex_mul_conj

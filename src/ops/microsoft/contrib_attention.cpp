@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/projected_attention.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_attention {
 
 namespace {
 
@@ -32,4 +32,4 @@ OP(contrib_attention) {
                 "f32[2,3,8], f32[8,24], f32[24], _, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_attention

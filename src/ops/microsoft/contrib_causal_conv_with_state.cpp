@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_causal_conv_with_state {
 
 namespace {
 
@@ -26,4 +26,4 @@ OP(contrib_causal_conv_with_state) {
     .samples = {"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_causal_conv_with_state

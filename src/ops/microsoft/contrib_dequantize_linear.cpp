@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_dequantize_linear {
 
 /// ONNX's op before that knew 16-bit integers.
 OP(contrib_dequantize_linear) {
@@ -23,4 +23,4 @@ OP(contrib_dequantize_linear) {
                 "u16[2,3] in 0..65535, f32[] = 0.001, u16[] = 30000", "i32[4] in -1000..1000, f32[] = 0.001"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_dequantize_linear

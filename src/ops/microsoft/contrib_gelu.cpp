@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_gelu {
 
 OP(contrib_gelu) {
     .name = "Gelu",
@@ -15,4 +15,4 @@ OP(contrib_gelu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_gelu

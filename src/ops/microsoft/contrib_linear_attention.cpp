@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_linear_attention {
 
 namespace {
 
@@ -30,4 +30,4 @@ OP(contrib_linear_attention) {
          "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_linear_attention

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_quantize_linear {
 
 /// ONNX's op before that knew 16-bit integers.
 OP(contrib_quantize_linear) {
@@ -24,4 +24,4 @@ OP(contrib_quantize_linear) {
                 "f32[2,3], f32[] = 0.001, u16[] = 30000", "f32[4], f32[] = 0.001, i16[] = -7"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_quantize_linear

@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_contrib_rotary_embedding {
 
 namespace {
 
@@ -55,4 +55,4 @@ OP(contrib_rotary_embedding) {
                 "f32[2,3,32], i64[2,3] in 0..9, f32[10,2], f32[10,2]; num_heads=4, rotary_embedding_dim=4"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_contrib_rotary_embedding

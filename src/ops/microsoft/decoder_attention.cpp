@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_decoder_attention {
 
 namespace {
 
@@ -47,4 +47,4 @@ OP(decoder_attention) {
         {"f32[3,2,8], f32[4,2,8], f32[8,8], f32[8,16], f32[24], _, _, _, bool[1] = [1], bool[1] = [0], bool[1] = [0], bool[1] = [0]; num_heads=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_decoder_attention

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_dynamic_quantize_mat_mul {
 
 namespace {
 
@@ -27,4 +27,4 @@ OP(dynamic_quantize_mat_mul) {
                 "f32[2,3,4], u8[4,5] in 0..255, f32[5] in 0.01..0.1, u8[5] in 0..255, f32[5]", "f32[3,4], u8[4,5] in 0..255, f32[] = 0.1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_dynamic_quantize_mat_mul

@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_embed_layer_normalization {
 
 namespace {
 
@@ -57,4 +57,4 @@ OP(embed_layer_normalization) {
          "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8], i32[2,3] in 0..1, i32[2,3] in 0..4; outputs=3, epsilon=0.001"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_embed_layer_normalization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_fast_gelu {
 
 OP(fast_gelu) {
     .name = "FastGelu",
@@ -16,4 +16,4 @@ OP(fast_gelu) {
     .samples = {"f32[2,3]", "f32[2,3,4], f32[4]", "f16[4]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_fast_gelu

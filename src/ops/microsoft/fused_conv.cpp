@@ -2,7 +2,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_fused_conv {
 
 namespace {
 
@@ -47,4 +47,4 @@ OP(fused_conv) {
                 "f32[1,3,8], f32[4,3,3]; strides=[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_fused_conv

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_fused_gemm {
 
 namespace {
 
@@ -33,4 +33,4 @@ OP(fused_gemm) {
                 "f32[3,4], f32[4,5], f32[3,1]; alpha=0.5, activation=Tanh"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_fused_gemm

@@ -3,7 +3,7 @@
 
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_fused_mat_mul {
 
 namespace {
 
@@ -47,4 +47,4 @@ OP(fused_mat_mul) {
                 "f32[2,3,4], f32[5,2,4]; transBatchB=1, transB=1, alpha=2.0", "f32[3,4], f32[4,5]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_fused_mat_mul

@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gated_relative_position_bias {
 
 namespace {
 
@@ -32,4 +32,4 @@ OP(gated_relative_position_bias) {
     .samples = {"f32[2,3,8], f32[8], f32[1,2,3,3], f32[4,6], f32[6], f32[1,2,1,1]; num_heads=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gated_relative_position_bias

@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gemma_rotary_embedding {
 
 namespace {
 
@@ -32,4 +32,4 @@ OP(gemma_rotary_embedding) {
     .samples = {"f32[2,3,4], f16[2,5,3,4], f16[2,5,3,4], f16[2,1,3,4], f16[2,1,3,4]; outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gemma_rotary_embedding

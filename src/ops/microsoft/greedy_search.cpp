@@ -8,7 +8,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_greedy_search {
 
 namespace {
 
@@ -167,4 +167,4 @@ OP(greedy_search) {
     .reference = evaluate,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_greedy_search

@@ -4,7 +4,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_group_query_attention {
 
 namespace {
 
@@ -60,4 +60,4 @@ OP(group_query_attention) {
          "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,1], i32[1] = [4]; num_heads=6, kv_num_heads=2, scale=0.3, local_window_size=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_group_query_attention

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mat_mul_integer_to_float {
 
 namespace {
 
@@ -32,4 +32,4 @@ OP(mat_mul_integer_to_float) {
                 "i8[3,4] in -128..127, i8[4,5] in -128..127, f32[] = 0.1, f32[] = 0.02"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mat_mul_integer_to_float

@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mat_mul_n_bits {
 
 namespace {
 
@@ -98,4 +98,4 @@ OP(mat_mul_n_bits) {
                 "f32[3,32], u8[5,2,4] in 0..255, f32[5,2]; K=32, N=5, block_size=16, bits=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mat_mul_n_bits

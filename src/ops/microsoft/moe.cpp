@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_moe {
 
 namespace {
 
@@ -72,4 +72,4 @@ OP(moe) {
                 "f32[2,3,8], f32[6,4], f32[4,6,8], _, f32[4,8,6]; k=2, normalize_routing_weights=1, activation_type=silu"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_moe

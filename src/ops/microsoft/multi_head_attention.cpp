@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_multi_head_attention {
 
 namespace {
 
@@ -65,4 +65,4 @@ OP(multi_head_attention) {
                 "f32[1,2,8], f32[1,2,8], f32[1,2,8], _, _, _, f32[1,2,3,4], f32[1,2,3,4]; num_heads=2, outputs=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_multi_head_attention

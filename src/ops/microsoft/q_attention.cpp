@@ -3,7 +3,7 @@
 #include "ops/quantized_definition.h"
 #include "ops/quantized_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_q_attention {
 
 namespace {
 
@@ -44,4 +44,4 @@ OP(q_attention) {
                 "u8[] = 128, i8[] = 0, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_q_attention

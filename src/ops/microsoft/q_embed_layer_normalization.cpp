@@ -3,7 +3,7 @@
 #include "ops/quantized_definition.h"
 #include "ops/quantized_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_q_embed_layer_normalization {
 
 namespace {
 
@@ -72,4 +72,4 @@ OP(q_embed_layer_normalization) {
          "f32[] = 0.02, _, f32[] = 0.01, f32[] = 0.02, i8[] = 12, i8[] = -12, _, i8[] = 3, i8[] = 10; outputs=2, epsilon=0.001"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_q_embed_layer_normalization

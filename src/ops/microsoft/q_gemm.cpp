@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_q_gemm {
 
 namespace {
 
@@ -41,4 +41,4 @@ OP(q_gemm) {
          "u8[3,4] in 0..255, f32[] = 0.1, u8[] = 128, u8[4,5] in 0..255, f32[] = 0.02, u8[] = 3, i32[3,5] in -100..100; alpha=0.5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_q_gemm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_add {
 
 OP(qlinear_add) {
     .name = "QLinearAdd",
@@ -15,4 +15,4 @@ OP(qlinear_add) {
                 "u8[4,1] in 0..255, f32[] = 0.05, u8[] = 3, u8[1,5] in 0..255, f32[] = 0.03, u8[] = 7, f32[] = 0.08, u8[] = 9"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_add

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_average_pool {
 
 namespace {
 
@@ -39,4 +39,4 @@ OP(qlinear_average_pool) {
                 "count_include_pad=1, strides=[2,2], ceil_mode=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_average_pool

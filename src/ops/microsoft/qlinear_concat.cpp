@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_concat {
 
 namespace {
 
@@ -37,4 +37,4 @@ OP(qlinear_concat) {
          "f32[] = 0.05, i8[] = 0, i8[1,3] in -128..127, f32[] = 0.04, i8[] = 1, i8[2,3] in -128..127, f32[] = 0.05, i8[] = 0; axis=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_concat

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_global_average_pool {
 
 namespace {
 
@@ -30,4 +30,4 @@ OP(qlinear_global_average_pool) {
                 "i8[1,4,5,3] in -128..127, f32[] = 0.05, i8[] = 4, f32[] = 0.01, i8[] = -2; channels_last=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_global_average_pool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_sigmoid {
 
 OP(qlinear_sigmoid) {
     .name = "QLinearSigmoid",
@@ -14,4 +14,4 @@ OP(qlinear_sigmoid) {
                 "i8[7] in -128..127, f32[1] = 0.04, i8[1] = 3, f32[1] = 0.008, i8[1] = -5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_sigmoid

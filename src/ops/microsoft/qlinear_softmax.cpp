@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_softmax {
 
 namespace {
 
@@ -29,4 +29,4 @@ OP(qlinear_softmax) {
                 "u8[2,3,4] in 0..255, f32[] = 0.02, _, f32[] = 0.004, u8[] = 0; opset=12, axis=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_softmax

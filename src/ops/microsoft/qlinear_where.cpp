@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_definition.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_where {
 
 namespace {
 
@@ -26,4 +26,4 @@ OP(qlinear_where) {
          "bool[3] = [1,0,1], i8[2,3] in -128..127, f32[] = 0.05, i8[] = 3, i8[1] = 7, f32[] = 0.1, i8[] = 2, f32[] = 0.06, i8[] = -4"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_where

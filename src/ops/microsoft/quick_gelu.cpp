@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_quick_gelu {
 
 OP(quick_gelu) {
     .name = "QuickGelu",
@@ -16,4 +16,4 @@ OP(quick_gelu) {
     .samples = {"f32[2,3]", "f16[4]; alpha=1.0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_quick_gelu

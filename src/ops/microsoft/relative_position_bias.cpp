@@ -4,7 +4,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_relative_position_bias {
 
 namespace {
 
@@ -57,4 +57,4 @@ OP(relative_position_bias) {
                 "f32[8,2], i64[1] = [3], i64[1] = [5]; max_distance=20, is_bidirectional=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_relative_position_bias

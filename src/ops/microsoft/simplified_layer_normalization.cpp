@@ -2,7 +2,7 @@
 // ONNX Runtime keeps this op of its own in ONNX's domain, where it stood before RMSNormalization came with opset 23.
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_simplified_layer_normalization {
 
 namespace {
 
@@ -33,4 +33,4 @@ OP(simplified_layer_normalization) {
     .samples = {"f32[2,3,8], f32[8]", "f16[3,16], f16[16]", "f64[2,5], f64[5]; epsilon=0.5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_simplified_layer_normalization

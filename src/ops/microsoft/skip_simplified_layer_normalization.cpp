@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_skip_simplified_layer_normalization {
 
 namespace {
 
@@ -30,4 +30,4 @@ OP(skip_simplified_layer_normalization) {
                 "f16[1,2,8], f16[1,2,8], f16[8]; epsilon=0.01"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_skip_simplified_layer_normalization

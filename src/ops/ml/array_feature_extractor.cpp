@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/fused_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_array_feature_extractor {
 
 /// The features of the given numbers: a Gather of the last axis; the result of one row has two axes.
 OP(array_feature_extractor) {
@@ -25,4 +25,4 @@ OP(array_feature_extractor) {
     .samples = {"f32[2,4], i64[2] = [3, 0]", "f32[4], i64[1,2] = [3, 0]", "i64[2,3,4], i64[1] = [1]", "f64[2,4], i64[3] = [1, 1, 2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_array_feature_extractor

@@ -3,7 +3,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_binarizer {
 
 OP(binarizer) {
     .name = "Binarizer",
@@ -26,4 +26,4 @@ OP(binarizer) {
     .samples = {"f32[2,3]", "f64[4]; threshold=0.5", "i64[5] in -3..3; threshold=0.5", "i32[2,2] in -3..3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_binarizer

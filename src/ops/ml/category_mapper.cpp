@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/label_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_category_mapper {
 
 namespace {
 
@@ -32,4 +32,4 @@ OP(category_mapper) {
     .first = 1,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_category_mapper

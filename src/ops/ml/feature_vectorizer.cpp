@@ -3,7 +3,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_feature_vectorizer {
 
 namespace {
 
@@ -54,4 +54,4 @@ OP(feature_vectorizer) {
                 "f32[3], f32[1,2]; inputdimensions=[3,2]", "i64[2,3]; inputdimensions=[3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_feature_vectorizer

@@ -3,7 +3,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_imputer {
 
 namespace {
 
@@ -55,4 +55,4 @@ OP(imputer) {
                 "i64[2,2] = [3, 1, 2, 3]; imputed_value_int64s=[-7,5], replaced_value_int64=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_imputer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/label_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_label_encoder {
 
 namespace {
 
@@ -71,4 +71,4 @@ OP(label_encoder) {
                 "i64[3] = [1, 2, 4]; keys_tensor=i64[2] = [1, 2], values_tensor=f64[2] = [0.25, 0.75], default_tensor=f64[1] = [9]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_label_encoder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_linear_classifier {
 
 namespace {
 
@@ -69,4 +69,4 @@ OP(linear_classifier) {
          "i64[3,2] in -3..3; coefficients=[1.0,0.5,-1.0,0.3,0.2,0.2], intercepts=[0.25,0.1,0.5], classlabels_ints=[7,9,11], outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_linear_classifier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_linear_regressor {
 
 namespace {
 
@@ -58,4 +58,4 @@ OP(linear_regressor) {
                 "f32[3,2] in 0..0.2; coefficients=[1.0,0.5], intercepts=[0.3], post_transform=PROBIT"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_linear_regressor

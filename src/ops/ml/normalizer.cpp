@@ -3,7 +3,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_normalizer {
 
 namespace {
 
@@ -42,4 +42,4 @@ OP(normalizer) {
                 "f32[2,2] = [0, 0, -1, -2]; norm=MAX", "i32[2,2] = [0, 0, -1, -2]; norm=L1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_normalizer

@@ -3,7 +3,7 @@
 
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_one_hot_encoder {
 
 namespace {
 
@@ -74,4 +74,4 @@ OP(one_hot_encoder) {
                 "i32[2,2] = [1, 0, 0, 1]; cats_int64s=[1,0], zeros=0", "f64[3] = [0.5, 1.9, -0.5]; cats_int64s=[0,1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_one_hot_encoder

@@ -3,7 +3,7 @@
 #include "ops/fused_helpers.h"
 #include "ops/ml_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_scaler {
 
 namespace {
 
@@ -49,4 +49,4 @@ OP(scaler) {
                 "i64[4,2] in -9..9; offset=[0.5,1.0], scale=[2.0,3.0]", "i32[3]; offset=[0.5], scale=[2.0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_scaler

@@ -3,7 +3,7 @@
 
 #include "ops/svm_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_svm_classifier {
 
 namespace {
 
@@ -199,4 +199,4 @@ OP(svm_classifier) {
          "kernel_params=[0.0,0.0,0.0], post_transform=SOFTMAX, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_svm_classifier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/svm_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_svm_regressor {
 
 namespace {
 
@@ -81,4 +81,4 @@ OP(svm_regressor) {
          "f32[3,3]; coefficients=[0.5,0.2,0.1], rho=[0.3], kernel_params=[0.0,0.0,0.0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_svm_regressor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/tree_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tree_ensemble {
 
 namespace {
 
@@ -129,4 +129,4 @@ OP(tree_ensemble) {
                 "membership_values=f64[3] = [1, 2, nan], tree_roots=[0], n_targets=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tree_ensemble

@@ -3,7 +3,7 @@
 
 #include "ops/tree_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tree_ensemble_classifier {
 
 namespace {
 
@@ -103,4 +103,4 @@ OP(tree_ensemble_classifier) {
          "classlabels_int64s=[7,9,11], post_transform=SOFTMAX, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tree_ensemble_classifier

@@ -3,7 +3,7 @@
 
 #include "ops/tree_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tree_ensemble_regressor {
 
 namespace {
 
@@ -90,4 +90,4 @@ OP(tree_ensemble_regressor) {
                 "aggregate_function=AVERAGE, n_targets=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tree_ensemble_regressor

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_abs {
 
 OP(abs) {
     .name = "Abs",
@@ -14,4 +14,4 @@ OP(abs) {
     .samples = {"f32[2,3]", "u8[3]", "i64[4]", "i32[2,2]", "f16[3]", "i8[3] = [-128, 0, 127]", "f64[0]", "f32[4] = [nan, -inf, inf, -0.0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_abs

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_acos {
 
 OP(acos) {
     .name = "Acos",
@@ -15,4 +15,4 @@ OP(acos) {
     .samples = {"f32[2,3] in -0.99..0.99", "f16[4] in -0.9..0.9", "f64[0]", "f64[] in -1..1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_acos

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_acosh {
 
 OP(acosh) {
     .name = "Acosh",
@@ -15,4 +15,4 @@ OP(acosh) {
     .samples = {"f32[2,3] in 1..9", "f16[4] in 1..5", "f64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_acosh

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_affine_grid {
 
 namespace {
 
@@ -97,4 +97,4 @@ OP(affine_grid) {
     .samples = {"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_affine_grid

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/arg_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_arg_min {
 
 OP(arg_min) {
     .name = "ArgMin",
@@ -20,4 +20,4 @@ OP(arg_min) {
                 "f32[0,4]; axis=1", "f64[2,1]; axis=1", "u64[4]", "i8[4]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_arg_min

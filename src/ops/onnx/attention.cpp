@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_attention {
 
 namespace {
 
@@ -86,4 +86,4 @@ OP(attention) {
          "f64[1,1,3,4], f64[1,1,2,4], f64[1,1,2,4], f64[3,2] = [-inf,-inf,nan,0,inf,1]; masked_rows=clean"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_attention

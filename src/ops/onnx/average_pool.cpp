@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_average_pool {
 
 namespace {
 
@@ -77,4 +77,4 @@ OP(average_pool) {
                 "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_average_pool

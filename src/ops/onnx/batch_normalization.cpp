@@ -4,7 +4,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/norm_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_batch_normalization {
 
 namespace {
 
@@ -140,4 +140,4 @@ OP(batch_normalization) {
                 "f32[0,3,2,2], f32[3], f32[3], f32[3], f32[3] in 0.1..2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_batch_normalization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/random_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bernoulli {
 
 OP(bernoulli) {
     .name = "Bernoulli",
@@ -20,4 +20,4 @@ OP(bernoulli) {
     .samples = {"f32[2,3] in 0..1", "f64[4] in 0..1; dtype=9"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bernoulli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cast_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bit_cast {
 
 OP(bit_cast) {
     .name = "BitCast",
@@ -29,4 +29,4 @@ OP(bit_cast) {
     .samples = {"f32[2,3]; to=6", "i64[2]; to=11", "u8[3]; to=3", "i32[0]; to=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bit_cast

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bit_shift {
 
 namespace {
 
@@ -57,4 +57,4 @@ OP(bit_shift) {
                 "i32[2], i32[2] = [-1, 32]; direction=LEFT"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bit_shift

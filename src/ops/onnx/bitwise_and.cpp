@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bitwise_and {
 
 OP(bitwise_and) {
     .name = "BitwiseAnd",
@@ -17,4 +17,4 @@ OP(bitwise_and) {
                 "i16[4], i16[]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bitwise_and

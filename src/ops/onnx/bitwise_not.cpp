@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bitwise_not {
 
 OP(bitwise_not) {
     .name = "BitwiseNot",
@@ -18,4 +18,4 @@ OP(bitwise_not) {
     .samples = {"i32[2,3]", "u8[4]", "i64[0]", "u64[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bitwise_not

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_bitwise_or {
 
 OP(bitwise_or) {
     .name = "BitwiseOr",
@@ -17,4 +17,4 @@ OP(bitwise_or) {
                 "i16[4], i16[]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_bitwise_or

@@ -3,7 +3,7 @@
 
 #include "ops/signal_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_blackman_window {
 
 OP(blackman_window) {
     .name = "BlackmanWindow",
@@ -23,4 +23,4 @@ OP(blackman_window) {
     .samples = {"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_blackman_window

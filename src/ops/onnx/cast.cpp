@@ -3,7 +3,7 @@
 
 #include "ops/cast_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cast {
 
 namespace {
 
@@ -37,4 +37,4 @@ OP(cast) {
                 "u8[3]; to=6", "f32[3] = [-300, 300, 1]; to=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cast

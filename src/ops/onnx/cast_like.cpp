@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cast_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cast_like {
 
 OP(cast_like) {
     .name = "CastLike",
@@ -20,4 +20,4 @@ OP(cast_like) {
     .samples = {"f32[2,3], i64[1]", "i64[4], f16[0]", "f64[0], f32[]", "bool[3], f32[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cast_like

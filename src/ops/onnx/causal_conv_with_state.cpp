@@ -4,7 +4,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_causal_conv_with_state {
 
 namespace {
 
@@ -86,4 +86,4 @@ OP(causal_conv_with_state) {
                 "f16[1,2,4], f16[2,1,1]; outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_causal_conv_with_state

@@ -3,7 +3,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_celu {
 
 OP(celu) {
     .name = "Celu",
@@ -28,4 +28,4 @@ OP(celu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_celu

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_center_crop_pad {
 
 namespace {
 
@@ -75,4 +75,4 @@ OP(center_crop_pad) {
                 "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_center_crop_pad

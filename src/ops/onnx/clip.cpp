@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_clip {
 
 namespace {
 
@@ -74,4 +74,4 @@ OP(clip) {
                 "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_clip

@@ -3,7 +3,7 @@
 
 #include "ops/contraction_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_col2im {
 
 namespace {
 
@@ -142,4 +142,4 @@ OP(col2im) {
                 "f32[1,10,12], i64[3] = [3,4,5], i64[3] = [1,1,5]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_col2im

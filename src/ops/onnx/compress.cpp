@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_compress {
 
 OP(compress) {
     .name = "Compress",
@@ -45,4 +45,4 @@ OP(compress) {
                 "i64[0], bool[1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_compress

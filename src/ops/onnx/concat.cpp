@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_concat {
 
 namespace {
 
@@ -119,4 +119,4 @@ OP(concat) {
                 "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_concat

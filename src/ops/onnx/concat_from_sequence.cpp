@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_concat_from_sequence {
 
 namespace {
 
@@ -70,4 +70,4 @@ OP(concat_from_sequence) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_concat_from_sequence

@@ -3,7 +3,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_constant {
 
 namespace {
 
@@ -41,4 +41,4 @@ OP(constant) {
                 "; value=bool[1] = [1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_constant

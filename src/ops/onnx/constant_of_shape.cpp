@@ -3,7 +3,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_constant_of_shape {
 
 namespace {
 
@@ -71,4 +71,4 @@ OP(constant_of_shape) {
                 "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_constant_of_shape

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_conv {
 
 namespace {
 
@@ -60,4 +60,4 @@ OP(conv) {
                 "f64[1,2,5,5], f64[2,2,3,3]; pads=[0,1,2,0]", "f32[0,3,8,8], f32[4,3,3,3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_conv

@@ -3,7 +3,7 @@
 #include "ops/require_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_conv_integer {
 
 namespace {
 
@@ -67,4 +67,4 @@ OP(conv_integer) {
                 "i8[2,3,7], i8[2,3,3]; strides=[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_conv_integer

@@ -3,7 +3,7 @@
 
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_conv_transpose {
 
 namespace {
 
@@ -171,4 +171,4 @@ OP(conv_transpose) {
                 "f32[1,1,2,3,2], f32[1,2,2,2,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_conv_transpose

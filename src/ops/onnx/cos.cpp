@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cos {
 
 OP(cos) {
     .name = "Cos",
@@ -15,4 +15,4 @@ OP(cos) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cos

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/scan_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cum_prod {
 
 OP(cum_prod) {
     .name = "CumProd",
@@ -17,4 +17,4 @@ OP(cum_prod) {
                 "f64[4], i64[] = 0; exclusive=1, reverse=1", "i64[2,3], i64[] = 1", "f32[0,2], i64[] = 0", "i32[6], i64[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cum_prod

@@ -2,7 +2,7 @@
 #include "ops/scan_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cum_sum {
 
 namespace {
 
@@ -34,4 +34,4 @@ OP(cum_sum) {
                 "f64[4], i64[] = 0; exclusive=1, reverse=1", "i64[2,3], i64[] = 1", "f32[0,2], i64[] = 0", "i32[6], i64[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cum_sum

@@ -4,7 +4,7 @@
 #include "ops/sampling_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_deform_conv {
 
 namespace {
 
@@ -144,4 +144,4 @@ OP(deform_conv) {
                 "f32[1,2,5,5], f32[4,1,3,3], f32[1,36,5,5], _, f32[1,18,5,5]; group=2, offset_group=2, pads=[1,1,1,1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_deform_conv

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_depth_to_space {
 
 namespace {
 
@@ -64,4 +64,4 @@ OP(depth_to_space) {
                 "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_depth_to_space

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantise_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_dequantize_linear {
 
 namespace {
 
@@ -59,4 +59,4 @@ OP(dequantize_linear) {
                 "i4[4] = [-8, 7, 0, 1], f32[] = 2", "u16[2,3], f64[2] = [0.5, 2]; axis=0", "u8[2,3], f32[1] = [0.1], u8[1] = [128]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_dequantize_linear

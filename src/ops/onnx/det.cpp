@@ -3,7 +3,7 @@
 
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_det {
 
 namespace {
 
@@ -64,4 +64,4 @@ OP(det) {
     .samples = {"f32[2,2]", "f32[3,4,4]", "f64[2,1,3,3]", "f32[1,1]", "f32[2,2] = [0, 1, 1, 0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_det

@@ -5,7 +5,7 @@
 #include "ops/reduction_helpers.h"
 #include "ops/signal_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_dft {
 
 namespace {
 
@@ -148,4 +148,4 @@ OP(dft) {
                 "f64[4,2], i64[] = 9; inverse=1, onesided=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_dft

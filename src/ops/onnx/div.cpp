@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_div {
 
 OP(div) {
     .name = "Div",
@@ -39,4 +39,4 @@ OP(div) {
                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_div

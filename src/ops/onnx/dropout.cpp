@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_dropout {
 
 namespace {
 
@@ -100,4 +100,4 @@ OP(dropout) {
                 "f32[3,5], f32[] = 0.25, bool[] = 1; outputs=2, seed=7", "f16[4], _, bool[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_dropout

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantise_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_dynamic_quantize_linear {
 
 /// Scale and zero point from the range of the data, which is made to hold 0.
 OP(dynamic_quantize_linear) {
@@ -31,4 +31,4 @@ OP(dynamic_quantize_linear) {
     .samples = {"f32[6] = [0, 2, -3, -2.5, 1.34, 0.5]; outputs=3", "f32[3,4] in 1..4; outputs=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_dynamic_quantize_linear

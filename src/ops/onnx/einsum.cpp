@@ -4,7 +4,7 @@
 #include "ops/contraction_helpers.h"
 #include "ops/einsum_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_einsum {
 
 namespace {
 
@@ -145,4 +145,4 @@ OP(einsum) {
                 "f32[2,3], f32[3,2], f32[2]; equation=[ij,ji,i->j]", "f32[2,0], f32[0,3]; equation=[ij,jk->ik]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_einsum

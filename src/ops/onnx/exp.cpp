@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_exp {
 
 OP(exp) {
     .name = "Exp",
@@ -14,4 +14,4 @@ OP(exp) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[3] = [-inf, 0, 100]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_exp

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_expand {
 
 namespace {
 
@@ -48,4 +48,4 @@ OP(expand) {
                 "bool[2,3], i64[1] = [1]", "f64[2,1,3], i64[2] = [4, 3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_expand

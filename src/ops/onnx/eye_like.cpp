@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_eye_like {
 
 OP(eye_like) {
     .name = "EyeLike",
@@ -39,4 +39,4 @@ OP(eye_like) {
     .samples = {"f32[3,4]", "i64[3,3]; k=1", "f16[2,4]; k=-1, dtype=11", "f32[0,2]; dtype=9"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_eye_like

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_flatten {
 
 OP(flatten) {
     .name = "Flatten",
@@ -40,4 +40,4 @@ OP(flatten) {
     .samples = {"f32[2,3,4]", "f32[2,3,4]; axis=0", "f16[2,3,4]; axis=3", "f32[2,3,4]; axis=-1", "f64[0,3]", "i64[]; axis=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_flatten

@@ -5,7 +5,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_flex_attention {
 
 namespace {
 
@@ -155,4 +155,4 @@ OP(flex_attention) {
                 "f64[1,1,2,3], f64[1,1,4,3], f64[1,1,4,3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_flex_attention

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_floor {
 
 OP(floor) {
     .name = "Floor",
@@ -18,4 +18,4 @@ OP(floor) {
     .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]", "f32[7] = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_floor

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gather {
 
 namespace {
 
@@ -87,4 +87,4 @@ OP(gather) {
                 "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gather

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gather_elements {
 
 namespace {
 
@@ -65,4 +65,4 @@ OP(gather_elements) {
                 "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gather_elements

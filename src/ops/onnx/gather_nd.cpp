@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gather_nd {
 
 namespace {
 
@@ -93,4 +93,4 @@ OP(gather_nd) {
                 "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gather_nd

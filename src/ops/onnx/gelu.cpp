@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gelu {
 
 OP(gelu) {
     .name = "Gelu",
@@ -45,4 +45,4 @@ OP(gelu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; approximate=tanh"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gelu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contraction_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gemm {
 
 namespace {
 
@@ -114,4 +114,4 @@ OP(gemm) {
                 "f32[3,0], f32[0,2], f32[1,2]", "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gemm

@@ -5,7 +5,7 @@
 #include "ops/spatial_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_global_lp_pool {
 
 namespace {
 
@@ -56,4 +56,4 @@ OP(global_lp_pool) {
     .samples = {"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]", "f32[1,2,3,3]; p=1", "f32[1,2,3,3]; p=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_global_lp_pool

@@ -5,7 +5,7 @@
 #include "ops/reduction_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_global_max_pool {
 
 namespace {
 
@@ -51,4 +51,4 @@ OP(global_max_pool) {
     .samples = {"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_global_max_pool

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_greater {
 
 OP(greater) {
     .name = "Greater",
@@ -27,4 +27,4 @@ OP(greater) {
                 "i32[5] in 0..2, i32[5] in 0..2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_greater

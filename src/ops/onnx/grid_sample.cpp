@@ -6,7 +6,7 @@
 #include "ops/sampling_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_grid_sample {
 
 namespace {
 
@@ -231,4 +231,4 @@ OP(grid_sample) {
                 "f64[2,1,3,4,5], f64[2,2,2,2,3]; align_corners=1, padding_mode=reflection"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_grid_sample

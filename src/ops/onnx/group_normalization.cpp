@@ -5,7 +5,7 @@
 #include "ops/spatial_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_group_normalization {
 
 namespace {
 
@@ -130,4 +130,4 @@ OP(group_normalization) {
                 "f16[2,4,3,3], f16[4], f16[4]; num_groups=1", "f64[2,3,2], f64[3], f64[3]; num_groups=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_group_normalization

@@ -4,7 +4,7 @@
 #include "ops/recurrent_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gru {
 
 namespace {
 
@@ -80,4 +80,4 @@ OP(gru) {
                 "f64[3,2,4], f64[1,6,4], f64[1,6,2]; linear_before_reset=1", "f16[3,1,4], f16[1,6,4], f16[1,6,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gru

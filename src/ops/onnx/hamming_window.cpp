@@ -3,7 +3,7 @@
 
 #include "ops/signal_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_hamming_window {
 
 OP(hamming_window) {
     .name = "HammingWindow",
@@ -18,4 +18,4 @@ OP(hamming_window) {
     .samples = {"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_hamming_window

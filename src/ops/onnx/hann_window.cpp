@@ -3,7 +3,7 @@
 
 #include "ops/signal_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_hann_window {
 
 OP(hann_window) {
     .name = "HannWindow",
@@ -17,4 +17,4 @@ OP(hann_window) {
     .samples = {"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_hann_window

@@ -3,7 +3,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_hard_sigmoid {
 
 OP(hard_sigmoid) {
     .name = "HardSigmoid",
@@ -29,4 +29,4 @@ OP(hard_sigmoid) {
     .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_hard_sigmoid

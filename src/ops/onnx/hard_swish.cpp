@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_hard_swish {
 
 OP(hard_swish) {
     .name = "HardSwish",
@@ -23,4 +23,4 @@ OP(hard_swish) {
     .samples = {"f32[2,3] in -5..5", "f16[4]", "f64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_hard_swish

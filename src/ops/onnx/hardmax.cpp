@@ -4,7 +4,7 @@
 
 #include "ops/softmax_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_hardmax {
 
 namespace {
 
@@ -47,4 +47,4 @@ OP(hardmax) {
     .samples = kSoftmaxSamples,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_hardmax

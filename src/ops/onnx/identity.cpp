@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_identity {
 
 OP(identity) {
     .name = "Identity",
@@ -26,4 +26,4 @@ OP(identity) {
     .samples = {"f32[2,3]", "i64[0]", "bool[]", "u8[4]", "f16[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_identity

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_if {
 
 namespace {
 
@@ -49,4 +49,4 @@ OP(if) {
     .reference = reference_of_if,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_if

@@ -4,7 +4,7 @@
 #include "ops/norm_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_instance_normalization {
 
 namespace {
 
@@ -66,4 +66,4 @@ OP(instance_normalization) {
                 "f64[1,2,2,3,2], f64[2], f64[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_instance_normalization

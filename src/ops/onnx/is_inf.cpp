@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_is_inf {
 
 namespace {
 
@@ -48,4 +48,4 @@ OP(is_inf) {
                 "f16[3]", "f32[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_is_inf

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_is_nan {
 
 OP(is_nan) {
     .name = "IsNaN",
@@ -15,4 +15,4 @@ OP(is_nan) {
     .samples = {"f32[3] = [nan, 1, inf]", "f16[2]", "f64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_is_nan

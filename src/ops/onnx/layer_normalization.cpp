@@ -4,7 +4,7 @@
 #include "ops/norm_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_layer_normalization {
 
 namespace {
 
@@ -122,4 +122,4 @@ OP(layer_normalization) {
                 "f32[2,3], f32[2,3]; axis=0, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_layer_normalization

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_leaky_relu {
 
 OP(leaky_relu) {
     .name = "LeakyRelu",
@@ -26,4 +26,4 @@ OP(leaky_relu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=0.3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_leaky_relu

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_less_or_equal {
 
 OP(less_or_equal) {
     .name = "LessOrEqual",
@@ -32,4 +32,4 @@ OP(less_or_equal) {
                 "i32[5] in 0..2, i32[5] in 0..2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_less_or_equal

@@ -6,7 +6,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_linear_attention {
 
 namespace {
 
@@ -229,4 +229,4 @@ OP(linear_attention) {
                 "f16[1,3,4], f16[1,3,4], f16[1,3,4]; q_num_heads=1, kv_num_heads=1, update_rule=linear, outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_linear_attention

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_loop {
 
 namespace {
 
@@ -137,4 +137,4 @@ OP(loop) {
     .reference = reference_of_loop,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_loop

@@ -3,7 +3,7 @@
 
 #include "ops/reduction_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_lp_normalization {
 
 namespace {
 
@@ -63,4 +63,4 @@ OP(lp_normalization) {
     .samples = {"f32[2,3,4]", "f32[2,3,4]; axis=1, p=1", "f32[2,2] = [0, 0, 3, 4]", "f16[3,5]", "f64[7]; axis=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_lp_normalization

@@ -4,7 +4,7 @@
 #include "ops/spatial_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_lp_pool {
 
 namespace {
 
@@ -80,4 +80,4 @@ OP(lp_pool) {
                 "f16[1,2,5,5]; kernel_shape=[3,3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_lp_pool

@@ -5,7 +5,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_lrn {
 
 namespace {
 
@@ -76,4 +76,4 @@ OP(lrn) {
     .samples = {"f32[2,5,3,3]; size=3", "f32[1,7,2,2]; size=4, alpha=0.1, beta=0.5, bias=2.0", "f16[1,4,2,2]; size=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_lrn

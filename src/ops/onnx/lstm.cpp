@@ -4,7 +4,7 @@
 #include "ops/recurrent_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_lstm {
 
 namespace {
 
@@ -85,4 +85,4 @@ OP(lstm) {
                 "f32[0,2,4], f32[1,8,4], f32[1,8,2]; outputs=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_lstm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contraction_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_matmul {
 
 namespace {
 
@@ -49,4 +49,4 @@ OP(matmul) {
                 "i64[2,3], i64[3,2]", "f32[3,0], f32[0,4]", "f32[0,3], f32[3,4]", "f32[65,130], f32[130,67]", "bf16[5,6], bf16[6,7]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_matmul

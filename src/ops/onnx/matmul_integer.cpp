@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_matmul_integer {
 
 namespace {
 
@@ -60,4 +60,4 @@ OP(matmul_integer) {
                 "u8[3,4], i8[4,5], u8[1], _"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_matmul_integer

@@ -4,7 +4,7 @@
 #include "ops/reduction_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_max_pool {
 
 namespace {
 
@@ -140,4 +140,4 @@ OP(max_pool) {
                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_max_pool

@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_max_unpool {
 
 namespace {
 
@@ -105,4 +105,4 @@ OP(max_unpool) {
                 "f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15], i64[4] = [1,1,5,5]; kernel_shape=[2,2], strides=[2,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_max_unpool

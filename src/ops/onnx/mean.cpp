@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mean {
 
 OP(mean) {
     .name = "Mean",
@@ -26,4 +26,4 @@ OP(mean) {
     .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mean

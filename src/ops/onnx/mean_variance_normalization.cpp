@@ -3,7 +3,7 @@
 
 #include "ops/norm_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mean_variance_normalization {
 
 namespace {
 
@@ -62,4 +62,4 @@ OP(mean_variance_normalization) {
     .samples = {"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mean_variance_normalization

@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mel_weight_matrix {
 
 namespace {
 
@@ -65,4 +65,4 @@ OP(mel_weight_matrix) {
     .samples = {"i64[] = 8, i64[] = 16, i64[] = 8192, f32[] = 0, f32[] = 4096"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mel_weight_matrix

@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_min {
 
 OP(min) {
     .name = "Min",
@@ -33,4 +33,4 @@ OP(min) {
                 "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_min

@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mish {
 
 OP(mish) {
     .name = "Mish",
@@ -22,4 +22,4 @@ OP(mish) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mish

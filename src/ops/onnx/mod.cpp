@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mod {
 
 OP(mod) {
     .name = "Mod",
@@ -40,4 +40,4 @@ OP(mod) {
                 "u64[1] = 18446744073709551615, u64[1] = 10", "f64[0], f64[1]; fmod=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mod

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_mul {
 
 OP(mul) {
     .name = "Mul",
@@ -27,4 +27,4 @@ OP(mul) {
                 "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_mul

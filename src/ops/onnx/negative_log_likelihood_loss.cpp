@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/loss_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_negative_log_likelihood_loss {
 
 OP(negative_log_likelihood_loss) {
     .name = "NegativeLogLikelihoodLoss",
@@ -20,4 +20,4 @@ OP(negative_log_likelihood_loss) {
                 "f64[3,5,2], i64[3,2] = [0,-1,2,4,-1,1], f64[5] in 0.1..1; ignore_index=-1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_negative_log_likelihood_loss

@@ -4,7 +4,7 @@
 
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_non_max_suppression {
 
 namespace {
 
@@ -77,4 +77,4 @@ OP(non_max_suppression) {
                 "f32[2,5,4] in 0.1..1, f32[2,1,5], i64[1] = [2], f32[1] = [0.3]; center_point_box=1", "f32[1,3,4], f32[1,1,3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_non_max_suppression

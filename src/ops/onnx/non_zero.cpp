@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_non_zero {
 
 OP(non_zero) {
     .name = "NonZero",
@@ -31,4 +31,4 @@ OP(non_zero) {
     .samples = {"f32[2,3] = [0, 1, 0, nan, 0, -1]", "bool[4]", "i64[2,2] in 0..1", "f16[0]", "u8[]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_non_zero

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_not {
 
 OP(not) {
     .name = "Not",
@@ -19,4 +19,4 @@ OP(not) {
     .samples = {"bool[2,3]", "bool[0]", "bool[]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_not

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_one_hot {
 
 namespace {
 
@@ -69,4 +69,4 @@ OP(one_hot) {
                 "i32[2] = [5, -7], i64[] = 3, i64[2] = [2, 5]; axis=0", "f32[2] = [1, 0], i64[] = 2, f16[2]", "i64[0], i64[] = 3, u8[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_one_hot

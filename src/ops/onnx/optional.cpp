@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_optional {
 
 namespace {
 
@@ -43,4 +43,4 @@ OP(optional) {
     .first = 15,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_optional

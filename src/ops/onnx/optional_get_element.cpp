@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_optional_get_element {
 
 OP(optional_get_element) {
     .name = "OptionalGetElement",
@@ -30,4 +30,4 @@ OP(optional_get_element) {
     .samples = {"f32[2,3]", "i64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_optional_get_element

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_optional_has_element {
 
 OP(optional_has_element) {
     .name = "OptionalHasElement",
@@ -22,4 +22,4 @@ OP(optional_has_element) {
     .samples = {"f32[2]", "i64[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_optional_has_element

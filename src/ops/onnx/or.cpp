@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_or {
 
 OP(or) {
           .name = "Or",
@@ -21,4 +21,4 @@ OP(or) {
           .samples = {"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_or

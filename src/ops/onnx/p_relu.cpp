@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_p_relu {
 
 namespace {
 
@@ -44,4 +44,4 @@ OP(p_relu) {
     .samples = {"f32[2,3], f32[3]", "f32[2,3,4], f32[3,1]", "f16[4], f16[1]", "f64[0], f64[1]", "i32[4], i32[4]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_p_relu

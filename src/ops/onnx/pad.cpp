@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_pad {
 
 namespace {
 
@@ -198,4 +198,4 @@ OP(pad) {
                 "f32[0], i64[2] = [1, 1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_pad

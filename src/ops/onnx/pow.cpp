@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_pow {
 
 namespace {
 
@@ -70,4 +70,4 @@ OP(pow) {
                 "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_pow

@@ -3,7 +3,7 @@
 #include "ops/require_helpers.h"
 #include "ops/spatial_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_conv {
 
 namespace {
 
@@ -82,4 +82,4 @@ OP(qlinear_conv) {
                 "i8[1,2,5], f32[] = 0.1, i8[] = 1, i8[4,1,2], f32[4] in 0.1..0.3, i8[4], f32[] = 0.05, i8[] = -3, i32[4]; group=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_conv

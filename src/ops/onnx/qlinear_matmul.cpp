@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantized_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_qlinear_matmul {
 
 namespace {
 
@@ -68,4 +68,4 @@ OP(qlinear_matmul) {
                 "i8[2,3,4], f32[] = 0.1, i8[] = 1, i8[2,4,5], f32[5] in 0.1..0.3, i8[5], f32[] = 0.05, i8[] = -3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_qlinear_matmul

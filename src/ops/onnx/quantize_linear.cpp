@@ -2,7 +2,7 @@
 #include "base/scalar.h"
 #include "ops/quantise_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_quantize_linear {
 
 namespace {
 
@@ -86,4 +86,4 @@ OP(quantize_linear) {
                 "f32[2,3], f32[1] = [0.1], u8[1] = [128]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_quantize_linear

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/random_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_random_normal_like {
 
 OP(random_normal_like) {
     .name = "RandomNormalLike",
@@ -18,4 +18,4 @@ OP(random_normal_like) {
     .samples = {"f32[2,3]", "i64[4]; dtype=11"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_random_normal_like

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/random_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_random_uniform {
 
 OP(random_uniform) {
     .name = "RandomUniform",
@@ -17,4 +17,4 @@ OP(random_uniform) {
     .samples = {"; shape=[2,3]", "; shape=[4], dtype=11, seed=3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_random_uniform

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/random_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_random_uniform_like {
 
 OP(random_uniform_like) {
     .name = "RandomUniformLike",
@@ -18,4 +18,4 @@ OP(random_uniform_like) {
     .samples = {"f32[2,3]", "i64[4]; dtype=11"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_random_uniform_like

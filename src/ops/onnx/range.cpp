@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_range {
 
 namespace {
 
@@ -82,4 +82,4 @@ OP(range) {
                 "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_range

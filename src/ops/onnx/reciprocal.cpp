@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_reciprocal {
 
 OP(reciprocal) {
     .name = "Reciprocal",
@@ -14,4 +14,4 @@ OP(reciprocal) {
     .samples = {"f32[2,3] in 0.01..5", "f16[4] in 0.1..3", "f64[0]", "f64[] in 0.5..9", "f32[3] = [0, -2, inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reciprocal

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_l1 {
 
 OP(reduce_l1) {
     .name = "ReduceL1",
@@ -37,4 +37,4 @@ OP(reduce_l1) {
                 "i64[4,2]; keepdims=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_l1

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_l2 {
 
 namespace {
 
@@ -43,4 +43,4 @@ OP(reduce_l2) {
                 "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_l2

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_log_sum {
 
 namespace {
 
@@ -44,4 +44,4 @@ OP(reduce_log_sum) {
                 "f32[2,3] in 0.1..2, i64[0] = []; noop_with_empty_axes=1", "f32[] = 3", "f32[2,0,3], i64[1] = [1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_log_sum

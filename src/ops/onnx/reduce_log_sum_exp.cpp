@@ -3,7 +3,7 @@
 
 #include "ops/reduction_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_log_sum_exp {
 
 namespace {
 
@@ -60,4 +60,4 @@ OP(reduce_log_sum_exp) {
                 "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]", "f32[2,0,3], i64[1] = [1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_log_sum_exp

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_mean {
 
 OP(reduce_mean) {
     .name = "ReduceMean",
@@ -37,4 +37,4 @@ OP(reduce_mean) {
                 "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "i32[2,3], i64[1] = [0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_mean

@@ -7,7 +7,7 @@
 #include "ops/reduction_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_min {
 
 namespace {
 
@@ -50,4 +50,4 @@ OP(reduce_min) {
                 "i64[4,2]; keepdims=0", "i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_min

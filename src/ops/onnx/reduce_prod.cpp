@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_prod {
 
 OP(reduce_prod) {
     .name = "ReduceProd",
@@ -37,4 +37,4 @@ OP(reduce_prod) {
                 "i64[4,2]; keepdims=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_prod

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_sum {
 
 OP(reduce_sum) {
     .name = "ReduceSum",
@@ -37,4 +37,4 @@ OP(reduce_sum) {
                 "i64[4,2]; keepdims=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_sum

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tenon::ops {
+namespace tenon::ops::op_reduce_sum_square {
 
 OP(reduce_sum_square) {
     .name = "ReduceSumSquare",
@@ -37,4 +37,4 @@ OP(reduce_sum_square) {
                 "i64[4,2]; keepdims=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reduce_sum_square

@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/text_pattern.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_regex_full_match {
 
 OP(regex_full_match) {
     .name = "RegexFullMatch",
@@ -28,4 +28,4 @@ OP(regex_full_match) {
     .first = 20,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_regex_full_match

@@ -4,7 +4,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_relu {
 
 OP(relu) {
     .name = "Relu",
@@ -17,4 +17,4 @@ OP(relu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "i32[3]", "i8[3]", "f32[3] = [nan, -inf, inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_relu

@@ -4,7 +4,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_reshape {
 
 namespace {
 
@@ -174,4 +174,4 @@ OP(reshape) {
                 "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reshape

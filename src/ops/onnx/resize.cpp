@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/resize_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_resize {
 
 namespace {
 
@@ -68,4 +68,4 @@ OP(resize) {
                 "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_resize

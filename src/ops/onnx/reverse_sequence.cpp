@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_reverse_sequence {
 
 OP(reverse_sequence) {
     .name = "ReverseSequence",
@@ -63,4 +63,4 @@ OP(reverse_sequence) {
     .samples = {"f32[4,3], i64[3] = [4, 2, 1]", "f32[3,4,2], i64[3] = [0, 2, 4]; batch_axis=0, time_axis=1", "i64[4,2], i64[2] = [3, 1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_reverse_sequence

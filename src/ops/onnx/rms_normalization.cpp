@@ -4,7 +4,7 @@
 #include "ops/norm_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_rms_normalization {
 
 namespace {
 
@@ -82,4 +82,4 @@ OP(rms_normalization) {
                 "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_rms_normalization

@@ -4,7 +4,7 @@
 #include "ops/recurrent_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_rnn {
 
 namespace {
 
@@ -53,4 +53,4 @@ OP(rnn) {
                 "activation_alpha=[0.5], activation_beta=[0.1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_rnn

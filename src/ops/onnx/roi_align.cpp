@@ -7,7 +7,7 @@
 #include "ops/require_helpers.h"
 #include "ops/sampling_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_roi_align {
 
 namespace {
 
@@ -177,4 +177,4 @@ OP(roi_align) {
                 "output_height=2, output_width=2, mode=max, coordinate_transformation_mode=output_half_pixel"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_roi_align

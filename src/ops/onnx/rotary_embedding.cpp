@@ -4,7 +4,7 @@
 #include "ops/require_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_rotary_embedding {
 
 namespace {
 
@@ -186,4 +186,4 @@ OP(rotary_embedding) {
                 "f32[1,3,24], f32[9,2], f32[9,2], i64[1,3] in 0..8; num_heads=4, rotary_embedding_dim=4, interleaved=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_rotary_embedding

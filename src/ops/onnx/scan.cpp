@@ -5,7 +5,7 @@
 #include "ops/scan_as_loop.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_scan {
 
 namespace {
 
@@ -192,4 +192,4 @@ OP(scan) {
     .first = 8,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_scan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_scatter {
 
 /// The name that ScatterElements had in opsets 9 and 10.
 OP(scatter) {
@@ -18,4 +18,4 @@ OP(scatter) {
     .samples = {"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f16[1,5], i64[1,2] = [1, 3], f16[1,2]; axis=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_scatter

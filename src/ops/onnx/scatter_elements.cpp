@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_scatter_elements {
 
 namespace {
 
@@ -98,4 +98,4 @@ OP(scatter_elements) {
                 "f32[2], i64[0], f32[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_scatter_elements

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_scatter_nd {
 
 namespace {
 
@@ -103,4 +103,4 @@ OP(scatter_nd) {
                 "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_scatter_nd

@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sequence_at {
 
 OP(sequence_at) {
     .name = "SequenceAt",
@@ -25,4 +25,4 @@ OP(sequence_at) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sequence_at

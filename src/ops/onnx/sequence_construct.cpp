@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sequence_construct {
 
 OP(sequence_construct) {
     .name = "SequenceConstruct",
@@ -28,4 +28,4 @@ OP(sequence_construct) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sequence_construct

@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sequence_empty {
 
 OP(sequence_empty) {
     .name = "SequenceEmpty",
@@ -22,4 +22,4 @@ OP(sequence_empty) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sequence_empty

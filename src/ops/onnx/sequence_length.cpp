@@ -2,7 +2,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sequence_length {
 
 OP(sequence_length) {
     .name = "SequenceLength",
@@ -23,4 +23,4 @@ OP(sequence_length) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sequence_length

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sequence_map {
 
 namespace {
 
@@ -68,4 +68,4 @@ OP(sequence_map) {
     .first = 17,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sequence_map

@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_shape {
 
 namespace {
 
@@ -78,4 +78,4 @@ OP(shape) {
                 "bool[2,3]; start=2, end=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_shape

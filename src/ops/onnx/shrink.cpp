@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_shrink {
 
 OP(shrink) {
     .name = "Shrink",
@@ -29,4 +29,4 @@ OP(shrink) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_shrink

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sigmoid {
 
 OP(sigmoid) {
     .name = "Sigmoid",
@@ -14,4 +14,4 @@ OP(sigmoid) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[4] = [-1000, 1000, -inf, inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sigmoid

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sign {
 
 OP(sign) {
     .name = "Sign",
@@ -15,4 +15,4 @@ OP(sign) {
     .samples = {"f32[2,3]", "i64[4]", "f16[3]", "u8[3]", "f64[0]", "f32[3] = [-0.0, 0, -inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sign

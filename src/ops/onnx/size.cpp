@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_size {
 
 OP(size) {
     .name = "Size",
@@ -28,4 +28,4 @@ OP(size) {
     .samples = {"f32[2,3]", "i64[]", "f16[0,4]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_size

@@ -4,7 +4,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_slice {
 
 namespace {
 
@@ -167,4 +167,4 @@ OP(slice) {
                 "f64[4], i64[1] = [3], i64[1] = [1]", "u8[5,2], i64[2] = [1, 1], i64[2] = [1000, 2], i64[2] = [-2, -1], i64[2] = [3, 1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_slice

@@ -4,7 +4,7 @@
 
 #include "ops/softmax_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_softmax {
 
 namespace {
 
@@ -31,4 +31,4 @@ OP(softmax) {
     .samples = kSoftmaxSamples,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_softmax

@@ -3,7 +3,7 @@
 
 #include "ops/loss_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_softmax_cross_entropy_loss {
 
 namespace {
 
@@ -49,4 +49,4 @@ OP(softmax_cross_entropy_loss) {
                 "f64[3,5,2], i64[3,2] = [0,-1,2,4,-1,1], f64[5] in 0.1..1; ignore_index=-1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_softmax_cross_entropy_loss

@@ -3,7 +3,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_softplus {
 
 OP(softplus) {
     .name = "Softplus",
@@ -15,4 +15,4 @@ OP(softplus) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[3] = [-inf, 1000, -1000]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_softplus

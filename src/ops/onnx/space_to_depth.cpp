@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_space_to_depth {
 
 namespace {
 
@@ -57,4 +57,4 @@ OP(space_to_depth) {
                 "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_space_to_depth

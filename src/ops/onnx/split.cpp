@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_split {
 
 namespace {
 
@@ -174,4 +174,4 @@ OP(split) {
                 "bool[3]; num_outputs=1"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_split

@@ -6,7 +6,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/sequence_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_split_to_sequence {
 
 namespace {
 
@@ -94,4 +94,4 @@ OP(split_to_sequence) {
     .first = 11,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_split_to_sequence

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sqrt {
 
 OP(sqrt) {
     .name = "Sqrt",
@@ -14,4 +14,4 @@ OP(sqrt) {
     .samples = {"f32[2,3] in 0.01..5", "f16[4] in 0.1..3", "f64[0]", "f64[] in 0.5..9", "f32[2] = [-1, inf]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sqrt

@@ -5,7 +5,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_squeeze {
 
 namespace {
 
@@ -83,4 +83,4 @@ OP(squeeze) {
                 "f64[1,1], i64[1] = [-2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_squeeze

@@ -3,7 +3,7 @@
 #include "ops/require_helpers.h"
 #include "ops/signal_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_stft {
 
 namespace {
 
@@ -98,4 +98,4 @@ OP(stft) {
     .samples = {"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_stft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_string_concat {
 
 namespace {
 bool is_text(DType dtype) { return dtype == DType::string; }
@@ -28,4 +28,4 @@ OP(string_concat) {
     .first = 20,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_string_concat

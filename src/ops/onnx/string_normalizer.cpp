@@ -4,7 +4,7 @@
 
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_string_normalizer {
 
 namespace {
 
@@ -67,4 +67,4 @@ OP(string_normalizer) {
     .first = 10,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_string_normalizer

@@ -4,7 +4,7 @@
 
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_string_split {
 
 namespace {
 
@@ -84,4 +84,4 @@ OP(string_split) {
     .first = 20,
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_string_split

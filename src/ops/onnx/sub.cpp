@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sub {
 
 OP(sub) {
     .name = "Sub",
@@ -26,4 +26,4 @@ OP(sub) {
                 "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sub

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_sum {
 
 OP(sum) {
     .name = "Sum",
@@ -22,4 +22,4 @@ OP(sum) {
     .samples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_sum

@@ -4,7 +4,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_swi_glu {
 
 namespace {
 
@@ -48,4 +48,4 @@ OP(swi_glu) {
     .samples = {"f32[2,3,4], f32[2,3,4]", "f16[7], f16[7]; alpha=1.702", "f64[2,2], f64[2,2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_swi_glu

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_swish {
 
 OP(swish) {
     .name = "Swish",
@@ -36,4 +36,4 @@ OP(swish) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_swish

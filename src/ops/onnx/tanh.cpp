@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tanh {
 
 OP(tanh) {
     .name = "Tanh",
@@ -14,4 +14,4 @@ OP(tanh) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tanh

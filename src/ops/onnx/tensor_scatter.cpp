@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tensor_scatter {
 
 namespace {
 
@@ -89,4 +89,4 @@ OP(tensor_scatter) {
                 "f16[2,6,3], f16[2,2,3]", "i32[2,3,4], i32[2,3,1], i64[2] = [0, 3]; axis=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tensor_scatter

@@ -4,7 +4,7 @@
 
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tf_idf_vectorizer {
 
 namespace {
 
@@ -144,4 +144,4 @@ OP(tf_idf_vectorizer) {
          "ngram_indexes=[0,2], pool_int64s=[3,3,3,7]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tf_idf_vectorizer

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_thresholded_relu {
 
 OP(thresholded_relu) {
     .name = "ThresholdedRelu",
@@ -27,4 +27,4 @@ OP(thresholded_relu) {
     .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; alpha=0.5"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_thresholded_relu

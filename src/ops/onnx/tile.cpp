@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_tile {
 
 namespace {
 
@@ -81,4 +81,4 @@ OP(tile) {
                 "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_tile

@@ -4,7 +4,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_top_k {
 
 namespace {
 
@@ -95,4 +95,4 @@ OP(top_k) {
                 "f32[4] = [nan, 1, inf, -1], i64[1] = [2]; outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_top_k

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_transpose {
 
 namespace {
 
@@ -76,4 +76,4 @@ OP(transpose) {
                 "u8[2,3,4,5]; perm=[0,2,1,3]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_transpose

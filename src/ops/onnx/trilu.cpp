@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_trilu {
 
 namespace {
 
@@ -63,4 +63,4 @@ OP(trilu) {
                 "f32[3,2], i64[] = 7"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_trilu

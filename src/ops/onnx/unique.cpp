@@ -4,7 +4,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_unique {
 
 namespace {
 
@@ -109,4 +109,4 @@ OP(unique) {
                 "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_unique

@@ -3,7 +3,7 @@
 #include "ops/reference_helpers.h"
 #include "ops/version_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_unsqueeze {
 
 namespace {
 
@@ -56,4 +56,4 @@ OP(unsqueeze) {
                 "bool[2], i64[0] = []"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_unsqueeze

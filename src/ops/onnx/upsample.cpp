@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/resize_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_upsample {
 
 namespace {
 
@@ -42,4 +42,4 @@ OP(upsample) {
     .samples = {"f32[1,1,2,2], f32[4] = [1, 1, 2, 3]", "f32[1,1,2,2], f32[4] = [1, 1, 2, 2]; mode=linear"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_upsample

@@ -2,7 +2,7 @@
 #include "ops/form_helpers.h"
 #include "ops/reference_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_where {
 
 namespace {
 
@@ -53,4 +53,4 @@ OP(where) {
                 "bool[], u8[2], u8[2]", "bool[2], bool[2], bool[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_where

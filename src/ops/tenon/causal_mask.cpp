@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mask_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_causal_mask {
 
 /// mask[0, 0, i, j]: may query past + i look at key j? j <= past + i.
 OP(causal_mask) {
@@ -19,4 +19,4 @@ OP(causal_mask) {
     .samples = {"i64[] = 2, i64[] = 5", "i64[] = 0, i64[] = 3", "i64[] = 4, i64[] = 4", "i64[] in 0..2, i64[] in 3..6"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_causal_mask

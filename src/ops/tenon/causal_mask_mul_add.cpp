@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mask_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_causal_mask_mul_add {
 
 /// places[b, 0, 0, j] = j + b * stride: where element j of row b lies in a mask that is stored flat.
 OP(causal_mask_mul_add) {
@@ -22,4 +22,4 @@ OP(causal_mask_mul_add) {
     .samples = {"i64[] = 3, i64[] = 2, i64[] = 3", "i64[] = 0, i64[] = 2, i64[1] = [1]", "i64[] in 1..3, i64[] in 1..4, i64[] in 1..3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_causal_mask_mul_add

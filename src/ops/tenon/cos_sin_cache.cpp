@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mask_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_cos_sin_cache {
 
 /// cos and sin of position * weights for the positions first .. end - 1: [batch or 1, end - first, frequencies].
 OP(cos_sin_cache) {
@@ -35,4 +35,4 @@ OP(cos_sin_cache) {
                 "i64[] in 0..2, i64[] in 3..6, f64[2,1,3]; outputs=2"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_cos_sin_cache

@@ -5,7 +5,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/infer_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_gpt_attention {
 
 namespace {
 
@@ -137,4 +137,4 @@ OP(gpt_attention) {
                 "f32[2,3,24], _, f32[2,2,2,4,4]; num_heads=2, head_size=4, outputs=2", "f16[1,4,12]; num_heads=1, head_size=4, causal=0"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_gpt_attention

@@ -2,7 +2,7 @@
 #include "ops/infer_helpers.h"
 #include "ops/require_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_half_rotary_embedding {
 
 /// x * cos + (-second half of x, first half of x) * sin along the last axis; cos and sin broadcast to X.
 OP(half_rotary_embedding) {
@@ -31,4 +31,4 @@ OP(half_rotary_embedding) {
     .samples = {"f32[2,3,4,6], f32[2,1,4,6], f32[4,6]", "f16[5,8], f16[5,8], f16[5,8]", "f64[0,2], f64[2], f64[2]"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_half_rotary_embedding

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mask_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_shifted_causal_mask {
 
 /// mask[0, 0, i, j]: j > past + i - shift, the keys of a sliding window.
 OP(shifted_causal_mask) {
@@ -21,4 +21,4 @@ OP(shifted_causal_mask) {
     .samples = {"i64[] = 2, i64[] = 5, i64[] = 2", "i64[] = 0, i64[] = 3, i64[1] = [9]", "i64[] in 0..2, i64[] in 3..6, i64[] in 1..3"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_shifted_causal_mask

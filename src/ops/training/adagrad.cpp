@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_adagrad {
 
 namespace {
 
@@ -37,4 +37,4 @@ OP(adagrad) {
                 "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; outputs=4"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_adagrad

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_adam {
 
 namespace {
 
@@ -52,4 +52,4 @@ OP(adam) {
                 "norm_coefficient_post=0.1, alpha=0.8, outputs=6"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_adam

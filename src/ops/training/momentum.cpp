@@ -2,7 +2,7 @@
 #include "ops/definition_helpers.h"
 #include "ops/training_helpers.h"
 
-namespace tenon::ops {
+namespace tenon::ops::op_momentum {
 
 namespace {
 
@@ -54,4 +54,4 @@ OP(momentum) {
          "norm_coefficient=0.0, outputs=4"},
 };
 
-}  // namespace tenon::ops
+}  // namespace tenon::ops::op_momentum

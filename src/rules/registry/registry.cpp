@@ -3,13 +3,16 @@
 
 namespace tenon::rules {
 
-#define TENON_ENTRY(IDENT) extern const rewrite::RuleList rules_##IDENT;
+#define TENON_ENTRY(IDENT)                        \
+  namespace rules_##IDENT {                       \
+    extern const rewrite::RuleList rules_##IDENT; \
+  }
 #include "tenon/rules_list.inc"
 #undef TENON_ENTRY
 
 namespace {
 const RuleFile kFiles[] = {
-#define TENON_ENTRY(IDENT) {#IDENT, &rules_##IDENT},
+#define TENON_ENTRY(IDENT) {#IDENT, &rules_##IDENT::rules_##IDENT},
 #include "tenon/rules_list.inc"
 #undef TENON_ENTRY
 };
