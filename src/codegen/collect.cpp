@@ -253,7 +253,7 @@ class Collector {
       Nest nest = nest_of(form.loops[l], made, l, node);
       nest.nodes = {n};
       require_inside(nest, plan_, graph_.assumptions, where, checks_);
-      check_indices(nest, n);
+      check_indices(nest, form.loops[l].places, n);
       write_in_numbers(nest, graph_, plan_);
       for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
       push(GroupKind::nests, n).nests.push_back(std::move(nest));
@@ -263,8 +263,8 @@ class Collector {
 
   /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input at the door, else by a
   /// step of its own.
-  void check_indices(const Nest& nest, NodeId n) {
-    for (const LoadedIndex& i : loaded_indices(nest, plan_)) {
+  void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
+    for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
       if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
       const IndexLimit limit{i.array, i.extent, i.from_end};
       const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first

@@ -43,9 +43,13 @@ void note(const std::vector<Expr>& index, const Expr& within, ArrayId table, con
 
 }  // namespace
 
-std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan) {
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan) {
   std::vector<LoadedIndex> out;
   for (const NestAccess& a : nest.accesses) note(a.index, a.within, a.array, nest, plan, out);
+  for (const ops::Place& p : places) {
+    const NestAccess& from = nest.accesses[static_cast<size_t>(p.access)];
+    out.push_back({.from = from, .array = behind_reshapes(from.array, plan), .extent = p.extent});
+  }
   for (const NestOutput& o : nest.outputs) note(o.index, o.within, o.array, nest, plan, out);
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <vector>
 
 #include "codegen/nest.h"
@@ -15,9 +16,9 @@ struct LoadedIndex {
   bool from_end = false;  ///< negative ones count from the end
 };
 
-/// The loaded indices of a nest: `x[k]` where k itself was loaded. Indices that a loop computes further, or that an `within` keeps in
-/// bounds, are not among them.
-std::vector<LoadedIndex> loaded_indices(const Nest& nest, const Plan& plan);
+/// The loaded indices of a nest: `x[k]` where k itself was loaded, and the loop's `places`. Indices that a loop computes further, or that
+/// an `within` keeps in bounds, are not among them.
+std::vector<LoadedIndex> loaded_indices(const Nest& nest, std::span<const ops::Place> places, const Plan& plan);
 
 /// A nest that gives the smallest and the largest of these indices; both become new arrays of the plan, i64[].
 Nest range_of(const LoadedIndex& index, Plan& plan);

@@ -91,6 +91,7 @@ std::string text_of(const Loop& loop) {
     if (a.within) out += " within " + a.within.text() + " else " + a.fill.text();
     out += "\n";
   }
+  for (const Place& p : loop.places) out += "  x" + std::to_string(p.access) + " is one of " + p.extent.text() + " places\n";
   for (size_t i = 0; i < loop.outputs.size(); ++i) {
     const Output& o = loop.outputs[i];
     out += "  y" + std::to_string(i) + ": " + std::string(base::name_of(o.dtype)) + base::text_of(o.shape);

@@ -45,11 +45,18 @@ struct Output {
   bool partial = false;             ///< writes only a part of the output (Concat, Scatter): earlier loops write the rest
 };
 
+/// What an integer operand must keep where no access takes it for an index as it is: each of its elements is one of 0 .. extent - 1.
+struct Place {
+  int access = 0;  ///< the load of it
+  Dim extent;
+};
+
 /// A perfect loop nest. Axes stand outermost first.
 struct Loop {
   std::vector<Axis> axes;
   std::vector<Access> accesses;
   std::vector<Output> outputs;
+  std::vector<Place> places;
   bool exclusive = false, reverse = false;  ///< of the scanned axis
 };
 

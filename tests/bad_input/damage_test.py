@@ -23,7 +23,8 @@ from whole_models import perceptron, whole_models
 
 COUNT, SEED = 200, 1
 MOST_SECONDS = 20  # of CPU time
-MOST_MEGABYTES = 3000  # a damaged size may be large and still be one that a machine has
+MOST_MEGABYTES = 3000
+ADDRESSES = 6 << 30  # bytes: a damaged size may be large and still be one that a machine has; this one has no more
 HARMLESS = 0
 
 
@@ -182,6 +183,7 @@ def damaged(dice: random.Random, whole: bytes) -> tuple[bytes, str]:
 
 def limited() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
 
 
 def judge(result: Outcome) -> str:

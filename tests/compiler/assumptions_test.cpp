@@ -103,6 +103,18 @@ TEST(Assumptions, OfContractionsReshapesAndScatters) {
                  {f32({3, 4}), Tensor::of_i64({2, 1}, std::vector<int64_t>{0, 1}), f32({3, 4})}, {"put", "q = 3", "p = 2"});
 }
 
+TEST(Assumptions, ADiagonalIsAsLongAsItIsWide) {
+  const char* text = "graph(a: f32[n,m]) { c = Einsum(a, equation=\"ii->i\") @\"diagonal\" return c }";
+  expect_refused(text, {f32({3, 1})}, {"diagonal", "n = 3", "m = 1"});
+  expect_accepted(text, {f32({3, 3})});
+}
+
+TEST(Assumptions, AnUpdateIsNoLongerThanTheCacheThatItGoesInto) {
+  const char* text = "graph(p: f32[b,n,4], u: f32[b,m,4]) { c = TensorScatter(p, u, mode=\"circular\") @\"cache\" return c }";
+  expect_refused(text, {f32({1, 3, 4}), f32({1, 5, 4})}, {"cache", "n = 3", "m = 5"});
+  expect_accepted(text, {f32({1, 3, 4}), f32({1, 3, 4})});
+}
+
 TEST(Assumptions, WindowsFitIntoTheirInput) {
   constexpr std::string_view kPool = R"(graph(a: f32[1,1,n]) {
     c = MaxPool(a, kernel_shape=[5], strides=[2]) @"pool"

@@ -20,8 +20,12 @@ Result<Labelled> labelled(const NodeView& view) {
   l.sizes.assign(l.equation.labels, Dim(1));
   for (size_t k = 0; k < view.inputs.size(); ++k) {
     for (size_t a = 0; a < l.equation.operands[k].size(); ++a) {
-      Dim& size = l.sizes[l.equation.operands[k][a]];
+      const std::vector<int>& labels = l.equation.operands[k];
+      Dim& size = l.sizes[labels[a]];
       const Dim here = view.type(k).dim(static_cast<int>(a));
+      const auto first = std::find(labels.begin(), labels.end(), labels[a]) - labels.begin();
+      if (first < static_cast<ptrdiff_t>(a))
+        TRY(require_equal(view, view.type(k).dim(static_cast<int>(first)), here, "sizes of a diagonal of operand " + std::to_string(k)));
       size = TRY(broadcast(view, DimList{size}, DimList{here}))[0];
     }
   }

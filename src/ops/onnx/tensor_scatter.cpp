@@ -19,6 +19,7 @@ Result<void> infer(NodeView& view) {
           .found(view.type(1).text());
     const int axis = TRY(normal_axis(view, view.attributes->integer("axis", -2), view.rank(0)));
     if (axis == 0) return refuse(view, Code::axis_out_of_range, "the first axis is the batch");
+    TRY(require_at_least(view, view.type(0).dim(axis), view.type(1).dim(axis), "lengths of past_cache and update"));
     for (int k = 0; k < view.rank(0); ++k)
       if (k != axis) TRY(require_equal(view, view.type(0).dim(k), view.type(1).dim(k), "sizes of past_cache and update"));
   }
@@ -38,8 +39,12 @@ Result<LoopForm> form(const NodeView& view) {
   loop.axes = parallel_axes(shape);
   std::vector<Expr> at = axis_indices(rank);
   Expr from = at[axis];
-  if (view.has(2)) from = from - load(loop, read(view, 2, {at[0]}));
-  if (view.attributes->text("mode", "linear") == "circular") from = binary(ExprOp::mod, from, size_expr(total));
+  const bool circular = view.attributes->text("mode", "linear") == "circular";
+  if (view.has(2)) {
+    from = from - load(loop, read(view, 2, {at[0]}));
+    if (!circular) loop.places.push_back({.access = 0, .extent = total - fresh + 1});
+  }
+  if (circular) from = binary(ExprOp::mod, from, size_expr(total));
   const Expr past = load(loop, read(view, 0, at)), inside = logical_and(index_constant(0) <= from, from < size_expr(fresh));
   Access update = read(view, 1, at);
   update.index[axis] = from;
