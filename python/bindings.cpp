@@ -57,10 +57,16 @@ bool is_optional(tenon::ValueKind kind) { return kind == tenon::ValueKind::optio
 
 const char* name_of(tenon::ValueKind kind) {
   if (kind == tenon::ValueKind::tensor) return "tensor";
+  if (kind == tenon::ValueKind::map) return "map";
   return is_optional(kind) ? "optional" : "sequence";
 }
 
 std::string port_text(const tenon::Port& port) {
+  if (port.key != tenon::DType::none) {
+    const std::string map =
+        std::string("map(") + std::string(tenon::name_of(port.key)) + "," + std::string(tenon::name_of(port.dtype)) + ")";
+    return port.kind == tenon::ValueKind::map ? map : "seq(" + map + ")";
+  }
   std::string out = std::string(tenon::name_of(port.dtype)) + "[";
   for (size_t k = 0; k < port.dimensions.size(); ++k) out += (k ? "," : "") + port.dimensions[k];
   out += "]";
@@ -68,7 +74,7 @@ std::string port_text(const tenon::Port& port) {
   return is_optional(port.kind) ? "optional(" + out + ")" : out;
 }
 
-/// What `run` is given, as arrays: tensors where they lie; lists for sequences, None for an optional without element.
+/// What `run` is given, as arrays: tensors where they lie; lists for sequences, None for an optional without element, a dict for a map.
 class InputReader {
  public:
   explicit InputReader(const tenon::Engine& engine) : engine_(engine) {}
@@ -86,6 +92,8 @@ class InputReader {
     switch (kind) {
       case tenon::ValueKind::tensor: break;
       case tenon::ValueKind::sequence: return sequence(value);
+      case tenon::ValueKind::map: return map(value);
+      case tenon::ValueKind::sequence_of_maps: return maps(value);
       case tenon::ValueKind::optional:
         return value.is_none() ? tenon::Array::optional() : tenon::Array::optional(of_kind(value, tenon::ValueKind::tensor));
       case tenon::ValueKind::optional_sequence: return value.is_none() ? tenon::Array::optional() : tenon::Array::optional(sequence(value));
@@ -97,6 +105,41 @@ class InputReader {
     if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) refuse(value, "this is no list of arrays", "give a list");
     std::vector<tenon::Array> elements;
     for (const nb::handle item : value) elements.push_back(tensor(item));
+    return tenon::Array::sequence(std::move(elements));
+  }
+
+  /// Keys and values are copied.
+  tenon::Array map(const nb::handle& value) {
+    if (!nb::isinstance<nb::dict>(value)) refuse(value, "this is no dict", "give a dict of numbers");
+    const nb::dict dict = nb::borrow<nb::dict>(value);
+    try {
+      const auto part = [&](const char* name, tenon::DType dtype) { return listed(nb::list(dict.attr(name)()), dtype); };
+      return tenon::Array::map(part("keys", port_->key), part("values", port_->dtype));
+    } catch (const nb::cast_error&) { refuse(value, "a key or a value has another type", "give those of the types that the model says"); }
+  }
+
+  template <class T>
+  tenon::Array listed_as(const nb::list& items) {
+    auto elements = std::make_shared<std::vector<T>>(nb::cast<std::vector<T>>(items));
+    return {tenon::dtype_of<T>, {static_cast<int64_t>(elements->size())}, elements->data(), elements->size() * sizeof(T), elements};
+  }
+
+  tenon::Array listed(const nb::list& items, tenon::DType dtype) {
+    switch (dtype) {
+      case tenon::DType::i64: return listed_as<int64_t>(items);
+      case tenon::DType::f32: return listed_as<float>(items);
+      case tenon::DType::f64: return listed_as<double>(items);
+      case tenon::DType::string: return listed_as<std::string>(items);
+      default: break;
+    }
+    raise({tenon::Code::not_supported, "input '" + name_ + "'", "not supported yet: a map to this element type", "f32, f64, i64 or string",
+           std::string(tenon::name_of(dtype)), ""});
+  }
+
+  tenon::Array maps(const nb::handle& value) {
+    if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) refuse(value, "this is no list of dicts", "give a list");
+    std::vector<tenon::Array> elements;
+    for (const nb::handle item : value) elements.push_back(map(item));
     return tenon::Array::sequence(std::move(elements));
   }
 
@@ -125,13 +168,30 @@ class InputReader {
   std::vector<AnyArray> held_;  ///< until the run is over
 };
 
-/// A NumPy array that keeps the result's memory; a list of such for a sequence; None for an optional without element.
+nb::object numpy_of(const tenon::Array& array, const std::string& name);
+
+nb::object list_of(const tenon::Array& array, const std::string& name) {
+  if (array.dtype() != tenon::DType::string) return numpy_of(array, name).attr("tolist")();
+  nb::list out;
+  for (const std::string& s : array.as<std::string>()) out.append(nb::str(s.data(), s.size()));
+  return out;
+}
+
+nb::object dict_of(const tenon::Array& map, const std::string& name) {
+  const nb::object keys = list_of(map.elements()[0], name), values = list_of(map.elements()[1], name);
+  nb::dict out;
+  for (size_t k = 0; k < nb::len(keys); ++k) out[keys[k]] = values[k];
+  return out;
+}
+
+/// A NumPy array that keeps the result's memory; a list of such for a sequence; None for an optional without element; a dict for a map.
 nb::object numpy_of(const tenon::Array& array, const std::string& name) {
   if (array.kind() == tenon::ValueKind::sequence) {
     nb::list out;
     for (const tenon::Array& e : array.elements()) out.append(numpy_of(e, name));
     return out;
   }
+  if (array.kind() == tenon::ValueKind::map) return dict_of(array, name);
   if (is_optional(array.kind())) return array.elements().empty() ? nb::none() : numpy_of(array.elements()[0], name);
   std::vector<size_t> shape(array.shape().begin(), array.shape().end());
   for (const TypePair& t : kTypes) {

@@ -114,6 +114,10 @@ nb::object numpy_of(const Tensor& tensor) {
     return out;
   }
   const DType dtype = tensor.dtype();
+  if (dtype == DType::map) {
+    const nb::object keys = numpy_of(tensor.elements()[0]).attr("tolist")(), values = numpy_of(tensor.elements()[1]).attr("tolist")();
+    return nb::module_::import_("builtins").attr("dict")(nb::module_::import_("builtins").attr("zip")(keys, values));
+  }
   if (dtype == DType::string) return numpy_of_strings(tensor);
   const NumpyType* type = numpy_type(dtype);
   if (!type) raise(fail(Code::not_supported, "array", "this element type has no array in Python").found(std::string(name_of(dtype))));

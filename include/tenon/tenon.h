@@ -62,8 +62,8 @@ inline constexpr DType dtype_of<bool> = DType::boolean;
 template <>
 inline constexpr DType dtype_of<std::string> = DType::string;
 
-/// A dense, row-major tensor in memory of the caller's or the library's; or a sequence of such, or an optional. Copying it copies no
-/// elements.
+/// A dense, row-major tensor in memory of the caller's or the library's; or a sequence of such, an optional, a map, or a sequence of maps.
+/// Copying it copies no elements.
 class Array {
  public:
   Array() = default;
@@ -92,8 +92,11 @@ class Array {
   /// Without an element, of either kind.
   static Array optional() { return Array(ValueKind::optional, {}); }
 
+  /// keys: i64[n] or string[n]; values: [n].
+  static Array map(Array keys, Array values) { return Array(ValueKind::map, {std::move(keys), std::move(values)}); }
+
   ValueKind kind() const { return kind_; }
-  /// Of a sequence; of an optional its element, or nothing.
+  /// Of a sequence; of an optional its element, or nothing; of a map its keys and its values.
   const std::vector<Array>& elements() const { return elements_ ? *elements_ : none(); }
   /// Of a tensor, as all that follows.
   DType dtype() const { return dtype_; }
@@ -126,13 +129,15 @@ class Array {
 using Arrays = std::map<std::string, Array>;
 
 /// An input or output. A dimension is a number or what the model calls it ("batch", "2*seq"), within its bounds. Of a sequence or an
-/// optional, dtype and dimensions are those of each tensor in it ("?": any size; the one dimension "*": any shape).
+/// optional, dtype and dimensions are those of each tensor in it ("?": any size; the one dimension "*": any shape); of maps dtype is that
+/// of the values.
 struct Port {
   std::string name;
   DType dtype = DType::none;
   std::vector<std::string> dimensions;
   std::vector<int64_t> lower, upper;
   ValueKind kind = ValueKind::tensor;
+  DType key = DType::none;  ///< of maps: i64 or string
 };
 
 /// Asks runs to end early; copies are the same token. stop() may be called from any thread.

@@ -8,8 +8,8 @@
 
 namespace tenon::inline v1 {
 
-/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files; but for the last two, which only running
-/// values have: their elements are tensors.
+/// Element types. The numbers are ONNX's TensorProto.DataType and are stored in engine files; but for the last three, which only
+/// running values have: their elements are tensors (of a map: its keys and its values, or maps of a sequence of such).
 enum class DType : uint8_t {
   none = 0,
   f32 = 1,
@@ -38,11 +38,13 @@ enum class DType : uint8_t {
   f8e8m0 = 24,
   u2 = 25,
   i2 = 26,
+  map = 253,
   sequence = 254,
   optional = 255,
 };
-/// What a value is: a tensor, or what holds tensors, which may differ in shape. The numbers are stored in engine files.
-enum class ValueKind : uint8_t { tensor = 0, sequence = 1, optional = 2, optional_sequence = 3 };
+/// What a value is: a tensor, or what holds tensors, which may differ in shape; or a map from integers or texts to numbers, or several.
+/// The numbers are stored in engine files.
+enum class ValueKind : uint8_t { tensor = 0, sequence = 1, optional = 2, optional_sequence = 3, map = 4, sequence_of_maps = 5 };
 
 /// "f32", "i64", "bool", ...: the names of the text form.
 TENON_API std::string_view name_of(DType dtype);

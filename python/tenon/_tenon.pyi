@@ -19,12 +19,13 @@ class Port:
         """ "f32", "i64", "bool", ..."""
     @property
     def kind(self) -> str:
-        """ "tensor", "sequence" or "optional"; of the latter two, dtype and dimensions are those of each tensor inside."""
+        """ "tensor", "sequence", "optional" or "map"; dtype and dimensions are those of each tensor inside, dtype that of map values."""
     @property
     def dimensions(self) -> list[str]:
         """Each a number or what the model calls it: ["batch", "16"]."""
 
-Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | None
+Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
+Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
 
 class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
@@ -35,7 +36,7 @@ class Engine:
     def outputs(self) -> list[Port]: ...
     def run(self, inputs: dict[str, Given], *, threads: int = 0, guard: bool = False) -> dict[str, Any]:
         """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory: NumPy arrays, lists of them
-        for sequences, None for an optional without element. Inputs likewise.
+        for sequences, None for an optional without element, dicts for maps. Inputs likewise.
 
         Raises TenonError: bad_input, out_of_memory.
         """

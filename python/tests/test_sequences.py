@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences are lists of arrays, an optional is its element or None."""
+"""Sequences are lists of arrays, an optional is its element or None, a map is a dict."""
 
 import numpy as np
 import onnx.helper as oh
@@ -14,9 +14,8 @@ SEQUENCE = oh.make_sequence_type_proto(TENSOR)
 def engine_of(tmp_path, nodes, inputs, outputs):
     ports = [[oh.make_value_info(n, t) for n, t in side.items()] for side in (inputs, outputs)]
     path = tmp_path / "m.onnx"
-    path.write_bytes(
-        oh.make_model(oh.make_graph(nodes, "g", *ports), opset_imports=[oh.make_opsetid("", 18)], ir_version=9).SerializeToString()
-    )
+    opsets = [oh.make_opsetid("", 18), oh.make_opsetid("ai.onnx.ml", 3)]
+    path.write_bytes(oh.make_model(oh.make_graph(nodes, "g", *ports), opset_imports=opsets, ir_version=9).SerializeToString())
     return tenon.compile(path)
 
 
@@ -79,7 +78,16 @@ def test_an_engine_file_keeps_them(inserting, tmp_path):
     np.testing.assert_array_equal(got[1], B)
 
 
-def test_maps_are_named(tmp_path):
-    kind = oh.make_map_type_proto(TensorProto.INT64, TENSOR)
-    with pytest.raises(tenon.TenonError, match="not supported yet: maps"):
-        engine_of(tmp_path, [oh.make_node("Identity", ["m"], ["y"])], {"m": kind}, {"y": kind})
+def test_maps_are_dicts(tmp_path):
+    kind = oh.make_map_type_proto(TensorProto.STRING, oh.make_tensor_type_proto(TensorProto.FLOAT, None))
+    nodes = [
+        oh.make_node("DictVectorizer", ["m"], ["y"], domain="ai.onnx.ml", string_vocabulary=["b", "a"]),
+        oh.make_node("ZipMap", ["y"], ["z"], domain="ai.onnx.ml", classlabels_int64s=[7, 9]),
+    ]
+    made = oh.make_sequence_type_proto(oh.make_map_type_proto(TensorProto.INT64, oh.make_tensor_type_proto(TensorProto.FLOAT, None)))
+    engine = engine_of(tmp_path, nodes, {"m": kind}, {"z": made})
+    assert engine.inputs[0].kind == "map" and "m: map(string,f32)" in repr(engine)
+    assert engine.run({"m": {"a": 0.5, "b": 2, "c": 3}})["z"] == [{7: 2.0, 9: 0.5}]
+    for wrong in (3, {1: 2.0}, {"a": "b"}, [{"a": 1.0}]):
+        with pytest.raises(tenon.TenonError, match=r"map\(string,f32\)"):
+            engine.run({"m": wrong})

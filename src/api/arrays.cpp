@@ -14,13 +14,23 @@ size_t bytes_of_array(base::DType dtype, int64_t count) {
                                       : static_cast<size_t>(base::bytes_of(dtype, count));
 }
 
+base::DType dtype_of_kind(ValueKind kind) {
+  if (kind == ValueKind::map) return base::DType::map;
+  return kind == ValueKind::sequence ? base::DType::sequence : base::DType::optional;
+}
+
 }  // namespace
 
 base::Result<base::Tensor> tensor_of(const Array& array, const std::string& name) {
   if (array.kind() != ValueKind::tensor) {
     std::vector<base::Tensor> elements;
     for (const Array& e : array.elements()) elements.push_back(TRY(tensor_of(e, name)));
-    return base::Tensor::of_elements(array.kind() == ValueKind::sequence ? DType::sequence : DType::optional, std::move(elements));
+    const base::DType kind = dtype_of_kind(array.kind());
+    if (kind == base::DType::map && !base::are_keys_and_values(elements[0], elements[1]))
+      return base::fail(base::Code::bad_input, "input '" + name + "'", "a map's keys and values do not fit each other")
+          .expected("keys i64[n] or string[n], and n values")
+          .found(base::type_text(elements[0]) + " and " + base::type_text(elements[1]));
+    return base::Tensor::of_elements(kind, std::move(elements));
   }
   const auto dtype = array.dtype();
   const std::string place = "input '" + name + "'";
@@ -45,6 +55,7 @@ namespace {
 
 Array array_of_elements(base::DType kind, std::vector<Array> elements) {
   if (kind == base::DType::sequence) return Array::sequence(std::move(elements));
+  if (kind == base::DType::map) return Array::map(std::move(elements[0]), std::move(elements[1]));
   return elements.empty() ? Array::optional() : Array::optional(std::move(elements[0]));
 }
 

@@ -22,7 +22,7 @@ void add_dimensions_of_held(const runtime::Held& held, Port& port) {
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
   for (const runtime::PortInfo& p : infos) {
-    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind});
+    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind, p.held.key});
     if (out.back().kind != ValueKind::tensor) add_dimensions_of_held(p.held, out.back());
   }
   return out;

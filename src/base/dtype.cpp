@@ -44,11 +44,12 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"i2", 2, Family::signed_integer},
 }};
 
-constexpr Row kSequence = {"seq", 0, Family::other}, kOptional = {"optional", 0, Family::other};
+constexpr Row kSequence = {"seq", 0, Family::other}, kOptional = {"optional", 0, Family::other}, kMap = {"map", 0, Family::other};
 
 const Row& row_of(DType dtype) {
   if (dtype == DType::sequence) return kSequence;
   if (dtype == DType::optional) return kOptional;
+  if (dtype == DType::map) return kMap;
   const auto index = static_cast<size_t>(dtype);
   return kRows[index < kRows.size() ? index : 0];
 }

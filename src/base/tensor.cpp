@@ -45,7 +45,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept = default;
 Tensor::~Tensor() = default;
 
 Result<Tensor> Tensor::make(DType dtype, Sizes shape, int64_t byte_limit) {
-  TENON_ASSERT(dtype != DType::sequence && dtype != DType::optional);
+  TENON_ASSERT(dtype < DType::map);
   const auto count = checked_count(shape);
   if (!count || *count >= int64_t{1} << 56) {
     return fail(Code::size_overflow, {}, "a tensor's size does not fit")
@@ -114,13 +114,19 @@ Tensor Tensor::of_strings(Sizes shape, std::vector<std::string> data) {
 }
 
 Tensor Tensor::of_elements(DType kind, std::vector<Tensor> elements) {
-  TENON_ASSERT(kind == DType::sequence || (kind == DType::optional && elements.size() <= 1));
+  TENON_ASSERT(kind == DType::sequence || (kind == DType::optional && elements.size() <= 1) ||
+               (kind == DType::map && elements.size() == 2 && are_keys_and_values(elements[0], elements[1])));
   Tensor t;
   t.dtype_ = kind;
   t.shape_ = {static_cast<int64_t>(elements.size())};
   t.count_ = t.shape_[0];
   t.elements_ = std::make_shared<const std::vector<Tensor>>(std::move(elements));
   return t;
+}
+
+bool are_keys_and_values(const Tensor& keys, const Tensor& values) {
+  const bool types = (keys.dtype() == DType::i64 || keys.dtype() == DType::string) && !values.holds_tensors();
+  return types && keys.rank() == 1 && keys.shape() == values.shape();
 }
 
 Tensor Tensor::scalar(DType dtype, double value) {

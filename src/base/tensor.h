@@ -15,7 +15,8 @@ namespace tenon::inline base {
 using Sizes = std::vector<int64_t>;
 
 /// Dense row-major tensor whose bytes are shared and never copied by assignment. Strings live beside the bytes. So do the elements of a
-/// sequence (tensors) and of an optional (one or none, a tensor or a sequence): values of rank 1 with the dtypes `sequence` and `optional`.
+/// sequence (tensors, or maps), of an optional (one or none, a tensor or a sequence) and of a map (its keys, i64[n] or string[n], and its
+/// values [n]): values of rank 1 with the dtypes `sequence`, `optional` and `map`.
 /// Either owns its buffer, or keeps `keeper` (a mapped file, a caller's array) alive.
 class Tensor {
  public:
@@ -35,7 +36,7 @@ class Tensor {
   static Tensor of_i64(Sizes shape, std::span<const int64_t> data);
   static Tensor of_strings(Sizes shape, std::vector<std::string> data);
   static Tensor scalar(DType dtype, double value);
-  /// kind: DType::sequence or DType::optional.
+  /// kind: DType::sequence, optional or map (of keys and values that are as above: are_keys_and_values).
   static Tensor of_elements(DType kind, std::vector<Tensor> elements);
 
   bool empty_handle() const { return dtype_ == DType::none; }
@@ -57,7 +58,7 @@ class Tensor {
   }
   const std::shared_ptr<const void>& keeper() const { return keeper_; }
   bool has_bytes() const { return bits_of(dtype_) > 0; }
-  bool holds_tensors() const { return dtype_ == DType::sequence || dtype_ == DType::optional; }
+  bool holds_tensors() const { return dtype_ >= DType::map; }
   /// Of what holds tensors.
   const std::vector<Tensor>& elements() const { return *elements_; }
   const std::vector<std::string>& strings() const { return *strings_; }
@@ -82,6 +83,9 @@ class Tensor {
   std::shared_ptr<std::vector<std::string>> strings_;
   std::shared_ptr<const std::vector<Tensor>> elements_;
 };
+
+/// May the two be a map?
+bool are_keys_and_values(const Tensor& keys, const Tensor& values);
 
 /// All elements as double (integers exact up to 2^53) or int64; back with rounding to `t`'s dtype.
 std::vector<double> numbers_of(const Tensor& t);

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
-#include "cli/engine_options.h"
+#include "cli/input_options.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
 #include "runtime/held.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "cli/engine_options.h"
+#include "cli/input_options.h"
 #include "cli/oracle.h"
 #include "ir/graph.h"
 

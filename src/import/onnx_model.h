@@ -37,8 +37,9 @@ struct OnnxDim {
 };
 
 struct OnnxType {
-  enum class Kind : uint8_t { none, tensor, sequence, optional, optional_sequence, map, other } kind = Kind::none;
+  enum class Kind : uint8_t { none, tensor, sequence, optional, optional_sequence, map, sequence_of_maps, other } kind = Kind::none;
   int64_t element = 0;  ///< of the tensor, or of the tensors within
+  int64_t key = 0;      ///< of a map
   std::optional<std::vector<OnnxDim>> shape;
 };
 

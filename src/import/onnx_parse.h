@@ -37,6 +37,7 @@ struct OnnxParser {
   Result<void> read_value(OnnxAttribute& out, ProtoReader& reader);
   Result<void> read_type(OnnxType& out, std::string_view message, OnnxType::Kind kind);
   Result<void> read_tensor_type(OnnxType& out, std::string_view message);
+  Result<void> read_map_type(OnnxType& out, std::string_view message);
   Result<void> read_shape(OnnxType& out, std::string_view message);
 };
 

@@ -159,12 +159,30 @@ Result<void> OnnxParser::read_type(OnnxType& out, std::string_view message, Onnx
         if (inner.field() == schema::type::kElement) TRY(read_type(out, TRY(inner.bytes()), nested(kind, field)));
         else TRY(inner.skip());
       }
+    } else if (field == schema::type::kMap && (kind == OnnxType::Kind::tensor || kind == OnnxType::Kind::sequence)) {
+      TRY(read_map_type(out, TRY(m.bytes())));
+      if (kind == OnnxType::Kind::sequence && out.kind == OnnxType::Kind::map) out.kind = OnnxType::Kind::sequence_of_maps;
     } else {
-      if (field >= schema::type::kSequence && field <= schema::type::kOptional && field != 6)
-        out.kind = field == schema::type::kMap ? OnnxType::Kind::map : OnnxType::Kind::other;
+      if (field >= schema::type::kSequence && field <= schema::type::kOptional && field != 6) out.kind = OnnxType::Kind::other;
       TRY(m.skip());
     }
   }
+  return {};
+}
+
+/// A map to anything else than tensors is `other`.
+Result<void> OnnxParser::read_map_type(OnnxType& out, std::string_view message) {
+  OnnxType value;
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::type::kKey: out.key = TRY(m.integer()); break;
+      case schema::type::kValue: TRY(read_type(value, TRY(m.bytes()), OnnxType::Kind::tensor)); break;
+      default: TRY(m.skip());
+    }
+  }
+  out.element = value.element;
+  out.kind = value.kind == OnnxType::Kind::tensor ? OnnxType::Kind::map : OnnxType::Kind::other;
   return {};
 }
 

@@ -63,6 +63,7 @@ inline constexpr uint32_t kName = 1, kType = 2;
 namespace type {
 inline constexpr uint32_t kTensor = 1, kSequence = 4, kMap = 5, kOpaque = 7, kSparseTensor = 8, kOptional = 9;
 inline constexpr uint32_t kElement = 1, kShape = 2;  // of Tensor, Sequence and Optional alike
+inline constexpr uint32_t kKey = 1, kValue = 2;      // of Map
 inline constexpr uint32_t kDim = 1;                  // of TensorShapeProto
 inline constexpr uint32_t kDimValue = 1, kDimParam = 2;
 }  // namespace type

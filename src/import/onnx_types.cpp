@@ -121,14 +121,11 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   const auto place = [&] { return fmt::format("value '{}'", name); };
   switch (t.kind) {
     case OnnxType::Kind::none: return out;
-    case OnnxType::Kind::map:
-      return fail(Code::not_supported, place(), "not supported yet: maps")
-          .expected("a tensor, or a sequence or an optional of tensors")
-          .found("a map")
-          .advice("a classifier of scikit-learn gives tensors where it is exported with zipmap=False");
+    case OnnxType::Kind::map: out.kind = ir::Type::Kind::map; break;
+    case OnnxType::Kind::sequence_of_maps: out.kind = ir::Type::Kind::sequence_of_maps; break;
     case OnnxType::Kind::other:
       return fail(Code::not_supported, place(), "not supported yet: sparse and nested sequence types")
-          .expected("a tensor, or a sequence or an optional of tensors")
+          .expected("a tensor, a sequence or an optional of tensors, a map, or a sequence of maps")
           .found("another type");
     case OnnxType::Kind::tensor: break;
     case OnnxType::Kind::sequence: out.kind = ir::Type::Kind::sequence; break;
@@ -141,6 +138,14 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
         .expected("an element type of docs/element-types.md")
         .found(std::to_string(t.element));
   out.dtype = *dtype;
+  if (out.is_map()) {
+    const auto key = dtype_from_onnx(t.key);
+    if (key != DType::i64 && key != DType::string)
+      return fail(Code::not_supported, place(), fmt::format("not supported yet: a map with keys of ONNX element type {}", t.key))
+          .expected("int64 or string");
+    out.key = *key;
+    return out;
+  }
   if (!t.shape) return out;
   out.shape.emplace();
   // Every tensor that the value holds has sizes of its own: a name says nothing of them.

@@ -36,7 +36,16 @@ std::string type_message(const ir::Type& type) {
     pbf_writer(wrapped).add_message(field, element);
     out = std::move(wrapped);
   };
-  if (type.is_sequence() || type.kind == ir::Type::Kind::optional_sequence) wrap(schema::type::kSequence);
+  if (type.is_map()) {
+    std::string map, wrapped;
+    pbf_writer fields(map);
+    fields.add_int32(schema::type::kKey, static_cast<int32_t>(type.key));
+    fields.add_message(schema::type::kValue, out);
+    pbf_writer(wrapped).add_message(schema::type::kMap, map);
+    out = std::move(wrapped);
+  }
+  if (type.is_sequence() || type.kind == ir::Type::Kind::sequence_of_maps || type.kind == ir::Type::Kind::optional_sequence)
+    wrap(schema::type::kSequence);
   if (type.is_optional()) wrap(schema::type::kOptional);
   return out;
 }

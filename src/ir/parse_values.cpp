@@ -111,14 +111,31 @@ Result<DimList> ValueParser::sizes_in(std::string_view text, const Token& near) 
   return out;
 }
 
+/// "map(string,f32)"
+Result<Type> ValueParser::map_type() {
+  lexer_.take();
+  TRY(lexer_.expect("(", "a type"));
+  const Token near = lexer_.peek();
+  const Type key = TRY(tensor_type());
+  TRY(lexer_.expect(",", "a type"));
+  const Type value = TRY(tensor_type());
+  TRY(lexer_.expect(")", "a type"));
+  if (key.has_rank() || value.has_rank() || (key.dtype != DType::i64 && key.dtype != DType::string))
+    return lexer_.error(near, "no types of keys and values").expected("i64 or string, and an element type");
+  return Type::map(key.dtype, value.dtype);
+}
+
 Result<Type> ValueParser::type() {
   const bool optional = lexer_.take_if("optional");
   if (optional) TRY(lexer_.expect("(", "a type"));
   const bool sequence = lexer_.take_if("seq");
   if (sequence) TRY(lexer_.expect("(", "a type"));
-  Type type = TRY(tensor_type());
+  const bool map = !optional && lexer_.peek().is("map");
+  Type type = map ? TRY(map_type()) : TRY(tensor_type());
   if (sequence) TRY(lexer_.expect(")", "a type"));
   if (optional) TRY(lexer_.expect(")", "a type"));
+  if (map) type.kind = sequence ? Type::Kind::sequence_of_maps : Type::Kind::map;
+  if (map) return type;
   type.kind = optional   ? sequence ? Type::Kind::optional_sequence : Type::Kind::optional
               : sequence ? Type::Kind::sequence
                          : Type::Kind::tensor;

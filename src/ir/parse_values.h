@@ -27,6 +27,7 @@ class ValueParser {
   static constexpr size_t kMaxRank = 64;
 
   Result<Type> tensor_type();
+  Result<Type> map_type();
   Result<DimList> sizes_in(std::string_view text, const Token& near);
   Result<Dim> dim(std::string_view text, const Token& near);
   Result<Tensor> make(const Type& type, const Token& near);

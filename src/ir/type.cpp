@@ -22,11 +22,17 @@ static std::string tensor_text(const Type& type) {
   return out + ']';
 }
 
+static std::string map_text(const Type& type) {
+  return "map(" + std::string(name_of(type.key)) + "," + std::string(name_of(type.dtype)) + ")";
+}
+
 std::string Type::text() const {
   switch (kind) {
     case Kind::tensor: return tensor_text(*this);
     case Kind::sequence: return "seq(" + tensor_text(*this) + ")";
     case Kind::optional: return "optional(" + tensor_text(*this) + ")";
+    case Kind::map: return map_text(*this);
+    case Kind::sequence_of_maps: return "seq(" + map_text(*this) + ")";
     case Kind::optional_sequence: return "optional(seq(" + tensor_text(*this) + "))";
   }
   return {};

@@ -100,7 +100,7 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
 /// declared: of the tensor, or of those that the value holds; none: their own.
 Result<Tensor> as_stored(const Tensor& value, DType declared, bool wide) {
   return with_each_tensor(value, [&](const Tensor& t) {
-    const DType dtype = declared == DType::none ? t.dtype() : declared;
+    const DType dtype = is_float(declared) && is_float(t.dtype()) ? declared : t.dtype();  // all else is what was declared
     return converted(t, wide && is_float(dtype) ? DType::f64 : dtype);
   });
 }

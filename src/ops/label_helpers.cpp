@@ -32,11 +32,9 @@ uint64_t bits_of_key(const Tensor& t, int64_t i) {
 }
 
 template <class Key, class Of>
-Result<void> look_up(Call& call, const Dictionary& d, const Of& key_of) {
+void look_up(const Tensor& x, const Dictionary& d, Tensor& y, const Of& key_of) {
   std::unordered_map<Key, int64_t> places;
   for (int64_t k = 0; k < d.keys.count(); ++k) places.emplace(key_of(d.keys, k), k);
-  const Tensor& x = *call.in[0];
-  Tensor& y = *TRY(call.make(0, x.shape()));
   for (int64_t i = 0; i < x.count(); ++i) {
     const auto at = places.find(key_of(x, i));
     const Tensor& from = at == places.end() ? d.otherwise : d.values;
@@ -44,15 +42,19 @@ Result<void> look_up(Call& call, const Dictionary& d, const Of& key_of) {
     if (y.dtype() == from.dtype()) copy_element(y, i, from, k);
     else y.set_number(i, from.number(k));
   }
-  return {};
 }
 
 }  // namespace
 
-Result<void> look_up(Call& call, const Dictionary& d) {
+void look_up(const Tensor& x, const Dictionary& d, Tensor& y) {
   if (d.keys.dtype() == DType::string)
-    return look_up<std::string>(call, d, [](const Tensor& t, int64_t i) { return t.strings()[static_cast<size_t>(i)]; });
-  return look_up<uint64_t>(call, d, bits_of_key);
+    return look_up<std::string>(x, d, y, [](const Tensor& t, int64_t i) { return t.strings()[static_cast<size_t>(i)]; });
+  look_up<uint64_t>(x, d, y, bits_of_key);
+}
+
+Result<void> look_up(Call& call, const Dictionary& d) {
+  look_up(*call.in[0], d, *TRY(call.make(0, call.in[0]->shape())));
+  return {};
 }
 
 ir::Strings texts_named(const NodeView& view, std::string_view name) {

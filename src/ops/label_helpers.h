@@ -12,6 +12,8 @@ struct Dictionary {
 /// bad_attribute where keys and values differ in number.
 Result<void> infer_look_up(NodeView& view, const Dictionary& dictionary);
 Result<void> look_up(Call& call, const Dictionary& dictionary);
+/// What the elements of `x` become; y: as many elements.
+void look_up(const Tensor& x, const Dictionary& dictionary, Tensor& y);
 
 /// An attribute that lists texts; empty where it is missing.
 ir::Strings texts_named(const NodeView& view, std::string_view name);

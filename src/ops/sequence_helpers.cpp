@@ -23,6 +23,12 @@ Result<void> require_sequence(const NodeView& view, size_t input) {
   return wrong_kind(view, input, "sequence");
 }
 
+Result<void> require_map(const NodeView& view, size_t input, DType key) {
+  const Type& type = view.type(input);
+  if (!view.has(input) || is_unknown(type) || (type.kind == ValueKind::map && type.key == key)) return {};
+  return wrong_kind(view, input, "map with keys of type " + std::string(name_of(key)));
+}
+
 Result<void> require_tensor(const NodeView& view, const Type& type, std::string_view what) {
   if (type.is_tensor()) return {};
   return refuse(view, Code::dtype_mismatch, std::string(what) + " is no tensor").expected("a tensor").found(type.text());
@@ -46,6 +52,7 @@ Result<Type> common_element(const NodeView& view, const Type& a, const Type& b) 
     return refuse(view, Code::dtype_mismatch, "the tensors of a sequence differ in dtype")
         .expected(std::string(name_of(a.dtype)))
         .found(std::string(name_of(b.dtype)));
+  if (a.key != b.key) return refuse(view, Code::dtype_mismatch, "the maps differ in their keys").expected(a.text()).found(b.text());
   Type out = a;
   if (out.dtype == DType::none) out.dtype = b.dtype;
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) {

@@ -9,6 +9,8 @@ inline bool is_unknown(const Type& type) { return type.is_tensor() && type.dtype
 /// The operand is missing, unknown, or of that kind. Errors: dtype_mismatch.
 Result<void> require_tensor(const NodeView& view, size_t input);
 Result<void> require_sequence(const NodeView& view, size_t input);
+/// A map with keys of that type.
+Result<void> require_map(const NodeView& view, size_t input, DType key);
 /// A type that is stacked, sliced or broadcast: `what` must be a tensor. Errors: dtype_mismatch.
 Result<void> require_tensor(const NodeView& view, const Type& type, std::string_view what);
 /// The operand is a position: one i32 or i64, of rank 0 or 1. Errors: dtype_mismatch, rank_mismatch, shape_mismatch.

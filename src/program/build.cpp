@@ -409,7 +409,7 @@ class ProgramBuilder {
 }  // namespace
 
 runtime::Held held_of(const ir::Type& type) {
-  runtime::Held out{type.kind, {}, false};
+  runtime::Held out{.kind = type.kind, .sizes = {}, .key = type.key};
   if (type.is_tensor()) return out;
   out.unranked = !type.has_rank();
   if (type.has_rank())

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 namespace tenon::runtime {
 
 namespace {
@@ -30,9 +33,17 @@ bool is_flat(const Tensor& sequence) {
   return true;
 }
 
+bool are_maps(const Held& held, DType dtype, std::span<const Tensor> maps) {
+  return std::ranges::all_of(maps, [&](const Tensor& m) {
+    return m.dtype() == DType::map && m.elements()[0].dtype() == held.key && m.elements()[1].dtype() == dtype;
+  });
+}
+
 }  // namespace
 
 bool is_as_promised(const Held& held, DType dtype, const Tensor& value) {
+  if (held.kind == ValueKind::map) return are_maps(held, dtype, {&value, 1});
+  if (held.kind == ValueKind::sequence_of_maps) return value.dtype() == DType::sequence && are_maps(held, dtype, value.elements());
   if (!kind_fits(held.kind, value)) return false;
   if (held.kind == ValueKind::sequence && !is_flat(value)) return false;
   if (held.kind == ValueKind::optional_sequence && value.count() > 0 && !is_flat(value.elements()[0])) return false;
@@ -42,6 +53,9 @@ bool is_as_promised(const Held& held, DType dtype, const Tensor& value) {
 }
 
 std::string text_of(const Held& held, DType dtype) {
+  const std::string map = fmt::format("map({},{})", name_of(held.key), name_of(dtype));
+  if (held.kind == ValueKind::map) return map;
+  if (held.kind == ValueKind::sequence_of_maps) return "seq(" + map + ")";
   std::string sizes;
   for (int64_t s : held.sizes) sizes += (sizes.empty() ? "" : ",") + (s < 0 ? std::string("?") : std::to_string(s));
   const std::string tensor = fmt::format("{}[{}]", name_of(dtype), held.unranked ? "*" : sizes);

@@ -48,11 +48,12 @@ struct Guard {
   std::string a_text, b_text;  ///< the sizes as the model spells them: "seq", "2*n + 1"
 };
 
-/// What is promised of a sequence or an optional: of each tensor in it.
+/// What is promised of a sequence or an optional: of each tensor in it. Of maps nothing but the types of keys and values.
 struct Held {
   ValueKind kind = ValueKind::tensor;  ///< tensor: the value is one itself, and nothing else counts here
   std::vector<int64_t> sizes;          ///< -1: any
   bool unranked = false;               ///< nothing is known of their shapes
+  DType key = DType::none;             ///< of maps: i64 or string
 };
 
 /// A tensor of the program, or what holds tensors. Elements stand row-major unless only kernels see them.

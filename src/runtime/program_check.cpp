@@ -47,7 +47,9 @@ class Checker {
 
   /// What holds tensors has no shape of its own, and no place in memory that was laid out.
   static bool held_sound(const Held& h, const std::vector<Slot>& shape) {
-    return h.kind == ValueKind::tensor || (h.kind <= ValueKind::optional_sequence && shape.empty());
+    const bool map = h.kind == ValueKind::map || h.kind == ValueKind::sequence_of_maps;
+    const bool key_sound = map ? h.key == DType::i64 || h.key == DType::string : h.key == DType::none;
+    return key_sound && (h.kind == ValueKind::tensor || (h.kind <= ValueKind::sequence_of_maps && shape.empty()));
   }
 
   bool buffer_sound(const BufferInfo& b) const {

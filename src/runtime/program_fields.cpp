@@ -39,7 +39,7 @@ namespace buffer {
 enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8, unranked = 9, held = 10 };
 }
 namespace held {
-enum : uint32_t { kind = 1, sizes = 2, unranked = 3 };
+enum : uint32_t { kind = 1, sizes = 2, unranked = 3, key = 4 };
 }
 namespace guard {
 enum : uint32_t { kind = 1, a = 2, b = 3, where = 4, what = 5, a_text = 6, b_text = 7 };
@@ -85,6 +85,7 @@ void write(pbf_writer w, const Held& h) {
   w.add_uint32(held::kind, static_cast<uint32_t>(h.kind));
   w.add_packed_sint64(held::sizes, h.sizes.begin(), h.sizes.end());
   if (h.unranked) w.add_uint32(held::unranked, 1);
+  if (h.key != DType::none) w.add_uint32(held::key, static_cast<uint32_t>(h.key));
 }
 
 void write(pbf_writer w, const BufferInfo& b) {
@@ -162,6 +163,7 @@ Held read_held(Reader r) {
       case held::kind: h.kind = static_cast<ValueKind>(r.get_uint32()); break;
       case held::sizes: h.sizes = list_of<int64_t>(r.get_packed_sint64()); break;
       case held::unranked: h.unranked = r.get_uint32() != 0; break;
+      case held::key: h.key = static_cast<DType>(r.get_uint32()); break;
       default: r.skip();
     }
   return h;

@@ -45,6 +45,10 @@ def optional_of(inner: bytes) -> bytes:
     return message(9, message(1, inner))
 
 
+def map_of(key: int, inner: bytes) -> bytes:
+    return message(5, number(1, key), message(2, inner))
+
+
 def typed(name: str, type_proto: bytes) -> bytes:
     return text(1, name) + message(2, type_proto)
 

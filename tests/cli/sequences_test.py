@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models whose inputs and results are sequences, through the verbs that run them."""
+"""Models whose inputs and results are sequences, maps and texts, through the verbs that run them."""
 
 import tempfile
 import unittest
@@ -46,6 +46,34 @@ class Sequences(unittest.TestCase):
         refused = tenon("run", self.model, "--input", again)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("no such input", refused.stderr)
+
+    def test_a_map_is_its_keys_and_its_values(self):
+        kind = o.sequence_of(o.map_of(7, o.tensor_type(None)))
+        model, given, made = (self.folder / name for name in ("maps.onnx", "maps_in.npz", "maps_out.npz"))
+        model.write_bytes(o.model(o.graph([o.node("Identity", ["m"], ["y"])], [o.typed("m", kind)], [o.typed("y", kind)])))
+        self.assertEqual(told("run", model)["outputs"][0]["elements"][0]["kind"], "map")
+        keys, values = np.array([7, 9]), np.array([0.5, 2], np.float32)
+        np.savez(given, **{"m/0/keys": keys, "m/0/values": values, "m/1/keys": keys[:0], "m/1/values": values[:0]})
+        done = tenon("run", model, "--input", given, "--output", made)
+        self.assertIn("7: 0.5, 9: 2", done.stdout)
+        with np.load(made) as results:
+            self.assertEqual(sorted(results), ["y/0/keys", "y/0/values", "y/1/keys", "y/1/values"])
+            np.testing.assert_array_equal(results["y/0/values"], values)
+        for wrong, words in (
+            ({"m/0/keys": keys}, "are missing"),
+            ({"m/0/keys": keys, "m/0/values": values[:1]}, "do not fit"),
+            ({"m": values}, "no such"),
+        ):
+            np.savez(given, **wrong)
+            refused = tenon("run", model, "--input", given)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(words, refused.stderr)
+
+    def test_texts_are_drawn(self):
+        model = self.folder / "texts.onnx"
+        model.write_bytes(o.model(o.graph([o.node("Identity", ["x"], ["y"])], [o.value_info("x", [2], 8)], [o.value_info("y", [2], 8)])))
+        self.assertEqual(told("run", model)["outputs"][0], {"name": "y", "dtype": "string", "shape": [2]})
+        self.assertEqual(told("compare", model)["verdict"], "good")
 
     def test_the_other_verbs_take_them(self):
         self.assertEqual(told("compare", self.model)["verdict"], "good")

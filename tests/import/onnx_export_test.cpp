@@ -81,6 +81,15 @@ TEST(OnnxExport, SequencesAndOptionalsKeepTheirTypes) {
   EXPECT_EQ(type(3, false).text(), "optional(seq(f32[*]))");
 }
 
+TEST(OnnxExport, MapsKeepTheirTypes) {
+  auto g = graph_of("graph main(m: map(string,i64), x: f32[n,2]) { z = ai.onnx.ml::ZipMap(x, classlabels_int64s=[7, 9]) return z, m }");
+  ASSERT_TRUE(g);
+  auto m = again(*g);
+  ASSERT_TRUE(m) << m.error().text();
+  EXPECT_EQ(m->graph->value(m->graph->inputs()[0]).type.text(), "map(string,i64)");
+  EXPECT_EQ(m->graph->value(m->graph->outputs()[0]).type.text(), "seq(map(i64,f32))");
+}
+
 TEST(OnnxExport, TheLowestOpsetThatSaysEveryNodeIsChosen) {
   auto g = graph_of("graph main(x: i32[2,3]) {\n  y = BitwiseNot(x)\n  return y\n}");
   ASSERT_TRUE(g);

@@ -246,6 +246,7 @@ TEST_F(TextTest, PrintsTypes) {
   Type list(DType::f32);
   list.kind = Type::Kind::sequence;
   EXPECT_EQ(list.text(), "seq(f32[*])");
+  same_again("graph(a: map(string,f32), b: seq(map(i64,f64))) {\n  return a\n}\n");
   same_again("graph(a: seq(f32[*]), b: optional(i64[2]), c, d: ?[3], e: optional(seq(f32[2]))) {\n  return a\n}\n");
 }
 

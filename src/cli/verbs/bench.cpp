@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/engine_options.h"
 #include "cli/graph_page.h"
+#include "cli/input_options.h"
 #include "cli/measure.h"
 #include "cli/memory_stream.h"
 #include "cli/peer.h"

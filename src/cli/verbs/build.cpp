@@ -13,6 +13,7 @@
 #include "cli/graph_data.h"
 #include "cli/graph_page.h"
 #include "cli/graphviz.h"
+#include "cli/input_options.h"
 #include "cli/verb.h"
 #include "compiler/save.h"
 #include "files/atomic_write.h"

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
+#include "cli/input_options.h"
 #include "cli/peer.h"
 #include "cli/value_walk.h"
 #include "cli/verb.h"

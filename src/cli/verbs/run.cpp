@@ -7,6 +7,7 @@
 
 #include "cli/console.h"
 #include "cli/engine_options.h"
+#include "cli/input_options.h"
 #include "cli/verb.h"
 #include "files/npy.h"
 #include "files/npz.h"
@@ -41,10 +42,13 @@ Result<void> write_results(const Options& o, const files::NamedTensors& results)
   return {};
 }
 
-/// "name/0", "name/1", ... of a sequence; nothing of an optional without element.
+/// "name/0", "name/1", ... of a sequence; "name/keys" and "name/values" of a map; nothing of an optional without element.
 void add_named(const std::string& name, const Tensor& t, files::NamedTensors& named) {
   if (t.dtype() == DType::sequence) {
-    for (size_t k = 0; k < t.elements().size(); ++k) named.emplace_back(fmt::format("{}/{}", name, k), t.elements()[k]);
+    for (size_t k = 0; k < t.elements().size(); ++k) add_named(fmt::format("{}/{}", name, k), t.elements()[k], named);
+  } else if (t.dtype() == DType::map) {
+    named.emplace_back(name + "/keys", t.elements()[0]);
+    named.emplace_back(name + "/values", t.elements()[1]);
   } else if (t.dtype() == DType::optional) {
     if (t.count() > 0) add_named(name, t.elements()[0], named);
   } else {
@@ -54,22 +58,34 @@ void add_named(const std::string& name, const Tensor& t, files::NamedTensors& na
 
 nlohmann::ordered_json json_of(const Tensor& t) {
   if (!t.holds_tensors()) return {{"dtype", name_of(t.dtype())}, {"shape", t.shape()}};
+  if (t.dtype() == DType::map) return {{"kind", "map"}, {"keys", json_of(t.elements()[0])}, {"values", json_of(t.elements()[1])}};
   nlohmann::ordered_json elements = nlohmann::ordered_json::array();
   for (const Tensor& e : t.elements()) elements.push_back(json_of(e));
   return {{"kind", t.dtype() == DType::sequence ? "sequence" : "optional"}, {"elements", elements}};
 }
 
+std::string element_preview(const Tensor& t, int64_t i) {
+  if (t.dtype() == DType::string) return t.strings()[static_cast<size_t>(i)];
+  return is_float(t.dtype()) ? fmt::format("{:.6g}", t.number(i)) : std::to_string(t.integer(i));
+}
+
+/// "cat: 0.25, dog: 0.75"
+std::string map_preview(const Tensor& map) {
+  const Tensor &keys = map.elements()[0], &values = map.elements()[1];
+  std::string out;
+  for (int64_t i = 0; i < std::min<int64_t>(keys.count(), 6); ++i)
+    out += (i ? ", " : "") + element_preview(keys, i) + ": " + element_preview(values, i);
+  return out + (keys.count() > 6 ? ", ..." : "");
+}
+
 std::string preview(const Tensor& t) {
+  if (t.dtype() == DType::map) return map_preview(t);
   std::string out;
   if (t.holds_tensors()) {
     for (size_t k = 0; k < t.elements().size() && k < 3; ++k) out += (k ? "; " : "") + preview(t.elements()[k]);
     return out + (t.elements().size() > 3 ? "; ..." : "");
   }
-  for (int64_t i = 0; i < std::min<int64_t>(t.count(), 6); ++i) {
-    if (t.dtype() == DType::string) out += (i ? ", " : "") + t.strings()[i];
-    else if (is_float(t.dtype())) out += fmt::format("{}{:.6g}", i ? ", " : "", t.number(i));
-    else out += fmt::format("{}{}", i ? ", " : "", t.integer(i));
-  }
+  for (int64_t i = 0; i < std::min<int64_t>(t.count(), 6); ++i) out += (i ? ", " : "") + element_preview(t, i);
   return out + (t.count() > 6 ? ", ..." : "");
 }
 
