@@ -35,8 +35,8 @@ class Engine:
     @property
     def outputs(self) -> list[Port]: ...
     def run(self, inputs: dict[str, Given], *, threads: int = 0, guard: bool = False) -> dict[str, Any]:
-        """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory: NumPy arrays, lists of them
-        for sequences, None for an optional without element, dicts for maps. Inputs likewise.
+        """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of
+        Python's strings for texts), lists of them for sequences, None for an optional without element, dicts for maps. Inputs likewise.
 
         Raises TenonError: bad_input, out_of_memory.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences are lists of arrays, an optional is its element or None, a map is a dict."""
+"""Sequences are lists of arrays, an optional is its element or None, a map is a dict, texts are strings."""
 
 import numpy as np
 import onnx.helper as oh
@@ -91,3 +91,20 @@ def test_maps_are_dicts(tmp_path):
     for wrong in (3, {1: 2.0}, {"a": "b"}, [{"a": 1.0}]):
         with pytest.raises(tenon.TenonError, match=r"map\(string,f32\)"):
             engine.run({"m": wrong})
+
+
+def test_texts_are_strings(tmp_path):
+    kind = oh.make_tensor_type_proto(TensorProto.STRING, ["n", 2])
+    node = oh.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_strings=["a", "\u00e9"], values_strings=["one", "two"])
+    engine = engine_of(tmp_path, [node], {"x": kind}, {"y": kind})
+    want = np.array([["one", "two"], ["_Unused", "one"]], object)
+    for given in ([["a", "\u00e9"], ["", "a"]], np.array([["a", "\u00e9"], ["", "a"]]), np.array([["a", "\u00e9"], ["", "a"]], object)):
+        got = engine.run({"x": given})["y"]
+        assert got.dtype == object
+        np.testing.assert_array_equal(got, want)
+    assert engine.run({"x": np.zeros((0, 2), object)})["y"].shape == (0, 2)
+    for wrong in ([["a", 3]], None, [["a", None]]):
+        with pytest.raises(tenon.TenonError, match=r"string\[n,2\]"):
+            engine.run({"x": wrong})
+    with pytest.raises(tenon.TenonError, match="bad_input"):
+        engine.run({"x": ["a"]})

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes into an engine and comes out of it, in Python's types. Knows the public interface alone.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <tenon/tenon.h>
+
+#include <string>
+#include <vector>
+
+namespace tenon_python {
+
+namespace nb = nanobind;
+
+/// tenon.TenonError with the error's parts as attributes.
+[[noreturn]] void raise(const tenon::Error& error);
+
+/// "tensor", "sequence", "optional" or "map".
+const char* name_of(tenon::ValueKind kind);
+/// "f32[batch,16]", "seq(map(string,f32))"
+std::string port_text(const tenon::Port& port);
+
+/// What `run` is given, as arrays: numbers where they lie, texts copied; lists for sequences, None for an optional without element, a dict
+/// for a map. Lives until the run is over.
+class InputReader {
+ public:
+  explicit InputReader(const tenon::Engine& engine) : engine_(engine) {}
+  /// Raises TenonError: bad_input.
+  tenon::Array read(const nb::handle& value, const std::string& name);
+
+ private:
+  using AnyArray = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
+
+  tenon::Array of_kind(const nb::handle& value, tenon::ValueKind kind);
+  tenon::Array sequence(const nb::handle& value);
+  tenon::Array map(const nb::handle& value);
+  tenon::Array maps(const nb::handle& value);
+  tenon::Array listed(const nb::list& items, tenon::DType dtype);
+  tenon::Array tensor(const nb::handle& value);
+  tenon::Array texts(const nb::handle& value);
+  [[noreturn]] void refuse(const nb::handle& value, std::string what, std::string advice) const;
+
+  const tenon::Engine& engine_;
+  const tenon::Port* port_ = nullptr;
+  std::string name_;
+  std::vector<AnyArray> held_;
+};
+
+/// A NumPy array that keeps the result's memory (texts: a copy, of Python's strings); a list of such for a sequence; None for an optional
+/// without element; a dict for a map. Raises TenonError: not_supported.
+nb::object numpy_of(const tenon::Array& array, const std::string& name);
+
+}  // namespace tenon_python
