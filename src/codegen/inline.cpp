@@ -111,6 +111,12 @@ bool is_indirect(const Nest& nest) {
   });
 }
 
+bool scatters(const Nest& nest) {
+  return std::ranges::any_of(nest.outputs, [](const NestOutput& o) {
+    return mentions(o.flat, ExprOp::input) || std::ranges::any_of(o.index, [](const Expr& e) { return mentions(e, ExprOp::input); });
+  });
+}
+
 int most_live(const Nest& nest) { return most_live(Values(nest)); }
 
 bool within_budget(const Nest& nest) {

@@ -17,6 +17,8 @@ BodyCost cost_of(const Nest& nest);
 
 /// There is an access whose place is itself loaded.
 bool is_indirect(const Nest& nest);
+/// There is an output whose place is loaded (Scatter): two points may write one element, and the later one stays.
+bool scatters(const Nest& nest);
 
 /// Values that are held at once where the body is evaluated operand by operand: what a kernel needs registers for.
 int most_live(const Nest& nest);

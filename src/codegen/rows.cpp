@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/fuse.h"
+#include "codegen/inline.h"
 #include "codegen/readers.h"
 
 namespace tenon::codegen {
@@ -86,6 +87,8 @@ bool share_an_output(const Group& a, const Group& b) {
 bool join(Group& first, Group& second, const Plan& plan) {
   if (!has_row(first) && !has_row(second)) return false;
   if (first.nests.size() + second.nests.size() > kMostNests) return false;
+  for (const Group* g : {&first, &second})
+    if (std::ranges::any_of(g->nests, scatters)) return false;
   std::vector<const Nest*> nests;
   for (const Group* g : {&first, &second})
     for (const Nest& n : g->nests) nests.push_back(&n);

@@ -187,7 +187,39 @@ int64_t points(const Nest& nest, size_t from, size_t to) {
 
 }  // namespace
 
+namespace {
+
+/// Two points that differ in this axis write different elements: it is an index of every output.
+bool keeps_apart(const Nest& nest, int axis) {
+  return std::ranges::all_of(nest.outputs, [&](const NestOutput& o) {
+    return std::ranges::any_of(o.index, [&](const Expr& e) { return e.op() == ExprOp::axis && e->index == axis; });
+  });
+}
+
+/// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
+/// reference has it; lanes are written from the first to the last.
+Schedule schedule_scatter(Nest& nest, const Plan& plan) {
+  const int axes = static_cast<int>(nest.axes.size());
+  std::vector<int> order, in_turn;
+  for (int x = 0; x < axes; ++x) (keeps_apart(nest, x) ? order : in_turn).push_back(x);
+  int vector = best_lane_axis(nest, 0, plan);
+  if (vector >= 0 && !keeps_apart(nest, vector) && vector != in_turn.back()) vector = -1;
+  Schedule s;
+  s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
+  order.insert(order.end(), in_turn.begin(), in_turn.end());
+  if (vector >= 0) {
+    std::erase(order, vector);
+    order.push_back(vector);
+    s.vector = axes - 1;
+  }
+  reorder_axes(nest, order);
+  return s;
+}
+
+}  // namespace
+
 Schedule schedule_alone(Nest& nest, const Plan& plan) {
+  if (scatters(nest)) return schedule_scatter(nest, plan);
   collapse(nest, plan);
   Schedule s;
   s.vector = order_inner(nest, 0, best_lane_axis(nest, 0, plan));
