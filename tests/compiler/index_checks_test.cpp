@@ -86,6 +86,19 @@ TEST(IndexChecks, OfConditionalReads) {
   check(kText, {x, r, ids({1})}, {x, r, ids({2})}, "2");
 }
 
+// Indices that a loop computes further, or that stand for no place of their own.
+TEST(IndexChecks, OfPlacesThatAreComputed) {
+  const Tensor row = Tensor::of_f32({2, 1}, std::vector<float>{1, 2});
+  check("graph main(x: f32[n,b], l: i64[b]) { y = ReverseSequence(x, l) return y }", {row, ids({2})}, {row, ids({3})}, "3");
+  const auto places = [](int64_t place) { return Tensor::of_i64({1, 1, 1, 1}, {&place, 1}); };
+  const Tensor image = Tensor::of_f32({1, 1, 1, 1}, std::vector<float>{1});
+  check("graph main(x: f32[1,1,h,w], i: i64[1,1,h,w]) { k = Mul(i, i) y = MaxUnpool(x, k, kernel_shape=[2, 2], strides=[2, 2]) return y }",
+        {image, places(1)}, {image, places(2)}, "4");
+  const Tensor past = Tensor::of_f32({1, 4, 1}, std::vector<float>(4, 0)), fresh = Tensor::of_f32({1, 2, 1}, std::vector<float>{1, 2});
+  check("graph main(p: f32[b,n,1], u: f32[b,m,1], w: i64[b]) { y = TensorScatter(p, u, w) return y }", {past, fresh, ids({2})},
+        {past, fresh, ids({3})}, "3");
+}
+
 TEST(IndexChecks, LetAnEmptyListOfIndicesPass) {
   constexpr std::string_view kText = "graph main(t: f32[4,2], i: i64[n]) { k = Mul(i, i) y = Gather(t, k) return y }";
   for (int opt : {0, 3}) EXPECT_EQ(outcome(kText, {kTable, Tensor::of_i64({0}, std::vector<int64_t>{})}, opt), "");

@@ -67,7 +67,7 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
-/// Zeros, then each element at its place; indices that lie nowhere write nothing.
+/// Zeros, then each element at its place; what lies outside of a smaller output_shape is left out.
 Result<LoopForm> form(const NodeView& view) {
   TRY(require_ranks(view));
   const Type& y = view.outputs[0];
@@ -85,6 +85,7 @@ Result<LoopForm> form(const NodeView& view) {
   for (size_t k = 0; k < from.size(); ++k)
     if (!from[k].known_equal((*y.shape)[k])) out.within = logical_and(out.within, out.index[k] < size_expr((*y.shape)[k]));
   out.partial = true;
+  loop.places.push_back({.access = 1, .extent = product(from)});
   loop.outputs.push_back(std::move(out));
   return chain({std::move(zeros), std::move(loop)});
 }
