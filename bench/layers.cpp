@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::bench {
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "layers.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
+#include "ops/core/op.h"
+#include "rewrite/driver/driver.h"
 #include "rewrite/match.h"
 
 namespace tenon::bench {

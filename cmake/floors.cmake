@@ -5,9 +5,9 @@ set(TENON_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstring>
 # ... and what nearly every file of the compile side includes beside them.
 set(TENON_GRAPH_HEADERS ${TENON_COMMON_HEADERS} ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
 # ... of files that say what ops are and compute, and of rules.
-set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/op.h ${CMAKE_SOURCE_DIR}/src/ops/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form_helpers.h
-  ${CMAKE_SOURCE_DIR}/src/ops/reference_helpers.h)
-set(TENON_RULE_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/op.h ${CMAKE_SOURCE_DIR}/src/rewrite/rule.h ${CMAKE_SOURCE_DIR}/src/rewrite/match.h
+set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/ops/core/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form/form.h
+  ${CMAKE_SOURCE_DIR}/src/ops/reference/map.h)
+set(TENON_RULE_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/rewrite/rule.h ${CMAKE_SOURCE_DIR}/src/rewrite/match.h
   ${CMAKE_SOURCE_DIR}/src/rewrite/rewriter.h)
 
 # tenon_floor(NAME SOURCES DIR... DEPENDS TARGET... PRECOMPILE HEADER... | HEADERS FLOOR): the static library tenon_NAME of all .cpp below the
@@ -43,19 +43,29 @@ function(tenon_floor NAME)
   endif()
 endfunction()
 
-# tenon_list(NAME DIRS PREFIX TYPE FILE): writes generated/FILE with one sorted line `TENON_ENTRY(x)` a file DIR/x.cpp of each folder;
-# the registry includes it twice (declare, collect). The folder listing is the registration; a file name stands in one folder only.
-function(tenon_list NAME DIRS PREFIX TYPE FILE)
-  set(FOUND)
-  foreach(DIR ${DIRS})
-    file(GLOB IN_DIR CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
-    list(APPEND FOUND ${IN_DIR})
-  endforeach()
-  list(SORT FOUND)
-  set(TEXT "")
+# tenon_list(DIR MACRO FILE [FOLDERS]): writes generated/FILE with one line `TENON_ENTRY(x)` for each file x.cpp below DIR in which
+# `MACRO(...` stands at the start of a line, or `TENON_ENTRY(folder, x)`, sorted by x; the registry includes it twice (declare, collect). The
+# folder listing is the registration; without FOLDERS a file name stands in one folder only.
+function(tenon_list DIR MACRO FILE)
+  file(GLOB_RECURSE FOUND CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*.cpp)
+  set(ENTRIES)
   foreach(F ${FOUND})
-    string(REGEX REPLACE "\\.cpp$" "" IDENT ${F})
-    string(APPEND TEXT "TENON_ENTRY(${IDENT})\n")
+    file(STRINGS ${CMAKE_SOURCE_DIR}/${DIR}/${F} DEFINES REGEX "^${MACRO}\\(" LIMIT_COUNT 1)
+    if(DEFINES)
+      get_filename_component(FOLDER ${F} DIRECTORY)
+      get_filename_component(NAME ${F} NAME_WE)
+      list(APPEND ENTRIES "${NAME}.${FOLDER}")
+    endif()
+  endforeach()
+  list(SORT ENTRIES)
+  set(TEXT "")
+  foreach(ENTRY ${ENTRIES})
+    if("FOLDERS" IN_LIST ARGN)
+      string(REGEX REPLACE "(.*)\\.(.*)" "TENON_ENTRY(\\2, \\1)\n" LINE ${ENTRY})
+    else()
+      string(REGEX REPLACE "(.*)\\..*" "TENON_ENTRY(\\1)\n" LINE ${ENTRY})
+    endif()
+    string(APPEND TEXT "${LINE}")
   endforeach()
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${FILE} CONTENT "${TEXT}")
 endfunction()

@@ -5,7 +5,7 @@
 
 #include "convert.h"
 #include "handles.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::python {
 namespace {

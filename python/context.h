@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "handles.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::python {
 

@@ -6,8 +6,8 @@
 
 #include "convert.h"
 #include "handles.h"
-#include "ops/op.h"
-#include "ops/schema.h"
+#include "ops/core/op.h"
+#include "ops/core/schema.h"
 
 namespace tenon::python {
 namespace {

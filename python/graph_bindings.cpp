@@ -17,8 +17,8 @@
 #include "ir/dot.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::python {
 namespace {

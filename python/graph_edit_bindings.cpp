@@ -10,7 +10,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "ir/port_names.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::python {
 namespace {

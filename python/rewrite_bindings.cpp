@@ -12,8 +12,8 @@
 
 #include "context.h"
 #include "passes/passes.h"
-#include "rewrite/analyse.h"
-#include "rewrite/isolate.h"
+#include "rewrite/driver/analyse.h"
+#include "rewrite/driver/isolate.h"
 #include "rule_sets.h"
 #include "verifier.h"
 #include "watchers.h"

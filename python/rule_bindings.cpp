@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "context.h"
-#include "ops/op.h"
-#include "rewrite/pattern_graph.h"
+#include "ops/core/op.h"
+#include "rewrite/equation/pattern_graph.h"
 #include "rule_sets.h"
 #include "rules/registry/registry.h"
 

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "files/mapped_file.h"
-#include "ops/op.h"
-#include "rewrite/rules_file.h"
+#include "ops/core/op.h"
+#include "rewrite/equation/rules_file.h"
 
 namespace tenon::python {
 namespace {

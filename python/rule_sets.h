@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "handles.h"
-#include "rewrite/rule_set.h"
+#include "rewrite/driver/rule_set.h"
 
 namespace tenon::python {
 

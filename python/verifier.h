@@ -5,7 +5,7 @@
 #include <string>
 
 #include "handles.h"
-#include "rewrite/verification.h"
+#include "rewrite/verify/verification.h"
 
 namespace tenon::python {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "context.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::python {
 

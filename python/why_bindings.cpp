@@ -10,7 +10,7 @@
 #include <set>
 
 #include "context.h"
-#include "rewrite/why.h"
+#include "rewrite/why/why.h"
 #include "rule_sets.h"
 
 namespace tenon::python {

@@ -40,7 +40,7 @@ def strings(text: str) -> list[str]:
 def shared_lists() -> dict[str, str]:
     """Lists that several ops share: kReduceAttributes and the like."""
     named = re.compile(r"(k\w+)(?:\[\])?\s*=\s*(\{[^;]*\});", re.DOTALL)
-    return {name: body for path in sorted((ROOT / "src/ops").glob("*.h")) for name, body in named.findall(path.read_text(encoding="utf-8"))}
+    return {name: body for path in sorted(OPS.rglob("*.h")) for name, body in named.findall(path.read_text(encoding="utf-8"))}
 
 
 def operand_list(text: str, shared: dict[str, str]) -> list[str]:
@@ -85,11 +85,11 @@ def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:
 
 def ops_page() -> str:
     shared = shared_lists()
-    rows = [row for path in sorted(OPS.glob("*/*.cpp")) if (row := op_row(path, shared))]
+    rows = [row for path in sorted(OPS.rglob("*.cpp")) if (row := op_row(path, shared))]
     out = [
         "# Ops\n",
         WRITTEN,
-        f"{len(rows)} ops, one file each in the folders of `src/ops/`, by domain. Opsets: from the first that has the op to the newest;",
+        f"{len(rows)} ops, one file each in the folders of `src/ops/`, by family. Opsets: from the first that has the op to the newest;",
         "older ones are adapted. `?`: optional, `*`: variadic operand. How to add one: [add-an-op.md](add-an-op.md).\n",
         "Runs as `map`, `row` or `contract`: generated code of that kernel family, from the loop form; `definition`: the plain ops that",
         "it is defined by; `control`: its bodies, as control flow; `reference`: its reference function. Which ops with floating-point",
@@ -146,14 +146,14 @@ def sets_of(item: str, block: str) -> str:
 
 def covered_otherwise() -> dict[str, str]:
     """Rewrites of the catalogues that need no rule here, and what does them instead."""
-    path = RULES / "registry" / "covered.h"
+    path = ROOT / "tests/rules/covered.h"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return dict(re.findall(r'\{\s*"(\w+)",\s*"([^"]+)"\s*\}', text))
 
 
 def catalogue_table(title: str, array: str, covers: dict[str, list[str]]) -> list[str]:
     """One row a rewrite of a catalogue: its name there, what it does, and what does it here."""
-    text = (RULES / "registry" / "catalogues.cpp").read_text(encoding="utf-8")
+    text = (ROOT / "tests/rules/catalogues.cpp").read_text(encoding="utf-8")
     entries = re.findall(r'\{"(\w+)", "([^"]+)"\}', block_between(text, f"{array}[] = {{", "};"))
     instead = covered_otherwise()
     rows = [
@@ -170,25 +170,27 @@ def block_between(text: str, first: str, last: str) -> str:
 def rules_page() -> str:
     sections, count = [], 0
     covers: dict[str, list[str]] = {}
-    for path in sorted(RULES.glob("*.cpp")):
+    for path in sorted(RULES.glob("*/*.cpp"), key=lambda path: (path.stem, path.parent.name)):
         block = block_of(path.read_text(encoding="utf-8"), "RULES")
         items = rule_items(block)
         if not items:
             continue
         count += len(items)
-        stage = re.search(r"\.stage\s*=\s*Stage::(\w+)", block)
-        sections.append(f"\n## {path.stem}\n\nStage `{stage.group(1) if stage else 'clean'}`, [source](../{path.relative_to(ROOT)}).\n")
+        name = f"{path.parent.name}/{path.stem}"
+        sections.append(f"\n## {name}\n\n[Source](../{path.relative_to(ROOT)}).\n")
         for item in items:
             sections += rule_lines(item, sets_of(item, block))
             for seed in value_of(item, "seeds").split():
-                covers.setdefault(seed, []).append(f"[{value_of(item, 'name')}](#{path.stem})")
+                covers.setdefault(seed, []).append(f"[{value_of(item, 'name')}](#{name.replace('/', '')})")
     head = [
         "# Rules\n",
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
-        "`approximate`: never on by default. Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's",
-        "sets of these names do (the [tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing and is",
-        "confluent: in whatever order its rules meet a graph, the result is the same graph.",
+        "`approximate`: never on by default. Folders are stages: `clean` makes graphs smaller and plainer, `fuse` finds one op in many,",
+        "`combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime. Sets: `tenon` is what the model",
+        "pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the [tables](#catalogues) say which rule does",
+        "what); `canonical` gives one spelling to each thing and is confluent: in whatever order its rules meet a graph, the result is the",
+        "same graph.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [

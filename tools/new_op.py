@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./dev new-op NAME: src/ops/onnx/NAME.cpp, an element-wise op that builds and passes its tests as it stands, ready to be changed."""
+"""./dev new-op NAME FAMILY: src/ops/FAMILY/NAME.cpp, an element-wise op that passes its tests as it stands, ready to be changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SKELETON = """\
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form_helpers.h"
-#include "ops/reference_helpers.h"
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
 
 namespace tenon::ops::op_{ident} {{
 
@@ -43,15 +43,35 @@ def newest_opset() -> str:
     return re.search(r"kNewestOpset\s*=\s*(\d+)", text).group(1)
 
 
+def families() -> list[str]:
+    """The folders that hold ops."""
+    ops = ROOT / "src/ops"
+    holding = {path.parent for path in ops.rglob("*.cpp") if re.search(r"^OP\(", path.read_text(encoding="utf-8"), re.MULTILINE)}
+    return sorted(str(folder.relative_to(ops)) for folder in holding)
+
+
+def asked_family(name: str, known: list[str]) -> str:
+    print(f"Which family is {name} of?\n  " + "\n  ".join(known))
+    return input("family: ").strip()
+
+
 def main() -> int:
-    if len(sys.argv) != 2 or not re.fullmatch(r"[A-Za-z][\w-]*", sys.argv[1]):
-        print("usage: ./dev new-op NAME      for instance: ./dev new-op HardSwish", file=sys.stderr)
+    words = sys.argv[1:]
+    known = families()
+    if not words or len(words) > 2 or not re.fullmatch(r"[A-Za-z][\w-]*", words[0]):
+        print("usage: ./dev new-op NAME FAMILY      for instance: ./dev new-op HardSwish elementwise/activation", file=sys.stderr)
         return 2
-    ident, name = snake(sys.argv[1]), camel(sys.argv[1])
-    path = ROOT / f"src/ops/onnx/{ident}.cpp"
-    if path.exists():
-        print(f"{path.relative_to(ROOT)} is there already", file=sys.stderr)
+    ident, name = snake(words[0]), camel(words[0])
+    family = words[1].rstrip("/") if len(words) == 2 else asked_family(name, known) if sys.stdin.isatty() else ""
+    if family not in known:
+        print(f"error: no family of ops\n  expected: {', '.join(known)}\n  found:    {family or 'none'}", file=sys.stderr)
+        print(f"  try:      ./dev new-op {words[0]} elementwise/activation", file=sys.stderr)
+        return 2
+    there = next((ROOT / "src/ops").rglob(f"{ident}.cpp"), None)
+    if there:
+        print(f"{there.relative_to(ROOT)} is there already", file=sys.stderr)
         return 1
+    path = ROOT / f"src/ops/{family}/{ident}.cpp"
     path.write_text(SKELETON.format(ident=ident, name=name, opset=newest_opset()), encoding="utf-8")
     print(f"{path.relative_to(ROOT)}: say what {name} takes and computes (docs/add-an-op.md), then ./dev test ops && ./dev docs")
     return 0

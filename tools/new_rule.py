@@ -22,16 +22,22 @@ class Kind(NamedTuple):
 
 
 CPP_THEN = "./dev test rules && ./dev docs"
+STAGES = {
+    "clean": "makes graphs smaller or more uniform and never hides structure",
+    "fuse": "recognises one op in many",
+    "combine": "joins fused ops, moves data layout",
+    "onnxruntime": "says the finished graph in the ops of ONNX Runtime",
+}
 KINDS = {
-    "equation": Kind("one line says it", {"src/rules/NAME.cpp": "equation.cpp", "tests/rules/NAME.tn": "rule.tn"}, CPP_THEN),
+    "equation": Kind("one line says it", {"src/rules/FOLDER/NAME.cpp": "equation.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"}, CPP_THEN),
     "builder": Kind(
         "values meet more than once, or one side is long: two functions over the graph builder",
-        {"src/rules/NAME.cpp": "builder.cpp", "tests/rules/NAME.tn": "rule.tn"},
+        {"src/rules/FOLDER/NAME.cpp": "builder.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"},
         CPP_THEN,
     ),
     "code": Kind(
         "a decision that no equation can say: match and rewrite",
-        {"src/rules/NAME.cpp": "code.cpp", "tests/rules/NAME.tn": "rule.tn"},
+        {"src/rules/FOLDER/NAME.cpp": "code.cpp", "tests/rules/FOLDER/NAME.tn": "rule.tn"},
         CPP_THEN,
     ),
     "file": Kind(
@@ -45,7 +51,8 @@ KINDS = {
         "./dev test python",
     ),
 }
-EPILOG = "kinds:\n" + "".join(f"  {name:<10}{kind.when}\n{'':<12}{', '.join(kind.files)}\n" for name, kind in KINDS.items())
+EPILOG = "stages (FOLDER, of rules in C++):\n" + "".join(f"  {name:<12}{what}\n" for name, what in STAGES.items())
+EPILOG += "\nkinds:\n" + "".join(f"  {name:<10}{kind.when}\n{'':<12}{', '.join(kind.files)}\n" for name, kind in KINDS.items())
 EPILOG += "\nfor instance:\n  ./dev new-rule fold_sign\n  ./dev new-rule fold_sign --kind builder\n\nhow to go on: docs/add-a-rule.md\n"
 
 
@@ -73,14 +80,14 @@ def check_name(name: str, kind: str) -> None:
         )
     if kind not in ("equation", "builder", "code"):
         return
-    for path in sorted((ROOT / "src/rules").glob("*.cpp")):
+    for path in sorted((ROOT / "src/rules").glob("*/*.cpp")):
         if f'.name = "{name}"' in path.read_text(encoding="utf-8"):
             known = path.relative_to(ROOT)
             raise Mistake(f"there is a rule {name} already", "a new name", f"{name}, in {known}", f"another name, or edit {known}", 1)
 
 
-def paths_of(name: str, kind: Kind) -> dict[Path, str]:
-    paths = {ROOT / path.replace("NAME", name): skeleton for path, skeleton in kind.files.items()}
+def paths_of(name: str, stage: str, kind: Kind) -> dict[Path, str]:
+    paths = {ROOT / path.replace("NAME", name).replace("FOLDER", stage): skeleton for path, skeleton in kind.files.items()}
     for path in paths:
         if path.exists():
             found = f"{path.relative_to(ROOT)}, which is there already"
@@ -88,15 +95,16 @@ def paths_of(name: str, kind: Kind) -> dict[Path, str]:
     return paths
 
 
-def write(name: str, kind_name: str) -> None:
+def write(name: str, stage: str, kind_name: str) -> None:
     if kind_name not in KINDS:
         near = difflib.get_close_matches(kind_name, KINDS, 1, 0.4)
         raise Mistake("there is no such kind of rule", ", ".join(KINDS), kind_name, f"--kind {near[0] if near else 'equation'}")
     check_name(name, kind_name)
     kind = KINDS[kind_name]
-    for path, skeleton in paths_of(name, kind).items():
+    for path, skeleton in paths_of(name, stage, kind).items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text((SKELETONS / skeleton).read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
+        text = (SKELETONS / skeleton).read_text(encoding="utf-8").replace("NAME", name).replace("FOLDER", stage)
+        path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))
     print(f"say your rule and its cases (docs/add-a-rule.md), then {kind.then}")
 
@@ -107,9 +115,10 @@ def main() -> int:
     )
     parser.add_argument("name", metavar="NAME", help="of the rule and of its files, in snake case")
     parser.add_argument("--kind", default="equation", metavar="KIND", help=f"{', '.join(KINDS)} (default: %(default)s)")
+    parser.add_argument("--stage", default="clean", choices=STAGES, help="when the rule runs (default: %(default)s)")
     options = parser.parse_args()
     try:
-        write(options.name, options.kind)
+        write(options.name, options.stage, options.kind)
     except Mistake as mistake:
         print(mistake, file=sys.stderr)
         return mistake.status

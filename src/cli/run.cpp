@@ -9,8 +9,8 @@
 #include <new>
 
 #include "base/escaped.h"
-#include "cli/console.h"
-#include "cli/verb.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
 
 namespace tenon::cli {
 namespace {

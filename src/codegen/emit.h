@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/result.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 namespace tenon::codegen {
 

@@ -12,7 +12,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/reference/device/reference.h"
 #include "base/threads.h"
-#include "codegen/plan.h"
+#include "codegen/loops/plan.h"
 #include "compiler/lower.h"
 #include "ir/port_names.h"
 #include "passes/pipeline.h"

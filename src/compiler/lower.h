@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "codegen/emit.h"
-#include "codegen/nest.h"
+#include "codegen/loops/nest.h"
 #include "program/build.h"
 
 namespace tenon::compiler {

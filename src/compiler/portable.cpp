@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::compiler {
 

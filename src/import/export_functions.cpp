@@ -8,7 +8,7 @@
 #include "import/onnx_support.h"
 #include "import/proto_writer.h"
 #include "ir/builder.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::import {
 

@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "import/export_writer.h"
-#include "ops/op.h"
-#include "ops/schema.h"
+#include "ops/core/op.h"
+#include "ops/core/schema.h"
 
 namespace tenon::import {
 namespace {

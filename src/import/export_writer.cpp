@@ -7,7 +7,7 @@
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
 #include "ir/text.h"
-#include "ops/schema.h"
+#include "ops/core/schema.h"
 
 namespace tenon::import {
 

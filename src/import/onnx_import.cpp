@@ -4,8 +4,8 @@
 #include "files/mapped_file.h"
 #include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
-#include "import/onnx_settle.h"
-#include "ops/op.h"
+#include "import/onnx_upgrade.h"
+#include "ops/core/op.h"
 
 namespace tenon::import {
 namespace {
@@ -32,11 +32,11 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   GraphMaker maker(functions, types, tensors, options.limits);
   if (options.metadata) maker.keep_metadata();
   TRY(maker.make(model, *out.graph));
-  Settler settler(maker.notes(), types);
-  TRY(settler.settle(*out.graph));
+  GraphUpgrader upgrader(maker.notes(), types);
+  TRY(upgrader.upgrade_graph(*out.graph));
   const auto& warned = maker.warnings();
   out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
-  for (std::string& w : TRY(settler.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
+  for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
   return out;
 }
 

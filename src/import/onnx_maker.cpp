@@ -8,8 +8,8 @@
 
 #include "import/onnx_order.h"
 #include "import/onnx_parse.h"
-#include "ops/op.h"
-#include "ops/schema.h"
+#include "ops/core/op.h"
+#include "ops/core/schema.h"
 
 namespace tenon::import {
 namespace {

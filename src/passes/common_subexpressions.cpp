@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "passes/passes.h"
-#include "rewrite/replace.h"
+#include "rewrite/driver/replace.h"
 
 namespace tenon::passes {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 #include "passes/fold_lazy.h"
 #include "passes/passes.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::passes {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "ir/graph.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::passes {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "passes/passes.h"
-#include "rewrite/isolate.h"
+#include "rewrite/driver/isolate.h"
 
 namespace tenon::passes {
 namespace {

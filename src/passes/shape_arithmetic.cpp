@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/passes.h"
-#include "rewrite/driver.h"
-#include "rewrite/replace.h"
+#include "rewrite/driver/driver.h"
+#include "rewrite/driver/replace.h"
 
 namespace tenon::passes {
 namespace {
@@ -22,7 +22,7 @@ std::optional<Tensor> known_elements(const ir::Value& value) {
   return std::move(*tensor);
 }
 
-bool settle(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
+bool replace_by_constants(Graph& graph, ir::NodeId node, rewrite::Journal& journal) {
   bool changed = false;
   for (size_t i = 0; i < graph.node(node).outputs.size(); ++i) {
     const ir::ValueId out = graph.node(node).outputs[i];
@@ -47,7 +47,7 @@ Result<bool> shape_arithmetic(Graph& graph, Context& context) {
   const rewrite::NameSet& keep = context.options.rewriting.keep;
   for (ir::NodeId node : graph.nodes()) {
     if (!rewrite::is_kept(graph, node, keep) && graph.node(node).op->deterministic && !graph.node(node).op->has_effects)
-      changed |= settle(graph, node, journal);
+      changed |= replace_by_constants(graph, node, journal);
     for (size_t i = 0; i < graph.node(node).bodies.size(); ++i) changed |= TRY(shape_arithmetic(graph.body(node, i), context));
   }
   graph.set_listener(outer);

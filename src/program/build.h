@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/lower/kernel.h"
 #include "ir/graph.h"
 #include "runtime/program.h"
 

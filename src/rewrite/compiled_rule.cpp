@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "rewrite/equation_parser.h"
-#include "rewrite/pattern_graph.h"
+#include "rewrite/equation/parser.h"
+#include "rewrite/equation/pattern_graph.h"
 
 namespace tenon::rewrite {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rewrite/equation.h"
+#include "rewrite/equation/equation.h"
 #include "rewrite/rule.h"
 
 namespace tenon::rewrite {

@@ -68,17 +68,15 @@ struct Rule {
   std::string_view seeds = {};
 };
 
-/// What one file src/rules/NAME.cpp defines.
+/// What one file src/rules/FOLDER/NAME.cpp defines. The folder says when its rules run.
 struct RuleList {
-  Stage stage = Stage::clean;
   /// tenon: the model pipeline's own; default, onnxruntime: yobx's catalogues (onnxruntime_cuda: of the latter what the CPU build has no
   /// kernel for); canonical: one spelling for each thing.
   std::string_view sets = "tenon";
   std::initializer_list<Rule> rules;
 };
 
-/// `RULES(transpose) {.stage = Stage::clean, .rules = {{...}, {...}}};` in src/rules/transpose.cpp,
-/// inside `namespace tenon::rules::rules_transpose`.
+/// `RULES(clean_transpose) {.rules = {{...}, {...}}};` in src/rules/clean/transpose.cpp, inside `namespace tenon::rules::clean_transpose`.
 #define RULES(IDENT)                                     \
   extern const ::tenon::rewrite::RuleList rules_##IDENT; \
   constinit const ::tenon::rewrite::RuleList rules_##IDENT

@@ -52,7 +52,7 @@ Error Control::misfit(size_t result, const Sizes& expected, const Sizes& found) 
 }
 
 /// Result `result` is `from`: brought to its place, or kept.
-Result<void> Control::settle(size_t result, const Tensor& from, const Place& place) {
+Result<void> Control::store_result(size_t result, const Tensor& from, const Place& place) {
   if (place.memory == nullptr) {
     results_[result] = TRY(owned(from));
     return {};
@@ -74,7 +74,7 @@ Result<void> Control::branch(std::span<const Tensor> operands, std::span<const i
     if (places[k].memory && count) body.bind(k, places[k].memory, static_cast<size_t>(bytes_of(port.dtype, *count)));
   }
   const auto results = TRY(body.run(operands.subspan(first, programs_[chosen]->inputs.size()), outer, options));
-  for (size_t k = 0; k < places.size(); ++k) TRY(settle(k, results[k], places[k]));
+  for (size_t k = 0; k < places.size(); ++k) TRY(store_result(k, results[k], places[k]));
   return {};
 }
 
@@ -123,7 +123,7 @@ Result<void> Control::keep_row(size_t result, int64_t iteration, const Tensor& r
 
 Result<void> Control::finish(int64_t iterations, std::span<const Place> places) {
   const size_t carried = step_.carried;
-  for (size_t k = 0; k < carried; ++k) TRY(settle(k, inputs_[kLoopFormals + k], places[k]));
+  for (size_t k = 0; k < carried; ++k) TRY(store_result(k, inputs_[kLoopFormals + k], places[k]));
   for (size_t k = carried; k < places.size(); ++k) {
     if (places[k].memory == nullptr) {
       results_[k] = TRY(stacked(k, iterations));

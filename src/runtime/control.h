@@ -38,7 +38,7 @@ class Control {
   Result<bool> iterate(int64_t iteration, std::span<const int64_t> outer, std::span<const Place> places, const RunOptions& options);
   Result<void> keep_row(size_t scan, int64_t iteration, const Tensor& row, const Place& place);
   Result<void> finish(int64_t iterations, std::span<const Place> places);
-  Result<void> settle(size_t result, const Tensor& from, const Place& place);
+  Result<void> store_result(size_t result, const Tensor& from, const Place& place);
   Result<Tensor> stacked(size_t scan, int64_t iterations) const;
   Error misfit(size_t result, const Sizes& expected, const Sizes& found) const;
 

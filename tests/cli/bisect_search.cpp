@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bisect_search.h"
+#include "cli/compare/bisect_search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/excerpt.h"
+#include "cli/rewrite/excerpt.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/judge.h"
+#include "cli/compare/judge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/measure.h"
+#include "cli/bench/measure.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "cli/memory_stream.h"
+#include "cli/bench/memory_stream.h"
 
 namespace tenon::cli {
 namespace {

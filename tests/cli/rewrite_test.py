@@ -109,11 +109,14 @@ class Rewrite(unittest.TestCase):
         self.assertEqual(self.rewrite("--order", "sweep")["nodes_after"], 3)
 
     def test_several_sets_are_joined_and_taken_away_from(self):
-        both = told("rewrite", self.model, "--rules", "activation", "--rules", "transpose")
-        self.assertEqual(both["nodes_after"], told("rewrite", self.model, "--rules", "activation+transpose")["nodes_after"])
-        names = [{r["name"] for r in told("rewrite", self.model, "--rules", e)["rules"]} for e in ("activation", "transpose")]
+        both = told("rewrite", self.model, "--rules", "fuse/activation", "--rules", "clean/transpose")
+        self.assertEqual(both["nodes_after"], told("rewrite", self.model, "--rules", "fuse/activation+clean/transpose")["nodes_after"])
+        names = [{r["name"] for r in told("rewrite", self.model, "--rules", e)["rules"]} for e in ("fuse/activation", "clean/transpose")]
         self.assertEqual({r["name"] for r in both["rules"]}, names[0] | names[1])
-        for less in (["--rules", "activation+transpose-gelu_erf"], ["--rules", "activation+transpose", "--rules=-gelu_erf"]):
+        for less in (
+            ["--rules", "fuse/activation+clean/transpose-gelu_erf"],
+            ["--rules", "fuse/activation+clean/transpose", "--rules=-gelu_erf"],
+        ):
             self.assertEqual({r["name"] for r in told("rewrite", self.model, *less)["rules"]}, (names[0] | names[1]) - {"gelu_erf"})
 
     def test_an_opset_may_be_asked_for(self):

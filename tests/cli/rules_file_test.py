@@ -33,7 +33,7 @@ class RulesFile(unittest.TestCase):
 
     def test_a_file_and_a_set_are_joined(self):
         self.rules.write_text(RIGHT)
-        rules = {r["name"] for r in told("rewrite", self.model, "--rules", "activation", "--rules", self.rules)["rules"]}
+        rules = {r["name"] for r in told("rewrite", self.model, "--rules", "fuse/activation", "--rules", self.rules)["rules"]}
         self.assertLessEqual({"gelu_erf", "turned_back"}, rules)
 
     def test_a_broken_file_is_named_with_line_and_column(self):

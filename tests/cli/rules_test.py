@@ -23,7 +23,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(everything - less, {"gelu_erf"})
 
     def test_list_is_a_table_for_people(self):
-        lines = tenon("rules", "list", "activation").stdout.splitlines()
+        lines = tenon("rules", "list", "fuse/activation").stdout.splitlines()
         self.assertRegex(lines[0], r"^rule +set +numerics +stage +")
         self.assertEqual(lines[-1], f"{len(lines) - 2} rules")
 
@@ -31,7 +31,7 @@ class Rules(unittest.TestCase):
         text = tenon("rules", "show", "gelu_erf").stdout
         self.assertIn("=> Gelu(?x)", text)
         self.assertIn("reassociating", text)
-        self.assertIn("src/rules/activation.cpp", text)
+        self.assertIn("src/rules/fuse/activation.cpp", text)
 
     def test_show_tells_where_code_starts(self):
         text = tenon("rules", "show", "cast_chain").stdout
@@ -39,7 +39,7 @@ class Rules(unittest.TestCase):
 
     def test_show_takes_any_name_that_a_rule_goes_by(self):
         rules = told("rules", "list")["rules"]
-        self.assertEqual({r["file"] for r in told("rules", "show", "cast")["rules"]}, {"src/rules/cast.cpp"})
+        self.assertEqual({r["file"] for r in told("rules", "show", "clean/cast")["rules"]}, {"src/rules/clean/cast.cpp"})
         for rule in rules:
             for seed in rule["seeds"][:1]:
                 with self.subTest(rule["name"], seed=seed):
@@ -56,7 +56,7 @@ class Rules(unittest.TestCase):
         self.assertGreater(rule["instances"], 0)
         self.assertLessEqual({"constant", "op", "domain", "user", "output", "variable"}, rule["refused_by_kind"].keys())
         self.assertIn("Erf", rule["example"])
-        rules = told("rules", "test", "clip")["rules"]
+        rules = told("rules", "test", "clean/clip")["rules"]
         self.assertEqual({r["name"]: r["code"] for r in rules}["clip_clip"], True)
         self.assertEqual({r["name"]: r["code"] for r in rules}["clip_relu"], False)
         self.assertIn("no tests follow from code", tenon("rules", "test", "clip_clip").stdout)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/trace.h"
+#include "cli/bench/trace.h"
 
 #include <gtest/gtest.h>
 

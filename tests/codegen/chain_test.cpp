@@ -6,10 +6,10 @@
 #include <set>
 
 #include "codegen/emit.h"
-#include "codegen/inline.h"
-#include "codegen/kernel.h"
+#include "codegen/loops/inline.h"
+#include "codegen/lower/kernel.h"
 #include "ir/text.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::codegen {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
-#include "ops/sample.h"
+#include "ops/core/op.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 #include "plan_run.h"
 
 namespace tenon::codegen {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "codegen/tiles.h"
+#include "codegen/lower/tiles.h"
 #include "tile_run.h"
 
 namespace tenon::codegen {

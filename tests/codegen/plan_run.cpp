@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::codegen {
 

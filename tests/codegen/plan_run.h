@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/lower/kernel.h"
 #include "tile_run.h"
 
 namespace tenon::codegen {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "codegen/nest.h"
+#include "codegen/loops/nest.h"
 #include "ir/text.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::codegen {
 namespace {

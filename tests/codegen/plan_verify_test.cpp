@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "codegen/plan.h"
-#include "codegen/plan_verify.h"
+#include "codegen/loops/plan.h"
+#include "codegen/loops/plan_verify.h"
 #include "ir/text.h"
-#include "ops/op.h"
-#include "ops/sample.h"
+#include "ops/core/op.h"
+#include "ops/core/sample.h"
 
 namespace tenon::codegen {
 namespace {

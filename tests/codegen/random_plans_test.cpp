@@ -11,10 +11,10 @@
 #include <numeric>
 #include <random>
 
-#include "codegen/plan.h"
+#include "codegen/loops/plan.h"
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 #include "plan_run.h"
 
 namespace tenon::codegen {

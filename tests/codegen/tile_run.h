@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "codegen/tile_scalar.h"
+#include "codegen/tile/scalar.h"
 #include "runtime/kernel.h"
 
 namespace tenon::codegen {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "helpers.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
 
 namespace tenon::compiler {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "helpers.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler::testing {
 namespace {

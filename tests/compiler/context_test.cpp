@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "helpers.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/reference/device/reference.h"
 #include "compiler/save.h"
 #include "helpers.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
 #include "runtime/load.h"
 
 namespace tenon::compiler {

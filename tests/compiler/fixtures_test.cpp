@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine files that earlier versions wrote (tools/make_engine_fixtures.py): they load, and give what they gave.
+// Engine files that earlier versions wrote (tools/models/make_engine_fixtures.py): they load, and give what they gave.
 #include <gtest/gtest.h>
 
 #include <filesystem>

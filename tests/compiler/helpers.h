@@ -7,7 +7,7 @@
 
 #include "compiler/compile.h"
 #include "ir/text.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 #include "weather.h"
 
 namespace tenon::compiler::testing {

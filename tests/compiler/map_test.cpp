@@ -4,7 +4,7 @@
 
 #include "helpers.h"
 #include "ir/literal.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests that ONNX's package brings: import, compile, run, compare. The folder comes from tools/make_node_tests.py. Each test runs in
+// The tests that ONNX's package brings: import, compile, run, compare. The folder comes from tools/models/make_node_tests.py. Each test runs in
 // a child process, so that a crash or an endless loop counts as one failure and the others go on.
 #include <poll.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 #include "import/onnx_import.h"
 #include "import/onnx_parse.h"
 #include "import/onnx_tensor.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::compiler {
 namespace {
@@ -321,7 +321,7 @@ int main_of(int argc, char** argv) {
   std::string folder, filter, expected;
   std::vector<int> levels;
   size_t jobs = 2;
-  app.add_option("DIR", folder, "folder made by tools/make_node_tests.py")->required();
+  app.add_option("DIR", folder, "folder made by tools/models/make_node_tests.py")->required();
   app.add_option("--opt", levels, "optimisation level; may stand several times (default: 0 and 3)");
   app.add_option("--filter", filter, "only tests whose names contain this");
   app.add_option("--expected", expected, "list of the tests that do not pass (default: none)");

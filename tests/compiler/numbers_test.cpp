@@ -5,7 +5,7 @@
 
 #include "../ops/edge_numbers.h"
 #include "helpers.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 #include "passes/passes.h"
 #include "passes/rules_of.h"
 

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "backends/cpu/cpu.h"
-#include "codegen/nest.h"
-#include "ops/sample.h"
+#include "codegen/loops/nest.h"
+#include "ops/core/sample.h"
 
 namespace tenon::compiler {
 namespace {

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "helpers.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 #include "seeds.h"
 
 namespace tenon::compiler {

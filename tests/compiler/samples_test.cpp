@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "helpers.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler {
 namespace {

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "helpers.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::compiler {
 namespace {

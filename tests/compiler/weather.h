@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/threads.h"
-#include "codegen/plan.h"
+#include "codegen/loops/plan.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"

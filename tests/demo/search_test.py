@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "examples/demo"))
 
 import demo  # noqa: E402
 import demo_engines  # noqa: E402

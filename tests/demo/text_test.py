@@ -10,7 +10,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXTS = Path(__file__).resolve().parent / "texts"
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "examples/demo"))
 
 import demo  # noqa: E402
 import demo_page  # noqa: E402

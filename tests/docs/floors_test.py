@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_floors.py finds what is out of place, and nothing else."""
+"""tools/check/floors.py finds what is out of place, and nothing else."""
 
 import sys
 import tempfile
@@ -7,9 +7,9 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/check"))
 
-import check_floors  # noqa: E402
+import floors  # noqa: E402
 
 
 def problems(path: str, include: str) -> list[str]:
@@ -17,18 +17,18 @@ def problems(path: str, include: str) -> list[str]:
         file = Path(name) / path
         file.parent.mkdir(parents=True)
         file.write_text(f"// a line\n#include {include}\n", encoding="utf-8")
-        return check_floors.problems_of(file, Path(name))
+        return floors.problems_of(file, Path(name))
 
 
 class Floors(unittest.TestCase):
     def test_lower_floors_and_libraries_may_be_included(self):
         for path, include in [
-            ("src/rules/a.cpp", '"ops/op.h"'),
+            ("src/rules/a.cpp", '"ops/core/op.h"'),
             ("src/rules/a.cpp", '"rules/helpers/shapes.h"'),
             ("src/ir/a.cpp", "<vector>"),
-            ("src/ops/registry.cpp", '"tenon/ops_list.inc"'),
+            ("src/ops/core/registry.cpp", '"tenon/ops_list.inc"'),
             ("src/backends/cpu/cpu.cpp", '"backends/cpu/device/x.h"'),
-            ("src/backends/reference/device/a.cpp", '"ops/op.h"'),
+            ("src/backends/reference/device/a.cpp", '"ops/core/op.h"'),
             ("src/codegen/llvm/a.cpp", "<llvm/IR/IRBuilder.h>"),
             ("src/compiler/a.cpp", '"backends/cpu/cpu.h"'),
             ("src/api/state.h", '"tenon/tenon.h"'),
@@ -51,9 +51,9 @@ class Floors(unittest.TestCase):
     def test_the_run_side_knows_no_compiler(self):
         for path, include in [
             ("src/runtime/a.cpp", '"ir/graph.h"'),
-            ("src/backends/cpu/device/a.cpp", '"ops/op.h"'),
+            ("src/backends/cpu/device/a.cpp", '"ops/core/op.h"'),
             ("src/backends/cpu/device/a.cpp", '"backends/cpu/cpu.h"'),
-            ("src/backends/reference/device/a.cpp", '"codegen/nest.h"'),
+            ("src/backends/reference/device/a.cpp", '"codegen/loops/nest.h"'),
             ("src/api/engine.cpp", '"compiler/compile.h"'),
             ("include/tenon/tenon.h", '"base/dtype.h"'),
             ("src/cli/a.cpp", '"api/state.h"'),
@@ -61,7 +61,7 @@ class Floors(unittest.TestCase):
             self.assertEqual(len(problems(path, include)), 1, f"{path} {include}")
 
     def test_the_tree_keeps_to_them(self):
-        self.assertEqual([p for s in check_floors.sources(ROOT) for p in check_floors.problems_of(s, ROOT)], [])
+        self.assertEqual([p for s in floors.sources(ROOT) for p in floors.problems_of(s, ROOT)], [])
 
 
 if __name__ == "__main__":

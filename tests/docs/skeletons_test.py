@@ -35,9 +35,10 @@ class Skeletons(unittest.TestCase):
     def setUp(self):
         """An empty tree, which holds only what the tools read."""
         self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for made in ("src/ops/onnx", "src/rules", "tests/rules", "src/import"):
+        for made in ("src/ops/shape", "src/rules", "tests/rules", "src/import"):
             (self.root / made).mkdir(parents=True)
         shutil.copy(ROOT / "src/import/onnx_schema.h", self.root / "src/import")
+        shutil.copy(ROOT / "src/ops/shape/identity.cpp", self.root / "src/ops/shape")
 
     def tool(self, module, *words: str) -> tuple[int, str]:
         """Runs the tool in the tree; its status and what it complains of."""
@@ -60,9 +61,12 @@ class Skeletons(unittest.TestCase):
         return out
 
     def test_a_new_op(self):
-        self.assertEqual(self.tool(new_op, "SomeNewOp"), (0, ""))
-        self.assertEqual(self.tool(new_op, "SomeNewOp")[0], 1, "a file that is there is never overwritten")
-        self.compiled(self.root / "src/ops/onnx/some_new_op.cpp")
+        self.assertEqual(self.tool(new_op, "SomeNewOp", "shape"), (0, ""))
+        self.assertEqual(self.tool(new_op, "SomeNewOp", "shape")[0], 1, "a file that is there is never overwritten")
+        status, told = self.tool(new_op, "AnotherOp", "shpae")
+        self.assertEqual(status, 2)
+        self.assertIn("expected: shape", told)
+        self.compiled(self.root / "src/ops/shape/some_new_op.cpp")
 
     def test_rules_in_cpp_pass_their_cases(self):
         names = [f"some_{kind}" for kind in CPP]
@@ -70,13 +74,13 @@ class Skeletons(unittest.TestCase):
             self.new_rule(name, kind)
         registered = self.root / "generated/tenon/rules_list.inc"  # before the build's, so that these are all the rules
         registered.parent.mkdir(parents=True)
-        registered.write_text("".join(f"TENON_ENTRY({name})\n" for name in names))
-        sources = [self.root / f"src/rules/{name}.cpp" for name in names] + [ROOT / "src/rules/registry/registry.cpp"]
+        registered.write_text("".join(f"TENON_ENTRY(clean, {name})\n" for name in names))
+        sources = [self.root / f"src/rules/clean/{name}.cpp" for name in names] + [ROOT / "src/rules/registry/registry.cpp"]
         objects = [self.compiled(source) for source in sources]
         objects.append(self.compiled(ROOT / "tests/rules/run.cpp", f'-DTENON_TEST_DATA="{self.root}/tests/rules"'))
         self.passes(ran("clang++-22", *objects, *LIBRARIES, "-o", self.root / "test_rules"))
         said = self.passes(ran(self.root / "test_rules"))
-        cases = sum((self.root / f"tests/rules/{name}.tn").read_text().count("case: ") for name in names)
+        cases = sum((self.root / f"tests/rules/clean/{name}.tn").read_text().count("case: ") for name in names)
         self.assertGreaterEqual(cases, 3 * len(CPP))
         self.assertEqual(said.count("[       OK ] Text/RuleText.Rewrites/"), cases)
 

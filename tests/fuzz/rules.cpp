@@ -6,9 +6,9 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
-#include "rewrite/rules_file.h"
+#include "ops/core/op.h"
+#include "rewrite/driver/driver.h"
+#include "rewrite/equation/rules_file.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::fuzz {
 

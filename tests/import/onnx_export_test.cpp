@@ -8,7 +8,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "model_bytes.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::import::testing {
 namespace {

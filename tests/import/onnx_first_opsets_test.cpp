@@ -7,8 +7,8 @@
 
 #include "import/onnx_import.h"
 #include "model_bytes.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::import::testing {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_models OUT DOMAIN...: the samples of all ops of the domains as models of one node, for tools/check_ort_ops.py. A case K gives
+// op_models OUT DOMAIN...: the samples of all ops of the domains as models of one node, for tools/check/ort_ops.py. A case K gives
 //   OUT/K.onnx             the node; operands that the sample gives values are initializers
 //   OUT/K.npz              inputs in0, in1, ... and, by the reference, outputs out0, out1, ...
 //   a line of cases.jsonl  {"case", "op", "sample"}
@@ -11,8 +11,8 @@
 
 #include "files/npz.h"
 #include "import/onnx_export.h"
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::import {
 namespace {

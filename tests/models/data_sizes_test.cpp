@@ -4,8 +4,8 @@
 
 #include "compiler/compile.h"
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::tests {
 namespace {

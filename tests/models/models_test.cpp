@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as PyTorch's exporters write them (tools/make_models.py), without their weights (tools/strip_weights.py): imported, compiled,
+// Graphs as PyTorch's exporters write them (tools/models/make_models.py), without their weights (tools/models/strip_weights.py): imported, compiled,
 // run, and compared with the evaluation by reference in fp64 of the graph as it was imported.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "compiler/compile.h"
 #include "import/onnx_export.h"
 #include "import/onnx_import.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 #include "passes/pipeline.h"
 #include "weights.h"
 

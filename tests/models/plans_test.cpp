@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "backends/cpu/cpu.h"
-#include "codegen/plan_verify.h"
+#include "codegen/loops/plan_verify.h"
 #include "import/onnx_import.h"
 #include "passes/pipeline.h"
 #include "weights.h"

@@ -9,9 +9,9 @@
 
 #include "import/onnx_import.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
+#include "rewrite/driver/driver.h"
 #include "rules/registry/registry.h"
 #include "weights.h"
 

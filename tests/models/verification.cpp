@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rewrite that the pipeline makes in the models is run beside what it replaces.
-#include "rewrite/verification.h"
+#include "rewrite/verify/verification.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 
 namespace tenon::tests {
 
-/// Writes `folder`/weights.bin for a model that tools/strip_weights.py made: seeded numbers under which a mistake shows (unit gain for
+/// Writes `folder`/weights.bin for a model that tools/models/strip_weights.py made: seeded numbers under which a mistake shows (unit gain for
 /// matrices and kernels, scales of norms around 1). Errors: those of the ONNX parser; write_failed; not_supported for other types than f32.
 Result<void> write_weights(const std::filesystem::path& model, const std::filesystem::path& folder);
 

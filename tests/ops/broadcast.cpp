@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/infer_helpers.h"
+#include "ops/infer/infer.h"
 
 namespace tenon::ops {
 namespace {

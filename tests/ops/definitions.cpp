@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::ops {
 namespace {

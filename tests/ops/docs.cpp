@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "ops/sample.h"
+#include "ops/core/sample.h"
 
 namespace tenon::ops {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
-#include "ops/verify.h"
+#include "ops/core/op.h"
+#include "ops/core/verify.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::ops {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "edge_numbers.h"
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::ops {
 namespace {

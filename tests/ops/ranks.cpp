@@ -3,8 +3,8 @@
 // that no size can be. Each gives results or one error.
 #include <gtest/gtest.h>
 
-#include "ops/evaluate.h"
-#include "ops/sample.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::ops {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/interpret.h"
-#include "ops/sample.h"
-#include "ops/verify.h"
+#include "ops/core/sample.h"
+#include "ops/core/verify.h"
+#include "ops/reference/evaluate.h"
+#include "ops/reference/interpret.h"
 
 namespace tenon::ops {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/interpret.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
+#include "ops/reference/interpret.h"
 
 namespace tenon::ops {
 namespace {

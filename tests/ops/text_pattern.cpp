@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/text_pattern.h"
+#include "ops/text/pattern.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 #include "passes/pipeline.h"
 #include "passes/rules_of.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 #include "program/opaque_text.h"
 
 namespace tenon::tests {

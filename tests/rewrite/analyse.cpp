@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that look and do not touch.
-#include "rewrite/analyse.h"
+#include "rewrite/driver/analyse.h"
 
 #include <stdexcept>
 

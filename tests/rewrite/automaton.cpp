@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decision tree may send away only what the search would refuse, and must send away what differs anywhere.
-#include "rewrite/automaton.h"
+#include "rewrite/driver/automaton.h"
 
 #include <fmt/format.h>
 

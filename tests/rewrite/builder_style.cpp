@@ -2,8 +2,8 @@
 // Rules whose two sides are functions over the graph builder.
 #include "helpers.h"
 #include "ir/builder.h"
-#include "rewrite/self_test.h"
-#include "rewrite/why.h"
+#include "rewrite/self_test/self_test.h"
+#include "rewrite/why/why.h"
 
 namespace tenon::tests {
 namespace {

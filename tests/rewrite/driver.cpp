@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 
 #include <stdexcept>
 

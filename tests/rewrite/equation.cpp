@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/equation.h"
+#include "rewrite/equation/equation.h"
 
 #include "helpers.h"
 

@@ -9,8 +9,8 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
+#include "ops/core/op.h"
+#include "rewrite/driver/driver.h"
 
 namespace tenon::tests {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that take the process down with them, run in a child.
-#include "rewrite/isolate.h"
+#include "rewrite/driver/isolate.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/pattern_graph.h"
+#include "rewrite/equation/pattern_graph.h"
 
 #include "helpers.h"
 #include "ir/builder.h"

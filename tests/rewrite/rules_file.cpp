@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/rules_file.h"
+#include "rewrite/equation/rules_file.h"
 
 #include <fmt/format.h>
 
 #include "helpers.h"
-#include "rewrite/functions.h"
+#include "rewrite/equation/functions.h"
 
 namespace tenon::tests {
 namespace {
@@ -128,7 +128,7 @@ TEST(RulesFile, TheCallerAddsPredicates) {
   rewrite::Names names;
   auto odd = std::make_shared<rewrite::NamedFunction>();
   odd->name = "odd_rank";
-  odd->call = [](const rewrite::Match& m, std::span<const rewrite::Datum> a) -> rewrite::Answer {
+  odd->call = [](const rewrite::Match& m, std::span<const rewrite::TermValue> a) -> rewrite::Answer {
     const auto rank = m.rank(std::get<ir::ValueId>(a[0]));
     return rank ? rewrite::Answer(rewrite::truth(*rank % 2 == 1)) : std::nullopt;
   };

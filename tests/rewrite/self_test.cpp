@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/self_test.h"
+#include "rewrite/self_test/self_test.h"
 
 #include "helpers.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that are wrong on purpose, each in one way that reviews miss, and what verification makes of them.
-#include "rewrite/verification.h"
+#include "rewrite/verify/verification.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewrite/why.h"
+#include "rewrite/why/why.h"
 
 #include "helpers.h"
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "ir/graph.h"
-#include "rewrite/driver.h"
+#include "rewrite/driver/driver.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::tests {
@@ -30,7 +30,7 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
     const auto starts = [&](std::string_view key) { return line.starts_with(key); };
     if (starts("#")) continue;
     if (starts("case:")) {
-      cases.push_back({.file = path.stem().string(), .name = line.substr(6)});
+      cases.push_back({.file = path.parent_path().filename() / path.stem(), .name = line.substr(6)});
       into = nullptr;
     } else if (starts("rules:")) {
       cases.back().rules = line.substr(7);
@@ -52,11 +52,11 @@ inline std::vector<Case> read_cases(const std::filesystem::path& path) {
   return cases;
 }
 
-/// Those of every file of the folder, sorted by its name.
+/// Those of every file FOLDER/NAME.tn, sorted by folder and name.
 inline std::vector<Case> all_cases(const std::filesystem::path& folder) {
   std::vector<Case> out;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".tn") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const auto& file : files)

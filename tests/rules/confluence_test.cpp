@@ -6,7 +6,7 @@
 #include "canonical.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
+#include "ops/reference/evaluate.h"
 #include "random_graphs.h"
 
 namespace tenon::tests {

@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "ops/op.h"
-#include "rewrite/self_test.h"
+#include "ops/core/op.h"
+#include "rewrite/self_test/self_test.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::tests {

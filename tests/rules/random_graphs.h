@@ -6,7 +6,7 @@
 
 #include "cases.h"
 #include "ir/builder.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 namespace tenon::tests {
 

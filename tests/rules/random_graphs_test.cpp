@@ -5,8 +5,8 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 #include "random_graphs.h"
 
 namespace tenon::tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rule_models FOLDER PREFIX OUT: the cases of FOLDER/PREFIX*.tn as models, for tools/check_ort_set.py. A case K gives
+// rule_models FOLDER PREFIX OUT: the cases of FOLDER/PREFIX*.tn as models, for tools/check/ort_set.py. A case K gives
 //   OUT/K.before.onnx, OUT/K.after.onnx   the graph, and what its rules make of it (no files where they change nothing)
 //   OUT/K.npz                             inputs in0, in1, ... and, by the reference, the outputs of the first one: out0, out1, ...
 //   a line of OUT/cases.jsonl             {"case", "name", "rules", "set", "approximate"}
@@ -13,9 +13,9 @@
 #include "files/npz.h"
 #include "import/onnx_export.h"
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
+#include "rewrite/driver/driver.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::tests {
@@ -63,7 +63,7 @@ int run(const std::filesystem::path& folder, const std::string& prefix, const st
   for (const Case& c : all_cases(folder)) {
     if (!c.file.starts_with(prefix)) continue;
     const auto rules = named(c.rules);
-    const std::string stem = fmt::format("{}.{}", c.file, number++);
+    const std::string stem = fmt::format("{}.{}", std::filesystem::path(c.file).stem().string(), number++);
     const auto written = write_case(c, rules, out / stem);
     if (!written) {
       std::cerr << c.file << ", " << c.name << ": " << written.error().text() << "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every *.tn beside it. A file holds cases:
+// Runs every *.tn in the folders beside it. A file holds cases:
 //
 //   case: a name
 //   rules: transpose_compose, noop        names of rules or of files of rules
@@ -20,10 +20,10 @@
 #include "cases.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
-#include "rewrite/driver.h"
-#include "rewrite/verification.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
+#include "rewrite/driver/driver.h"
+#include "rewrite/verify/verification.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::tests {

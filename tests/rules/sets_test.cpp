@@ -9,8 +9,8 @@
 #include "cases.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::tests {
 namespace {

@@ -3,7 +3,7 @@
 #include "ir/builder.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules::rules_NAME {
+namespace tenon::rules::FOLDER_NAME {
 using namespace rewrite;
 namespace {
 
@@ -14,8 +14,7 @@ std::vector<ValueId> alone(Builder& b, std::span<const ValueId> in) { return {b(
 
 }  // namespace
 
-RULES(NAME) {
-    .stage = Stage::clean,
+RULES(FOLDER_NAME) {
     .rules =
         {
             {.name = "NAME",
@@ -27,4 +26,4 @@ RULES(NAME) {
         },
 };
 
-}  // namespace tenon::rules::rules_NAME
+}  // namespace tenon::rules::FOLDER_NAME

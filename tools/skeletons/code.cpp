@@ -4,7 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules::rules_NAME {
+namespace tenon::rules::FOLDER_NAME {
 using namespace rewrite;
 namespace {
 
@@ -24,12 +24,11 @@ bool alone(const Match& m, Rewriter& w) {
 
 }  // namespace
 
-RULES(NAME) {
-    .stage = Stage::clean,
+RULES(FOLDER_NAME) {
     .rules =
         {
             {.name = "NAME", .docs = "|-x| is |x|", .roots = "Abs", .match = negated_inside, .rewrite = alone},
         },
 };
 
-}  // namespace tenon::rules::rules_NAME
+}  // namespace tenon::rules::FOLDER_NAME

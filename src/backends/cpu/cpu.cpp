@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "codegen/attention.h"
-#include "codegen/control.h"
-#include "ops/op.h"
+#include "codegen/loops/attention.h"
+#include "codegen/loops/control.h"
+#include "ops/core/op.h"
 
 namespace tenon::backends::cpu {
 

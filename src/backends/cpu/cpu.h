@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/lower/kernel.h"
 #include "ir/graph.h"
 
 namespace tenon::backends::cpu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bisect.h"
+#include "cli/compare/bisect.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/console.h"
-#include "cli/oracle.h"
-#include "cli/reference_oracle.h"
-#include "cli/rewrite_options.h"
-#include "cli/verb.h"
+#include "cli/compare/oracle.h"
+#include "cli/compare/reference_oracle.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/rewrite_options.h"
 #include "import/onnx_export.h"
 #include "rules/registry/registry.h"
 

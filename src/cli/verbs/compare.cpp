@@ -7,13 +7,13 @@
 #include <cmath>
 
 #include "base/threads.h"
-#include "cli/console.h"
-#include "cli/engine_options.h"
-#include "cli/input_options.h"
-#include "cli/peer.h"
-#include "cli/value_walk.h"
-#include "cli/verb.h"
-#include "ops/evaluate.h"
+#include "cli/bench/peer.h"
+#include "cli/compare/value_walk.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/engine_options.h"
+#include "cli/options/input_options.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::cli::verb_compare {
 namespace {

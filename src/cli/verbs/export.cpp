@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/console.h"
-#include "cli/model_options.h"
-#include "cli/verb.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/model_options.h"
 #include "import/onnx_export.h"
 #include "passes/pipeline.h"
 

@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/console.h"
-#include "cli/graph_page.h"
-#include "cli/graphviz.h"
-#include "cli/inspect_engine.h"
-#include "cli/model_options.h"
-#include "cli/verb.h"
+#include "cli/console/console.h"
+#include "cli/console/graphviz.h"
+#include "cli/console/verb.h"
+#include "cli/inspect/engine_text.h"
+#include "cli/inspect/graph_page.h"
+#include "cli/options/model_options.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
 #include "ir/text.h"

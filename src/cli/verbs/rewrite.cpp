@@ -9,13 +9,13 @@
 #include <limits>
 #include <memory>
 
-#include "cli/console.h"
-#include "cli/rewrite_options.h"
-#include "cli/rewrite_report.h"
-#include "cli/rewrite_watch.h"
-#include "cli/verb.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/rewrite_options.h"
+#include "cli/rewrite/report.h"
+#include "cli/rewrite/watch.h"
 #include "import/onnx_export.h"
-#include "rewrite/verification.h"
+#include "rewrite/verify/verification.h"
 
 namespace tenon::cli::verb_rewrite {
 namespace {

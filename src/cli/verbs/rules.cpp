@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/console.h"
-#include "cli/model_options.h"
-#include "cli/rule_choice.h"
-#include "cli/rule_test.h"
-#include "cli/rule_text.h"
-#include "cli/rule_why.h"
-#include "cli/verb.h"
-#include "ops/op.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/model_options.h"
+#include "cli/options/rule_choice.h"
+#include "cli/rewrite/rule_test.h"
+#include "cli/rewrite/rule_text.h"
+#include "cli/rewrite/rule_why.h"
+#include "ops/core/op.h"
 #include "passes/pipeline.h"
 
 namespace tenon::cli::verb_rules {

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "cli/console.h"
-#include "cli/engine_options.h"
-#include "cli/input_options.h"
-#include "cli/verb.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/engine_options.h"
+#include "cli/options/input_options.h"
 #include "files/npy.h"
 #include "files/npz.h"
 

@@ -6,7 +6,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "base/checked.h"
-#include "codegen/tile_scalar.h"
+#include "codegen/tile/scalar.h"
 
 namespace tenon::codegen::machine {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "codegen/llvm/vector.h"
-#include "codegen/tile_scalar.h"
+#include "codegen/tile/scalar.h"
 
 namespace tenon::codegen::machine {
 namespace {

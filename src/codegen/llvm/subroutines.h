@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 namespace tenon::codegen::machine {
 

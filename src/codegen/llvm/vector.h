@@ -4,7 +4,7 @@
 
 #include "base/dtype.h"
 #include "codegen/emit.h"
-#include "codegen/tile.h"
+#include "codegen/tile/tile.h"
 
 namespace tenon::codegen::machine {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition_helpers.h"
-#include "ops/fused_helpers.h"
+#include "ops/definition/definition.h"
+#include "ops/definition/fused.h"
 
 namespace tenon::ops::op_array_feature_extractor {
 

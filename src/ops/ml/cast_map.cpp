@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/scalar.h"
-#include "ops/label_helpers.h"
-#include "ops/sequence_helpers.h"
+#include "ops/ml/dictionary.h"
+#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_cast_map {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/label_helpers.h"
+#include "ops/ml/dictionary.h"
 
 namespace tenon::ops::op_category_mapper {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/label_helpers.h"
-#include "ops/sequence_helpers.h"
+#include "ops/ml/dictionary.h"
+#include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_dict_vectorizer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/ml_helpers.h"
+#include "ops/ml/features.h"
 
 namespace tenon::ops::op_linear_regressor {
 

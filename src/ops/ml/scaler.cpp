@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition_helpers.h"
-#include "ops/fused_helpers.h"
-#include "ops/ml_helpers.h"
+#include "ops/definition/definition.h"
+#include "ops/definition/fused.h"
+#include "ops/ml/features.h"
 
 namespace tenon::ops::op_scaler {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/svm_helpers.h"
+#include "ops/ml/kernel.h"
 
 namespace tenon::ops::op_svm_classifier {
 

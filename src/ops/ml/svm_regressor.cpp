@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/svm_helpers.h"
+#include "ops/ml/kernel.h"
 
 namespace tenon::ops::op_svm_regressor {
 

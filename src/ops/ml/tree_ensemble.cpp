@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/tree_helpers.h"
+#include "ops/ml/forest.h"
 
 namespace tenon::ops::op_tree_ensemble {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/tree_helpers.h"
+#include "ops/ml/forest.h"
 
 namespace tenon::ops::op_tree_ensemble_classifier {
 

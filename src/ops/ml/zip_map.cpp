@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/label_helpers.h"
-#include "ops/require_helpers.h"
+#include "ops/infer/require.h"
+#include "ops/ml/dictionary.h"
 
 namespace tenon::ops::op_zip_map {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/training_helpers.h"
+#include "ops/training/optimiser.h"
 
 namespace tenon::ops::op_adam {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition_helpers.h"
-#include "ops/training_helpers.h"
+#include "ops/definition/definition.h"
+#include "ops/training/optimiser.h"
 
 namespace tenon::ops::op_momentum {
 

@@ -3,19 +3,28 @@
 
 namespace tenon::rules {
 
-#define TENON_ENTRY(IDENT)                        \
-  namespace rules_##IDENT {                       \
-    extern const rewrite::RuleList rules_##IDENT; \
+#define TENON_ENTRY(FOLDER, NAME)                           \
+  namespace FOLDER##_##NAME {                               \
+    extern const rewrite::RuleList rules_##FOLDER##_##NAME; \
   }
 #include "tenon/rules_list.inc"
 #undef TENON_ENTRY
 
 namespace {
+
+namespace folder {
+[[maybe_unused]] constexpr rewrite::Stage clean = rewrite::Stage::clean;
+[[maybe_unused]] constexpr rewrite::Stage fuse = rewrite::Stage::fuse;
+[[maybe_unused]] constexpr rewrite::Stage combine = rewrite::Stage::combine;
+[[maybe_unused]] constexpr rewrite::Stage onnxruntime = rewrite::Stage::target;  // the finished graph in the ops of that runtime
+}  // namespace folder
+
 const RuleFile kFiles[] = {
-#define TENON_ENTRY(IDENT) {#IDENT, &rules_##IDENT::rules_##IDENT},
+#define TENON_ENTRY(FOLDER, NAME) {#FOLDER "/" #NAME, folder::FOLDER, &FOLDER##_##NAME::rules_##FOLDER##_##NAME},
 #include "tenon/rules_list.inc"
 #undef TENON_ENTRY
 };
+
 }  // namespace
 
 std::span<const RuleFile> all_files() { return kFiles; }
@@ -25,7 +34,7 @@ std::span<const Entry> all_rules() {
     std::vector<Entry> out;
     for (const RuleFile& file : kFiles)
       for (const rewrite::Rule& rule : file.list->rules)
-        out.push_back({&rule, file.list->stage, rule.sets.empty() ? file.list->sets : rule.sets, file.name});
+        out.push_back({&rule, file.stage, rule.sets.empty() ? file.list->sets : rule.sets, file.name});
     return out;
   }();
   return rules;

@@ -13,11 +13,12 @@ namespace tenon::rules {
 
 /// One file of src/rules.
 struct RuleFile {
-  std::string_view name;
+  std::string_view name;  ///< "clean/cast"
+  rewrite::Stage stage;   ///< as its folder says
   const rewrite::RuleList* list;
 };
 
-/// All files, sorted by name. The folder listing is the registration.
+/// All files, sorted by name without the folder. The folder listing is the registration.
 std::span<const RuleFile> all_files();
 /// A rule and what its file says about it.
 struct Entry {
@@ -33,7 +34,7 @@ std::span<const Entry> all_rules();
 Result<std::vector<Entry>> select(std::string_view expression);
 /// The rule made ready. Errors: bad_rule.
 Result<rewrite::RulePtr> compile(const Entry& entry, const ir::OpTable& ops);
-/// Rules of the file of that name, or the one rule of that name; empty where neither is known.
+/// Rules of the file of that name ("clean/cast"), or the one rule of that name; empty where neither is known.
 std::vector<const rewrite::Rule*> rules_named(std::string_view name);
 
 }  // namespace tenon::rules

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rules/registry/catalogues.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::rules {
@@ -32,11 +31,10 @@ bool named(const Entry& e, std::string_view name) {
   return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
 }
 
-/// Names that mean something although no rule may have them (yet): sets, and rewrites of the catalogues.
+/// Names that mean something although no rule has them: sets, and rewrites of yobx's catalogues that need none, or have none yet.
 bool may_be_empty(std::string_view name) {
-  const auto is_it = [name](const Seed& seed) { return has_seed(seed.name, name); };
-  return std::ranges::find(kSets, name) != std::end(kSets) || std::ranges::any_of(default_catalogue(), is_it) ||
-         std::ranges::any_of(onnxruntime_catalogue(), is_it);
+  return std::ranges::find(kSets, name) != std::end(kSets) ||
+         has_seed("ConstantToInitializer SequenceConstructAt SplitToSequenceSequenceAt", name);
 }
 
 /// Edit distance (Levenshtein 1966).
@@ -54,7 +52,8 @@ size_t distance(std::string_view a, std::string_view b) {
 Error unknown(std::string_view name) {
   std::vector<std::string_view> known(std::begin(kSets), std::end(kSets));
   for (const Entry& e : all_rules()) known.insert(known.end(), {e.rule->name, e.file});
-  const auto nearest = std::ranges::min_element(known, {}, [&](std::string_view k) { return distance(k, name); });
+  const auto far = [&](std::string_view k) { return std::min(distance(k, name), distance(k.substr(k.find('/') + 1), name)); };
+  const auto nearest = std::ranges::min_element(known, {}, far);
   return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
       .expected("tenon, default, onnxruntime, onnxruntime_cuda, canonical, or a name from `tenon rules list`")
       .advice(fmt::format("did you mean '{}'?", *nearest));

@@ -2,8 +2,8 @@
 #include "backends/reference/device/reference.h"
 
 #include "ir/text.h"
-#include "ops/evaluate.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
 
 namespace tenon::backends::reference {
 

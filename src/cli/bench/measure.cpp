@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "base/result.h"
+#include "base/threads.h"
+
+namespace tenon::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Two pipes of latency 4 need 8 chains in flight; 12 leave room and fit 16 registers.
+constexpr int kChains = 12, kUnroll = 8;
+constexpr int64_t kRoundsPerTask = 20000;
+
+template <class V>
+[[gnu::always_inline]] inline float fma_rounds(int64_t rounds, float seed) {
+  V chain[kChains];
+  const V factor = V{} + (1.0f - seed), term = V{} + seed;
+  for (int c = 0; c < kChains; ++c) chain[c] = term * static_cast<float>(c);
+  for (int64_t r = 0; r < rounds; ++r)
+    for (int u = 0; u < kUnroll; ++u)
+      for (int c = 0; c < kChains; ++c) chain[c] = chain[c] * factor + term;
+  V sum = V{};
+  for (const V& c : chain) sum += c;
+  return sum[0];
+}
+
+template <int kBytes>
+struct Vector {
+  typedef float Type __attribute__((vector_size(kBytes)));
+};
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f"), gnu::noinline]] float rounds_512(int64_t rounds, float seed) {
+  return fma_rounds<Vector<64>::Type>(rounds, seed);
+}
+[[gnu::target("avx2,fma"), gnu::noinline]] float rounds_256(int64_t rounds, float seed) {
+  return fma_rounds<Vector<32>::Type>(rounds, seed);
+}
+#endif
+[[gnu::noinline]] float rounds_128(int64_t rounds, float seed) { return fma_rounds<Vector<16>::Type>(rounds, seed); }
+
+struct Loop {
+  float (*rounds)(int64_t, float);
+  int lanes;
+};
+
+Loop widest_loop() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {rounds_512, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {rounds_256, 8};
+#endif
+  return {rounds_128, 4};
+}
+
+/// Keeps the loop alive in the optimiser's eyes.
+void use(float value) { [[maybe_unused]] volatile float sink = value; }
+
+double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
+
+}  // namespace
+
+double quantile(std::span<const double> samples, double q) {
+  TENON_ASSERT(!samples.empty());
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const size_t below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+Interval median_interval(std::span<const double> samples, double level, uint64_t seed) {
+  constexpr int kResamples = 4000;
+  std::mt19937_64 random(seed);
+  std::vector<double> drawn(samples.size()), medians;
+  for (int r = 0; r < kResamples; ++r) {
+    for (double& d : drawn) d = samples[random() % samples.size()];
+    medians.push_back(median(drawn));
+  }
+  return {quantile(medians, (1 - level) / 2), quantile(medians, (1 + level) / 2)};
+}
+
+FmaPeak::FmaPeak(int threads) : threads_(std::clamp(threads, 1, default_team().size())), seconds_per_round_(1) {
+  const Loop loop = widest_loop();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto start = Clock::now();
+    use(loop.rounds(kRoundsPerTask, 1e-3f));
+    seconds_per_round_ = std::min(seconds_per_round_, seconds(start, Clock::now()) / kRoundsPerTask);
+  }
+}
+
+double FmaPeak::measure(double milliseconds) const {
+  const Loop loop = widest_loop();
+  const double task_seconds = seconds_per_round_ * kRoundsPerTask;
+  // Many small tasks, so that a thread that wakes late or runs slow gives its share to the others, as with kernels.
+  const int64_t tasks = std::max<int64_t>(4, std::llround(milliseconds / 1e3 / task_seconds)) * threads_;
+  const auto body = [&](int64_t begin, int64_t end, int) {
+    for (int64_t t = begin; t < end; ++t) use(loop.rounds(kRoundsPerTask, 1e-3f));
+  };
+  const auto start = Clock::now();
+  default_team().run(tasks, 1, body, threads_);
+  const double elapsed = seconds(start, Clock::now());
+  return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * kChains * loop.lanes * 2 / elapsed / 1e9;
+}
+
+bool is_quiet(const Sample& sample, double best_peak) {
+  if (sample.peaks.empty()) return true;
+  const auto [low, high] = std::ranges::minmax(sample.peaks);
+  return low >= 0.95 * high && low >= 0.8 * best_peak;
+}
+
+Kept keep_quiet(std::span<const Sample> samples, size_t enough) {
+  double best = 0;
+  for (const Sample& s : samples)
+    for (const double p : s.peaks) best = std::max(best, p);
+  Kept kept;
+  kept.tried = samples.size();
+  for (const Sample& s : samples)
+    if (is_quiet(s, best)) kept.samples.push_back(&s);
+  kept.quiet = kept.samples.size();
+  if (kept.quiet >= enough) return kept;
+  kept.samples.clear();
+  for (const Sample& s : samples) kept.samples.push_back(&s);
+  return kept;
+}
+
+}  // namespace tenon::cli

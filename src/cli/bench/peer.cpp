@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/door.h"
+#include "runtime/held.h"
+
+namespace tenon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPeerScript = "tools/bench/peer_bench.py";
+constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
+constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
+constexpr const char* kInstallTorch = ".venv-peers/bin/pip install -r tools/requirements-torch.txt";
+constexpr int kAnswerMs = 600'000;
+
+/// The project folder: the first one above the program, or above the current folder, that has the script.
+fs::path project_folder() {
+  std::error_code error;
+  for (const fs::path& start : {fs::read_symlink("/proc/self/exe", error), fs::current_path(error)})
+    for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
+      if (fs::exists(at / kPeerScript, error)) return at;
+  return {};
+}
+
+Result<fs::path> python_of(const fs::path& project) {
+  std::error_code error;
+  if (const char* set = std::getenv("TENON_PEERS_PYTHON"); set && *set) return fs::path(set);
+  const fs::path own = project / ".venv-peers/bin/python";
+  if (!project.empty() && fs::exists(own, error)) return own;
+  return fail(Code::file_missing, "--vs", "there is no Python with the other engine's package")
+      .expected(".venv-peers/bin/python in the project folder, or TENON_PEERS_PYTHON")
+      .advice(fmt::format("python3 -m venv .venv-peers && {}", kInstall));
+}
+
+Result<fs::path> temporary_folder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "tenon-peer-XXXXXX").string();
+  if (error || !mkdtemp(name.data())) return fail(Code::write_failed, name, "no temporary folder can be made").found(std::strerror(errno));
+  return fs::path(name);
+}
+
+std::vector<double> numbers_in(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<double> out;
+  for (double v = 0; in >> v;) out.push_back(v);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const files::NamedTensors& inputs) {
+  const fs::path project = project_folder();
+  if (project.empty())
+    return fail(Code::file_missing, kPeerScript, "the script that runs the other engine is not there")
+        .advice("run tenon from a build inside the project folder");
+  const fs::path python = TRY(python_of(project));
+  auto peer = std::unique_ptr<Peer>(new Peer);
+  peer->name = options.name;
+  peer->folder_ = TRY(temporary_folder());
+  const fs::path file = peer->folder_ / "inputs.npz";
+  TRY(files::write_npz(file, inputs));
+  std::vector<std::string> command{python,      project / kPeerScript,          options.name, options.model, file,
+                                   "--threads", std::to_string(options.threads)};
+  if (!options.external_data.empty()) command.insert(command.end(), {"--external-data", fs::absolute(options.external_data)});
+  if (options.fixed_shapes) command.push_back("--fixed-shapes");
+  TRY(peer->launch(command));
+  std::istringstream ready(TRY(peer->read_line()));
+  std::string word;
+  ready >> word >> peer->load_ms >> peer->first_ms;
+  std::getline(ready >> std::ws, peer->version);
+  if (word != "ready") return peer->died("it did not say that it is ready");
+  kill(peer->process_, SIGSTOP);
+  return peer;
+}
+
+Result<void> Peer::launch(const std::vector<std::string>& command) {
+  std::array<int, 2> in{}, out{};
+  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) return died(std::strerror(errno));
+  std::vector<char*> words;
+  for (const std::string& c : command) words.push_back(const_cast<char*>(c.c_str()));
+  words.push_back(nullptr);
+  signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error of write()
+  process_ = fork();
+  if (process_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // also where it is stopped
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    execv(words[0], words.data());
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
+  if (process_ < 0) return died(std::strerror(errno));
+  return {};
+}
+
+Peer::~Peer() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (to_ >= 0) close(to_);
+  if (from_ >= 0) close(from_);
+  std::error_code error;
+  if (!folder_.empty()) fs::remove_all(folder_, error);
+}
+
+/// A package that is not installed is the user's to mend; a model that the peer cannot take is nobody's here.
+Error Peer::told(const std::string& why) const {
+  if (why.starts_with("missing "))
+    return fail(Code::file_missing, name, "the Python for other engines lacks a package")
+        .expected("what tools/requirements-peers.txt lists, and the other engine's own requirements")
+        .found("no module " + why.substr(8))
+        .advice(std::string(kInstall) + (name == "torch"      ? std::string(" && ") + kInstallTorch
+                                         : name == "openvino" ? std::string(" && ") + kInstallOpenVino
+                                                              : ""));
+  if (why.starts_with("unfit "))
+    return fail(Code::device_failed, name, "the other engine cannot take this model")
+        .expected("a model that " + name + " loads and runs")
+        .found(why.substr(6))
+        .advice("compare with --vs onnxruntime, or export the model by the other exporter or at another opset");
+  return died(why);
+}
+
+Error Peer::died(std::string why) const { return fail(Code::device_failed, name, "the other engine failed").found(std::move(why)); }
+
+Result<std::string> Peer::read_line() {
+  for (;;) {
+    if (const size_t end = read_.find('\n'); end != std::string::npos) {
+      std::string line = read_.substr(0, end);
+      read_.erase(0, end + 1);
+      if (line.starts_with("error ")) return told(line.substr(6));
+      return line;
+    }
+    pollfd ready{from_, POLLIN, 0};
+    const int count = poll(&ready, 1, kAnswerMs);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return died("no answer in ten minutes");
+    std::array<char, 4096> block;
+    const ssize_t bytes = read(from_, block.data(), block.size());
+    if (bytes <= 0) return died("its process ended");
+    read_.append(block.data(), static_cast<size_t>(bytes));
+  }
+}
+
+Result<std::string> Peer::ask(const std::string& command) {
+  kill(process_, SIGCONT);
+  const std::string line = command + "\n";
+  if (write(to_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return died("its process ended");
+  std::string answer = TRY(read_line());
+  kill(process_, SIGSTOP);
+  return answer;
+}
+
+Result<std::vector<double>> Peer::run(int count, bool cold) {
+  const std::string answer = TRY(ask(fmt::format("{} {}", cold ? "cold" : "run", count)));
+  std::vector<double> times;
+  if (answer.starts_with("times ")) times = numbers_in(answer.substr(6));
+  if (times.size() != static_cast<size_t>(count)) return died("an answer that is not understood: " + answer);
+  return times;
+}
+
+Result<std::vector<Tensor>> Peer::outputs() {
+  const fs::path file = folder_ / "outputs.npz";
+  TRY(ask("outputs " + file.string()));
+  auto named = TRY(files::read_npz(file));
+  std::vector<Tensor> out(named.size());
+  for (auto& [key, tensor] : named) {
+    const size_t number = key.starts_with("arr_") ? static_cast<size_t>(std::atoi(key.c_str() + 4)) : named.size();
+    if (number >= out.size()) return died("an output of an unexpected name: " + key);
+    out[number] = std::move(tensor);
+  }
+  return out;
+}
+
+uint64_t Peer::peak_rss_bytes() const { return peak_rss_bytes_of(process_); }
+
+Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs) {
+  for (const auto& ports : {engine.inputs(), engine.outputs()})
+    for (const runtime::PortInfo& p : ports)
+      if (runtime::is_held(p))
+        return fail(Code::not_supported, runtime::port_place("value", p),
+                    "not supported yet: sequences and optionals beside another engine")
+            .expected("tensors")
+            .found(runtime::text_of(p.held, p.dtype));
+  files::NamedTensors named;
+  for (size_t k = 0; k < inputs.size(); ++k) named.emplace_back(engine.inputs()[k].name, inputs[k]);
+  return named;
+}
+
+uint64_t peak_rss_bytes_of(pid_t process) {
+  std::ifstream status(process > 0 ? fmt::format("/proc/{}/status", process) : "/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "files/npz.h"
+#include "runtime/engine.h"
+
+namespace tenon::cli {
+
+struct PeerOptions {
+  std::string name;                     ///< "onnxruntime", "openvino" or "torch"
+  std::filesystem::path model;          ///< an ONNX file
+  std::filesystem::path external_data;  ///< empty: the model's folder
+  int threads = 1;
+  bool fixed_shapes = false;  ///< prepare for the inputs' shapes alone
+};
+
+/// Another engine, in a process of its own (tools/bench/peer_bench.py), stopped but while it is asked something, so that its threads take
+/// nothing from what is measured here. It dies with this process.
+class Peer {
+ public:
+  /// Starts it, loads the model, runs once. Errors: file_missing (no Python, or one without the peer's package, with advice),
+  /// device_failed (what the peer said).
+  static Result<std::unique_ptr<Peer>> start(const PeerOptions& options, const files::NamedTensors& inputs);
+  ~Peer();
+
+  /// Milliseconds of `count` runs: back to back after one that does not count, or (cold) each after the caches were evicted.
+  Result<std::vector<double>> run(int count, bool cold = false);
+  /// Results in the model's order.
+  Result<std::vector<Tensor>> outputs();
+  /// 0 where the system does not say.
+  uint64_t peak_rss_bytes() const;
+
+  std::string name, version;
+  double load_ms = 0, first_ms = 0;
+
+ private:
+  Peer() = default;
+  Result<void> launch(const std::vector<std::string>& command);
+  Result<std::string> read_line();
+  Result<std::string> ask(const std::string& command);
+  Error died(std::string why) const;
+  Error told(const std::string& why) const;
+
+  std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
+  pid_t process_ = -1;
+  int to_ = -1, from_ = -1;
+  std::string read_;
+};
+
+/// Inputs by name, as a peer reads them. Errors: not_supported (an input or output is no tensor).
+Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span<const Tensor> inputs);
+
+/// Most memory that a process (0: this one) ever had, in bytes.
+uint64_t peak_rss_bytes_of(pid_t process);
+
+}  // namespace tenon::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/compare/bisect_search.h"
+#include "cli/rewrite/watch.h"
+#include "passes/pass.h"
+
+namespace tenon::cli {
+
+class Console;
+
+struct Probe {
+  int64_t rewrites = 0;
+  OracleAnswer answer;
+  double ms = 0;
+};
+
+/// Finds the rewrite from which on a model is bad. Rewriting is deterministic: the first K rewrites are the same in every run.
+class Bisection {
+ public:
+  /// Says of a graph (the original after so many rewrites) whether it is good. skip: it cannot be judged.
+  using Judge = std::function<Result<OracleAnswer>(const ir::Graph& graph, int64_t rewrites)>;
+
+  /// `original` and `options` outlive the bisection.
+  Bisection(const ir::Graph& original, const passes::Options& options, Judge judge, Console& console)
+      : original_(original), options_(options), judge_(std::move(judge)), console_(console) {}
+
+  /// Counts all rewrites. Errors: those of passes::optimise.
+  Result<int64_t> count();
+  /// Asks about one number of rewrites, and tells.
+  Result<OracleAnswer> probe(int64_t rewrites);
+  /// Between a good and a bad number.
+  Result<Culprit> search(int64_t good, int64_t bad);
+  /// Does the rewrite again, and says what it was. dump: may be null.
+  Result<RewriteRecord> record(int64_t number, RewriteDump* dump);
+
+  const std::vector<Probe>& probes() const { return probes_; }
+
+ private:
+  Result<std::unique_ptr<ir::Graph>> rewritten(int64_t rewrites, RewriteWatch& watch);
+
+  const ir::Graph& original_;
+  const passes::Options& options_;
+  Judge judge_;
+  Console& console_;
+  std::vector<Probe> probes_;
+};
+
+}  // namespace tenon::cli

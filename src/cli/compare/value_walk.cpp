@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/compare/value_walk.h"
+
+#include <unordered_map>
+
+#include "ops/reference/evaluate.h"
+
+namespace tenon::cli {
+
+using ir::ValueId;
+
+Result<std::shared_ptr<runtime::Engine>> compile_with(const ir::Graph& graph, std::span<const ValueId> extra,
+                                                      const compiler::CompileOptions& options) {
+  auto copy = graph.clone();
+  for (const ValueId v : extra) {
+    if (copy->value(v).name.empty()) copy->set_name(v, copy->unique_name("value"));
+    copy->add_output(v);
+  }
+  return compiler::load_compiled(TRY(compiler::compile(std::move(copy), options)));
+}
+
+Result<Ran> run_engine(std::shared_ptr<runtime::Engine> engine, std::span<const Tensor> inputs, const runtime::RunOptions& options) {
+  Ran ran;
+  ran.engine = std::move(engine);
+  ran.context = TRY(runtime::Context::create(ran.engine));
+  const auto results = TRY(ran.context->run(inputs, options));
+  ran.results.assign(results.begin(), results.end());
+  return ran;
+}
+
+std::vector<ValueId> float_values(const ir::Graph& graph) {
+  std::vector<ValueId> out;
+  for (const ir::NodeId n : graph.nodes())
+    for (const ValueId v : graph.node(n).outputs) {
+      if (!v || graph.is_output(v)) continue;
+      const ir::Type& type = graph.value(v).type;
+      if (type.kind == ir::Type::Kind::tensor && is_real_arithmetic(type.dtype)) out.push_back(v);
+    }
+  return out;
+}
+
+Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId> values) {
+  std::unordered_map<ValueId, Tensor> own;
+  for (const ValueId v : values) own[v] = Tensor();
+  ops::EvaluateOptions options;
+  options.on_value = [&](ValueId v, const Tensor& tensor) {
+    if (const auto at = own.find(v); at != own.end()) at->second = tensor;
+  };
+  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  std::unordered_map<ValueId, double> found;
+  options.mode = ops::Mode::wide;
+  options.on_value = [&](ValueId v, const Tensor& wide) {
+    if (const auto at = own.find(v); at != own.end() && !at->second.empty_handle()) found[v] = distance(at->second, wide).largest;
+  };
+  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  std::vector<double> out;
+  for (const ValueId v : values) out.push_back(found[v]);
+  return out;
+}
+
+Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
+  const std::vector<ValueId> values = float_values(walk.graph);
+  const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.run));
+  const size_t first = walk.graph.outputs().size();
+  std::unordered_map<ValueId, size_t> places;
+  std::vector<ValueDistance> out;
+  for (size_t k = 0; k < values.size(); ++k) {
+    places.emplace(values[k], k);
+    out.push_back({values[k], ran.results[first + k].dtype(), {}, 0});
+  }
+  ops::EvaluateOptions reference;
+  reference.mode = ops::Mode::wide;
+  reference.on_value = [&](ValueId v, const Tensor& wide) {
+    if (const auto at = places.find(v); at != places.end()) out[at->second].distance = distance(ran.results[first + at->second], wide);
+  };
+  TRY(ops::evaluate(walk.graph, walk.inputs, reference));
+  std::vector<ValueId> beyond;
+  for (const ValueDistance& v : out)
+    if (v.distance.of_bound > 1) beyond.push_back(v.value);
+  if (beyond.empty()) return out;
+  const auto rounding = TRY(roundings(walk, beyond));
+  for (size_t k = 0; k < beyond.size(); ++k) out[places[beyond[k]]].rounding = rounding[k];
+  return out;
+}
+
+Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
+  const std::vector<ValueId> values = float_values(walk.graph);
+  const std::vector<double> rounding = TRY(roundings(walk, values));
+  std::unordered_map<ValueId, Tensor> wide;
+  ops::EvaluateOptions reference;
+  reference.mode = ops::Mode::wide;
+  reference.on_value = [&](ValueId v, const Tensor& tensor) { wide.emplace(v, tensor); };
+  TRY(ops::evaluate(walk.graph, walk.inputs, reference));
+  std::optional<ValueDistance> found;
+  for (size_t low = 0, high = values.size(); low < high;) {
+    const size_t middle = low + (high - low) / 2;
+    const ValueId v = values[middle];
+    if (walk.options.progress) walk.options.progress("search: value " + walk.graph.value(v).name);
+    const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.run));
+    const Tensor& result = ran.results.back();
+    const ValueDistance d{v, result.dtype(), distance(result, wide[v]), rounding[middle]};
+    if (d.bad()) {
+      found = d;
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return found;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inspect/engine_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/console/console.h"
+#include "cli/options/input_options.h"
+#include "engine/reader.h"
+#include "files/mapped_file.h"
+#include "runtime/held.h"
+#include "runtime/load.h"
+#include "runtime/program.h"
+
+namespace tenon::cli {
+namespace {
+
+using engine::Section;
+using engine::SectionType;
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+using runtime::Program;
+using runtime::Step;
+
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+Json manifest_of(std::string_view text) {
+  Json out = Json::parse(text, nullptr, false);
+  return out.is_discarded() ? Json() : out;
+}
+
+std::string tag_name(const Section& s) {
+  if (s.type != SectionType::code && s.type != SectionType::kernels) return "";
+  return s.tag == static_cast<uint32_t>(runtime::CodeTarget::x86_avx512) ? "AVX-512" : "AVX2";
+}
+
+void show_sections(const engine::Reader& reader, Console& console, Json& out) {
+  Rows rows{{"section", "offset", "bytes", "for"}};
+  out["sections"] = Json::array();
+  for (const Section& s : reader.sections()) {
+    const std::string name(engine::name_of(s.type));
+    rows.push_back({name, std::to_string(s.offset), std::to_string(s.bytes.size()), tag_name(s)});
+    out["sections"].push_back(
+        {{"name", name}, {"offset", s.offset}, {"bytes", s.bytes.size()}, {"target", tag_name(s)}, {"required", s.required}});
+  }
+  console.table(rows);
+}
+
+void show_ports(const Program& p, Console& console, Json& out) {
+  Rows rows{{"", "name", "type"}};
+  for (const bool in : {true, false}) {
+    Json& list = out[in ? "inputs" : "outputs"] = Json::array();
+    for (const runtime::PortInfo& port : in ? p.inputs : p.outputs) {
+      const std::string type = runtime::is_held(port) ? runtime::text_of(port.held, port.dtype)
+                                                      : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
+      rows.push_back({in ? "in" : "out", port.name, type});
+      list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});
+    }
+  }
+  console.line();
+  console.table(rows);
+}
+
+uint64_t next_after(const std::vector<uint64_t>& sorted, uint64_t at) {
+  const auto next = std::ranges::upper_bound(sorted, at);
+  return next == sorted.end() ? at : *next;
+}
+
+/// Bytes of each kernel: up to where the next one starts.
+std::vector<uint64_t> kernel_bytes(const engine::Reader& reader) {
+  for (const Section& s : reader.sections()) {
+    if (s.type != SectionType::kernels) continue;
+    std::vector<uint64_t> entries(s.bytes.size() / sizeof(uint64_t));
+    std::memcpy(entries.data(), s.bytes.data(), entries.size() * sizeof(uint64_t));
+    const auto code = reader.find(SectionType::code, s.tag);
+    std::vector<uint64_t> ends(entries);
+    ends.push_back(code ? code->size() : 0);
+    std::ranges::sort(ends);
+    std::vector<uint64_t> bytes;
+    for (const uint64_t e : entries) bytes.push_back(next_after(ends, e) - e);
+    return bytes;
+  }
+  return {};
+}
+
+/// Steps by the kernel that they run, those in bodies of branches and loops included.
+void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& users) {
+  for (const Step& s : p.steps)
+    if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
+  for (const Program& body : p.bodies) note_users(body, users);
+}
+
+void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
+  std::map<uint32_t, std::vector<const Step*>> users;
+  note_users(p, users);
+  const auto bytes = kernel_bytes(reader);
+  Rows rows{{"kernel", "steps", "bytes", "computes"}};
+  out["kernels"] = Json::array();
+  for (const auto& [kernel, steps] : users) {
+    const uint64_t size = kernel < bytes.size() ? bytes[kernel] : 0;
+    rows.push_back({std::to_string(kernel), std::to_string(steps.size()), std::to_string(size), steps[0]->label});
+    out["kernels"].push_back({{"kernel", kernel}, {"steps", steps.size()}, {"bytes", size}, {"computes", steps[0]->label}});
+  }
+  console.line();
+  console.table(rows);
+}
+
+const char* kind_name(Step::Kind kind) {
+  switch (kind) {
+    case Step::Kind::kernel: return "kernel";
+    case Step::Kind::opaque: return "by reference";
+    case Step::Kind::sizes: return "sizes";
+    case Step::Kind::branch: return "branch";
+    case Step::Kind::loop: return "loop";
+    case Step::Kind::check: return "index check";
+  }
+  return "unknown";
+}
+
+std::string buffers_text(const Program& p, const Step& s) {
+  std::string names;
+  for (const uint32_t b : s.buffers)
+    if (b < p.buffers.size())
+      names += (names.empty() ? "" : ", ") + (p.buffers[b].name.empty() ? fmt::format("#{}", b) : p.buffers[b].name);
+  return names;
+}
+
+/// The steps of a program, and below a branch or loop those of its bodies: "3", "3.0", "3.1".
+void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& json, std::map<std::string, size_t>& opaque) {
+  for (size_t k = 0; k < p.steps.size(); ++k) {
+    const Step& s = p.steps[k];
+    const std::string number = prefix + std::to_string(k);
+    rows.push_back({number, runs_text(s), buffers_text(p, s), s.label});
+    json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
+    if (s.kind == Step::Kind::opaque) ++opaque[s.label];
+    if (s.kind != Step::Kind::branch && s.kind != Step::Kind::loop) continue;
+    const uint32_t bodies = s.kind == Step::Kind::branch ? 2 : 1;
+    for (uint32_t b = 0; b < bodies; ++b)
+      list_steps(p.bodies[s.code + b], number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, opaque);
+  }
+}
+
+void show_steps(const Program& p, bool text, Console& console, Json& out) {
+  Rows rows{{"step", "runs", "reads and writes", "computes"}};
+  out["steps"] = Json::array();
+  std::map<std::string, size_t> opaque;
+  list_steps(p, "", rows, out["steps"], opaque);
+  for (const auto& [label, count] : opaque) console.line(fmt::format("runs by reference: {} x{}", label, count));
+  if (!text) return;
+  console.line();
+  console.table(rows);
+}
+
+Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
+  const auto shapes = default_shapes(p.inputs, requested);
+  const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
+  std::string at;
+  for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));
+  const auto buffers =
+      std::ranges::count_if(p.buffers, [](const runtime::BufferInfo& b) { return b.kind == runtime::BufferInfo::Kind::arena; });
+  const auto figure = [&](uint64_t runtime::PlannedBytes::* which) { return planned ? std::to_string((*planned).*which) : "unknown"; };
+  console.line(fmt::format("\nmemory: {} bytes of weights; {} intermediate values in {} bytes, and {} bytes of scratch a thread, at {}",
+                           p.weight_bytes, buffers, figure(&runtime::PlannedBytes::values), figure(&runtime::PlannedBytes::scratch), at));
+  out["memory"] = {{"weight_bytes", p.weight_bytes},
+                   {"values", buffers},
+                   {"arena_bytes", planned ? Json(planned->values) : Json()},
+                   {"scratch_bytes", planned ? Json(planned->scratch) : Json()},
+                   {"at", shapes}};
+  return {};
+}
+
+}  // namespace
+
+std::string runs_text(const Step& step) {
+  return step.kind == Step::Kind::kernel ? fmt::format("kernel {}", step.code) : kind_name(step.kind);
+}
+
+Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {
+  const auto file = TRY(files::MappedFile::open(path));
+  const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path));
+  const std::string_view manifest = text_of(TRY(reader.require(SectionType::manifest)));
+  Json out{{"file", path}, {"format", "engine"}, {"bytes", file->size()}, {"manifest", manifest_of(manifest)}};
+  console.line(fmt::format("{}: engine, {} bytes, {}\n", path, file->size(), manifest));
+  show_sections(reader, console, out);
+  if (const auto bytes = reader.find(SectionType::program)) {
+    const Program program = TRY(runtime::decode(text_of(*bytes)));
+    show_ports(program, console, out);
+    show_kernels(reader, program, console, out);
+    show_steps(program, text, console, out);
+    TRY(show_memory(program, shapes, console, out));
+  } else {
+    console.line("\nno native code: it is compiled when it is loaded");
+  }
+  if (const auto graph = reader.find(SectionType::graph_text); text && graph) console.line("\n" + std::string(text_of(*graph)));
+  console.object(out);
+  return {};
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inspect/graph_data.h"
+
+#include <algorithm>
+
+#include "cli/rewrite/excerpt.h"
+#include "ir/repeats.h"
+
+namespace tenon::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// PyTorch's exporter says where a node stood: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node itself.
+std::string module_by_exporter(const ir::Provenance& provenance) {
+  for (const auto& [key, value] : provenance.metadata) {
+    if (key != "pkg.torch.onnx.name_scopes") continue;
+    std::vector<std::string> scopes;
+    for (size_t begin = value.find('\''); begin != value.npos; begin = value.find('\'', begin)) {
+      const size_t end = std::min(value.find('\'', begin + 1), value.size());
+      scopes.push_back(value.substr(begin + 1, end - begin - 1));
+      begin = std::min(end + 1, value.size());
+    }
+    if (scopes.size() < 2) return {};
+    std::string& scope = scopes[scopes.size() - 2];
+    std::ranges::replace(scope, '.', '/');
+    return scope;
+  }
+  return {};
+}
+
+/// "/encoder/layer.0/MatMul" stands in "encoder/layer.0".
+std::string_view module_by_name(std::string_view name) {
+  while (name.starts_with('/')) name.remove_prefix(1);
+  const size_t end = name.rfind('/');
+  return end == name.npos ? std::string_view{} : name.substr(0, end);
+}
+
+/// The modules that both stand in.
+std::string_view common_module(std::string_view a, std::string_view b) {
+  const size_t same = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  if (same == a.size() && (same == b.size() || b[same] == '/')) return a;
+  if (same == b.size() && a[same] == '/') return b;
+  const size_t end = a.substr(0, same).rfind('/');
+  return end == a.npos ? std::string_view{} : a.substr(0, end);
+}
+
+std::string module_of(const ir::Node& node) {
+  if (!node.provenance) return std::string(module_by_name(node.name));
+  if (std::string said = module_by_exporter(*node.provenance); !said.empty()) return said;
+  if (node.provenance->sources.empty()) return std::string(module_by_name(node.name));
+  std::string_view module = module_by_name(node.provenance->sources[0]);
+  for (const std::string& source : node.provenance->sources) module = common_module(module, module_by_name(source));
+  return std::string(module);
+}
+
+class GraphData {
+ public:
+  GraphData(Json& graphs, const ir::Graph& graph, const GroupsOfNodes* groups) : graphs_(graphs), g_(graph), groups_(groups) {}
+
+  size_t append(const std::string& name) {
+    at_ = graphs_.size();
+    graphs_.push_back(nullptr);  // bodies come behind it
+    for (ir::ValueId v : g_.inputs()) terminal("input", g_.value(v).name, {}, v);
+    for (ir::NodeId n : g_.nodes()) node(n);
+    for (uint32_t k = 0; k < g_.outputs().size(); ++k) terminal("output", g_.output_name(k), g_.outputs()[k], {});
+    Json folds = Json::array();
+    for (const ir::Repeat& r : ir::find_repeats(g_))
+      folds.push_back({{"first", r.first + g_.inputs().size()}, {"period", r.period}, {"count", r.count}});
+    graphs_[at_] = {{"name", name}, {"values", values_}, {"nodes", nodes_}, {"folds", folds}, {"groups", Json::array()}};
+    return at_;
+  }
+
+ private:
+  int64_t number(ir::ValueId id) {
+    if (!id) return -1;
+    const auto [place, fresh] = numbers_.try_emplace(id, static_cast<int64_t>(values_.size()));
+    if (!fresh) return place->second;
+    const ir::Value& value = g_.value(id);
+    Json out{{"name", value.name}, {"type", value.type.text()}};
+    if (value.is_constant()) out["constant"] = elements_shown(g_, id);
+    values_.push_back(std::move(out));
+    return place->second;
+  }
+
+  Json numbers(auto ids) {
+    Json out = Json::array();
+    for (ir::ValueId v : ids) out.push_back(number(v));
+    return out;
+  }
+
+  void terminal(const char* kind, const std::string& name, ir::ValueId in, ir::ValueId out) {
+    Json item{{"op", kind}, {"kind", kind}, {"name", name}, {"in", Json::array()}, {"out", Json::array()}};
+    if (in) item["in"].push_back(number(in));
+    if (out) item["out"].push_back(number(out));
+    nodes_.push_back(std::move(item));
+  }
+
+  void node(ir::NodeId id) {
+    const ir::Node& n = g_.node(id);
+    Json item{{"op", n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name}, {"name", n.name}};
+    if (std::string module = module_of(n); !module.empty()) item["module"] = std::move(module);
+    for (const auto& [name, value] : n.attributes) item["attributes"].push_back(name + "=" + ir::text_of(value));
+    item["in"] = numbers(std::span(n.inputs));
+    item["out"] = numbers(std::span(n.outputs));
+    for (const ir::Body& body : n.bodies) {
+      const size_t inner = append_graph(graphs_, *body.graph, fmt::format("{} {}", n.op->name, body.name));
+      graphs_[inner]["inside"] = at_;
+      item["bodies"].push_back(inner);
+    }
+    if (n.provenance && !n.provenance->rule.empty()) item["rule"] = n.provenance->rule;
+    if (n.provenance && !n.provenance->sources.empty()) item["from"] = n.provenance->sources;
+    if (const auto found = groups_ ? groups_->find(id) : GroupsOfNodes::const_iterator(); groups_ && found != groups_->end())
+      item["groups"] = found->second;
+    nodes_.push_back(std::move(item));
+  }
+
+  Json& graphs_;
+  const ir::Graph& g_;
+  const GroupsOfNodes* groups_;
+  size_t at_ = 0;
+  Json values_ = Json::array(), nodes_ = Json::array();
+  std::unordered_map<ir::ValueId, int64_t> numbers_;
+};
+
+}  // namespace
+
+GroupsOfNodes groups_of_nodes(const codegen::Plan& plan) {
+  GroupsOfNodes out;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const auto add = [&](ir::NodeId id) {
+      if (std::vector<size_t>& list = out[id]; list.empty() || list.back() != g) list.push_back(g);
+    };
+    const codegen::Group& group = plan.groups[g];
+    if (group.node) add(group.node);
+    for (const codegen::Nest& nest : group.nests) std::ranges::for_each(nest.nodes, add);
+    if (group.epilogue) std::ranges::for_each(group.epilogue->map.nodes, add);
+  }
+  return out;
+}
+
+size_t append_graph(Json& graphs, const ir::Graph& graph, const std::string& name, const GroupsOfNodes* groups) {
+  return GraphData(graphs, graph, groups).append(name);
+}
+
+}  // namespace tenon::cli

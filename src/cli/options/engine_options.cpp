@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/engine_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+
+#include "cli/console/console.h"
+#include "compiler/load.h"
+
+namespace tenon::cli {
+
+namespace {
+
+std::vector<std::string> names_of_passes() {
+  std::vector<std::string> out;
+  for (const compiler::PassName& p : compiler::pass_names()) out.emplace_back(p.name);
+  return out;
+}
+
+}  // namespace
+
+void EngineOptions::add_to(CLI::App& app) {
+  model.add_to(app, "an ONNX model or an engine (.tenon)");
+  app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
+  app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+  app.add_flag("--verify", verify, "check every byte of an engine file first");
+  app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
+  app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
+      ->type_name("PASS")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names_of_passes()));
+}
+
+void EngineOptions::add_guard_to(CLI::App& app) {
+  app.add_flag("--guard", guard, "look after each step for writes outside the buffers; what is not written yet holds NaN (slow)");
+}
+
+runtime::RunOptions EngineOptions::run_options() const {
+  runtime::RunOptions options;
+  options.threads = threads;
+  options.guard = guard;
+  return options;
+}
+
+bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
+
+compiler::CompileOptions EngineOptions::compile_options(Console& console) const {
+  compiler::CompileOptions options;
+  options.opt = opt;
+  options.threads = threads;
+  options.verify = verify_passes;
+  options.off.insert(without.begin(), without.end());
+  options.source = std::filesystem::path(model.path).filename().string();
+  options.progress = [&console](std::string_view step) { console.progress(step); };
+  return options;
+}
+
+Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
+  const auto start = std::chrono::steady_clock::now();
+  auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
+    if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads});
+    auto imported = TRY(model.import());
+    for (const std::string& w : imported.warnings) console.warn(w);
+    return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), compile_options(console))));
+  }();
+  if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return made;
+}
+
+}  // namespace tenon::cli

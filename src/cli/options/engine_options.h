@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options/model_options.h"
+#include "compiler/compile.h"
+#include "runtime/engine.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify,
+/// --verify-passes, --without, and those of ModelOptions.
+struct EngineOptions {
+  ModelOptions model;
+  int opt = 3;
+  int threads = 0;
+  bool verify = false;
+  bool guard = false;
+  bool verify_passes = false;
+  std::vector<std::string> without;  ///< passes that do not run
+
+  void add_to(CLI::App& app);
+  /// --guard, of verbs that run.
+  void add_guard_to(CLI::App& app);
+  runtime::RunOptions run_options() const;
+  bool is_engine() const;
+  compiler::CompileOptions compile_options(Console& console) const;
+  /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
+  Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
+};
+
+}  // namespace tenon::cli

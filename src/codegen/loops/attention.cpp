@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::codegen {
+
+namespace {
+
+Expr axis(int a) { return Expr::axis(a); }
+
+bool float_rank_4(const ir::NodeView& view, size_t k) {
+  return view.has(k) && view.type(k).dtype == DType::f32 && view.type(k).has_rank() && view.rank(k) == 4;
+}
+
+}  // namespace
+
+bool attention_fits(const ir::NodeView& view) {
+  for (size_t k = 0; k < 3; ++k)
+    if (!float_rank_4(view, k)) return false;
+  for (size_t k = 4; k < view.inputs.size(); ++k)
+    if (view.has(k)) return false;
+  for (size_t k = 1; k < view.outputs.size(); ++k)
+    if (view.outputs[k].dtype != DType::none) return false;
+  const auto heads_q = view.type(0).dim(1).number(), heads_k = view.type(1).dim(1).number();
+  if (!heads_q || !heads_k || *heads_k == 0 || *heads_q % *heads_k != 0) return false;
+  if (!view.type(0).dim(3).is_number() || !view.type(2).dim(3).is_number()) return false;
+  if (!view.type(0).dim(3).known_equal(view.type(1).dim(3))) return false;
+  if (view.type(0).dim(3).value() > 512 || view.type(2).dim(3).value() > 512 || view.type(0).dim(3).value() < 1) return false;
+  if (!view.has(3)) return true;
+  const ir::Type& mask = view.type(3);
+  if (!mask.has_rank() || mask.rank() > 4 || mask.rank() < 2 || !(mask.dtype == DType::f32 || mask.dtype == DType::boolean)) return false;
+  return mask.dim(-1).known_equal(view.type(1).dim(2)) || mask.dim(-1) == Dim(1);
+}
+
+double attention_scale(const ir::NodeView& view) {
+  const double given = view.attributes->number("scale", 0);
+  return view.attributes->has("scale") ? given : 1.0 / std::sqrt(static_cast<double>(view.type(0).dim(3).value()));
+}
+
+namespace {
+
+Expr query_head(const ir::NodeView& view) {
+  const Dim sharing = floor_div(view.type(0).dim(1), view.type(1).dim(1));
+  return simplify(axis(kKeyHead) * Expr::dim(sharing) + axis(kSharing));
+}
+
+NestAccess access_to(ArrayId array, DType dtype, std::vector<Expr> index) { return {array, dtype, std::move(index), {}, {}, {}}; }
+
+/// Where a score finds its element of the mask, which broadcasts to [batch, heads, queries, keys].
+std::vector<Expr> mask_index(const ir::NodeView& view) {
+  const ir::Type& mask = view.type(3);
+  const Expr own[4] = {axis(kBatch), query_head(view), axis(kQuery), axis(kKey)};
+  const Dim full[4] = {view.type(0).dim(0), view.type(0).dim(1), view.type(0).dim(2), view.type(1).dim(2)};
+  std::vector<Expr> index;
+  for (int d = 0; d < mask.rank(); ++d) {
+    const int place = 4 - mask.rank() + d;
+    const Dim extent = mask.dim(d);
+    // A size that only the run knows to be 1 is walked with a step of 0.
+    const bool whole = extent.is_number() || extent == full[place];
+    const Dim step = extent == Dim(1) ? Dim(0) : whole ? Dim(1) : select(equal_to(extent, 1), 0, 1);
+    index.push_back(step == Dim(1) ? own[place] : simplify(own[place] * Expr::dim(step)));
+  }
+  return index;
+}
+
+/// The score where the query may see the key, -inf elsewhere; Expr::input(3) is the mask.
+Expr masked_score(const ir::NodeView& view, Expr score) {
+  const Expr nothing = Expr::constant(DType::f32, -std::numeric_limits<double>::infinity());
+  if (view.has(3)) {
+    const bool chooses = view.type(3).dtype == DType::boolean;
+    score = chooses ? select(Expr::input(3, DType::boolean), score, nothing) : score + Expr::input(3, DType::f32);
+  }
+  const int64_t left = view.attributes->integer("left_window_size", -1), right = view.attributes->integer("right_window_size", -1);
+  if (view.attributes->integer("is_causal", 0) != 0) score = select(axis(kKey) <= axis(kQuery), score, nothing);
+  if (left >= 0) score = select(axis(kQuery) - axis(kKey) <= Expr::integer(DType::i64, left), score, nothing);
+  if (right >= 0) score = select(axis(kKey) - axis(kQuery) <= Expr::integer(DType::i64, right), score, nothing);
+  return score;
+}
+
+}  // namespace
+
+Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result) {
+  using Kind = ops::Axis::Kind;
+  const Dim key_heads = view.type(1).dim(1);
+  Nest nest;
+  nest.axes = {{Kind::parallel, view.type(0).dim(0)},
+               {Kind::parallel, key_heads},
+               {Kind::parallel, floor_div(view.type(0).dim(1), key_heads)},
+               {Kind::parallel, view.type(0).dim(2)},
+               {Kind::reduced, view.type(1).dim(2)},
+               {Kind::reduced, view.type(0).dim(3)},
+               {Kind::parallel, view.type(2).dim(3)}};
+  const Expr head = query_head(view);
+  nest.accesses = {access_to(arrays[0], DType::f32, {axis(kBatch), head, axis(kQuery), axis(kHeadSize)}),
+                   access_to(arrays[1], DType::f32, {axis(kBatch), axis(kKeyHead), axis(kKey), axis(kHeadSize)}),
+                   access_to(arrays[2], DType::f32, {axis(kBatch), axis(kKeyHead), axis(kKey), axis(kValueSize)})};
+  if (view.has(3)) nest.accesses.push_back(access_to(arrays[3], view.type(3).dtype, mask_index(view)));
+  Expr score = Expr::input(0, DType::f32);
+  const double cap = view.attributes->number("softcap", 0);
+  if (cap > 0) score = tanh(score / cap) * cap;
+  NestOutput out;
+  out.array = result;
+  out.dtype = DType::f32;
+  out.value = masked_score(view, score);
+  out.index = {axis(kBatch), head, axis(kQuery), axis(kValueSize)};
+  nest.outputs.push_back(std::move(out));
+  return nest;
+}
+
+}  // namespace tenon::codegen

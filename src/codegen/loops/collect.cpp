@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loops/collect.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "codegen/loops/attention.h"
+#include "codegen/loops/control.h"
+#include "codegen/loops/index_checks.h"
+#include "codegen/loops/numbers.h"
+#include "codegen/loops/size_checks.h"
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+class Collector {
+ public:
+  Collector(const ir::Graph& graph, std::span<const DimNode* const> given) : graph_(graph), known_(given.begin(), given.end()) {
+    plan_.given.assign(given.begin(), given.end());
+  }
+
+  Result<Plan> run() {
+    for (ValueId v : graph_.inputs()) {
+      plan_.inputs.push_back(array_of(v));
+      learn(graph_.value(v).type);
+    }
+    at_the_door_ = known_;
+    for (NodeId n : graph_.nodes()) TRY(add(n));
+    for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
+    for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
+    drop_unread(plan_);
+    for (std::span<const ir::Assumption> list : {graph_.assumptions.all(), checks_.all()})
+      plan_.assumptions.insert(plan_.assumptions.end(), list.begin(), list.end());
+    return std::move(plan_);
+  }
+
+ private:
+  ArrayId array_of(ValueId v) {
+    if (!v) return -1;
+    if (auto found = ids_.find(v); found != ids_.end()) return found->second;
+    const ir::Value& value = graph_.value(v);
+    Array a;
+    a.dtype = value.type.dtype;
+    if (value.type.is_tensor() && value.type.has_rank()) a.shape = *value.type.shape;  // what holds tensors has no sizes of its own
+    a.strides = row_major(a.shape);
+    a.value = v;
+    a.constant = value.constant;
+    plan_.arrays.push_back(std::move(a));
+    return ids_[v] = static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  /// A graph output needs a buffer of its own: what only shares the bytes of another array, an input or a constant is copied. What has no
+  /// bytes is not.
+  ArrayId output(ArrayId id) {
+    Array& a = plan_.arrays[id];
+    const bool own = a.same_bytes < 0 && !a.constant && graph_.value(a.value).kind == ir::Value::Kind::result;
+    a.fixed_layout = true;
+    const bool first = returned_.insert(id).second;
+    if ((own && first) || a.dtype == DType::string || !graph_.value(a.value).type.is_tensor()) return id;
+    return copy(id);
+  }
+
+  ArrayId copy(ArrayId from) {
+    Array a = plan_.arrays[from];
+    a.constant = nullptr;
+    a.same_bytes = -1;
+    a.strides = row_major(a.shape);
+    a.fixed_layout = true;
+    plan_.arrays.push_back(a);
+    const ArrayId to = static_cast<ArrayId>(plan_.arrays.size() - 1);
+    Nest nest;
+    std::vector<Expr> index;
+    for (size_t k = 0; k < a.shape.size(); ++k) {
+      nest.axes.push_back({ops::Axis::Kind::parallel, a.shape[k]});
+      index.push_back(Expr::axis(static_cast<int>(k)));
+    }
+    nest.accesses.push_back({from, a.dtype, index, {}, {}, {}});
+    nest.outputs.push_back({to, a.dtype, Expr::input(0, a.dtype), ops::Combine::none, index, {}, {}});
+    resolve_reshapes(nest.accesses[0], nest, plan_);
+    push(GroupKind::nests, {}).nests.push_back(std::move(nest));
+    return to;
+  }
+
+  Group& push(GroupKind kind, NodeId node) {
+    Group g;
+    g.kind = kind;
+    g.node = node;
+    plan_.groups.push_back(std::move(g));
+    return plan_.groups.back();
+  }
+
+  bool sizes_known(const ir::Node& node) const {
+    for (ValueId v : node.outputs) {
+      if (!v) continue;
+      const ir::Value& value = graph_.value(v);
+      if (!value.data || !value.type.has_rank() || !(value.type.count() == Dim(static_cast<int64_t>(value.data->size())))) return false;
+    }
+    return node.op->deterministic;
+  }
+
+  void learn(const ir::Type& type) {
+    if (!type.has_rank() || !type.is_tensor()) return;
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known_.insert(&s); });
+  }
+
+  bool brings_new_sizes(const ir::NodeView& view) const {
+    bool fresh = false;
+    for (const ir::Type& t : view.outputs)
+      if (t.has_rank() && t.is_tensor())
+        for (Dim d : *t.shape) each_symbol(d, [&](const DimNode& s) { fresh |= !known_.contains(&s); });
+    return fresh;
+  }
+
+  /// The op itself says how large its results are. Where only the model's declarations do, it runs by reference, whose results are held
+  /// against them.
+  static bool tells_sizes(ir::NodeView view) {
+    const std::vector<ir::Type> declared = std::move(view.outputs);
+    view.outputs.assign(declared.size(), ir::Type());
+    const size_t symbols_before = view.symbols->all().size();
+    if (!view.op->infer(view)) return false;
+    auto is_new = [&](Dim d) {
+      bool found = false;
+      if (view.symbols->all().size() > symbols_before && !d.is_number())
+        each_symbol(d, [&](const DimNode& s) { found |= s.id >= view.symbols->all()[symbols_before].node()->id; });
+      return found;
+    };
+    for (size_t k = 0; k < declared.size(); ++k) {
+      if (!declared[k].has_rank()) continue;
+      if (!view.outputs[k].has_rank() || std::ranges::any_of(*view.outputs[k].shape, is_new)) return false;
+    }
+    return true;
+  }
+
+  Result<void> add(NodeId n) {
+    const ir::Node& node = graph_.node(n);
+    if (sizes_known(node)) {
+      for (ValueId v : node.outputs) {
+        if (!v) continue;
+        const ArrayId a = array_of(v);
+        plan_.arrays[a].fixed_layout = true;
+        Group& g = push(GroupKind::sizes, n);
+        g.outputs = {a};
+        for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
+      }
+      return {};
+    }
+    const ops::OpDef& def = ops::def_of(*node.op);
+    const ir::NodeView view = graph_.view(n);
+    // Sizes that only this node's data tells: it runs by reference, which says what they are.
+    const bool new_sizes = brings_new_sizes(view) || ((def.form || def.same_bytes) && !tells_sizes(view));
+    for (const ir::Type& t : view.outputs) learn(t);
+    if (def.same_bytes && shaped(view) && !new_sizes && only_moves(def, view)) {
+      plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);
+      return {};
+    }
+    if (def.form && shaped(view) && !new_sizes) {
+      auto form = def.form(view);
+      if (form && !meets_itself(*form)) return add_form(n, node, *form);
+      if (!form && form.error().code() != Code::not_supported) return std::unexpected(form.error());
+    }
+    if (!def.reference && !def.definition) {
+      return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
+    }
+    if (node.is("Attention") && attention_fits(view)) return add_attention(n, node, view);
+    Group& g = push(runs_as_programs(graph_, n) ? GroupKind::control : GroupKind::opaque, n);
+    std::vector<ArrayId> in, out;
+    for (ValueId v : node.inputs) in.push_back(array_of(v));
+    for (ValueId v : node.outputs) out.push_back(array_of(v));
+    for (const auto* list : {&in, &out})
+      for (ArrayId a : *list)
+        if (a >= 0) plan_.arrays[a].fixed_layout = true;
+    g.inputs = std::move(in);
+    g.outputs = std::move(out);
+    return {};
+  }
+
+  Result<void> add_attention(NodeId n, const ir::Node& node, const ir::NodeView& view) {
+    std::vector<ArrayId> arrays;
+    for (ValueId v : node.inputs) arrays.push_back(array_of(v));
+    Nest nest = attention_nest(view, arrays, array_of(node.outputs[0]));
+    nest.nodes = {n};
+    for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+    Group& g = push(GroupKind::attention, n);
+    g.scale = attention_scale(view);
+    g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
+    g.nests.push_back(std::move(nest));
+    return {};
+  }
+
+  /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
+  static bool shaped(const ir::NodeView& view) {
+    auto fits = [](const ir::Type& t) {
+      return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) &&
+             bits_of(t.dtype) >= 8 && (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
+    };
+    for (const ir::Operand& o : view.inputs)
+      if (o.present && !fits(o.type)) return false;
+    for (const ir::Type& t : view.outputs)
+      if (t.dtype != DType::none && !fits(t)) return false;
+    return true;
+  }
+
+  /// Some ops share bytes in their common use only: Dropout has a mask, and in training mode a generator.
+  static bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
+    for (size_t k = 1; k < view.outputs.size(); ++k)
+      if (view.outputs[k].dtype != DType::none) return false;
+    return !def.form || def.form(view);
+  }
+
+  /// Several iterations of a parallel loop may write one element and combine there (Scatter with a reduction): their order would
+  /// be that of the threads, so such a node runs by reference.
+  static bool meets_itself(const ops::LoopForm& form) {
+    for (const ops::Loop& loop : form.loops) {
+      const bool parallel =
+          std::all_of(loop.axes.begin(), loop.axes.end(), [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
+      for (const ops::Output& o : loop.outputs)
+        if (parallel && o.partial && o.combine != ops::Combine::none) return true;
+    }
+    return false;
+  }
+
+  Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
+    std::vector<std::vector<ArrayId>> made(form.loops.size());
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      if (!node.outputs[k] || k >= form.results.size()) continue;
+      const ops::Source& s = form.results[k];
+      if (made[s.index].size() <= size_t(s.output)) made[s.index].resize(s.output + 1, -1);
+      made[s.index][s.output] = array_of(node.outputs[k]);
+    }
+    // Where a loop writes only parts (Concat, Scatter), the loop before it writes the rest, into the same array.
+    auto goes_on = [&](size_t l, size_t k) {
+      if (l + 1 >= form.loops.size() || k >= form.loops[l + 1].outputs.size()) return false;
+      const ops::Output& next = form.loops[l + 1].outputs[k];
+      return next.partial && next.shape == form.loops[l].outputs[k].shape;
+    };
+    for (size_t l = form.loops.size(); l-- > 0;) {
+      const auto& outputs = form.loops[l].outputs;
+      made[l].resize(outputs.size(), -1);
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        if (made[l][k] >= 0) continue;
+        made[l][k] = goes_on(l, k) ? made[l + 1][k] : temporary(outputs[k]);
+      }
+    }
+    const std::string where = graph_.view(n).where();
+    for (size_t l = 0; l < form.loops.size(); ++l) {
+      Nest nest = nest_of(form.loops[l], made, l, node);
+      nest.nodes = {n};
+      require_inside(nest, plan_, graph_.assumptions, where, checks_);
+      check_indices(nest, form.loops[l].places, n);
+      write_in_numbers(nest, graph_, plan_);
+      for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
+      push(GroupKind::nests, n).nests.push_back(std::move(nest));
+    }
+    return {};
+  }
+
+  /// Kernels hold loaded indices inside their array. One that is outside is an error all the same: of an input at the door, else by a
+  /// step of its own.
+  void check_indices(const Nest& nest, std::span<const ops::Place> places, NodeId n) {
+    for (const LoadedIndex& i : loaded_indices(nest, places, plan_)) {
+      if (i.whole && plan_.arrays[i.array].constant && lies_inside(i)) continue;
+      const IndexLimit limit{i.array, i.extent, i.from_end};
+      const bool input = static_cast<size_t>(i.array) < plan_.inputs.size();  // they came first
+      if (i.whole && input && known_at_the_door(i.extent)) {
+        plan_.limits.push_back(limit);
+        continue;
+      }
+      std::string what = i.extent.text() + (i.from_end ? " from the end" : "");
+      for (const Expr& e : i.from.index) what += i.whole ? "" : " " + e.text();
+      if (!checked_.emplace(i.array, std::move(what)).second) continue;
+      Nest range = range_of(i, plan_);
+      range.nodes = {n};
+      resolve_reshapes(range.accesses[0], range, plan_);
+      const std::vector<ArrayId> made = {range.outputs[0].array, range.outputs[1].array};
+      push(GroupKind::nests, n).nests.push_back(std::move(range));
+      Group& check = push(GroupKind::check, n);
+      check.inputs = made;
+      check.limit = limit;
+    }
+  }
+
+  /// Sizes of inputs alone, or of the graph around this one, are in it.
+  bool known_at_the_door(Dim extent) const {
+    bool known = true;
+    each_symbol(extent, [&](const DimNode& s) { known &= at_the_door_.contains(&s); });
+    return known;
+  }
+
+  bool lies_inside(const LoadedIndex& i) const {
+    const Tensor* t = plan_.arrays[i.array].value ? graph_.tensor_of(plan_.arrays[i.array].value) : nullptr;
+    if (!t || !i.extent.is_number()) return false;
+    for (int64_t k = 0; k < t->count(); ++k)
+      if (t->integer(k) >= i.extent.value() || t->integer(k) < (i.from_end ? -i.extent.value() : 0)) return false;
+    return true;
+  }
+
+  ArrayId temporary(const ops::Output& o) {
+    Array a;
+    a.dtype = o.dtype;
+    a.shape = o.shape;
+    a.strides = row_major(a.shape);
+    plan_.arrays.push_back(std::move(a));
+    return static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& made, size_t l, const ir::Node& node) {
+    Nest nest;
+    nest.axes = loop.axes;
+    nest.exclusive = loop.exclusive;
+    nest.reverse = loop.reverse;
+    for (const ops::Access& a : loop.accesses) {
+      const ArrayId from =
+          a.source.kind == ops::Source::Kind::operand ? array_of(node.inputs[a.source.index]) : made[a.source.index][a.source.output];
+      nest.accesses.push_back({from, a.dtype, a.index, {}, a.within, a.fill});
+    }
+    for (size_t k = 0; k < loop.outputs.size(); ++k) {
+      const ops::Output& o = loop.outputs[k];
+      std::vector<Expr> index = o.index;
+      if (index.empty()) {
+        for (size_t x = 0; x < loop.axes.size(); ++x)
+          if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
+      }
+      nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
+    }
+    return nest;
+  }
+
+  const ir::Graph& graph_;
+  Plan plan_;
+  ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
+  std::unordered_map<ValueId, ArrayId> ids_;
+  std::unordered_set<ArrayId> returned_;  ///< outputs already
+  std::set<std::pair<ArrayId, std::string>> checked_;
+  std::unordered_set<const DimNode*> known_;        ///< symbols that inputs or earlier nodes give
+  std::unordered_set<const DimNode*> at_the_door_;  ///< those that inputs give
+};
+
+}  // namespace
+
+Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given) { return Collector(graph, given).run(); }
+
+void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
+  while (plan.arrays[access.array].same_bytes >= 0) {
+    const Array& shape = plan.arrays[access.array];
+    const Expr flat = access.flat ? access.flat : flatten(access.index, row_major(shape.shape));
+    auto index = unflatten(flat, plan.arrays[shape.same_bytes].shape, nest.axes);
+    // What may leave its array does so dimension by dimension: padding it needs them.
+    if (!index && access.within && !access.flat) return;
+    access.array = shape.same_bytes;
+    access.flat = index ? Expr() : flat;
+    access.index = index ? std::move(*index) : std::vector<Expr>{};
+  }
+}
+
+}  // namespace tenon::codegen

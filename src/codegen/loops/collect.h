@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/loops/nest.h"
+
+namespace tenon::codegen {
+
+/// Every node as one group of its own: nests from its loop form, else opaque, attention, sizes or control. Nothing is fused;
+/// what nobody reads is left out.
+/// given: of a body, the symbols that are known around it. Errors: not_supported for a node with neither form nor reference.
+Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given = {});
+
+/// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat. An access that may
+/// leave its array keeps its index: it stays before the first reshape through which that would be lost.
+void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan);
+
+/// Drops groups whose results nobody reads, but for those that tell a size which somebody needs.
+void drop_unread(Plan& plan);
+
+}  // namespace tenon::codegen

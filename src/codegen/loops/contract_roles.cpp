@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loops/contract_roles.h"
+
+#include <algorithm>
+
+#include "codegen/loops/inline.h"
+#include "codegen/loops/padding.h"
+#include "codegen/lower/schedule.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// An operand of the sum: where it is read, and which axes that depends on.
+struct Operand {
+  Affine place;
+  std::vector<bool> has;  ///< its place, or whether it is inside, depends on that axis
+
+  static std::optional<Operand> of(const NestAccess& access, int axes, const Plan& plan) {
+    auto place = affine_of(flat_of(access, plan), axes);
+    if (!place) return std::nullopt;
+    Operand out{std::move(*place), {}};
+    for (int x = 0; x < axes; ++x)
+      out.has.push_back(!(out.place.coefficients[x] == Dim(0)) || mentions(access.within, ExprOp::axis, x) ||
+                        mentions(access.fill, ExprOp::axis, x));
+    return out;
+  }
+};
+
+/// Which operand goes along the lanes: a constant one (its panels are packed at build time) if the result is contiguous along one of
+/// its own axes, else the one whose own axis the result is contiguous along, else any that has an own axis.
+int lanes_operand_of(const Nest& nest, const Plan& plan, const std::vector<Operand>& operands, const Affine& result) {
+  int best = -1, best_score = 0;
+  for (int side = 0; side < 2; ++side) {
+    int score = 0;
+    for (size_t x = 0; x < nest.axes.size(); ++x) {
+      const bool own = operands[side].has[x] && !operands[1 - side].has[x];
+      if (!own || nest.axes[x].kind != ops::Axis::Kind::parallel || nest.axes[x].extent == Dim(1)) continue;
+      score = std::max(score, result.coefficients[x] == Dim(1) ? 4 : 1);
+    }
+    if (score == 0) continue;
+    if (plan.arrays[nest.accesses[side].array].constant) score += 2;
+    if (score > best_score || (score == best_score && side == 1)) best = side, best_score = score;
+  }
+  return best;
+}
+
+/// Larger steps first; by insertion, since symbolic steps are only partly ordered.
+void sort_by_step(std::vector<JointAxis>& list, const Affine& place) {
+  auto step = [&](const JointAxis& a) { return place.coefficients[a.axes[0]]; };
+  for (size_t k = 1; k < list.size(); ++k)
+    for (size_t at = k; at > 0 && step(list[at - 1]).less(step(list[at])).value_or(false); --at) std::swap(list[at - 1], list[at]);
+}
+
+}  // namespace
+
+std::optional<ContractRoles> roles_of(const Nest& nest, const Plan& plan) {
+  if (!is_sum_of_products(nest)) return std::nullopt;
+  const int axes = static_cast<int>(nest.axes.size());
+  std::vector<Operand> operands;
+  for (const NestAccess& a : nest.accesses) {
+    auto operand = Operand::of(a, axes, plan);
+    if (!operand) return std::nullopt;
+    operands.push_back(std::move(*operand));
+  }
+  auto result = affine_of(flat_of(nest.outputs[0], plan), axes);
+  if (!result) return std::nullopt;
+  ContractRoles roles;
+  roles.lanes_operand = lanes_operand_of(nest, plan, operands, *result);
+  if (roles.lanes_operand < 0) return std::nullopt;
+  roles.rows_operand = 1 - roles.lanes_operand;
+  for (int x = 0; x < axes; ++x) {
+    if (nest.axes[x].extent == Dim(1)) continue;
+    const bool in_rows = operands[roles.rows_operand].has[x];
+    const bool in_lanes = operands[roles.lanes_operand].has[x];
+    JointAxis axis{{x}, nest.axes[x].extent};
+    if (nest.axes[x].kind == ops::Axis::Kind::reduced) {
+      if (!in_rows || !in_lanes) return std::nullopt;
+      roles.depth.push_back(axis);
+    } else if (in_rows && in_lanes) {
+      roles.batch.push_back(axis);
+    } else if (in_rows) {
+      roles.rows.push_back(axis);
+    } else if (in_lanes) {
+      roles.lanes.push_back(axis);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
+  // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.
+  if (roles.rows.empty() && !plan.arrays[nest.accesses[roles.lanes_operand].array].constant) return std::nullopt;
+  if (!can_be_padded(nest.accesses[roles.rows_operand], nest, plan)) return std::nullopt;
+  // The depth that the rows operand walks in the smallest steps comes innermost; likewise the lanes that the result does.
+  sort_by_step(roles.depth, operands[roles.rows_operand].place);
+  sort_by_step(roles.lanes, *result);
+  return roles;
+}
+
+void join_roles(ContractRoles& roles, const std::vector<Affine>& places) {
+  auto joinable = [&](const JointAxis& outer, const JointAxis& inner) {
+    return std::all_of(places.begin(), places.end(), [&](const Affine& p) {
+      return p.coefficients[outer.axes.back()] == p.coefficients[inner.axes.back()] * inner.extent;
+    });
+  };
+  for (std::vector<JointAxis>* list : {&roles.batch, &roles.rows, &roles.lanes, &roles.depth}) {
+    for (size_t k = 0; k + 1 < list->size();) {
+      JointAxis& outer = (*list)[k];
+      JointAxis& inner = (*list)[k + 1];
+      if (!joinable(outer, inner)) {
+        ++k;
+        continue;
+      }
+      outer.axes.insert(outer.axes.end(), inner.axes.begin(), inner.axes.end());
+      outer.extent = outer.extent * inner.extent;
+      list->erase(list->begin() + static_cast<long>(k) + 1);
+    }
+  }
+}
+
+bool settle_roles(Group& group, const Plan& plan) {
+  auto roles = roles_of(group.nests[0], plan);
+  if (!roles) return false;
+  group.roles = std::move(roles);
+  return true;
+}
+
+std::vector<Group> plain_groups(const Group& contraction) {
+  std::vector<Group> out(1);
+  out[0].nests = contraction.nests;
+  if (contraction.epilogue) out.emplace_back().nests.push_back(contraction.epilogue->map);
+  for (Group& g : out) g.node = contraction.node;
+  return out;
+}
+
+void settle_contractions(Plan& plan) {
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    if (plan.groups[g].kind != GroupKind::contract || settle_roles(plan.groups[g], plan)) continue;
+    std::vector<Group> plain = plain_groups(plan.groups[g]);
+    plan.groups[g] = std::move(plain.back());
+    plan.groups.insert(plan.groups.begin() + static_cast<ptrdiff_t>(g), std::make_move_iterator(plain.begin()),
+                       std::make_move_iterator(plain.end() - 1));
+    g += plain.size() - 1;
+  }
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/fuse.h"
+#include "codegen/loops/inline.h"
+#include "codegen/loops/readers.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// The access reads dimension d by axis d, over the whole array.
+bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
+  if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
+  for (size_t d = 0; d < a.index.size(); ++d) {
+    if (!is_axis(a.index[d], static_cast<int>(d), map)) return false;
+    if (!map.axes[d].extent.known_equal(plan.arrays[a.array].shape[d])) return false;
+  }
+  return true;
+}
+
+/// Moves the contraction to the map's place, with the map (and an earlier epilogue inside it) as its epilogue.
+bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
+  Group& map = plan.groups[map_group];
+  Group merged = plan.groups[contraction];
+  if (merged.epilogue) {
+    const Epilogue inner = *merged.epilogue;
+    Nest joined = map.nests[0];
+    if (inline_into(inner.map, joined, access, plan) != Inlined::appended || !within_budget(joined)) return false;
+    const int kept = static_cast<int>(map.nests[0].accesses.size()) - 1;
+    merged.epilogue = Epilogue{std::move(joined), kept + inner.accumulator};
+  } else {
+    merged.epilogue = Epilogue{map.nests[0], static_cast<int>(access)};
+  }
+  merged.node = map.node;
+  map = std::move(merged);
+  plan.groups[contraction] = Group{};
+  return true;
+}
+
+/// Nothing to multiply: plain loops do that without tiles.
+bool empty(const Nest& nest) {
+  return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.extent == Dim(0); });
+}
+
+}  // namespace
+
+void find_contractions(Plan& plan) {
+  for (Group& g : plan.groups)
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && settle_roles(g, plan)) g.kind = GroupKind::contract;
+}
+
+void absorb_epilogues(Plan& plan) {
+  Readers readers(plan);
+  std::vector<int64_t> contraction(plan.arrays.size(), -1);  // the group that makes the array, where it is one
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    Group& group = plan.groups[g];
+    if (group.kind == GroupKind::contract) contraction[group.nests[0].outputs[0].array] = static_cast<int64_t>(g);
+    if (group.kind != GroupKind::nests || group.nests.size() != 1 || !is_map(group.nests[0]) || is_view(group.nests[0])) continue;
+    const Nest& map = group.nests[0];
+    for (size_t k = 0; k < map.accesses.size(); ++k) {
+      const ArrayId a = map.accesses[k].array;
+      if (contraction[a] < 0 || readers.is_output(a) || readers.of(a).size() != 1 || readers.writers(map.outputs[0].array) != 1) continue;
+      const bool once = std::count_if(map.accesses.begin(), map.accesses.end(), [&](const NestAccess& x) { return x.array == a; }) == 1;
+      if (!once || !reads_own_place(map.accesses[k], map, plan)) continue;
+      const size_t from = static_cast<size_t>(contraction[a]);
+      readers.remove(from);
+      readers.remove(g);
+      const bool done = absorb(plan, from, g, k);
+      readers.add(from);
+      readers.add(g);
+      if (!done) continue;
+      contraction[a] = -1;
+      contraction[plan.groups[g].epilogue->map.outputs[0].array] = static_cast<int64_t>(g);
+      break;
+    }
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

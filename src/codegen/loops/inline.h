@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+
+#include "codegen/loops/nest.h"
+
+namespace tenon::codegen {
+
+/// How much an inlined body costs each time it is evaluated.
+struct BodyCost {
+  int arithmetic = 0;
+  int transcendental = 0;
+  int loads = 0;
+  bool indirect = false;  ///< is_indirect
+};
+BodyCost cost_of(const Nest& nest);
+
+/// There is an access whose place is itself loaded.
+bool is_indirect(const Nest& nest);
+/// There is an output whose place is loaded (Scatter): two points may write one element, and the later one stays.
+bool scatters(const Nest& nest);
+
+/// Values that are held at once where the body is evaluated operand by operand: what a kernel needs registers for.
+int most_live(const Nest& nest);
+
+/// What one fused body may hold; beyond it a new group begins, which costs one store and one load an element. Larger bodies run no
+/// faster and the code generator takes more than linear time for them. No body of the models in tests/models comes near.
+struct BodyBudget {
+  int operations = 64;  ///< transcendental ones included
+  int transcendental = 20;
+  int live = 24;
+};
+inline constexpr BodyBudget kBodyBudget;
+/// Whether the body keeps within the budget. Cost: linear in the body.
+bool within_budget(const Nest& nest);
+
+/// Whether a leaf of that operator, and of that number where it is not negative, stands in the expression (which may be null).
+bool mentions(const Expr& e, ExprOp leaf, int index = -1);
+
+/// All axes parallel, one output, written once at its own place: the loop can be evaluated wherever it is read.
+bool is_map(const Nest& nest);
+/// A map that only reads one element elsewhere, unchanged.
+bool is_view(const Nest& nest);
+/// A sum of products of two f32 loads over axes that the output lacks.
+bool is_sum_of_products(const Nest& nest);
+
+/// Substitutes the leaves (inputs, axes, dims) of every expression of the nest; a null answer keeps a leaf.
+void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf);
+
+/// What became of the replaced access: nothing, it reads elsewhere now, or it left the list and new ones stand at the end.
+enum class Inlined : uint8_t { refused, in_place, appended };
+/// Replaces access `access` of `consumer` by the body of `producer` (a map that writes the accessed array).
+/// Refused, and nothing is changed, where the accessed place cannot be told in the producer's axes.
+Inlined inline_into(const Nest& producer, Nest& consumer, size_t access, const Plan& plan);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/expr.h"
+#include "ir/graph.h"
+#include "ops/attention/scores.h"
+#include "ops/core/loop.h"
+
+namespace tenon::codegen {
+
+/// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
+using ArrayId = int32_t;
+
+/// Something that lives in memory. Element (i0, i1, ...) stands at sum(i_k * strides[k]).
+struct Array {
+  DType dtype = DType::f32;
+  DimList shape;
+  DimList strides;            ///< elements; row-major unless a layout was chosen
+  ir::ValueId value;          ///< none: a temporary
+  std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  ir::ConstantRef constant;   ///< row-major bytes, where constant
+  ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
+};
+
+/// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
+/// map index to index, `flat` (row-major element number) stands instead.
+struct NestAccess {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  std::vector<Expr> index;
+  Expr flat;
+  Expr within, fill;
+};
+
+struct NestOutput {
+  ArrayId array = -1;
+  DType dtype = DType::f32;
+  Expr value;
+  ops::Combine combine = ops::Combine::none;
+  std::vector<Expr> index;  ///< in the array's own shape
+  Expr flat;                ///< or the element number, once axes were joined
+  Expr within;
+};
+
+/// One loop of a node, with its operands resolved to arrays.
+struct Nest {
+  std::vector<ops::Axis> axes;
+  std::vector<NestAccess> accesses;
+  std::vector<NestOutput> outputs;
+  bool exclusive = false, reverse = false;
+  std::vector<ir::NodeId> nodes;  ///< what it computes
+  size_t order = 0;               ///< place in the program
+  bool dead = false;              ///< swallowed by another nest
+};
+
+/// A contraction and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the contraction's output.
+struct Epilogue {
+  Nest map;  ///< reads the contraction's output through access `accumulator`
+  int accumulator = 0;
+};
+
+/// Axes that every place walks as one; the last is the innermost.
+struct JointAxis {
+  std::vector<int> axes;
+  Dim extent = 1;
+};
+
+/// What each axis of a sum of products is to its operands. Axes of extent 1 take no part.
+struct ContractRoles {
+  int rows_operand = 0, lanes_operand = 1;  ///< accesses: read element by element, and along the lanes
+  std::vector<JointAxis> batch;             ///< in both operands
+  std::vector<JointAxis> rows;              ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;             ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;             ///< reduced; the last is the innermost loop
+};
+
+/// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
+struct IndexLimit {
+  ArrayId input = -1;
+  Dim extent;
+  bool from_end = false;  ///< negative ones count from the end
+};
+
+enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, control, check };
+
+/// What becomes one kernel (or one step without a kernel).
+struct Group {
+  GroupKind kind = GroupKind::nests;
+  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; contract: one
+  int outer = 0;
+  double scale = 1;                                     ///< attention: factor of the products
+  ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
+  std::optional<Epilogue> epilogue;
+  std::optional<ContractRoles> roles;    ///< contract: of its nest as it stands; whoever edits the nest settles them again
+  ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check
+  std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
+  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
+  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
+};
+
+/// A graph as groups over arrays, in an order that respects all dependencies.
+struct Plan {
+  std::vector<Array> arrays;
+  std::vector<Group> groups;
+  std::vector<ArrayId> inputs, outputs;  ///< of the graph
+  std::vector<IndexLimit> limits;
+  std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
+  std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
+};
+
+/// Row-major strides.
+DimList row_major(const DimList& shape);
+/// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
+DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
+/// sum(index_k * strides_k)
+Expr flatten(const std::vector<Expr>& index, const DimList& strides);
+/// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart
+/// along the shape's strides; nullopt where they do not.
+std::optional<std::vector<Expr>> unflatten(const Expr& flat, const DimList& shape, const std::vector<ops::Axis>& axes);
+/// Whether `index` is the number of that axis: the axis itself, or 0 where it has one step only.
+bool is_axis(const Expr& index, int axis, const Nest& nest);
+std::string text_of(const Nest& nest, const Plan& plan);
+std::string text_of(const Plan& plan);
+
+struct PlanOptions {
+  bool fuse = true;  ///< off: one kernel a node
+  bool channels_last = true;
+  std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
+  std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
+  bool verify = false;                          ///< check every invariant of the plan after each pass
+  /// Called after `collect` and after each pass that changed something. May be null.
+  std::function<void(std::string_view pass, const Plan& plan)> dump = {};
+};
+/// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.
+Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/padding.h"
+#include "codegen/lower/kernel.h"
+
+namespace tenon::codegen {
+
+/// Constants that the vector axis walks in larger steps than 1 are stored with that axis innermost (the weights of a depthwise
+/// convolution).
+void turn_constants(Nest& nest, int vector_axis, Plan& plan);
+
+/// The lanes operand rearranged as [batch..., ceil(N/panel), depth..., panel], zeros beyond N: a lazy constant where it is one, else a
+/// new array and a nest that fills it. The depth axes stand in the order of roles.depth.
+Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64_t panel, Plan& plan, std::vector<Nest>& before);
+
+}  // namespace tenon::codegen

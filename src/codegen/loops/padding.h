@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "codegen/loops/nest.h"
+
+namespace tenon::codegen {
+
+/// A new array between kernels.
+ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> order = {});
+
+/// Whether `pad_operand` can do it: the access is always inside, or both its index and what it calls inside are affine in each dimension
+/// of the array by itself.
+bool can_be_padded(const NestAccess& access, const Nest& nest, const Plan& plan);
+/// Where an access may leave its array (a padded convolution), copies what the nest reaches into an array of its own with the fill around
+/// it, and points the access there; the copying nest is appended to `before`. Nothing is done where the access is always inside.
+/// false, and nothing is changed, where that cannot be done.
+bool pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before);
+
+}  // namespace tenon::codegen

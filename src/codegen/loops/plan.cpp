@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loops/plan.h"
+
+#include "codegen/loops/collect.h"
+#include "codegen/loops/diagonals.h"
+#include "codegen/loops/fuse.h"
+#include "codegen/loops/layout.h"
+#include "codegen/loops/plan_verify.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr PlanPass kPasses[] = {
+    {"find_contractions", "sums of products that the register tiles walk get their roles", find_contractions, false},
+    // Before views and cheap maps spread into their readers.
+    {"absorb_epilogues", "a map that alone reads a contraction's result runs on its tile", absorb_epilogues},
+    {"inline_maps", "views and cheap maps are evaluated where they are read", inline_maps},
+    // The arithmetic of a bias stands in one body now.
+    {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals},
+    {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks},
+    // What was inlined has no layout.
+    {"choose_layouts", "images stand with their channels innermost", choose_layouts},
+    // Last: it needs the final accesses.
+    {"group_rows", "loops over the same rows share a kernel", group_rows},
+};
+
+bool runs(const PlanPass& pass, const PlanOptions& options) {
+  if (pass.fuses && !options.fuse) return false;
+  if (pass.name == "choose_layouts" && !options.channels_last) return false;
+  return !options.off.contains(pass.name);
+}
+
+Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOptions& options) {
+  if (!options.verify) return {};
+  if (auto sound = verify(plan); !sound) return std::move(sound).error().at("after planning pass " + std::string(pass));
+  return {};
+}
+
+}  // namespace
+
+std::span<const PlanPass> plan_passes() { return kPasses; }
+
+Result<void> run_passes(Plan& plan, const PlanOptions& options) {
+  for (const PlanPass& pass : kPasses) {
+    if (!runs(pass, options)) continue;
+    const std::string before = options.dump ? text_of(plan) : "";
+    pass.run(plan);
+    if (options.dump && text_of(plan) != before) options.dump(pass.name, plan);
+    TRY(check_after(pass.name, plan, options));
+  }
+  return {};
+}
+
+Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
+  Plan plan = TRY(collect(graph, options.given));
+  if (options.dump) options.dump("collect", plan);
+  TRY(check_after("collect", plan, options));
+  TRY(run_passes(plan, options));
+  return plan;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "codegen/loops/fuse.h"
+#include "codegen/loops/inline.h"
+#include "codegen/loops/readers.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+constexpr size_t kMostNests = 10;
+
+bool has_row(const Group& g) {
+  for (const Nest& n : g.nests)
+    for (const ops::Axis& axis : n.axes)
+      if (axis.kind != ops::Axis::Kind::parallel) return true;
+  return false;
+}
+
+/// Leading parallel axes.
+int leading(const Nest& n) {
+  int count = 0;
+  while (count < static_cast<int>(n.axes.size()) && n.axes[count].kind == ops::Axis::Kind::parallel) ++count;
+  return count;
+}
+
+bool indexed_by_outer(const std::vector<Expr>& index, int outer, const Nest& nest) {
+  if (static_cast<int>(index.size()) < outer) return false;
+  for (int d = 0; d < outer; ++d)
+    if (!is_axis(index[d], d, nest)) return false;
+  return true;
+}
+
+/// Whether the bytes of `array` are those of `made`: itself, or a reshape of it.
+bool is_or_shares(ArrayId array, ArrayId made, const Plan& plan) {
+  while (array >= 0 && array != made) array = plan.arrays[array].same_bytes;
+  return array == made;
+}
+
+/// How many leading axes all nests share, such that whatever one writes and another reads stays within one step of them.
+int shared_outer(const std::vector<const Nest*>& nests, const Plan& plan) {
+  int outer = leading(*nests[0]);
+  for (const Nest* n : nests) {
+    int same = 0;
+    while (same < std::min(outer, leading(*n)) && n->axes[same].extent == nests[0]->axes[same].extent) ++same;
+    outer = same;
+  }
+  for (const Nest* writer : nests)
+    for (const NestOutput& o : writer->outputs)
+      for (const Nest* reader : nests)
+        for (const NestAccess& a : reader->accesses)
+          if (is_or_shares(a.array, o.array, plan))
+            while (outer > 0 &&
+                   !(a.array == o.array && indexed_by_outer(a.index, outer, *reader) && indexed_by_outer(o.index, outer, *writer)))
+              --outer;
+  return outer;
+}
+
+bool reads(const Group& g, const Group& writer, const Plan& plan) {
+  for (const Nest& w : writer.nests)
+    for (const NestOutput& o : w.outputs) {
+      const auto meets = [&](const NestAccess& a) { return is_or_shares(a.array, o.array, plan); };
+      for (const Nest& n : g.nests)
+        if (std::ranges::any_of(n.accesses, meets)) return true;
+      if (g.epilogue && std::ranges::any_of(g.epilogue->map.accesses, meets)) return true;
+      if (std::ranges::any_of(g.inputs, [&](ArrayId a) { return is_or_shares(a, o.array, plan); })) return true;
+    }
+  return false;
+}
+
+/// Both write parts of one array: the later one may write over what the earlier one wrote.
+bool share_an_output(const Group& a, const Group& b) {
+  const auto writes = [](const Group& g, ArrayId array) {
+    for (const Nest& n : g.nests)
+      for (const NestOutput& o : n.outputs)
+        if (o.array == array) return true;
+    return false;
+  };
+  for (const Nest& n : a.nests)
+    for (const NestOutput& o : n.outputs)
+      if (writes(b, o.array)) return true;
+  return false;
+}
+
+/// Joined only where no parallelism is lost: every loop with a reduction keeps all its parallel axes as outer ones.
+bool join(Group& first, Group& second, const Plan& plan) {
+  if (!has_row(first) && !has_row(second)) return false;
+  if (first.nests.size() + second.nests.size() > kMostNests) return false;
+  for (const Group* g : {&first, &second})
+    if (std::ranges::any_of(g->nests, scatters)) return false;
+  std::vector<const Nest*> nests;
+  for (const Group* g : {&first, &second})
+    for (const Nest& n : g->nests) nests.push_back(&n);
+  const int outer = shared_outer(nests, plan);
+  if (outer == 0) return false;
+  for (const Nest* n : nests)
+    if (leading(*n) != static_cast<int>(n->axes.size()) && leading(*n) != outer) return false;
+  if (share_an_output(first, second)) return false;  // a partial writer (Concat) stays alone
+  second.nests.insert(second.nests.begin(), std::make_move_iterator(first.nests.begin()), std::make_move_iterator(first.nests.end()));
+  second.outer = outer;
+  first.nests.clear();
+  return true;
+}
+
+}  // namespace
+
+void group_rows(Plan& plan) {
+  constexpr size_t kLookBack = 8;
+  for (size_t g = 1; g < plan.groups.size(); ++g) {
+    if (plan.groups[g].kind != GroupKind::nests || plan.groups[g].nests.empty()) continue;
+    for (size_t back = 1; back <= std::min(g, kLookBack); ++back) {
+      Group& first = plan.groups[g - back];
+      if (first.kind != GroupKind::nests || first.nests.empty() || !reads(plan.groups[g], first, plan)) continue;
+      // The earlier group moves down to this one: nobody in between may need it, or write over it.
+      bool free = true;
+      for (size_t k = g - back + 1; k < g; ++k) free &= !reads(plan.groups[k], first, plan) && !share_an_output(plan.groups[k], first);
+      if (free) join(first, plan.groups[g], plan);
+    }
+  }
+  std::erase_if(plan.groups, [](const Group& g) { return g.kind == GroupKind::nests && g.nests.empty(); });
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/contract_tiling.h"
+
+#include "codegen/loops/inline.h"
+#include "codegen/lower/schedule.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+struct EpiloguePlaces {
+  std::vector<Affine> reads;
+  Affine result;
+};
+
+/// The epilogue's places over the contraction's axes; nullopt where it is more than loads at affine places.
+std::optional<EpiloguePlaces> places_of(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
+  const int axes = static_cast<int>(nest.axes.size());
+  const NestOutput& o = epilogue.map.outputs[0];
+  if (nest.outputs[0].flat || mentions(o.value, ExprOp::axis)) return std::nullopt;
+  auto in_contraction = [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); };
+  auto place_of = [&](const auto& at) { return affine_of(simplify(substitute(flat_of(at, plan), in_contraction)), axes); };
+  EpiloguePlaces out;
+  for (const NestAccess& a : epilogue.map.accesses) {
+    auto place = a.within ? std::nullopt : place_of(a);
+    if (!place) return std::nullopt;
+    out.reads.push_back(std::move(*place));
+  }
+  auto place = place_of(o);
+  if (!place) return std::nullopt;
+  out.result = std::move(*place);
+  return out;
+}
+
+bool join(Tiling& t) {
+  std::vector<Affine> places{t.rows, t.result};
+  places.insert(places.end(), t.reads.begin(), t.reads.end());
+  join_roles(t.roles, places);
+  return t.roles.lanes.size() == 1;
+}
+
+}  // namespace
+
+std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
+  const Nest& nest = group.nests[0];
+  if (!group.roles) return std::nullopt;
+  const int axes = static_cast<int>(nest.axes.size());
+  auto rows = affine_of(flat_of(nest.accesses[group.roles->rows_operand], plan), axes);
+  auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
+  if (!rows || !plain) return std::nullopt;
+  Tiling bare{*group.roles, std::move(*rows), std::move(*plain)};
+  if (group.epilogue) {
+    if (auto places = places_of(*group.epilogue, nest, plan)) {
+      Tiling whole = bare;
+      whole.with_epilogue = true;
+      whole.reads = std::move(places->reads);
+      whole.result = std::move(places->result);
+      if (join(whole)) return whole;
+    }
+  }
+  return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/loops/contract_roles.h"
+
+namespace tenon::codegen {
+
+/// How register tiles walk a contraction: its roles with axes joined, and every place that moves with them, affine in the nest's axes.
+struct Tiling {
+  ContractRoles roles;
+  Affine rows;                     ///< of the rows operand
+  Affine result;                   ///< of the epilogue where it runs on the tile, else of the sum
+  bool with_epilogue = false;      ///< the group's epilogue runs on the tile; else it is a kernel of its own
+  std::vector<Affine> reads = {};  ///< of the epilogue's accesses
+};
+
+/// nullopt where the group has no roles, a place is not affine, or the lanes do not join into one axis (the result is cut into panels as
+/// one product). An epilogue is left out where that is its doing.
+std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
+
+}  // namespace tenon::codegen

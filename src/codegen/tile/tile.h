@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/expr.h"
+#include "base/result.h"
+#include "ops/core/loop.h"
+
+namespace tenon::codegen {
+
+/// Type of a register: `lanes` elements; 1 lane is a scalar. boolean registers are masks (one bit a lane).
+struct TileType {
+  DType element = DType::f32;
+  int lanes = 1;
+  friend bool operator==(const TileType&, const TileType&) = default;
+};
+
+/// A register of the kernel, written once; -1 is "none".
+using Reg = int32_t;
+inline constexpr Reg kNone = -1;
+
+enum class TileOp : uint8_t {
+  constant,  ///< splat of `number` / `integer`
+  size,      ///< i64: sizes[index] of the kernel's arguments
+  task_begin,
+  task_end,    ///< i64: the range of tasks of this call
+  lanes_iota,  ///< 0, 1, 2, ... in type.element
+  splat,       ///< scalar args[0] to all lanes
+  expr,        ///< `expr_op` on args, lane by lane; for cast the target is type.element
+  fma,         ///< args[0] * args[1] + args[2], rounded once
+  reduce,      ///< combines the lanes of args[0] into a scalar with `combine`, pairwise in a fixed order (halves)
+  first_mask,  ///< mask whose first args[0] (i64 scalar) lanes are set
+  load,        ///< from `buffer` at element args[0] (i64 scalar); see `stride`
+  store,       ///< args[0]: value, args[1]: element offset
+  prefetch,    ///< `buffer` at element args[0]; a hint, may point outside
+  loop,        ///< for (i = args[0]; i < args[1]; i += args[2]); see body, carried
+  branch,      ///< if (args[0], a bool scalar): body, else `otherwise`; yields `results`
+  contract,    ///< the register-blocked contraction, see Contract
+};
+
+/// What a buffer number of a kernel means.
+struct Buffer {
+  enum class Kind : uint8_t { argument, scratch } kind = Kind::argument;
+  DType dtype = DType::f32;
+  int64_t scratch_count = 0;  ///< scratch: elements; 64-byte aligned; private to the thread, contents undefined at entry
+  int32_t argument = 0;       ///< argument: index into KernelArgs::buffers
+  bool written = false;
+};
+
+/// acc[r][v] += sum over k < K of A[a_offset + r*a_row + k*a_k] * B[b_offset + k*b_k + v*lanes + lane], in the order of k,
+/// each step one fused multiply-add in the accumulator's type. A elements are broadcast; B is read `vectors` registers wide.
+struct Contract {
+  int rows = 1, vectors = 1, lanes = 16;
+  int32_t a = 0, b = 0;                              ///< buffers
+  Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k 1
+  Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes (a packed panel)
+  Reg depth = kNone;                                 ///< K
+  Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all
+  DType accumulator = DType::f32;
+  int prefetch_b_bytes = 0;                ///< how far ahead of the B stream to prefetch; 0: not at all
+  std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
+  std::vector<Reg> accumulators_out = {};  ///< rows*vectors
+};
+
+struct TileInstr;
+using TileBlock = std::vector<TileInstr>;
+
+struct TileInstr {
+  TileOp op = TileOp::constant;
+  Reg result = kNone;
+  TileType type = {};  ///< of the result (store: of the value)
+  std::vector<Reg> args = {};
+  ExprOp expr_op = ExprOp::add;
+  ops::Combine combine = ops::Combine::none;
+  double number = 0;
+  int64_t integer = 0;
+  int32_t index = 0;  ///< size
+  // memory
+  int32_t buffer = -1;
+  Reg stride = kNone;  ///< elements between lanes (i64 scalar); kNone: 1. A load with `broadcast` reads one element.
+  bool broadcast = false;
+  Reg offsets = kNone;     ///< load/store: i64 vector of element offsets added to the scalar one (gather / scatter)
+  Reg mask = kNone;        ///< lanes that are loaded / stored; other lanes of a load give `fill`
+  Reg fill = kNone;        ///< same type as the result; kNone: zero
+  bool streaming = false;  ///< store: bypass the caches
+  // control
+  Reg induction = kNone;             ///< loop: i64
+  std::vector<Reg> carried_in = {};  ///< loop: initial values
+  std::vector<Reg> carried = {};     ///< loop: the values inside the body
+  std::vector<Reg> yields = {};      ///< loop: values at the end of the body; branch: of `body`
+  std::vector<Reg> otherwise_yields = {};
+  std::vector<Reg> results = {};  ///< loop: final values; branch: chosen values
+  TileBlock body = {}, otherwise = {};
+  int unroll = 1;  ///< loop: hint; the trip count need not divide
+  Contract contract = {};
+};
+
+/// One kernel: run for tasks [begin, end) on one thread. Distinct tasks write disjoint elements.
+struct TileKernel {
+  std::string name;
+  std::vector<Buffer> buffers = {};
+  std::vector<TileType> registers = {};  ///< type of each register
+  int32_t sizes = 0;                     ///< how many i64 sizes it takes
+  TileBlock body = {};
+  int64_t scratch_bytes() const;
+};
+
+/// How a load or store reaches memory beyond its scalar offset; see TileInstr.
+struct Memory {
+  Reg stride = kNone, offsets = kNone, mask = kNone, fill = kNone;
+  bool broadcast = false, streaming = false;
+};
+
+/// Appends instructions; scalars broadcast to vectors where one operand of an expr is a vector. Inside `loop`, the callback
+/// emits the body and returns the yields.
+class TileBuilder {
+ public:
+  explicit TileBuilder(TileKernel& kernel);
+  int32_t argument(DType dtype, bool written);  ///< a new argument buffer
+  int32_t scratch(DType dtype, int64_t count);
+  Reg integer(int64_t value);  ///< i64 scalar
+  Reg constant(TileType type, double value);
+  Reg constant_integer(TileType type, int64_t value);
+  Reg size(int32_t index);
+  Reg task_begin();
+  Reg task_end();
+  Reg iota(TileType type);
+  Reg splat(Reg scalar, int lanes);
+  Reg expr(ExprOp op, std::vector<Reg> args, DType cast_to = DType::none);
+  Reg add(Reg a, Reg b) { return expr(ExprOp::add, {a, b}); }
+  Reg sub(Reg a, Reg b) { return expr(ExprOp::sub, {a, b}); }
+  Reg mul(Reg a, Reg b) { return expr(ExprOp::mul, {a, b}); }
+  Reg min(Reg a, Reg b) { return expr(ExprOp::min, {a, b}); }
+  Reg fma(Reg a, Reg b, Reg c);
+  Reg reduce(Reg vector, ops::Combine combine);
+  Reg first_mask(Reg count, int lanes);
+  Reg load(int32_t buffer, Reg offset, int lanes, Memory how = {});
+  void store(int32_t buffer, Reg offset, Reg value, Memory how = {});
+  void prefetch(int32_t buffer, Reg offset);
+  std::vector<Reg> loop(Reg from, Reg to, Reg step, std::vector<Reg> carried,
+                        const std::function<std::vector<Reg>(Reg i, const std::vector<Reg>& carried)>& body, int unroll = 1);
+  /// A loop without carried values.
+  void loop(Reg from, Reg to, Reg step, const std::function<void(Reg i)>& body);
+  std::vector<Reg> branch(Reg condition, const std::function<std::vector<Reg>()>& then, const std::function<std::vector<Reg>()>& otherwise);
+  std::vector<Reg> contract(Contract how);
+  const TileType& type(Reg r) const { return kernel_.registers[r]; }
+  TileKernel& kernel() { return kernel_; }
+
+ private:
+  Reg fresh(TileType type);
+  Reg append(TileInstr instr);
+  TileKernel& kernel_;
+  std::vector<TileBlock*> blocks_;
+};
+
+std::string text_of(const TileKernel& kernel);
+/// Types, single assignment, dominance, buffer numbers. Errors: internal.
+Result<void> verify(const TileKernel& kernel);
+
+/// Runs the kernel lane by lane in plain C++: the oracle of the emitters. buffers[k]: argument k, with its element count for bounds
+/// checks (index_out_of_range). Transcendental functions are the exact ones rounded once.
+struct BoundBuffer {
+  std::byte* data = nullptr;
+  int64_t count = 0;
+};
+Result<void> interpret(const TileKernel& kernel, std::span<const BoundBuffer> arguments, std::span<const int64_t> sizes, int64_t begin,
+                       int64_t end);
+
+}  // namespace tenon::codegen

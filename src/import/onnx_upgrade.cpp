@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx_upgrade.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/core/op.h"
+
+namespace tenon::import {
+
+Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
+  for (ir::NodeId id : graph.nodes()) {
+    TRY(upgrade(graph, id));
+    if (!graph.alive(id)) continue;
+    TRY(upgrade_bodies(graph, id));
+    TRY(ir::infer(graph, id));
+    use_hints(graph, id);
+  }
+  return {};
+}
+
+Result<void> GraphUpgrader::upgrade(ir::Graph& graph, ir::NodeId id) {
+  auto& versions = notes_.graphs[&graph].versions;
+  auto at = versions.find(id);
+  if (at == versions.end()) return {};
+  const int version = at->second;
+  versions.erase(at);
+  const std::string where = graph.view(id).where();
+  auto done = ops::def_of(*graph.node(id).op).upgrade(graph, id, version);
+  if (!done) return std::move(done).error().at(where);
+  if (graph.alive(id)) graph.trim_operands(id);
+  return {};
+}
+
+bool GraphUpgrader::has_upgrades(const ir::Graph& graph) const {
+  if (auto at = notes_.graphs.find(&graph); at != notes_.graphs.end() && !at->second.versions.empty()) return true;
+  for (ir::NodeId id : graph.nodes())
+    for (const ir::Body& body : graph.node(id).bodies)
+      if (has_upgrades(*body.graph)) return true;
+  return false;
+}
+
+namespace {
+
+/// What inference said on the way is no declaration that the next inference has to keep to.
+void forget_results(ir::Graph& graph) {
+  for (ir::NodeId id : graph.nodes()) {
+    for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) forget_results(graph.body(id, k));
+    const std::vector<ir::ValueId> results = graph.node(id).outputs;
+    for (ir::ValueId v : results) {
+      if (!v) continue;
+      graph.set_type(v, ir::Type());
+      graph.set_data(v, std::nullopt);
+    }
+  }
+}
+
+}  // namespace
+
+/// Inference types bodies by itself, but upgrades inside need the types of their operands first.
+Result<void> GraphUpgrader::upgrade_bodies(ir::Graph& graph, ir::NodeId id) {
+  for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) {
+    ir::Graph& body = graph.body(id, k);
+    if (!has_upgrades(body)) continue;
+    const ir::Node& node = graph.node(id);
+    const ir::Body& info = node.bodies[k];
+    const size_t formals = body.inputs().size() - info.captures;
+    const std::vector<ir::Type> types = node.op->body_inputs(graph.view(id), k);
+    for (size_t i = 0; i < std::min(formals, types.size()); ++i)
+      if (types[i].dtype != DType::none) body.set_type(body.inputs()[i], types[i]);
+    for (size_t i = 0; i < info.captures; ++i) {
+      const ir::Value& outside = graph.value(node.inputs[info.first_capture + i]);
+      body.set_type(body.inputs()[formals + i], outside.type);
+      body.set_data(body.inputs()[formals + i], outside.data);
+    }
+    TRY(upgrade_graph(body));
+    // What a loop carries may turn out to change its shape.
+    if (graph.node(id).op->body_inputs(graph.view(id), k) != types) forget_results(body);
+  }
+  return {};
+}
+
+void GraphUpgrader::use_hints(ir::Graph& graph, ir::NodeId id) {
+  for (ir::ValueId value : graph.node(id).outputs) {
+    if (!value) continue;
+    const ir::Value& v = graph.value(value);
+    if (v.type.dtype != DType::none && v.type.shape) continue;
+    auto& hints = notes_.graphs[&graph].hints;
+    auto at = hints.find(v.name);
+    if (at == hints.end()) continue;
+    auto hint = types_.type(*at->second, v.name);
+    if (!hint) continue;
+    ir::Type merged = v.type;
+    if (merged.dtype == DType::none) merged = *hint;
+    else if (merged.dtype == hint->dtype && hint->is_tensor() && merged.is_tensor()) merged.shape = hint->shape;
+    if (!merged.is_tensor()) merged.shape.reset();  // files say the shape of some tensor that it holds: ONNX's own tests do
+    graph.set_type(value, std::move(merged));
+  }
+}
+
+Result<std::vector<std::string>> GraphUpgrader::check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared) {
+  std::vector<std::string> warnings;
+  for (uint32_t i = 0; i < declared.size(); ++i) {
+    const std::string where = fmt::format("output '{}'", declared[i].name);
+    const ir::Type& found = graph.value(graph.outputs()[i]).type;
+    auto type = types_.type(declared[i].type, declared[i].name);
+    if (!type) return std::move(type).error().at(where);
+    if (type->dtype != DType::none && found.dtype != DType::none && (type->dtype != found.dtype || type->kind != found.kind))
+      return fail(Code::dtype_mismatch, where, "the declared type is not the computed one").expected(type->text()).found(found.text());
+    if (!type->shape || !found.shape) continue;
+    bool fits = type->rank() == found.rank();
+    for (int k = 0; fits && k < found.rank(); ++k)
+      fits = !type->dim(k).is_number() || type->dim(k).equals(found.dim(k)) != std::optional(false);
+    if (!fits) warnings.push_back(fmt::format("{}: declared as {}, computed as {}", where, type->text(), found.text()));
+  }
+  return warnings;
+}
+
+}  // namespace tenon::import

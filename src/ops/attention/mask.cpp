@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/attention/mask.h"
+
+namespace tenon::ops {
+
+Result<void> require_length(const NodeView& view, size_t input) {
+  TRY(require_dtype(view, input, [](DType d) { return d == DType::i64; }, "int64"));
+  return require_rank(view, input, 0);
+}
+
+Result<void> require_number(const NodeView& view, size_t input) {
+  TRY(require_dtype(view, input, [](DType d) { return d == DType::i64; }, "int64"));
+  TRY(require_rank(view, input, 0, 1));
+  return view.type(input).has_rank() && view.rank(input) == 1 ? require_equal(view, view.type(input).dim(0), 1, "the number of elements")
+                                                              : Result<void>();
+}
+
+Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length) {
+  return length && length->size() == 1 ? max((*length)[0], 0) : view.symbols->fresh();
+}
+
+Result<ir::Type> mask_of_lengths(const NodeView& view) {
+  for (size_t k : {0, 1}) TRY(require_length(view, k));
+  const auto past = elements(view, 0), total = elements(view, 1);
+  const Dim keys = length_of(view, total);
+  const bool known = past && total && past->size() == 1 && total->size() == 1;
+  const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();
+  return ir::Type(DType::boolean, {1, 1, queries, keys});
+}
+
+ir::ValueId positions(ir::Builder& build, ir::ValueId first, ir::ValueId end, int axis) {
+  std::vector<int64_t> others;
+  for (int64_t a = 0; a < 4; ++a)
+    if (a != axis) others.push_back(a);
+  const ir::ValueId range = build("Range", {first ? first : build.scalar(DType::i64, 0), end, build.scalar(DType::i64, 1)});
+  return build("Unsqueeze", {range, build.ints(others)});
+}
+
+}  // namespace tenon::ops

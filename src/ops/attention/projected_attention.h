@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ops/definition/fused.h"
+
+namespace tenon::ops {
+
+/// Where Attention and QAttention of ONNX Runtime have their operands.
+struct AttentionPlaces {
+  size_t weights, mask, past;
+};
+
+/// Widths of query, key and value side by side in the weights: qkv_hidden_sizes, else three equal ones; empty where they are not known or
+/// do not fit.
+Ints attention_widths(const NodeView& view, size_t weights);
+/// What both ops do behind the product of operand 0 with the weights. projected: [batch, sequence, all widths]; scores: added to those of
+/// the attention, may be none. Returns the result and, where asked for, the cache [2, batch, heads, sequence, size]; empty where a mask
+/// has another form than lengths [batch], [batch, keys] or [batch, queries, keys], or positions are rotated inside.
+std::vector<ir::ValueId> define_projected_attention(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in,
+                                                    AttentionPlaces places, ir::ValueId projected, ir::ValueId scores);
+
+}  // namespace tenon::ops

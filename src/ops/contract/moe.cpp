@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/definition.h"
+#include "ops/definition/fused.h"
+
+namespace tenon::ops::op_moe {
+
+namespace {
+
+enum Input : size_t { kX, kRouter, kFirst, kFirstBias, kSecond, kSecondBias };
+
+/// [experts, tokens, out]: every expert's map of `x`, whose weights are [experts, out, in].
+ir::ValueId map_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, ir::ValueId x, size_t weights) {
+  const ir::ValueId y = build("MatMul", {x, build("Transpose", {in[weights]}, {{"perm", Ints{0, 2, 1}}})});
+  return view.has(weights + 1) ? build("Add", {y, build("Unsqueeze", {in[weights + 1], build.ints({1})})}) : y;
+}
+
+ir::ValueId activation(ir::Builder& build, ir::ValueId x, const std::string& name) {
+  if (name == "relu") return build("Relu", {x});
+  if (name == "gelu") return build("Gelu", {x}, {{"approximate", std::string("tanh")}});  // as ONNX Runtime computes it
+  if (name == "silu") return build("Swish", {x});
+  return name == "identity" ? x : ir::ValueId{};
+}
+
+/// [experts, tokens, 1]: how much each expert counts for each token; 0 but for the `k` that the router likes best.
+ir::ValueId shares(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const ir::Attributes& a = *view.attributes;
+  const ir::ValueId likes = build("Softmax", {in[kRouter]}, {{"axis", int64_t{-1}}});
+  const auto best = build.many("TopK", {likes, build.ints({a.integer("k", 1)})}, 2, {{"axis", int64_t{-1}}});
+  ir::ValueId share = best[0];
+  if (a.integer("normalize_routing_weights", 0) != 0) share = build("Div", {share, build("ReduceSum", {share, build.ints({-1})})});
+  const ir::ValueId none = build("Expand", {number_like(build, likes, 0), build("Shape", {likes})});
+  const ir::ValueId all = build("ScatterElements", {none, best[1], share}, {{"axis", int64_t{1}}});
+  return build("Unsqueeze", {build("Transpose", {all}, {{"perm", Ints{1, 0}}}), build.ints({2})});
+}
+
+/// Gated activations (a third map, or two in one) are not known here.
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const ir::Attributes& a = *view.attributes;
+  if (!ranks_known(view, {kX, kRouter}) || view.explicit_inputs > 6 || a.integer("use_sparse_mixer", 0) != 0) return {};
+  if (!view.type(kX).dim(-1).is_number()) return {};
+  const ir::ValueId rows = build("Reshape", {in[kX], build.ints({1, -1, view.type(kX).dim(-1).value()})});
+  const ir::ValueId hidden = activation(build, map_of(build, view, in, rows, kFirst), a.text("activation_type", "relu"));
+  if (!hidden) return {};
+  const ir::ValueId share = shares(build, view, in), zero = number_like(build, share, 0);
+  // What was not chosen has no say, infinite or not.
+  const ir::ValueId each = build("Mul", {map_of(build, view, in, hidden, kSecond), share});
+  const ir::ValueId chosen = build("Where", {build("Equal", {share, zero}), zero, each});
+  const ir::ValueId sum = build("ReduceSum", {chosen, build.ints({0})}, {{"keepdims", int64_t{0}}});
+  return {build("Reshape", {sum, build("Shape", {in[kX]})}, {{"allowzero", int64_t{1}}})};
+}
+
+Result<void> infer(NodeView& view) {
+  TRY(require_rank(view, kX, 2, 3));
+  TRY(require_rank(view, kRouter, 2));
+  for (size_t k : {kFirst, kSecond}) TRY(require_rank(view, k, 3));
+  return same_shape_and_dtype(view);
+}
+
+}  // namespace
+
+OP(moe) {
+    .name = "MoE",
+    .domain = "com.microsoft",
+    .inputs = {"input", "router_probs", "fc1_experts_weights", "fc1_experts_bias?", "fc2_experts_weights", "fc2_experts_bias?",
+               "fc3_experts_weights?", "fc3_experts_bias?"},
+    .outputs = {"output"},
+    .attributes = {"activation_alpha: float = 1.0", "activation_beta: float = 0.0", "activation_type: string = relu", "k: int = 1",
+                   "normalize_routing_weights: int = 0", "swiglu_fusion: int = 0", "swiglu_limit: float", "use_sparse_mixer: int = 0"},
+    .infer = infer,
+    .definition = define,
+    .samples = {"f32[5,8], f32[5,4], f32[4,6,8], f32[4,6], f32[4,8,6], f32[4,8]",
+                "f32[2,3,8], f32[6,4], f32[4,6,8], _, f32[4,8,6]; k=2, normalize_routing_weights=1, activation_type=silu"},
+};
+
+}  // namespace tenon::ops::op_moe

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/infer/infer.h"
+
+namespace tenon::ops {
+
+/// Types of a body's results as they stand.
+std::vector<Type> body_outputs(const NodeView& view, size_t body);
+/// Each body has `formal` inputs beside what it captures. Errors: bad_graph.
+Result<void> require_formal_inputs(const NodeView& view, size_t formal);
+/// Declared types of a body's inputs.
+std::vector<Type> body_input_types(const NodeView& view, size_t body);
+/// What holds for either: equal sizes stay, others become fresh; another rank gives an unknown one. Errors: dtype_mismatch.
+Result<Type> common_type(const NodeView& view, const Type& a, const Type& b);
+/// Type of a value that a loop carries: the initial one, with sizes that change replaced by symbols (which stay the same when
+/// asked again). current: the body's input as typed so far; next: the body's result.
+Type carried_type(const NodeView& view, const Type& initial, const Type& current, const Type& next);
+/// Type of a carried value after the loop.
+Type final_type(const NodeView& view, const Type& initial, const Type& carried);
+/// Where among the node's inputs the captures of body `body` begin.
+size_t first_capture(const NodeView& view, size_t body);
+/// Captured operands of body `body`.
+std::vector<Tensor> captures_of(const Call& call, size_t body);
+/// Joins equally shaped tensors on a new axis `axis`; none: `empty` (element type and sizes) says what.
+Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty);
+/// Slice `index` of `axis`, the axis dropped.
+Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index);
+
+}  // namespace tenon::ops

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "ir/builder.h"
+#include "ir/graph.h"
+#include "ir/op.h"
+#include "ops/core/loop.h"
+
+namespace tenon::ops {
+
+using ir::NodeView;
+
+/// One evaluation by reference. Inputs are in the order of the node; a missing optional one is nullptr.
+struct Call {
+  const NodeView& view;  ///< types as declared; constants attached
+  std::span<const Tensor* const> in;
+  std::vector<Tensor>& out;  ///< one slot a result
+  bool wide = false;         ///< floating tensors are f64 whatever was declared
+  int64_t byte_limit;        ///< of one result
+
+  bool has(size_t input) const { return input < in.size() && in[input] != nullptr; }
+  /// dtype that result `index` is stored in: the inferred one, f64 for floats in wide mode.
+  DType out_dtype(size_t index) const;
+  /// Allocates result `index`. Errors: size_overflow, out_of_memory, limit_exceeded.
+  Result<Tensor*> make(size_t index, Sizes shape);
+  /// Evaluates body `index` of the node on the given tensors (formal inputs, then captures), in the same mode.
+  Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs) const;
+};
+
+/// One op, complete. Everything is constant-initialised; functions may be null where the comment says so.
+struct OpDef {
+  std::string_view name;  ///< ONNX name
+  std::string_view domain = "";
+  int since = 1;  ///< newest version of the op that this file speaks
+  /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
+  std::initializer_list<std::string_view> inputs = {};
+  std::initializer_list<std::string_view> outputs = {"output"};
+  /// "axis: int = -1", "perm: ints", "mode: string = constant", "to: int", "value: tensor", "body: graph", "alpha: float = 1.0".
+  /// An attribute that is not listed is refused by name.
+  std::initializer_list<std::string_view> attributes = {};
+  bool commutative = false;
+  bool deterministic = true;
+  bool effects = false;
+  /// Operands may be sequences and optionals, which `infer` tells apart. All other ops refuse them (what a body captures is the body's).
+  bool any_kind = false;
+  /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
+  bool same_bytes = false;
+
+  /// Types, shapes and (for integer and bool results) shape data of the results.
+  Result<void> (*infer)(NodeView& view) = nullptr;
+  /// Types of the formal inputs of body `body`, see ir::Op. null: none are settled by the operands.
+  std::vector<ir::Type> (*body_inputs)(const NodeView& view, size_t body) = nullptr;
+  /// What it computes. null: opaque, or a fused op (see definition). May refuse a case by returning not_supported.
+  Result<LoopForm> (*form)(const NodeView& view) = nullptr;
+  /// Plain, slow, checked; shares no code with `form`. null only for fused ops: then the definition is evaluated.
+  Result<void> (*reference)(Call& call) = nullptr;
+  /// A fused op in plain ops: builds them and returns the results. The builder holds the first error.
+  std::vector<ir::ValueId> (*definition)(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) = nullptr;
+  /// Brings a node of the op's version in `opset` (attributes and operands as read) to the newest form; may insert nodes around it.
+  /// null: every version has the newest form.
+  Result<void> (*upgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
+  /// Lowest opset that can say this node (>= the op's first version). null: `first`.
+  int (*lowest_opset)(const NodeView& view) = nullptr;
+  int first = 7;  ///< lowest opset that an export writes it in
+  /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
+  Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
+  /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
+  std::initializer_list<std::string_view> samples = {};
+};
+
+/// Defines the op of the file `IDENT.cpp` inside `namespace tenon::ops::op_IDENT`; the build lists the folder, so the file's existence is
+/// the registration, and compiles several files as one, so each has a namespace of its own.
+#define OP(IDENT)                              \
+  extern const ::tenon::ops::OpDef op_##IDENT; \
+  constinit const ::tenon::ops::OpDef op_##IDENT
+
+/// All ops, sorted by file name.
+std::span<const OpDef* const> all_ops();
+/// The table that graphs are built with.
+const ir::OpTable& table();
+/// The definition behind a node's op; asserts that the op came from `table()`.
+const OpDef& def_of(const ir::Op& op);
+
+/// Expands a fused op's definition in place of the node; the node is erased.
+Result<void> expand(ir::Graph& graph, ir::NodeId node);
+
+}  // namespace tenon::ops

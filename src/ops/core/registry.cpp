@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <unordered_map>
+
+#include "ops/core/schema.h"
+#include "ops/infer/infer.h"
+
+namespace tenon::ops {
+
+#define TENON_ENTRY(x)         \
+  namespace op_##x {           \
+    extern const OpDef op_##x; \
+  }
+#include "tenon/ops_list.inc"
+#undef TENON_ENTRY
+
+namespace {
+
+class TableOp final : public ir::Op {
+ public:
+  explicit TableOp(const OpDef& op_def) : def(op_def), specs_(attribute_specs(op_def)) {
+    domain = op_def.domain;
+    name = op_def.name;
+    since_version = op_def.since;
+    const Arity in = arity_of(op_def.inputs), out = arity_of(op_def.outputs);
+    min_inputs = in.least;
+    max_inputs = in.most;
+    min_outputs = out.least;
+    max_outputs = out.most;
+    commutative = op_def.commutative;
+    deterministic = op_def.deterministic;
+    has_effects = op_def.effects;
+  }
+
+  Result<void> infer(NodeView& view) const override {
+    TRY(check_attributes(view, specs_));
+    TRY(check_operands(view, def));
+    view.output_data.assign(view.outputs.size(), {});
+    TENON_ASSERT(def.infer != nullptr);
+    return def.infer(view);
+  }
+
+  std::vector<ir::Type> body_inputs(const NodeView& view, size_t body) const override {
+    return def.body_inputs ? def.body_inputs(view, body) : std::vector<ir::Type>();
+  }
+
+  const OpDef& def;
+
+ private:
+  std::vector<AttributeSpec> specs_;
+};
+
+class Table final : public ir::OpTable {
+ public:
+  Table() {
+    for (const OpDef* def : all_ops()) ops_.emplace(Key(def->domain, def->name), std::make_unique<TableOp>(*def));
+  }
+  const ir::Op* find(std::string_view domain, std::string_view name) const override {
+    auto at = ops_.find(Key(domain == "ai.onnx" ? std::string_view() : domain, name));
+    return at == ops_.end() ? nullptr : at->second.get();
+  }
+
+ private:
+  using Key = std::pair<std::string_view, std::string_view>;
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      return std::hash<std::string_view>{}(key.first) * 31 + std::hash<std::string_view>{}(key.second);
+    }
+  };
+  std::unordered_map<Key, std::unique_ptr<TableOp>, Hash> ops_;
+};
+
+}  // namespace
+
+std::span<const OpDef* const> all_ops() {
+#define TENON_ENTRY(x) &op_##x::op_##x,
+  static constexpr const OpDef* kOps[] = {
+#include "tenon/ops_list.inc"
+  };
+#undef TENON_ENTRY
+  return kOps;
+}
+
+const ir::OpTable& table() {
+  static const Table the_table;
+  return the_table;
+}
+
+const OpDef& def_of(const ir::Op& op) {
+  TENON_ASSERT(dynamic_cast<const TableOp*>(&op) != nullptr);
+  return static_cast<const TableOp&>(op).def;
+}
+
+}  // namespace tenon::ops

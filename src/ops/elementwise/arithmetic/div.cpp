@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+#include "ops/versions/versions.h"
+
+namespace tenon::ops::op_div {
+
+OP(div) {
+    .name = "Div",
+    .since = 14,
+    .inputs = {"a", "b"},
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(infer_binary(view));
+      propagate(view, [&view](Dim a, Dim b) -> std::optional<Dim> {
+        if (is_float(view.outputs[0].dtype)) {  // only where the quotient is whole
+          if (!a.is_number() || !b.is_number() || b.value() == 0 || a.value() % b.value() != 0) return std::nullopt;
+          return a.value() / b.value();
+        }
+        if (a.is_number() && b.is_number()) return b.value() == 0 ? std::nullopt : std::optional<Dim>(a.value() / b.value());
+        // Without a remainder rounding does not matter, and a division by 0 has no result that could be missed.
+        if (auto quotient = exact_quotient(a, b)) return quotient;
+        if (b.lower() <= 0 || a.lower() <= -b.lower()) return std::nullopt;
+        return floor_div(a.lower() < 0 ? max(a, 0) : a, b);  // integers truncate: what lies between -b and 0 gives 0
+      });
+      return {};
+    },
+    .form = binary_of<[](Expr a, Expr b) { return a / b; }>,
+    .reference =
+        [](Call& call) {
+          return each(call, Binary([](double a, double b) -> double { return a / b; }), IntBinary([](int64_t a, int64_t b) -> int64_t {
+                        return b == 0 ? 0 : b == -1 ? wrap_sub(0, a) : a / b;
+                      }),
+                      UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return b == 0 ? 0 : a / b; }));
+        },
+    .upgrade = broadcast_upgrade,
+    .lowest_opset = lowest_opset_of_arithmetic,
+    .samples = {"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]",
+                "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4",
+                "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"},
+};
+
+}  // namespace tenon::ops::op_div

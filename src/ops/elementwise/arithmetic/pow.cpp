@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+#include "ops/versions/versions.h"
+
+namespace tenon::ops::op_pow {
+
+namespace {
+
+Result<void> infer_pow(NodeView& view) {
+  TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
+  TRY(require_dtype(view, 1, is_number, "a numeric dtype"));
+  Type type(dtype_of(view, 0));
+  type.shape = TRY(broadcast_inputs(view, 0, 2));
+  set_output(view, 0, std::move(type));
+  return {};
+}
+
+/// Small constant exponents are products and roots: no backend has to find that out again.
+Expr power(Expr base, Expr exponent, std::optional<double> known) {
+  if (known == 2.0) return base * base;
+  if (known == 3.0) return base * base * base;
+  if (known == 1.0) return base;
+  if (known == 0.5) return sqrt(base);
+  if (known == -1.0) return unary(ExprOp::reciprocal, base);
+  return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
+}
+
+/// Whole powers of whole numbers are whole: what the logarithm behind `pow` misses by rounding is not truncated away.
+Expr whole_power(const Expr& base, const Expr& exponent) {
+  if (is_integer(exponent.dtype())) return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
+  const Expr power = binary(ExprOp::pow, cast(base, DType::f64), cast(exponent, DType::f64));
+  const Expr near = unary(ExprOp::round_even, power);
+  const Expr close = unary(ExprOp::abs, power - near) <= unary(ExprOp::abs, near) * Expr::constant(DType::f64, 1e-13);
+  return select(close, near, power);
+}
+
+Result<LoopForm> form_of_pow(const NodeView& view) {
+  const auto known = view.inputs[1].constant ? known_number(view, 1) : std::nullopt;
+  const bool whole_numbers = is_integer(dtype_of(view, 0));
+  return map_form(view, [=](std::span<const Expr> x) { return whole_numbers ? whole_power(x[0], x[1]) : power(x[0], x[1], known); });
+}
+
+Result<void> reference_of_pow(Call& call) {
+  const Tensor &a = *call.in[0], &b = *call.in[1];
+  const Sizes shape = TRY(broadcast_sizes(call.view, a.shape(), b.shape()));
+  Tensor* out = TRY(call.make(0, shape));
+  if (out->count() == 0) return {};
+  const Sizes sa = broadcast_strides(a.shape(), shape), sb = broadcast_strides(b.shape(), shape);
+  Sizes at(shape.size(), 0);
+  int64_t i = 0;
+  do out->set_number(i++, std::pow(a.number(offset_of(at, sa)), b.number(offset_of(at, sb))));
+  while (next_index(at, shape));
+  return {};
+}
+
+}  // namespace
+
+OP(pow) {
+    .name = "Pow",
+    .since = 15,
+    .inputs = {"x", "y"},
+    .infer = infer_pow,
+    .form = form_of_pow,
+    .reference = reference_of_pow,
+    .upgrade = broadcast_upgrade,
+    .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) != dtype_of(view, 1) ? 12 : integers_from<12>(view); },
+    .samples = {"f32[2,3] in 0.1..3, f32[2,3]", "f32[2,3], f32[] = 2", "f32[2,3], f32[] = 3", "f32[3] in 0.1..2, f32[] = 0.5",
+                "f32[3] in 0.1..2, f32[] = -1", "f16[4] in 0.1..2, f16[1]", "f64[0], f64[1]", "f32[2,1] in 1..2, i64[3] in 0..3",
+                "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]"},
+};
+
+}  // namespace tenon::ops::op_pow

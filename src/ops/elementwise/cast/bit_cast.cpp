@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/elementwise/cast/conversion.h"
+
+namespace tenon::ops::op_bit_cast {
+
+OP(bit_cast) {
+    .name = "BitCast",
+    .since = 26,
+    .inputs = {"input"},
+    .attributes = {"to: int!"},
+    .infer = [](NodeView& view) -> Result<void> {
+      const DType to = TRY(cast_target(view));
+      const DType from = dtype_of(view, 0);
+      if (from != DType::none && bits_of(from) != bits_of(to)) {
+        return refuse(view, Code::dtype_mismatch, "both dtypes must have the same number of bits")
+            .expected(std::to_string(bits_of(from)) + " bits")
+            .found(std::string(name_of(to)));
+      }
+      TRY(same_shape_and_dtype(view));
+      view.outputs[0].dtype = to;
+      return {};
+    },
+    .reference = [](Call& call) -> Result<void> {
+      const Tensor& x = *call.in[0];
+      call.out[0] = Tensor::view(call.view.outputs[0].dtype, x.shape(), x.data(), x.keeper());
+      return {};
+    },
+    .first = 26,
+    .samples = {"f32[2,3]; to=6", "i64[2]; to=11", "u8[3]; to=3", "i32[0]; to=1"},
+};
+
+}  // namespace tenon::ops::op_bit_cast

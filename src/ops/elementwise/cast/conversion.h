@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+/// Result 0: operand 0 as `dtype`; sizes pass through where both kinds can hold them.
+Result<void> infer_cast(NodeView& view, DType dtype);
+/// One expression a element.
+Result<LoopForm> form_of_cast(const NodeView& view);
+/// Floats truncate towards zero into integers, out of range goes to the nearest value that fits. saturate: see encode_float.
+Result<void> reference_of_cast(Call& call, bool saturate);
+/// The dtype that attribute `to` names. Errors: bad_attribute.
+Result<DType> cast_target(const NodeView& view);
+
+}  // namespace tenon::ops

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+#include "ops/versions/versions.h"
+
+namespace tenon::ops::op_equal {
+
+namespace {
+
+bool accepted(DType dtype) { return is_comparable(dtype) || dtype == DType::string; }
+
+Result<LoopForm> form(const NodeView& view) {
+  if (view.type(0).dtype == DType::string) return refuse(view, Code::not_supported, "not supported yet: a loop form for strings");
+  return map_form(view, [](std::span<const Expr> x) { return equal(x[0], x[1]); });
+}
+
+Result<void> compare_strings(Call& call) {
+  const Tensor &a = *call.in[0], &b = *call.in[1];
+  const Sizes shape = TRY(broadcast_sizes(call.view, a.shape(), b.shape()));
+  const Sizes a_strides = broadcast_strides(a.shape(), shape), b_strides = broadcast_strides(b.shape(), shape);
+  Tensor& y = *TRY(call.make(0, shape));
+  for (int64_t i = 0; i < y.count(); ++i) {
+    const Sizes at = index_of(i, shape);
+    y.set_integer(i, a.strings()[offset_of(at, a_strides)] == b.strings()[offset_of(at, b_strides)]);
+  }
+  return {};
+}
+
+Result<void> evaluate(Call& call) {
+  if (call.in[0]->dtype() == DType::string) return compare_strings(call);
+  return each(call, Binary([](double a, double b) -> double { return a == b; }),
+              IntBinary([](int64_t a, int64_t b) -> int64_t { return a == b; }),
+              UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a == b; }));
+}
+
+}  // namespace
+
+OP(equal) {
+    .name = "Equal",
+    .since = 19,
+    .inputs = {"a", "b"},
+    .commutative = true,
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(infer_comparison(view, accepted));
+      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return equal_to(a, b); });
+      return {};
+    },
+    .form = form,
+    .reference = evaluate,
+    .upgrade = broadcast_upgrade,
+    .samples = {"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "bool[4], bool[4]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
+                "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
+                "i32[5] in 0..2, i32[5] in 0..2"},
+};
+
+}  // namespace tenon::ops::op_equal

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+#include "ops/versions/versions.h"
+
+namespace tenon::ops::op_is_inf {
+
+namespace {
+
+/// Before opset 20 only f32 and f64 were asked.
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int) {
+  const DType dtype = graph.value(graph.node(node).inputs[0]).type.dtype, wide = definition_dtype(dtype);
+  if (dtype == wide) return {};
+  const ir::Attributes attributes = graph.node(node).attributes;
+  return write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+    return build.many(*view.op, {as_dtype(build, in[0], dtype, wide)}, 1, attributes);
+  });
+}
+
+}  // namespace
+
+OP(is_inf) {
+    .name = "IsInf",
+    .since = 20,
+    .inputs = {"input"},
+    .attributes = {"detect_negative: int = 1", "detect_positive: int = 1"},
+    .infer = infer_predicate,
+    .form =
+        [](const NodeView& view) {
+          const bool low = view.attributes->integer("detect_negative", 1) != 0, high = view.attributes->integer("detect_positive", 1) != 0;
+          return map_form(view, [=](std::span<const Expr> in) {
+            const Expr x = in[0];
+            return low && high ? unary(ExprOp::is_inf, x)
+                   : low       ? equal(x, Expr(-INFINITY))
+                   : high      ? equal(x, Expr(INFINITY))
+                               : logical_and(equal(x, Expr(INFINITY)), equal(x, Expr(0)));
+          });
+        },
+    .reference =
+        [](Call& call) {
+          const bool low = call.view.attributes->integer("detect_negative", 1) != 0,
+                     high = call.view.attributes->integer("detect_positive", 1) != 0;
+          return each(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
+        },
+    .first = 10,
+    .downgrade = downgrade,
+    .samples = {"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
+                "f16[3]", "f32[0]"},
+};
+
+}  // namespace tenon::ops::op_is_inf

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ops/ml/features.h"
+
+namespace tenon::ops {
+
+enum class Branch : uint8_t { leq, lt, gte, gt, eq, neq, member, leaf };
+
+/// Decision trees. A node asks about one feature and goes on to one of two others; a leaf gives weights to targets.
+struct Forest {
+  struct Node {
+    Branch mode = Branch::leaf;
+    int64_t feature = 0;
+    double value = 0;
+    bool missing_is_true = false;  ///< where a feature that is not a number leads
+    int64_t yes = 0, no = 0;
+    std::vector<double> members;
+    size_t first_weight = 0, weights = 0;
+  };
+  struct Weight {
+    int64_t target = 0;
+    double value = 0;
+  };
+  std::vector<Node> nodes;
+  std::vector<int64_t> roots;
+  std::vector<Weight> weights;
+
+  /// The leaf that a sample comes to. Errors: bad_attribute where nodes form a circle, index_out_of_range for a missing feature.
+  Result<const Node*> leaf(const NodeView& view, int64_t root, std::span<const double> sample) const;
+};
+
+/// The trees of TreeEnsembleClassifier and TreeEnsembleRegressor; `weights`: prefix of the weights' attributes, "class" or "target".
+/// Errors: bad_attribute where lists differ in length or name nodes that do not exist.
+Result<Forest> forest_of(const NodeView& view, std::string_view weights);
+/// Attribute `name`, or the tensor `name`_as_tensor of the newer versions, as doubles.
+std::vector<double> floats_of(const NodeView& view, std::string_view name);
+
+enum class Aggregate : uint8_t { average, sum, least, most };
+/// The weights of a sample's leaves put together, one number a target; `seen` says which targets a leaf named.
+struct Votes {
+  std::vector<double> scores;
+  std::vector<bool> seen;
+};
+Result<Votes> votes_of(const NodeView& view, const Forest& forest, std::span<const double> sample, int64_t targets, Aggregate how);
+
+}  // namespace tenon::ops

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "ops/norm/statistics.h"
+
+namespace tenon::ops::op_mean_variance_normalization {
+
+namespace {
+
+/// Added to the standard deviation, as the function that defines the op does.
+constexpr double kEpsilon = 1e-9;
+
+Result<std::vector<int>> row_of(const NodeView& view, int rank) {
+  return normal_axes(view, view.attributes->ints("axes", {0, 2, 3}), rank);
+}
+
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  if (view.type(0).has_rank()) TRY(row_of(view, view.rank(0)));
+  set_output(view, 0, view.type(0));
+  return {};
+}
+
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const DimList& shape = *view.type(0).shape;
+  const std::vector<int> row = TRY(row_of(view, view.rank(0)));
+  const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
+  std::vector<Loop> loops;
+  auto element = [&](RowLoop& at) { return at.operand(view, 0); };
+  const RowStatistics s = add_statistics(loops, shape, row, wide, element, kEpsilon, true);
+  RowLoop last = map_rows(shape, row);
+  const Expr normal = (element(last) - last.of_row(s.mean, wide)) * last.of_row(s.scale, wide);
+  emit(last, dtype, shape, normal);
+  loops.push_back(std::move(last.loop));
+  return chain(std::move(loops));
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor& t = *call.in[0];
+  std::vector<double> x = numbers_of(t);
+  const RowOffsets rows = row_offsets(t.shape(), TRY(row_of(call.view, t.rank())));
+  const RowMoments m = moments_of(x, rows);
+  for (size_t b = 0; b < rows.bases.size(); ++b)
+    for (int64_t at : rows.inner) x[rows.bases[b] + at] = (x[rows.bases[b] + at] - m.mean[b]) / (std::sqrt(m.variance[b]) + kEpsilon);
+  store_numbers(*TRY(call.make(0, t.shape())), x);
+  return {};
+}
+
+}  // namespace
+
+OP(mean_variance_normalization) {
+    .name = "MeanVarianceNormalization",
+    .since = 13,
+    .inputs = {"X"},
+    .outputs = {"Y"},
+    .attributes = {"axes: ints = [0, 2, 3]"},
+    .infer = infer,
+    .form = form,
+    .reference = evaluate,
+    .first = 9,
+    .samples = {"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]"},
+};
+
+}  // namespace tenon::ops::op_mean_variance_normalization

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/norm/softmax_rows.h"
+
+namespace tenon::ops {
+
+Result<void> infer_softmax(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_rank(view, 0, 1, -1));
+  TRY(axis_attribute(view));
+  set_output(view, 0, view.type(0));
+  return {};
+}
+
+Result<LoopForm> softmax_form(const NodeView& view, Expr (*finish)(Expr shifted, Expr sum)) {
+  TRY(require_ranks(view));
+  const std::vector<int> row{TRY(axis_attribute(view))};
+  const DimList& shape = *view.type(0).shape;
+  const DimList kept = without(shape, row);
+  const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
+  RowLoop top = reduce_rows(shape, row);
+  emit(top, wide, kept, top.operand(view, 0), Combine::max);
+  auto shifted = [&](RowLoop& at) {
+    const Expr x = at.operand(view, 0);
+    return x - at.of_row(0, wide);
+  };
+  RowLoop sum = reduce_rows(shape, row);
+  emit(sum, wide, kept, exp(shifted(sum)), Combine::sum);
+  RowLoop last = map_rows(shape, row);
+  const Expr x = shifted(last);
+  emit(last, dtype, shape, finish(x, last.of_row(1, wide)));
+  return chain({std::move(top.loop), std::move(sum.loop), std::move(last.loop)});
+}
+
+Result<void> softmax_reference(Call& call, void (*row)(std::span<double>)) {
+  const Tensor& t = *call.in[0];
+  const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
+  std::vector<double> x = numbers_of(t), buffer(t.shape()[axis]);
+  const RowOffsets rows = row_offsets(t.shape(), std::vector<int>{axis});
+  for (int64_t base : rows.bases) {
+    for (size_t k = 0; k < buffer.size(); ++k) buffer[k] = x[base + rows.inner[k]];
+    if (!buffer.empty()) row(buffer);
+    for (size_t k = 0; k < buffer.size(); ++k) x[base + rows.inner[k]] = buffer[k];
+  }
+  store_numbers(*TRY(call.make(0, t.shape())), x);
+  return {};
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/infer/require.h"
+#include "ops/quant/parameters.h"
+#include "ops/spatial/convolution.h"
+
+namespace tenon::ops::op_conv_integer {
+
+namespace {
+
+Result<void> infer(NodeView& view) {
+  for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
+  TRY(require_single(view, 2));
+  if (ranks_known(view, {1}) && view.rank(1) > 0) TRY(require_single_or(view, 3, view.type(1).dim(0)));
+  return infer_conv(view, 0, 1, 4, DType::i32);
+}
+
+/// Padding counts as the zero point: it adds nothing.
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  ConvLoop conv = TRY(conv_loop(view, 0, 1));
+  Expr x = cast(conv.x, DType::i32), w = cast(conv.w, DType::i32);
+  auto zero = [&](size_t input, Expr channel) {
+    const DimList& own = *view.type(input).shape;
+    std::vector<Expr> at(own.size(), index_constant(0));
+    if (own.size() == 1 && !own[0].known_equal(1)) at[0] = channel;
+    return cast(load(conv.loop, read(view, input, at)), DType::i32);
+  };
+  if (view.has(2)) {
+    const Expr within = conv.loop.accesses[0].within;
+    x = x - zero(2, index_constant(0));
+    if (within) x = select(within, x, Expr::integer(DType::i32, 0));
+  }
+  if (view.has(3)) w = w - zero(3, conv.output_channel);
+  return end_contraction(std::move(conv.loop), x * w, DType::i32, *view.outputs[0].shape, {}, conv.index);
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor &x = *call.in[0], &w = *call.in[1];
+  const int64_t outputs = w.shape()[0], per_output = outputs ? w.count() / outputs : 0;
+  const WindowSizes s =
+      TRY(window_sizes(call.view, Sizes(x.shape().begin() + 2, x.shape().end()), Sizes(w.shape().begin() + 2, w.shape().end()), false));
+  Sizes shape{x.shape()[0], outputs};
+  shape.insert(shape.end(), s.out.begin(), s.out.end());
+  std::vector<double> data = numbers_of(x), weights = numbers_of(w);
+  if (call.has(2))
+    for (double& v : data) v -= call.in[2]->number(0);
+  if (call.has(3))
+    for (int64_t i = 0; i < w.count(); ++i) weights[i] -= call.in[3]->number(call.in[3]->count() == 1 ? 0 : i / per_output);
+  store_numbers(*TRY(call.make(0, shape)),
+                convolve(data, weights, s, shape[0], x.shape()[1], outputs, call.view.attributes->integer("group", 1)));
+  return {};
+}
+
+}  // namespace
+
+OP(conv_integer) {
+    .name = "ConvInteger",
+    .since = 10,
+    .inputs = {"x", "w", "x_zero_point?", "w_zero_point?"},
+    .outputs = {"y"},
+    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"},
+    .infer = infer,
+    .form = form,
+    .reference = evaluate,
+    .first = 10,
+    .samples = {"u8[1,1,3,3], u8[1,1,2,2], u8[] = 1", "u8[1,2,5,5] in 0..255, i8[4,1,3,3], u8[] = 9, i8[4]; pads=[1,1,1,1], group=2",
+                "i8[2,3,7], i8[2,3,3]; strides=[2]"},
+};
+
+}  // namespace tenon::ops::op_conv_integer

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/random/draw.h"
+
+namespace tenon::ops::op_random_normal {
+
+OP(random_normal) {
+    .name = "RandomNormal",
+    .since = 22,
+    .attributes = {"dtype: int = 1", "shape: ints!", "mean: float = 0.0", "scale: float = 1.0", "seed: float"},
+    .deterministic = false,
+    .infer = infer_random,
+    .reference =
+        [](Call& call) {
+          const double mean = call.view.attributes->number("mean", 0), scale = call.view.attributes->number("scale", 1);
+          return fill_random(call, call.view.attributes->ints("shape"), [=](Draw& draw) { return mean + scale * draw.normal(); });
+        },
+    .samples = {"; shape=[2,3]", "; shape=[4], dtype=11, seed=3"},
+};
+
+}  // namespace tenon::ops::op_random_normal

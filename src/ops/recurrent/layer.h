@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/recurrent/activations.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+#define TENON_RECURRENT_ATTRIBUTES                                                                                             \
+  "activation_alpha: floats", "activation_beta: floats", "activations: strings", "clip: float", "direction: string = forward", \
+      "hidden_size: int", "layout: int = 0"
+
+/// Operands X, W, R, B?, sequence_lens?, initial_h?; results Y, Y_h and (states 2) Y_c. gates: rows of W per hidden unit.
+Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states);
+
+/// One layer's numbers and its walk over directions, batch entries and steps.
+struct Recurrent {
+  int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1, gates = 1;
+  bool batch_first = false;
+  std::vector<double> x, w, r, b;  ///< b: zeros where missing
+  std::vector<int64_t> lengths;
+
+  /// Errors: shape_mismatch.
+  static Result<Recurrent> of(const Call& call, int64_t gates);
+  /// W[direction, gate, unit] * x + both biases, and R[...] * h without a bias.
+  double from_input(int64_t d, int64_t gate, int64_t unit, const double* row) const;
+  double from_state(int64_t d, int64_t gate, int64_t unit, const std::vector<double>& h) const;
+  double bias(int64_t d, int64_t gate, int64_t unit) const { return b[d * 2 * gates * hidden + gate * hidden + unit]; }
+  double state_bias(int64_t d, int64_t gate, int64_t unit) const { return b[(d * 2 + 1) * gates * hidden + gate * hidden + unit]; }
+
+  /// step(direction, x row, h, c): updates h (and c). Results are stored; initial: operands of the first h and c.
+  using Step = std::function<void(int64_t direction, const double* row, std::vector<double>& h, std::vector<double>& c)>;
+  Result<void> run(Call& call, size_t initial_c, const Step& step) const;
+};
+
+/// One step of a layer inside the body of a Scan. Gates stand beside each other, `hidden` columns each.
+struct CellStep {
+  BodyBuilder& body;
+  const NodeView& view;
+  std::span<const ir::ValueId> in;  ///< the layer's operands, outside of the body
+  int64_t direction = 0, hidden = 0;
+  std::vector<Activation> activations;
+  ir::ValueId x;                  ///< [batch, gates * hidden]: this step of X W^T and its biases
+  std::vector<ir::ValueId> last;  ///< h (and c) of the step before: [batch, hidden]
+
+  ir::ValueId operator()(std::string_view op, std::vector<ir::ValueId> operands) const { return body.build(op, std::move(operands)); }
+  /// Gates [begin, end) of a row of gates.
+  ir::ValueId gates_of(ir::ValueId row, int64_t begin, int64_t end) const;
+  /// Gates [begin, end) of this direction of operand W, R, B or P; matrices transposed to [columns, gates * hidden].
+  ir::ValueId weights(size_t operand, int64_t begin, int64_t end) const;
+  /// Activation `k` of the sum, clipped before.
+  ir::ValueId activate(size_t k, ir::ValueId sum) const;
+};
+
+/// What a cell computes from the row and the state of one step: the next h (and c).
+struct CellDefinition {
+  int64_t gates = 1;
+  size_t initial[2] = {5, 0};  ///< operands of the first h and, unless 0, c
+  std::span<const std::string_view> activations;
+  bool state_bias_in_step = false;  ///< the second half of B is added by `step`, not to X W^T
+  std::vector<ir::ValueId> (*step)(const CellStep& cell) = nullptr;
+};
+
+/// The layer in plain ops: X W^T and the biases for all steps at once, and a Scan a direction over `step`. Steps at and behind an entry's
+/// length keep the state and give 0. Returns {} where a rank, the hidden size or the number of directions is not known.
+std::vector<ir::ValueId> define_recurrent(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in,
+                                          const CellDefinition& cell);
+
+}  // namespace tenon::ops

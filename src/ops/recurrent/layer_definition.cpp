@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/recurrent/layer.h"
+
+namespace tenon::ops {
+
+using ir::ValueId;
+
+namespace {
+
+enum RecurrentOperand : size_t { kX, kW, kR, kB, kLengths };
+
+/// In the dtype that sums are computed in: rows [begin, end) of direction `d` of [directions, rows] or, transposed, of [directions, rows,
+/// columns].
+ValueId rows_of(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, size_t operand, int64_t d, int64_t begin,
+                int64_t end) {
+  const ValueId part = part_of(build, without_axis(build, part_of(build, in[operand], 0, d, d + 1), 0), 0, begin, end);
+  const ValueId rows = cast_to(build, part, compute_dtype(view.type(kX).dtype));
+  return view.rank(operand) == 3 ? transposed(build, rows, {1, 0}) : rows;
+}
+
+/// One layer: what all directions share, then a Scan for each.
+class Layer {
+ public:
+  Layer(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const CellDefinition& cell)
+      : build_(build), view_(view), in_(in), cell_(cell), hidden_(view.type(kR).dim(2).value()) {
+    batch_first_ = view.attributes->integer("layout", 0) != 0;
+    const ValueId x = cast_to(build, in[kX], compute_dtype(view.type(kX).dtype));
+    x_ = batch_first_ ? transposed(build, x, {1, 0, 2}) : x;
+    if (view.has(kLengths)) mask_ = mask();
+  }
+
+  std::vector<ValueId> run() {
+    const std::string direction = view_.attributes->text("direction", "forward");
+    const int64_t directions = direction == "bidirectional" ? 2 : 1;
+    std::vector<std::vector<ValueId>> results;  // of a direction: Y, Y_h, Y_c
+    for (int64_t d = 0; d < directions; ++d) {
+      results.push_back(scan(d, direction == "reverse" || d == 1));
+      if (results.back().empty()) return {};
+    }
+    std::vector<ValueId> out;
+    for (size_t k = 0; k < results[0].size(); ++k) out.push_back(joined(results, k));
+    return out;
+  }
+
+ private:
+  /// [steps, batch, 1]: does the step lie in the entry's sequence?
+  ValueId mask() {
+    const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x_, 0)), build_.ints({1})});
+    const ValueId inside = build_("Less", {steps, cast_to(build_, in_[kLengths], DType::i64)});
+    return build_("Unsqueeze", {inside, build_.ints({2})});
+  }
+
+  /// [batch, hidden]
+  ValueId initial(size_t operand, int64_t d) {
+    const int axis = batch_first_ ? 1 : 0;
+    if (view_.has(operand)) {
+      const ValueId given = cast_to(build_, in_[operand], compute_dtype(view_.type(kX).dtype));
+      return without_axis(build_, part_of(build_, given, axis, d, d + 1), axis);
+    }
+    const ValueId shape = build_("Concat", {sizes_of(build_, x_, 1, 2), build_.ints({hidden_})}, {{"axis", int64_t{0}}});
+    return build_("Expand", {number_like(build_, x_, 0), shape});
+  }
+
+  /// [steps, batch, gates * hidden]
+  ValueId from_input(int64_t d) {
+    const int64_t rows = cell_.gates * hidden_;
+    const ValueId product = build_("MatMul", {x_, rows_of(build_, view_, in_, kW, d, 0, rows)});
+    if (!view_.has(kB)) return product;
+    ValueId bias = rows_of(build_, view_, in_, kB, d, 0, rows);
+    if (!cell_.state_bias_in_step) bias = build_("Add", {bias, rows_of(build_, view_, in_, kB, d, rows, 2 * rows)});
+    return build_("Add", {product, bias});
+  }
+
+  Type type_of(ValueId v, bool slice) const {
+    Type type = v ? build_.graph().value(v).type : Type();
+    if (slice && type.has_rank()) type.shape->erase(type.shape->begin());
+    return type;
+  }
+
+  /// Y [steps, batch, hidden] and the last states [batch, hidden] of one direction.
+  std::vector<ValueId> scan(int64_t d, bool backwards) {
+    auto activations = activations_of(view_, static_cast<size_t>(d), cell_.activations);
+    if (!activations) return {};
+    std::vector<ValueId> operands;
+    for (size_t operand : cell_.initial)
+      if (operand != 0) operands.push_back(initial(operand, d));
+    const size_t states = operands.size();
+    operands.push_back(from_input(d));
+    if (mask_) operands.push_back(mask_);
+    if (!build_.status()) return {};
+    BodyBuilder body(build_);
+    CellStep step{body, view_, in_, d, hidden_, std::move(*activations), {}, {}};
+    for (size_t k = 0; k < states; ++k) step.last.push_back(body.input(k == 0 ? "h" : "c", type_of(operands[k], false)));
+    step.x = body.input("x", type_of(operands[states], true));
+    const ValueId inside = mask_ ? body.input("inside", type_of(mask_, true)) : ValueId{};
+    finish(step, inside);
+    if (!body.build.status()) return {};
+    const Ints turns(operands.size() - states, backwards ? 1 : 0);
+    std::vector<ValueId> results = build_.with_body("Scan", operands, states + 1, std::move(body.graph), body.captured,
+                                                    {{"num_scan_inputs", static_cast<int64_t>(turns.size())},
+                                                     {"scan_input_directions", turns},
+                                                     {"scan_output_directions", Ints{backwards ? 1 : 0}}});
+    results.insert(results.begin(), results.back());
+    results.pop_back();
+    return results;
+  }
+
+  /// The step's results: the next states, and h again as a row of Y.
+  void finish(const CellStep& step, ValueId inside) {
+    std::vector<ValueId> next = cell_.step(step);
+    ValueId row = next[0];
+    for (size_t k = 0; inside && k < next.size(); ++k) next[k] = step("Where", {inside, next[k], step.last[k]});
+    if (inside) row = step("Where", {inside, row, number_like(step.body.build, row, 0)});
+    else row = step("Identity", {row});
+    if (!step.body.build.status()) return;
+    for (ValueId v : next) step.body.graph->add_output(v);
+    step.body.graph->add_output(row);
+  }
+
+  /// Result `k` of all directions: the axis of directions stands before the batch, or behind the steps where the batch comes first.
+  ValueId joined(const std::vector<std::vector<ValueId>>& results, size_t k) {
+    std::vector<ValueId> parts;
+    const int64_t axis = k == 0 ? (batch_first_ ? 2 : 1) : batch_first_ ? 1 : 0;
+    for (const std::vector<ValueId>& of : results) {
+      const ValueId part = k == 0 && batch_first_ ? transposed(build_, of[k], {1, 0, 2}) : of[k];
+      parts.push_back(build_("Unsqueeze", {part, build_.ints({axis})}));
+    }
+    const ValueId all = parts.size() == 1 ? parts[0] : build_("Concat", parts, {{"axis", axis}});
+    return cast_to(build_, all, view_.type(kX).dtype);
+  }
+
+  ir::Builder& build_;
+  const NodeView& view_;
+  std::span<const ValueId> in_;
+  const CellDefinition& cell_;
+  int64_t hidden_;
+  bool batch_first_ = false;
+  ValueId x_, mask_;
+};
+
+}  // namespace
+
+ValueId CellStep::gates_of(ValueId row, int64_t begin, int64_t end) const {
+  return part_of(body.build, row, 1, begin * hidden, end * hidden);
+}
+
+ValueId CellStep::weights(size_t operand, int64_t begin, int64_t end) const {
+  return body.capture(rows_of(body.outer, view, in, operand, direction, begin * hidden, end * hidden));
+}
+
+ValueId CellStep::activate(size_t k, ValueId sum) const {
+  if (view.attributes->has("clip")) {
+    const double limit = view.attributes->number("clip", 0);
+    sum = (*this)("Clip", {sum, number_like(body.build, sum, -limit), number_like(body.build, sum, limit)});
+  }
+  return sum ? activations[k](body.build, sum) : sum;
+}
+
+std::vector<ValueId> define_recurrent(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const CellDefinition& cell) {
+  for (size_t k : {kX, kW, kR})
+    if (!view.type(k).has_rank() || view.rank(k) != 3) return {};
+  if (!view.type(kR).dim(2).is_number()) return {};
+  return Layer(build, view, in, cell).run();
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+// --- loops over rows -------------------------------------------------------------------------------------------------
+/// A loop over the index space `shape` of which `row` axes make up one row; `whole` indexes a tensor of that shape, `kept` one
+/// without the row axes.
+struct RowLoop {
+  Loop loop;
+  std::vector<Expr> whole, kept;
+
+  Expr operand(const NodeView& view, size_t input) { return widen(load(loop, read(view, input, whole))); }
+  Expr of_row(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, kept)); }
+  Expr of_element(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, whole)); }
+};
+/// Row axes are reduced and stand innermost; without row axes it is a map.
+RowLoop reduce_rows(const DimList& shape, std::span<const int> row);
+/// All axes parallel, in their order.
+RowLoop map_rows(const DimList& shape, std::span<const int> row);
+/// Parallel over the kept axes only; `whole` is empty.
+RowLoop each_row(const DimList& shape, std::span<const int> row);
+/// The shape with 1 for each row axis; without them where `keepdims` is false.
+DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepdims);
+/// Adds an output over the loop's parallel axes. combine is dropped where nothing is reduced.
+void emit(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine = Combine::none);
+/// Adds an output of a loop over rows that is stored with size-1 row axes (keepdims).
+void emit_kept(RowLoop& rows, DType dtype, const DimList& shape, std::span<const int> row, bool keepdims, Expr value,
+               Combine combine = Combine::none);
+/// Number of elements of a row, as `dtype`.
+Expr row_count(const DimList& shape, std::span<const int> row, DType dtype);
+/// Axes first, first + 1, ..., rank - 1.
+std::vector<int> axes_from(int first, int rank);
+
+// --- Reduce* -----------------------------------------------------------------------------------------------------------
+inline constexpr std::initializer_list<std::string_view> kReduceInputs = {"data", "axes?"};
+inline constexpr std::initializer_list<std::string_view> kReduceOutputs = {"reduced"};
+inline constexpr std::initializer_list<std::string_view> kReduceAttributes = {"keepdims: int = 1", "noop_with_empty_axes: int = 0"};
+
+/// Sorted axes that a Reduce* node reduces; nullopt where they are only known at run time. Errors: axis_out_of_range.
+Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view);
+Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_view wanted);
+Result<void> infer_number_reduce(NodeView& view);
+Result<void> infer_float_reduce(NodeView& view);
+/// before: on each element; after: on the combined value with the number of reduced elements (both may be null).
+Result<LoopForm> form_of_reduce(const NodeView& view, Combine combine, Expr (*before)(Expr) = nullptr, Expr (*after)(Expr, Expr) = nullptr);
+/// Calls `number` (floats) or `integer` with the elements behind each element of the result.
+Result<void> reference_of_reduce(Call& call, const std::function<double(std::span<const double>)>& number,
+                                 const std::function<int64_t(std::span<const int64_t>)>& integer);
+/// Smallest and largest value of an integer type or bool, as the bits of an int64.
+int64_t smallest_integer(DType dtype);
+int64_t largest_integer(DType dtype);
+/// Axes stand in an attribute before `operand_since`.
+Result<void> axes_to_operand(ir::Graph& graph, ir::NodeId node, int opset);
+Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset);
+/// 7 where axes are constant or missing (an attribute says them), else `operand_since`.
+template <int operand_since>
+int lowest_opset_of_reduce(const NodeView& view) {
+  const bool attribute_fits = !view.has(1) || (view.inputs[1].constant && view.inputs[1].constant->count() > 0);
+  return attribute_fits && view.attributes->integer("noop_with_empty_axes", 0) == 0 ? 7 : operand_since;
+}
+
+/// Position of element `index` of the kept axes plus the row: base offsets of the rows and offsets inside one, for references.
+struct RowOffsets {
+  std::vector<int64_t> bases, inner;
+};
+/// Row-major over the kept axes, and over the row axes.
+RowOffsets row_offsets(const Sizes& shape, std::span<const int> row);
+
+/// Softmax and its kin before opset 13 normalise over everything from `axis` (default 1) on: flattened by a pair of reshapes
+/// unless the axis is the last one.
+Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset);
+/// The last axis by its number, as before opset 13 -1 meant the default of 1 to some readers.
+Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
+/// Attribute `axis` (default `otherwise`) of operand 0. Errors: axis_out_of_range.
+Result<int> axis_attribute(const NodeView& view, int64_t otherwise = -1);
+
+}  // namespace tenon::ops

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reference/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/core/op.h"
+#include "ops/core/value_types.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+namespace {
+
+using ir::Graph;
+using ir::NodeId;
+using ir::ValueId;
+
+/// If, Loop, Scan and SequenceMap infer from the types of their bodies, which speak of the graph's symbols. Their references check what
+/// comes in, and what a body is given is checked at its door.
+bool reads_types_of_bodies(const ir::Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan") || node.is("SequenceMap"); }
+
+/// Puts what is there in the place of what the graph says: sizes, and the elements of small integer operands.
+Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inputs) {
+  for (size_t i = 0; i < view.inputs.size(); ++i) {
+    ir::Operand& operand = view.inputs[i];
+    const Tensor* t = i < inputs.size() ? inputs[i] : nullptr;
+    operand.data = nullptr;  // speaks of the graph's symbols
+    if (operand.present != (t != nullptr))
+      return refuse(view, Code::bad_input, "operand " + std::to_string(i) + " is missing, or too many");
+    if (!t) continue;
+    if (t->holds_tensors()) {
+      operand.type = TRY(type_of(view, operand.type, *t));
+      continue;
+    }
+    if (operand.type.dtype == DType::none) operand.type.dtype = t->dtype();
+    operand.type.kind = ValueKind::tensor;
+    operand.type.shape = DimList(t->shape().begin(), t->shape().end());
+    const bool small = t->count() <= static_cast<int64_t>(ir::kMaxShapeData);
+    if (!operand.constant && small && (is_integer(t->dtype()) || t->dtype() == DType::boolean)) operand.constant = t;
+  }
+  return {};
+}
+
+/// Infers the results from the operands that are there. What inference does not say stays as declared.
+Result<void> settle_results(NodeView& view) {
+  const std::vector<ir::Type> declared = view.outputs;
+  view.outputs.assign(declared.size(), ir::Type());
+  if (auto inferred = view.op->infer(view); !inferred) return std::unexpected(std::move(inferred).error().at(view.where()));
+  for (size_t k = 0; k < declared.size(); ++k) {
+    if (view.outputs[k].is_tensor() && view.outputs[k].dtype == DType::none) view.outputs[k].kind = declared[k].kind;
+    if (view.outputs[k].dtype == DType::none) view.outputs[k].dtype = declared[k].dtype;
+    if (!view.outputs[k].has_rank()) view.outputs[k].shape = declared[k].shape;
+  }
+  return {};
+}
+
+/// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
+Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
+                                                Mode mode, int64_t byte_limit, int64_t* nodes_left) {
+  Graph graph(table());
+  NodeView view = declared;
+  std::vector<ValueId> ids;
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) {
+      ids.emplace_back();
+      continue;
+    }
+    if (view.inputs[i].constant) {
+      ids.push_back(graph.add_constant(ir::constant_of(*view.inputs[i].constant)));
+    } else {
+      ids.push_back(graph.add_input("i" + std::to_string(i), view.inputs[i].type));
+      tensors.push_back(*inputs[i]);
+    }
+  }
+  view.symbols = &graph.symbols();
+  ir::Builder build(graph);
+  const std::vector<ValueId> results = def.definition(build, view, ids);
+  if (!build.status()) return std::unexpected(build.status().error());
+  if (results.empty()) return refuse(declared, Code::not_supported, "not supported yet: this case of the op");
+  for (ValueId r : results) {
+    if (r) graph.add_output(r);
+  }
+  EvaluateOptions options;
+  options.mode = mode;
+  options.byte_limit = byte_limit;
+  options.nodes_left = nodes_left;
+  std::vector<Tensor> values = TRY(evaluate(graph, tensors, options));
+  std::vector<Tensor> out(declared.outputs.size());
+  size_t at = 0;
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (!results[k]) continue;
+    if (k < out.size()) out[k] = std::move(values[at]);
+    ++at;
+  }
+  return out;
+}
+
+/// declared: of the tensor, or of those that the value holds; none: their own.
+Result<Tensor> as_stored(const Tensor& value, DType declared, bool wide) {
+  return with_each_tensor(value, [&](const Tensor& t) {
+    const DType dtype = is_float(declared) && is_float(t.dtype()) ? declared : t.dtype();  // all else is what was declared
+    return converted(t, wide && is_float(dtype) ? DType::f64 : dtype);
+  });
+}
+
+bool holds_floats(const Tensor& value) {
+  bool any = false;
+  each_tensor(value, [&](const Tensor& t) { any = any || is_float(t.dtype()); });
+  return any;
+}
+
+/// Where `own` is not finite the wide result says the same; where only the wide one is not, own decides.
+void align(Tensor& wide, const Tensor& own) {
+  for (int64_t i = 0; i < wide.count(); ++i) {
+    const double o = own.number(i);
+    if (!std::isfinite(o) || !std::isfinite(wide.number(i))) wide.set_number(i, o);
+  }
+}
+
+/// Values of one run: own, and beside it wide (only in that mode). A value is dropped after its last use.
+class Run {
+ public:
+  Run(const Graph& graph, const EvaluateOptions& options) : graph_(graph), options_(options), wide_(options.mode == Mode::wide) {}
+
+  Result<std::vector<Tensor>> operator()(std::span<const Tensor> inputs) {
+    TRY(take_inputs(inputs));
+    for (NodeId n : graph_.nodes()) TRY(step(n));
+    std::vector<Tensor> out;
+    for (ValueId v : graph_.outputs()) {
+      TRY(need(v));
+      out.push_back(wide_ ? values_[v].wide : values_[v].own);
+    }
+    return out;
+  }
+
+ private:
+  struct Pair {
+    Tensor own, wide;
+    size_t uses = 0;
+  };
+
+  Result<void> take_inputs(std::span<const Tensor> inputs) {
+    if (inputs.size() != graph_.inputs().size()) {
+      return fail(Code::bad_input, graph_.name, "wrong number of inputs")
+          .expected(std::to_string(graph_.inputs().size()))
+          .found(std::to_string(inputs.size()));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const ir::Value& value = graph_.value(graph_.inputs()[i]);
+      TRY(check_input(value, inputs[i]));
+      Tensor own = TRY(as_stored(inputs[i], value.type.dtype, false));
+      put(graph_.inputs()[i], own, TRY(as_stored(inputs[i], value.type.dtype, wide_)));
+    }
+    return {};
+  }
+
+  Result<void> check_input(const ir::Value& value, const Tensor& t) const {
+    if (fits(value.type, t, wide_)) return {};
+    return fail(Code::bad_input, "input '" + value.name + "'", "kind, dtype or shape differs")
+        .expected(value.type.text())
+        .found(type_text(t));
+  }
+
+  void put(ValueId id, Tensor own, Tensor wide) {
+    Pair& p = values_[id];
+    p.own = std::move(own);
+    if (wide_) p.wide = std::move(wide);
+    p.uses = graph_.value(id).uses.size();
+  }
+
+  Result<void> need(ValueId id) {
+    if (values_.contains(id)) return {};
+    const ir::Value& value = graph_.value(id);
+    TENON_ASSERT(value.is_constant());
+    Tensor own = TRY(materialise(*value.constant));
+    Tensor wide = wide_ ? TRY(as_stored(own, DType::none, true)) : Tensor();
+    put(id, std::move(own), std::move(wide));
+    return {};
+  }
+
+  Result<void> step(NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    std::vector<const Tensor*> own, wide;
+    for (ValueId v : node.inputs) {
+      if (v) TRY(need(v));
+    }
+    for (ValueId v : node.inputs) {
+      own.push_back(v ? &values_[v].own : nullptr);
+      wide.push_back(v ? &values_[v].wide : nullptr);
+    }
+    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit, options_.nodes_left));
+    std::vector<Tensor> fine(out.size());
+    if (wide_) fine = TRY(wide_results(id, wide, out));
+    for (ValueId v : node.inputs) {
+      if (v && --values_[v].uses == 0) values_.erase(v);
+    }
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      if (!node.outputs[k] || out[k].empty_handle()) continue;
+      if (options_.on_value) options_.on_value(node.outputs[k], wide_ ? fine[k] : out[k]);
+      if (!graph_.value(node.outputs[k]).uses.empty()) put(node.outputs[k], std::move(out[k]), std::move(fine[k]));
+    }
+    return {};
+  }
+
+  /// Integers, bools and all decisions (also sizes) are those of own.
+  Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& own) {
+    std::vector<Tensor> out = own;
+    if (std::ranges::none_of(own, holds_floats) || graph_.node(id).is("BitCast") || !graph_.node(id).op->deterministic) {
+      for (Tensor& t : out) t = TRY(as_stored(t, DType::none, true));
+      return out;
+    }
+    const std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left));
+    for (size_t k = 0; k < own.size(); ++k) out[k] = TRY(wide_result(own[k], fine[k]));
+    return out;
+  }
+
+  /// own: the result, or a tensor that it holds; fine: the same, computed in the wide mode.
+  Result<Tensor> wide_result(const Tensor& own, const Tensor& fine) const {
+    if (own.holds_tensors()) {
+      if (fine.dtype() != own.dtype() || fine.count() != own.count()) return as_stored(own, DType::none, true);
+      std::vector<Tensor> elements;
+      for (size_t k = 0; k < own.elements().size(); ++k) elements.push_back(TRY(wide_result(own.elements()[k], fine.elements()[k])));
+      return Tensor::of_elements(own.dtype(), std::move(elements));
+    }
+    if (!is_float(own.dtype())) return own;
+    if (fine.dtype() != DType::f64 || fine.shape() != own.shape()) return as_stored(own, own.dtype(), true);
+    // A result may share its bytes with an operand (Identity, Reshape); it is corrected in a copy.
+    Tensor copy = TRY(Tensor::make(DType::f64, fine.shape(), options_.byte_limit));
+    store_numbers(copy, numbers_of(fine));
+    if (options_.keeps_range) align(copy, own);
+    return copy;
+  }
+
+  const Graph& graph_;
+  const EvaluateOptions& options_;
+  bool wide_;
+  std::unordered_map<ValueId, Pair> values_;
+};
+
+bool is_as_said(const ir::Type& type, const Tensor& t, Mode mode) { return t.empty_handle() || fits(type, t, mode == Mode::wide); }
+
+/// Against what inference says of these very operands (a difference is our own bug), and against what the graph says.
+Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& declared, const std::vector<Tensor>& out, Mode mode) {
+  for (size_t k = 0; k < out.size(); ++k) {
+    const bool as_inferred = is_as_said(view.outputs[k], out[k], mode);
+    if (as_inferred && is_as_said(declared[k], out[k], mode)) continue;
+    return refuse(view, as_inferred ? Code::shape_mismatch : Code::internal,
+                  "result " + std::to_string(k) + (as_inferred ? " is not what the graph says of it" : " is not what inference promised"))
+        .expected((as_inferred ? declared : view.outputs)[k].text())
+        .found(type_text(out[k]));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode,
+                                          int64_t byte_limit, int64_t* nodes_left) {
+  if (nodes_left && --*nodes_left < 0) return fail(Code::limit_exceeded, graph.view(node).where(), "the run takes too many nodes");
+  Symbols symbols;  // of sizes that depend on data; the operands' sizes are numbers
+  NodeView view = graph.view(node);
+  const std::vector<ir::Type> declared = view.outputs;
+  if (!reads_types_of_bodies(graph.node(node))) {
+    view.symbols = &symbols;
+    TRY(settle_operands(view, inputs));
+    TRY(settle_results(view));
+  }
+  const OpDef& def = def_of(*graph.node(node).op);
+  std::vector<Tensor> out(view.outputs.size());
+  if (def.reference) {
+    Call call{view, inputs, out, mode == Mode::wide, byte_limit};
+    auto done = def.reference(call);
+    if (!done) return std::unexpected(std::move(done).error().at(view.where()));
+  } else if (def.definition) {
+    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left));
+  } else {
+    return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
+  }
+  TRY(check_results(view, declared, out, mode));
+  return out;
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options) {
+  return Run(graph, options)(inputs);
+}
+
+}  // namespace tenon::ops

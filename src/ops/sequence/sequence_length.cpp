@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reference/map.h"
+#include "ops/sequence/elements.h"
+
+namespace tenon::ops::op_sequence_length {
+
+OP(sequence_length) {
+    .name = "SequenceLength",
+    .since = 11,
+    .inputs = {"input_sequence"},
+    .outputs = {"length"},
+    .any_kind = true,
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(require_sequence(view, 0));
+      set_output(view, 0, Type(DType::i64, {}));
+      return {};
+    },
+    .reference = [](Call& call) -> Result<void> {
+      const int64_t length = call.in[0]->count();
+      call.out[0] = Tensor::of_i64({}, std::span(&length, 1));
+      return {};
+    },
+    .first = 11,
+};
+
+}  // namespace tenon::ops::op_sequence_length

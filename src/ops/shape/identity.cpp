@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops::op_identity {
+
+OP(identity) {
+    .name = "Identity",
+    .since = 25,
+    .inputs = {"input"},
+    .any_kind = true,
+    .same_bytes = true,
+    .infer = [](NodeView& view) -> Result<void> {
+      TRY(same_shape_and_dtype(view));
+      pass_data(view);
+      return {};
+    },
+    .form = [](const NodeView& view) -> Result<LoopForm> {
+      TRY(require_ranks(view));
+      return index_form(view, 0, axis_indices(view.rank(0)));
+    },
+    .reference = [](Call& call) -> Result<void> {
+      call.out[0] = *call.in[0];
+      return {};
+    },
+    .samples = {"f32[2,3]", "i64[0]", "bool[]", "u8[4]", "f16[2]"},
+};
+
+}  // namespace tenon::ops::op_identity

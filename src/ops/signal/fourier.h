@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <complex>
+
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+/// HannWindow and its kin: operand 0 is the number of elements, attribute output_datatype their type.
+Result<void> infer_window(NodeView& view);
+/// value(2 pi n / N) for n = 0, 1, ...; N is the size, less one where not periodic.
+Result<void> window_reference(Call& call, double (*value)(double turn));
+/// The same as a loop form, for floats and a size that the symbols give.
+Result<LoopForm> window_form(const NodeView& view, Expr (*value)(Expr turn));
+
+using Complex = std::complex<double>;
+/// The discrete Fourier transform of `x`, by definition; inverse: divided by the length. Cost: quadratic.
+std::vector<Complex> fourier(const std::vector<Complex>& x, bool inverse);
+
+/// A discrete Fourier transform as a matrix [inputs * in_parts, outputs * out_parts], f32 or f64; parts: real and imaginary.
+struct FourierMatrix {
+  int64_t length = 0, inputs = 0, outputs = 0, in_parts = 1, out_parts = 2;
+  bool inverse = false;   ///< the other sign, divided by the length
+  bool mirrored = false;  ///< the inputs are the first half of a spectrum whose other half mirrors it
+  bool fits() const;      ///< is it small enough to be a constant (64 MB and less)?
+  Tensor make(DType dtype) const;
+};
+
+}  // namespace tenon::ops

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/spatial/convolution.h"
+
+#include <algorithm>
+
+namespace tenon::ops {
+
+DimList spatial_of(const Type& type) { return DimList(type.shape->begin() + std::min<size_t>(2, type.shape->size()), type.shape->end()); }
+
+Result<Ints> kernel_of(const NodeView& view, size_t weights) {
+  if (view.type(weights).has_rank()) {
+    if (auto sizes = numbers_of(spatial_of(view.type(weights)))) return *sizes;
+  }
+  if (view.attributes->has("kernel_shape")) return view.attributes->ints("kernel_shape");
+  return refuse(view, Code::not_supported, "not supported yet: weights of unknown kernel size").advice("give the attribute kernel_shape");
+}
+
+Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType dtype) {
+  Type out(dtype);
+  TRY(require_rank(view, x, 2, -1));
+  TRY(require_rank(view, w, 2, -1));
+  if (ranks_known(view, {x, w})) {
+    const Type &data = view.type(x), &weights = view.type(w);
+    if (data.rank() != weights.rank()) {
+      return refuse(view, Code::rank_mismatch, "data and weights differ in rank").expected(data.text()).found(weights.text());
+    }
+    const int64_t group = view.attributes->integer("group", 1);
+    if (group < 1) return refuse(view, Code::bad_attribute, "group must be at least 1").found(std::to_string(group));
+    TRY(require_equal(view, data.dim(1), weights.dim(1) * group, "channels of X and of W times group"));
+    TRY(require_equal(view, floor_div(weights.dim(0), group) * group, weights.dim(0), "output channels and a multiple of group"));
+    if (view.has(bias)) {
+      TRY(require_rank(view, bias, 1));
+      if (view.type(bias).has_rank())
+        TRY(require_equal(view, view.type(bias).dim(0), weights.dim(0), "size of the bias and output channels"));
+    }
+    const DimList sizes = spatial_of(data);
+    const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, w))));
+    out.shape = DimList{data.dim(0), weights.dim(0)};
+    for (const Dim& d : TRY(window_outputs(view, windows, sizes))) out.shape->push_back(d);
+  }
+  set_output(view, 0, std::move(out));
+  return {};
+}
+
+Result<void> infer_pool(NodeView& view) {
+  Type out(dtype_of(view, 0));
+  TRY(require_rank(view, 0, 3, -1));
+  if (view.type(0).has_rank()) {
+    const DimList sizes = spatial_of(view.type(0));
+    const Windows windows = TRY(windows_of(view, sizes));
+    out.shape = DimList{view.type(0).dim(0), view.type(0).dim(1)};
+    for (const Dim& d : TRY(window_outputs(view, windows, sizes))) out.shape->push_back(d);
+  }
+  set_output(view, 0, out);
+  out.dtype = DType::i64;
+  set_output(view, 1, std::move(out));
+  return {};
+}
+
+Result<void> infer_global_pool(NodeView& view) {
+  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
+  TRY(require_rank(view, 0, 2, -1));
+  Type out = view.type(0);
+  if (out.has_rank()) std::fill(out.shape->begin() + 2, out.shape->end(), Dim(1));
+  set_output(view, 0, std::move(out));
+  return {};
+}
+
+WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel) {
+  WindowIndex r;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int k = static_cast<int>(i);
+    const Expr at = Expr::axis(first_out + k) * index_constant(windows.strides[i]) +
+                    Expr::axis(first_kernel + k) * index_constant(windows.dilations[i]) - size_expr(windows.begin[i]);
+    r.index.push_back(simplify(at));
+    Expr inside;
+    const auto none = [](Dim pad) { return pad.known_equal(0); };
+    if (!none(windows.begin[i])) inside = index_constant(0) <= at;
+    if (!none(windows.end[i]) || windows.ceil_mode)
+      inside = inside ? logical_and(inside, at < size_expr(sizes[i])) : at < size_expr(sizes[i]);
+    if (inside) r.within = r.within ? logical_and(r.within, inside) : inside;
+  }
+  return r;
+}
+
+Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded) {
+  Expr count = index_constant(1);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Expr start = Expr::axis(first_out + static_cast<int>(i)) * index_constant(windows.strides[i]) - size_expr(windows.begin[i]);
+    const Expr low = padded ? -size_expr(windows.begin[i]) : index_constant(0);
+    const Expr high = size_expr(padded ? sizes[i] + windows.end[i] : sizes[i]);  // one past the last position that counts
+    const Expr step = index_constant(windows.dilations[i]), last = index_constant(windows.kernel[i] - 1);
+    const Expr first_k = (max(low - start, index_constant(0)) + step - index_constant(1)) / step;
+    const Expr last_k = min(last, (high - index_constant(1) - start) / step);
+    count = count * max(last_k - first_k + index_constant(1), index_constant(0));
+  }
+  return count;
+}
+
+Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype) {
+  const DimList& shape = *view.outputs[0].shape;
+  const int spatial = static_cast<int>(shape.size()) - 2;
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  for (int64_t k : windows.kernel) loop.axes.push_back({Axis::Kind::reduced, k});
+  WindowIndex at = window_index(windows, spatial_of(view.type(0)), 2, 2 + spatial);
+  std::vector<Expr> index = axis_indices(2);
+  index.insert(index.end(), at.index.begin(), at.index.end());
+  Access access = read(view, 0, std::move(index));
+  access.within = at.within;
+  if (at.within) access.fill = std::move(fill);
+  Expr x = widen(load(loop, std::move(access)));
+  if (before) x = before(x);
+  Output out = whole(dtype, shape, x);
+  out.combine = combine;
+  loop.outputs.push_back(std::move(out));
+  return loop;
+}
+
+Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w) {
+  const Type &data = view.type(x), &weights = view.type(w);
+  const int64_t group = view.attributes->integer("group", 1);
+  const DimList sizes = spatial_of(data);
+  const Windows windows = TRY(windows_of(view, sizes, TRY(kernel_of(view, w))));
+  const DimList& shape = *view.outputs[0].shape;
+  const int spatial = static_cast<int>(sizes.size());
+  ConvLoop r;
+  r.loop.axes.push_back({Axis::Kind::parallel, shape[0]});
+  if (group > 1) r.loop.axes.push_back({Axis::Kind::parallel, group});
+  const int m = static_cast<int>(r.loop.axes.size());
+  r.loop.axes.push_back({Axis::Kind::parallel, floor_div(weights.dim(0), group)});
+  for (int i = 0; i < spatial; ++i) r.loop.axes.push_back({Axis::Kind::parallel, shape[2 + i]});
+  const int c = static_cast<int>(r.loop.axes.size());
+  r.loop.axes.push_back({Axis::Kind::reduced, weights.dim(1)});
+  for (int64_t k : windows.kernel) r.loop.axes.push_back({Axis::Kind::reduced, k});
+  auto grouped = [&](Dim per_group, int axis) {
+    if (group == 1) return Expr::axis(axis);
+    return simplify(Expr::axis(1) * size_expr(per_group) + Expr::axis(axis));
+  };
+  r.output_channel = grouped(floor_div(weights.dim(0), group), m);
+  WindowIndex at = window_index(windows, sizes, m + 1, c + 1);
+  std::vector<Expr> from{Expr::axis(0), grouped(weights.dim(1), c)};
+  from.insert(from.end(), at.index.begin(), at.index.end());
+  Access access = read(view, x, std::move(from));
+  access.within = at.within;
+  if (at.within) access.fill = Expr::constant(access.dtype, 0);
+  if (at.within && is_integer(access.dtype)) access.fill = Expr::integer(access.dtype, 0);
+  r.x = load(r.loop, std::move(access));
+  std::vector<Expr> of_w{r.output_channel, Expr::axis(c)};
+  for (int i = 0; i < spatial; ++i) of_w.push_back(Expr::axis(c + 1 + i));
+  r.w = load(r.loop, read(view, w, std::move(of_w)));
+  r.index = {Expr::axis(0), r.output_channel};
+  for (int i = 0; i < spatial; ++i) r.index.push_back(Expr::axis(m + 1 + i));
+  return r;
+}
+
+}  // namespace tenon::ops

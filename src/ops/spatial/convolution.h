@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/contract/product.h"
+
+namespace tenon::ops {
+
+// --- types -----------------------------------------------------------------------------------------------------------
+/// Sizes of a tensor [N, C, spatial...] behind its first two axes.
+DimList spatial_of(const Type& type);
+/// Weights' spatial sizes where all are numbers; attribute kernel_shape otherwise. Errors: not_supported where neither is known.
+Result<Ints> kernel_of(const NodeView& view, size_t weights);
+/// Operands x [N, C, s...], w [M, C / group, k...], optional bias [M]. Stores result 0 [N, M, outputs...] with `dtype`.
+Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType dtype);
+/// Pooling over windows: result 0 has the dtype of operand 0.
+Result<void> infer_pool(NodeView& view);
+/// [N, C, 1, 1, ...].
+Result<void> infer_global_pool(NodeView& view);
+
+// --- forms -----------------------------------------------------------------------------------------------------------
+/// Where a window position reads: index expressions of the spatial axes, and the predicate that they lie in the data (null: always do).
+struct WindowIndex {
+  std::vector<Expr> index;
+  Expr within;
+};
+/// first_out, first_kernel: numbers of the loop's first output and first kernel axis.
+WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
+/// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
+Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
+/// Pooling: reduces `before` of each element in the window; elements outside count as `fill`.
+Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype);
+
+/// The loop of a convolution: product(x, w) summed over channels and kernel. Positions outside read as 0.
+struct ConvLoop {
+  Loop loop;
+  std::vector<Expr> index;    ///< where the sum is written
+  Expr x, w, output_channel;  ///< loads (not widened); number of the output channel
+};
+Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w);
+
+// --- references --------------------------------------------------------------------------------------------------------
+/// Window geometry in numbers, from attributes and real sizes; shares nothing with `Windows`.
+struct WindowSizes {
+  Sizes data, kernel, stride, dilation, begin, end, out;
+};
+Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode);
+/// Sum over channels and kernel: x [N, C, data...], w [M, C / group, kernel...] to [N, M, out...].
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
+                             int64_t channels, int64_t outputs, int64_t group);
+/// Calls visit(plane, output position, offsets of the elements in the data plane, number of window positions in the data or padding).
+using WindowVisit = std::function<void(int64_t out, std::span<const int64_t> offsets, int64_t padded_count)>;
+void each_window(const WindowSizes& s, const WindowVisit& visit);
+
+}  // namespace tenon::ops

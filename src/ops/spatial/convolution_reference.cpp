@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/spatial/convolution.h"
+
+namespace tenon::ops {
+
+Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode) {
+  const size_t n = data.size();
+  WindowSizes s{data,     kernel, view.attributes->ints("strides", Ints(n, 1)), view.attributes->ints("dilations", Ints(n, 1)), Sizes(n),
+                Sizes(n), {}};
+  const Ints pads = view.attributes->ints("pads", Ints(2 * n, 0));
+  if (kernel.size() != n || s.stride.size() != n || s.dilation.size() != n || pads.size() != 2 * n) {
+    return refuse(view, Code::bad_attribute, "kernel_shape, strides, dilations and pads must fit the spatial axes");
+  }
+  const std::string mode = view.attributes->text("auto_pad", "NOTSET");
+  for (size_t i = 0; i < n; ++i) {
+    if (s.stride[i] < 1 || s.dilation[i] < 1 || kernel[i] < 1)
+      return refuse(view, Code::bad_attribute, "sizes of a window must be positive");
+    const int64_t reach = (kernel[i] - 1) * s.dilation[i] + 1;
+    if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+      const int64_t out = (data[i] + s.stride[i] - 1) / s.stride[i];
+      const int64_t total = std::max<int64_t>(0, (out - 1) * s.stride[i] + reach - data[i]);
+      s.begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+      s.end[i] = total - s.begin[i];
+    } else if (mode == "NOTSET") {
+      s.begin[i] = pads[i];
+      s.end[i] = pads[n + i];
+    }
+    const int64_t room = data[i] + s.begin[i] + s.end[i] - reach;
+    int64_t out = floor_div(room, s.stride[i]) + 1;
+    if (ceil_mode && room % s.stride[i] != 0 && out * s.stride[i] < data[i] + s.begin[i]) ++out;
+    s.out.push_back(std::max<int64_t>(0, out));
+  }
+  return s;
+}
+
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
+                             int64_t channels, int64_t outputs, int64_t group) {
+  const int64_t plane = count_of(s.data), out_plane = count_of(s.out), taps = count_of(s.kernel);
+  const int64_t per_group = channels / group, out_per_group = outputs / group;
+  std::vector<double> y(batch * outputs * out_plane);
+  if (y.empty() || taps == 0) return y;
+  const size_t n = s.data.size();
+  const int64_t width = n ? s.out[n - 1] : 1, step = n ? s.stride[n - 1] : 1;
+  const Sizes strides = strides_of(s.data);
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const Sizes at = index_of(tap, s.kernel);
+    for (int64_t line = 0; line < out_plane / std::max<int64_t>(width, 1); ++line) {
+      const Sizes o = index_of(line * width, s.out);
+      int64_t base = 0, first = 0, end = width;
+      bool inside = true;
+      for (size_t i = 0; i < n; ++i) {
+        const int64_t p = o[i] * s.stride[i] + at[i] * s.dilation[i] - s.begin[i];
+        base += p * strides[i];
+        if (i + 1 < n) inside = inside && p >= 0 && p < s.data[i];
+        else {
+          first = p >= 0 ? 0 : (-p + step - 1) / step;
+          end = std::min(width, p >= s.data[i] ? 0 : (s.data[i] - 1 - p) / step + 1);
+        }
+      }
+      if (!inside || first >= end) continue;
+      for (int64_t b = 0; b < batch; ++b) {
+        for (int64_t m = 0; m < outputs; ++m) {
+          double* __restrict to = y.data() + (b * outputs + m) * out_plane + line * width;
+          for (int64_t c = 0; c < per_group; ++c) {
+            const double factor = w[(m * per_group + c) * taps + tap];
+            const double* __restrict from = x.data() + (b * channels + m / out_per_group * per_group + c) * plane + base;
+            for (int64_t j = first; j < end; ++j) to[j] += factor * from[j * step];
+          }
+        }
+      }
+    }
+  }
+  return y;
+}
+
+void each_window(const WindowSizes& s, const WindowVisit& visit) {
+  const int64_t outs = count_of(s.out), taps = count_of(s.kernel);
+  const Sizes strides = strides_of(s.data);
+  std::vector<int64_t> offsets;
+  for (int64_t out = 0; out < outs; ++out) {
+    const Sizes o = index_of(out, s.out);
+    offsets.clear();
+    int64_t padded = 0;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const Sizes k = index_of(tap, s.kernel);
+      int64_t offset = 0;
+      bool inside = true, in_padding = true;
+      for (size_t i = 0; i < s.data.size(); ++i) {
+        const int64_t p = o[i] * s.stride[i] + k[i] * s.dilation[i] - s.begin[i];
+        inside = inside && p >= 0 && p < s.data[i];
+        in_padding = in_padding && p >= -s.begin[i] && p < s.data[i] + s.end[i];
+        offset += p * strides[i];
+      }
+      if (inside) offsets.push_back(offset);
+      padded += in_padding;
+    }
+    visit(out, offsets, padded);
+  }
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "ops/reduce/reduction.h"
+#include "ops/spatial/convolution.h"
+
+namespace tenon::ops::op_max_pool {
+
+namespace {
+
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, 0, is_number, "a float type, i8 or u8"));
+  return infer_pool(view);
+}
+
+/// Row-major number, in its plane, of the first element of each window that is the maximum of loop 0 (or NaN).
+Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest) {
+  const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
+  const int spatial = static_cast<int>(sizes.size());
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  for (int64_t k : windows.kernel) loop.axes.push_back({Axis::Kind::reduced, k});
+  const WindowIndex at = window_index(windows, sizes, 2, 2 + spatial);
+  std::vector<Expr> index = axis_indices(2);
+  index.insert(index.end(), at.index.begin(), at.index.end());
+  Access access = read(view, 0, std::move(index));
+  access.within = at.within;
+  if (at.within) access.fill = std::move(lowest);
+  const Expr x = widen(load(loop, std::move(access)));
+  const Expr top = widen(load(loop, read_earlier(0, 0, view.type(0).dtype, axis_indices(2 + spatial))));
+  Expr hit = equal(x, top);
+  if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
+  if (at.within) hit = logical_and(hit, at.within);
+  loop.outputs.push_back(whole(DType::i64, shape, select(hit, linear_index(at.index, sizes), index_constant(INT64_MAX))));
+  loop.outputs.back().combine = Combine::min;
+  return loop;
+}
+
+/// Those numbers as Indices counts them; -1 for a window that holds nothing.
+Loop reported_hits(const NodeView& view) {
+  const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
+  Loop loop;
+  loop.axes = parallel_axes(shape);
+  const Expr hit = load(loop, read_earlier(1, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
+  Expr number = hit;
+  if (view.attributes->integer("storage_order", 0) != 0) {
+    const std::vector<Expr> at = unlinear_index(hit, sizes);
+    number = index_constant(0);
+    for (size_t i = sizes.size(); i-- > 0;) number = number * size_expr(sizes[i]) + at[i];
+  }
+  const Expr plane = Expr::axis(0) * size_expr(shape[1]) + Expr::axis(1);
+  const Expr all = plane * size_expr(product(sizes)) + number;
+  loop.outputs.push_back(whole(DType::i64, shape, select(equal(hit, index_constant(INT64_MAX)), index_constant(-1), all)));
+  return loop;
+}
+
+Result<LoopForm> form(const NodeView& view) {
+  TRY(require_ranks(view));
+  const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
+  const DType dtype = view.type(0).dtype;
+  const Expr lowest = is_float(dtype) ? Expr::constant(dtype, -INFINITY) : Expr::integer(dtype, smallest_integer(dtype));
+  // The largest of some numbers is one of them: nothing is rounded, whatever the dtype.
+  LoopForm form = single(pool_loop(view, windows, lowest, nullptr, Combine::max, dtype));
+  if (view.outputs.size() > 1 && view.outputs[1].dtype != DType::none) {
+    form.loops.push_back(first_hits(view, windows, lowest));
+    form.loops.push_back(reported_hits(view));
+    form.results.push_back({Source::Kind::earlier, 2, 0});
+  }
+  return form;
+}
+
+/// Number of an element as Indices counts: over the whole tensor, spatial axes row-major or (storage_order 1) column-major.
+int64_t reported(int64_t plane, int64_t offset, const Sizes& data, bool column_major) {
+  if (!column_major) return plane * count_of(data) + offset;
+  const Sizes at = index_of(offset, data);
+  int64_t number = 0;
+  for (size_t i = data.size(); i-- > 0;) number = number * data[i] + at[i];
+  return plane * count_of(data) + number;
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor& t = *call.in[0];
+  const Sizes data(t.shape().begin() + 2, t.shape().end());
+  const WindowSizes s =
+      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
+  Sizes shape{t.shape()[0], t.shape()[1]};
+  shape.insert(shape.end(), s.out.begin(), s.out.end());
+  Tensor& y = *TRY(call.make(0, shape));
+  Tensor* indices = call.out.size() > 1 ? TRY(call.make(1, shape)) : nullptr;
+  const bool column_major = call.view.attributes->integer("storage_order", 0) != 0;
+  const std::vector<double> x = numbers_of(t);
+  const int64_t plane = count_of(data), out_plane = count_of(s.out);
+  each_window(s, [&](int64_t out, std::span<const int64_t> offsets, int64_t) {
+    for (int64_t p = 0; p < shape[0] * shape[1]; ++p) {
+      double best = is_float(t.dtype()) ? -INFINITY : static_cast<double>(smallest_integer(t.dtype()));
+      int64_t where = -1;
+      for (int64_t offset : offsets) {
+        const double v = x[p * plane + offset];
+        if (where >= 0 && !(v > best) && v == v) continue;
+        best = v;
+        where = offset;
+        if (v != v) break;
+      }
+      y.set_number(p * out_plane + out, best);
+      if (indices) indices->set_integer(p * out_plane + out, where < 0 ? -1 : reported(p, where, data, column_major));
+    }
+  });
+  return {};
+}
+
+}  // namespace
+
+OP(max_pool) {
+    .name = "MaxPool",
+    .since = 22,
+    .inputs = {"X"},
+    .outputs = {"Y", "Indices?"},
+    .attributes = {"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
+                   "storage_order: int = 0", "strides: ints"},
+    .infer = infer,
+    .form = form,
+    .reference = evaluate,
+    .lowest_opset =
+        [](const NodeView& view) {
+          const DType dtype = view.type(0).dtype;
+          if (dtype == DType::bf16) return 22;
+          if (is_integer(dtype)) return 12;
+          if (view.attributes->has("dilations") || view.attributes->integer("ceil_mode", 0) != 0) return 10;
+          return view.outputs.size() > 1 ? 8 : 7;
+        },
+    .downgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
+      if (opset < 10) graph.erase_attribute(node, "ceil_mode");
+      return {};
+    },
+    .samples = {"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
+                "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
+                "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2]", "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
+                "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
+                "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
+                "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]"},
+};
+
+}  // namespace tenon::ops::op_max_pool

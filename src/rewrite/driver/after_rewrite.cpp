@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a rewrite: the books, the limits, who is looked at again, who died.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rewrite/driver/run.h"
+
+namespace tenon::rewrite {
+namespace {
+
+/// A value with more users than this is no part of a local pattern; its users are not looked at again for its sake.
+constexpr size_t kManyUsers = 64;
+
+}  // namespace
+
+void Run::record_rewrite(uint32_t index, std::span<const NodeId> matched) {
+  RuleStatistics& stats = stats_.rules[index];
+  ++stats.applied;
+  stats.added += static_cast<int64_t>(journal_.nodes().size());
+  stats_.changed = true;
+  limit(index, matched);
+  for (NodeId node : journal_.nodes()) push_with_users(node);
+  for (NodeId node : journal_.nodes_with_new_attributes()) push_with_users(node);
+  for (ValueId value : journal_.retyped())
+    if (graph_.alive(value)) push_users(value);
+  for (const Journal::Edit& e : journal_.edits()) {
+    if (e.node) push_with_users(e.node);
+    if (!e.before || !graph_.alive(e.before)) continue;
+    push_users(e.before);
+    if (const NodeId producer = graph_.value(e.before).producer) work_.push(producer);
+  }
+  for (NodeId node : matched)
+    if (graph_.alive(node) && is_dead(graph_, node)) stats.removed += bury(node);
+  for (NodeId node : matched)
+    if (graph_.alive(node)) push_with_users(node);
+}
+
+void Run::limit(uint32_t index, std::span<const NodeId> matched) {
+  const int depth = history_.record(index, matched, journal_.nodes());
+  const bool grown = static_cast<int64_t>(graph_.node_count()) > node_limit_;
+  if (depth <= options_.repeats && !grown) return;
+  std::string cycle;
+  for (uint32_t rule : history_.cycle()) cycle += (cycle.empty() ? "" : " -> ") + stats_.rules[rule].name;
+  history_.forget(journal_.nodes());  // the rules that go on are not to blame
+  const Node& root = graph_.node(matched[0]);
+  leave_out(
+      index,
+      fmt::format("rule {} does not settle: {} at node '{}' ({}), by {}; it was left out for the rest of the run", stats_.rules[index].name,
+                  grown ? fmt::format("the graph grew past {} nodes", node_limit_) : fmt::format("{} rewrites one upon the other", depth),
+                  root.name, root.op->name, cycle));
+}
+
+void Run::push_users(ValueId value) {
+  for (const ir::Use& use : graph_.value(value).uses) work_.push(use.node);
+}
+
+void Run::push_with_users(NodeId node) {
+  if (!graph_.alive(node)) return;
+  work_.push(node);
+  for (ValueId v : graph_.node(node).outputs)
+    if (v && graph_.value(v).uses.size() <= kManyUsers) push_users(v);
+}
+
+/// Erases a dead node and what dies with it; who only lost a user is looked at again. Returns how many nodes died.
+int64_t Run::bury(NodeId node) {
+  dead_.push_back(node);
+  int64_t buried = 0;
+  while (!dead_.empty()) {
+    const NodeId id = dead_.back();
+    dead_.pop_back();
+    if (!graph_.alive(id) || !is_dead(graph_, id) || is_kept(id)) continue;
+    const auto operands = graph_.node(id).inputs;
+    graph_.erase(id);
+    ++buried;
+    for (ValueId operand : operands) lost_user(operand);
+  }
+  return buried;
+}
+
+void Run::lost_user(ValueId value) {
+  if (!value || !graph_.alive(value)) return;
+  const Value& v = graph_.value(value);
+  if (v.kind == Value::Kind::constant && v.uses.empty()) return graph_.erase_value(value);
+  if (v.kind != Value::Kind::result) return;
+  if (v.uses.empty()) return dead_.push_back(v.producer);
+  work_.push(v.producer);
+  if (v.uses.size() <= 2) push_users(value);
+}
+
+}  // namespace tenon::rewrite

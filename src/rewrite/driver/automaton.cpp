@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/driver/automaton.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::rewrite {
+namespace {
+
+/// Orders of commutative operands and alternatives multiply; an equation with more is asked for less deep.
+constexpr size_t kMostPaths = 32;
+constexpr int kDeepest = 8;
+
+bool is_free(const Equation& e, int term) {
+  const Term::Kind kind = e.terms[term].kind;
+  return kind == Term::Kind::variable;
+}
+
+/// How many operands stand at the slot of their pattern: none that a rest precedes, and none of a commutative op with any number of them.
+size_t fixed_operands(const Equation& e, const Term& t) {
+  if (t.op->commutative && t.op->max_inputs < 0) return 0;
+  size_t fixed = 0;
+  while (fixed < t.operands.size() && e.terms[t.operands[fixed]].kind != Term::Kind::rest) ++fixed;
+  return fixed;
+}
+
+}  // namespace
+
+Automaton::Automaton() : states_(1), places_(1) {}
+
+bool Automaton::Test::same_question(const Test& other) const {
+  if (ask != other.ask || place != other.place || !attribute != !other.attribute) return false;
+  if (!attribute || attribute == other.attribute) return true;
+  const Term::Given &a = *attribute, &b = *other.attribute;
+  return a.name == b.name && a.has_default == b.has_default && (!a.has_default || ir::same(a.otherwise, b.otherwise));
+}
+
+void Automaton::add(const ir::Op* op, uint32_t rule) {
+  Test test;
+  test.op = op;
+  hang({test}, rule);
+}
+
+void Automaton::add(const Equation& equation, uint32_t rule) {
+  for (int depth = kDeepest; depth > 0; --depth) {
+    const auto all = paths(equation, equation.left[0], 0, depth);
+    if (all.size() > kMostPaths && depth > 1) continue;
+    for (const Path& path : all) hang(path, rule);
+    return;
+  }
+}
+
+uint32_t Automaton::place_of(uint32_t parent, uint32_t slot) {
+  for (uint32_t i = 1; i < places_.size(); ++i)
+    if (places_[i].parent == parent && places_[i].slot == slot) return i;
+  places_.push_back({parent, slot});
+  return static_cast<uint32_t>(places_.size()) - 1;
+}
+
+/// The ways in which a term can be met at a place, each as tests to pass one after the other; `depth`: so many ops below each other.
+std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint32_t place, int depth) {
+  const Term& t = e.terms[index];
+  Test test;
+  test.place = place;
+  switch (t.kind) {
+    case Term::Kind::op: return depth > 0 ? op_paths(e, t, place, depth) : std::vector<Path>{{}};
+    case Term::Kind::number:
+      if (t.tolerance >= 0) return {{}};  // not the tolerance of any dtype
+      test.ask = Ask::number;
+      test.number = t.number;
+      return {{test}};
+    case Term::Kind::ints:
+      test.ask = Ask::ints;
+      test.ints = &t.ints;
+      return {{test}};
+    case Term::Kind::missing: test.ask = Ask::missing; return {{test}};
+    case Term::Kind::either: {
+      std::vector<Path> all;
+      for (int choice : t.operands) std::ranges::move(paths(e, choice, place, depth), std::back_inserter(all));
+      return std::ranges::any_of(all, &Path::empty) ? std::vector<Path>{{}} : all;
+    }
+    default: return {{}};
+  }
+}
+
+std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place, int depth) {
+  Test test;
+  test.place = place;
+  test.op = t.op;
+  Path own{test};
+  for (const Term::Given& given : t.attributes) {
+    const Expression& wanted = e.expressions[given.expression];
+    if (wanted.kind != Expression::Kind::literal) continue;
+    const auto number = as_number(wanted.literal);
+    const auto exact = number ? std::nullopt : attribute_of(wanted.literal, given.floating);
+    const auto* ints = exact ? std::get_if<ir::Ints>(&*exact) : nullptr;
+    if (!number && !ints && !(exact && std::holds_alternative<std::string>(*exact))) continue;  // compared by more than its bytes
+    own.push_back({number ? Ask::number_attribute : Ask::attribute, place, &given, nullptr, number.value_or(0), nullptr,
+                   number ? 0 : ir::hash_of(*exact)});
+  }
+  const size_t fixed = fixed_operands(e, t);
+  const bool swaps = t.op->commutative && fixed >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
+  std::vector<Path> all;
+  for (bool swapped : {false, true}) {
+    if (swapped && !swaps) break;
+    std::vector<Path> some{own};
+    for (uint32_t i = 0; i < fixed; ++i) {
+      if (is_free(e, t.operands[i])) continue;
+      const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i), depth - 1);
+      if (some.size() * ways.size() > kMostPaths) continue;
+      std::vector<Path> longer;
+      for (const Path& before : some)
+        for (const Path& after : ways) {
+          longer.push_back(before);
+          longer.back().insert(longer.back().end(), after.begin(), after.end());
+        }
+      some = std::move(longer);
+    }
+    std::ranges::move(some, std::back_inserter(all));
+  }
+  return all;
+}
+
+void Automaton::hang(const Path& path, uint32_t rule) {
+  uint32_t state = 0;
+  for (const Test& test : path) state = follow(state, test);
+  auto& rules = states_[state].rules;
+  if (rules.empty() || rules.back() != rule) rules.push_back(rule);
+}
+
+uint32_t Automaton::follow(uint32_t state, const Test& test) {
+  auto& questions = states_[state].questions;
+  auto it = std::ranges::find_if(questions, [&](const Question& q) { return q.test.same_question(test); });
+  if (it == questions.end()) {
+    questions.push_back({test, {}, {}, {}, {}, 0});
+    it = questions.end() - 1;
+  }
+  uint32_t& next = answer(*it, test);
+  if (next != 0) return next;
+  next = static_cast<uint32_t>(states_.size());
+  const uint32_t made = next;
+  states_.emplace_back();
+  return made;
+}
+
+/// Where the wanted answer leads; 0: nowhere yet.
+uint32_t& Automaton::answer(Question& q, const Test& test) {
+  const auto in = [](auto& list, const auto& key) -> uint32_t& {
+    const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& entry) { return entry.first; });
+    if (at != list.end() && at->first == key) return at->second;
+    return list.insert(at, {key, 0})->second;
+  };
+  switch (test.ask) {
+    case Ask::op: return in(q.by_op, test.op);
+    case Ask::number:
+    case Ask::number_attribute: return in(q.by_number, test.number);
+    case Ask::ints: return q.by_ints[*test.ints];
+    case Ask::attribute: return in(q.by_hash, test.hash);
+    case Ask::missing: break;
+  }
+  return q.missing;
+}
+
+void Automaton::finish() {
+  for (State& state : states_) {
+    state.rules.shrink_to_fit();
+    state.questions.shrink_to_fit();
+  }
+}
+
+/// One walk at one node: what stands at each place is found when it is first asked for.
+struct Automaton::Walk {
+  const Automaton& a;
+  Look look;
+  NodeId root;
+  std::vector<uint32_t>& out;
+
+  /// The node that makes the value at a place; none where there is none.
+  NodeId node_at(uint32_t place) const { return place == 0 ? root : look.producer(value_at(place)); }
+  /// place > 0. Only asked where the parent is known to be a node.
+  ValueId value_at(uint32_t place) const {
+    const NodeId parent = node_at(a.places_[place].parent);
+    return parent ? look.operand(parent, a.places_[place].slot) : ValueId{};
+  }
+
+  void enter(uint32_t index) {
+    const State& state = a.states_[index];
+    out.insert(out.end(), state.rules.begin(), state.rules.end());
+    for (const Question& q : state.questions) ask(q);
+  }
+
+  void ask(const Question& q) {
+    switch (q.test.ask) {
+      case Ask::op: return ask_op(q);
+      case Ask::number:
+        if (const auto number = look.number(value_at(q.test.place))) enter_near(q, *number, 8e-3);
+        return;
+      case Ask::ints:
+        if (const auto ints = look.ints(value_at(q.test.place)))
+          if (const auto it = q.by_ints.find(*ints); it != q.by_ints.end()) enter(it->second);
+        return;
+      case Ask::missing:
+        if (!value_at(q.test.place)) enter(q.missing);
+        return;
+      case Ask::number_attribute:
+      case Ask::attribute: return ask_attribute(q);
+    }
+  }
+
+  void ask_op(const Question& q) {
+    const NodeId node = node_at(q.test.place);
+    if (!node) return;
+    const ir::Op* op = look.node(node).op;
+    const auto at = std::ranges::lower_bound(q.by_op, op, {}, &std::pair<const ir::Op*, uint32_t>::first);
+    if (at != q.by_op.end() && at->first == op) enter(at->second);
+  }
+
+  void ask_attribute(const Question& q) {
+    const ir::Attribute* found = look.node(node_at(q.test.place)).attributes.find(q.test.attribute->name);
+    if (!found && q.test.attribute->has_default) found = &q.test.attribute->otherwise;
+    if (!found) return;
+    if (q.test.ask == Ask::number_attribute) {
+      if (const auto* i = std::get_if<int64_t>(found)) enter_near(q, static_cast<double>(*i), 1e-6);
+      else if (const auto* f = std::get_if<float>(found)) enter_near(q, *f, 1e-6);
+      return;
+    }
+    const size_t hash = ir::hash_of(*found);
+    const auto at = std::ranges::lower_bound(q.by_hash, hash, {}, &std::pair<size_t, uint32_t>::first);
+    if (at != q.by_hash.end() && at->first == hash) enter(at->second);
+  }
+
+  /// All wanted numbers that could equal this one with the tolerance of any dtype.
+  void enter_near(const Question& q, double number, double tolerance) {
+    const double margin = std::abs(number) * 2 * tolerance;
+    auto at = std::ranges::lower_bound(q.by_number, number - margin, {}, &std::pair<double, uint32_t>::first);
+    for (; at != q.by_number.end() && at->first <= number + margin; ++at) enter(at->second);
+  }
+};
+
+void Automaton::candidates(const Graph& graph, NodeId node, std::vector<uint32_t>& out) const {
+  Walk{*this, Look(graph), node, out}.enter(0);
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rewrite/equation/equation.h"
+#include "rewrite/match.h"
+
+namespace tenon::rewrite {
+
+/// All left sides as one decision tree, after the predicate tree of MLIR's PDL. A place is a path of operand slots from the root; a
+/// test asks one thing of one place (which op made it, which number it is, ...); patterns that begin with equal tests share them, and
+/// the answers of a test are looked up, so that the cost at a node grows with the number of different tests that the node passes
+/// and not with the number of patterns. It is a filter: who gets through is a candidate, and Equation::match decides.
+class Automaton {
+ public:
+  Automaton();
+  /// Starts at an op, whatever its operands are.
+  void add(const ir::Op* op, uint32_t rule);
+  /// Starts at the first root of the equation, which must outlive the automaton.
+  void add(const Equation& equation, uint32_t rule);
+  /// To be called once after the last `add`.
+  void finish();
+  /// Appends the rules that may match at the node, each once or more often, in any order.
+  void candidates(const Graph& graph, NodeId node, std::vector<uint32_t>& out) const;
+  /// How many different tests there are, for tests and curious people.
+  size_t size() const { return states_.size(); }
+
+ private:
+  enum class Ask : uint8_t { op, number, ints, missing, number_attribute, attribute };
+  /// Points into the equations: copied by the thousand while the tree is made.
+  struct Test {
+    Ask ask = Ask::op;
+    uint32_t place = 0;
+    const Term::Given* attribute = nullptr;  ///< its name and default
+    const ir::Op* op = nullptr;              ///< the answer that is wanted, by kind of question
+    double number = 0;
+    const ir::Ints* ints = nullptr;
+    size_t hash = 0;  ///< of the attribute value
+    bool same_question(const Test& other) const;
+  };
+  using Path = std::vector<Test>;
+  /// One question and where each answer leads.
+  struct Question {
+    Test test;
+    std::vector<std::pair<const ir::Op*, uint32_t>> by_op;  ///< sorted
+    std::vector<std::pair<double, uint32_t>> by_number;     ///< sorted
+    std::map<ir::Ints, uint32_t> by_ints;
+    std::vector<std::pair<size_t, uint32_t>> by_hash;
+    uint32_t missing = 0;
+  };
+  struct State {
+    std::vector<uint32_t> rules;
+    std::vector<Question> questions;
+  };
+  struct Place {
+    uint32_t parent = 0;
+    uint32_t slot = 0;
+  };
+  struct Walk;
+
+  uint32_t place_of(uint32_t parent, uint32_t slot);
+  std::vector<Path> paths(const Equation& equation, int term, uint32_t place, int depth);
+  std::vector<Path> op_paths(const Equation& equation, const Term& term, uint32_t place, int depth);
+  void hang(const Path& path, uint32_t rule);
+  uint32_t& answer(Question& question, const Test& test);
+  uint32_t follow(uint32_t state, const Test& test);
+
+  std::vector<State> states_;
+  std::vector<Place> places_;
+};
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+#include "rewrite/driver/apply.h"
+#include "rewrite/driver/replace.h"
+#include "rewrite/driver/rule_set.h"
+#include "rewrite/driver/statistics.h"
+
+namespace tenon::rewrite {
+
+struct Probe;
+
+/// In which order rewrites happen. worklist: a node's best match at once, then its neighbours again. sweep: the matches of the whole
+/// graph are collected, rule by rule; those that share a node with an earlier one are dropped; then all are carried out. in_turn: each
+/// sweep asks every rule, best first, at every node that stood there when the sweep began; new nodes wait for the next one.
+enum class Order : uint8_t { worklist, sweep, in_turn };
+
+/// What has just been rewritten, for whoever watches.
+struct Applied {
+  const ir::Graph& graph;
+  const CompiledRule& rule;
+  const Match& match;            ///< its nodes are still alive
+  std::span<const NodeId> made;  ///< new nodes
+  int64_t index;                 ///< of this rewrite in the run, from 0
+  int sweep;                     ///< in which sweep over the graph, from 1
+};
+
+struct Options {
+  Numerics allowed = Numerics::reassociating;  ///< highest class of rules that may run
+  Order order = Order::worklist;
+  int64_t stop_after = std::numeric_limits<int64_t>::max();  ///< rewrites by rules (folding constants is none); for bisecting
+  /// Limits that make every run end. A rule that meets one is left out for the rest of the run, and the report names it.
+  int repeats = 1000;  ///< rewrites one upon the other: a node made by a rewrite of a node made by a rewrite ...
+  int64_t growth = 4;  ///< nodes at most this many times those at the start, plus 10,000
+  int sweeps = 32;     ///< in the orders `sweep` and `in_turn`: at most so many with a rewrite, times 32
+  int iterations = std::numeric_limits<int>::max();  ///< sweeps at most, whatever they still find
+  uint64_t shuffle_seed = 0;  ///< not 0: the worklist starts in an order drawn from it, to find rules whose result depends on the order
+  bool timing = false;        ///< measure each rule (a clock read a try)
+  bool bodies = true;         ///< also inside If, Loop and Scan bodies
+  /// NameSet of nodes and values: a node of that name, or one that makes a value of that name, is part of no rewrite and stays.
+  NameSet keep;
+  /// NameSet of rules that do not run.
+  NameSet without;
+  /// Told before each attempt where the run is (see isolate.h). May be null.
+  Probe* probe = nullptr;
+  /// Given to every match (Match::args). May be null.
+  const std::any* args = nullptr;
+  /// Asked before each rewrite is carried out. May be null.
+  Check check;
+  /// Told after each rewrite. May be null.
+  std::function<void(const Applied&)> applied;
+  /// Asked now and then; true stops early with the graph valid. May be null.
+  std::function<bool()> cancelled;
+  /// Tried at every node before the rules: may answer with one constant a result, which then replace them. May be null.
+  std::function<std::optional<std::vector<ir::ConstantRef>>(const ir::Graph&, ir::NodeId)> fold;
+};
+
+/// Applies the rules until nothing matches any more.
+/// Worklist in topological order; after a rewrite only new nodes, users of what was replaced (two levels) and producers that lost
+/// a user are looked at again; a last look over all nodes confirms the end. A match is refused, with a reason, where a value
+/// inside it has users outside (unless the rule says `shared`), where the replacement changes the shape, where it would make a
+/// cycle, or where a node is protected. A rule that throws, changes the graph while matching, gives a value of another graph or another
+/// element type, fails the check or does not settle is undone in place, named in the report and left out; the others go on.
+/// Errors: cancelled; internal where inference of an unchanged part fails. Cost: linear in nodes and rewrites.
+Result<Statistics> rewrite(ir::Graph& graph, const RuleSet& rules, const Options& options = {});
+
+/// Erases nodes whose results nobody uses (unless they have effects, or a name in `keep`) and unused constants. Returns how many nodes.
+int64_t remove_dead(ir::Graph& graph, const NameSet& keep = {});
+
+}  // namespace tenon::rewrite

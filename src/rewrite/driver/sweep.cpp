@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order `sweep`: rule by rule in their order, node by node in the graph's.
+#include <algorithm>
+#include <unordered_set>
+
+#include "rewrite/driver/run.h"
+
+namespace tenon::rewrite {
+
+Result<bool> Run::sweep() {
+  struct Place {
+    uint32_t rule, at;  ///< at: in the graph's order
+    NodeId node;
+  };
+  std::vector<Place> places;
+  uint32_t at = 0;
+  for (NodeId node : graph_.nodes()) {
+    if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
+    ++at;
+    if (stats_.sweeps == 1) work_.push(node);
+    if (is_dead(graph_, node)) continue;
+    rules_.candidates(graph_, node, candidates_);
+    for (uint32_t index : candidates_)
+      if (may_run(index)) places.push_back({index, at, node});
+  }
+  std::ranges::sort(places, [](const Place& a, const Place& b) { return std::pair(a.rule, a.at) < std::pair(b.rule, b.at); });
+
+  std::unordered_set<NodeId> claimed;
+  std::vector<Place> chosen;
+  for (const Place& place : places) {
+    if (!may_run(place.rule)) continue;
+    Match match(graph_, place.node, options_.args);
+    if (futile_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
+    if (std::ranges::any_of(match.nodes, [&](NodeId n) { return claimed.contains(n); })) continue;
+    // A rule that matches and rewrites in one go has not said yet whether it matches: it claims nothing.
+    if (!rules_[place.rule].match_and_rewrite) claimed.insert(match.nodes.begin(), match.nodes.end());
+    chosen.push_back(place);
+  }
+
+  // An earlier rewrite may have taken away what a later match was bound to: each is asked again before its turn.
+  bool changed = false;
+  for (const Place& place : chosen) {
+    if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
+    Match match(graph_, place.node, options_.args);
+    tell(place.rule, place.node);
+    if (attempt_.decide(rules_[place.rule], match).kind != Outcome::Kind::applied) continue;
+    if (carry_out(place.rule, match)) {
+      changed = true;
+      futile_.clear();
+    } else if (!rules_[place.rule].match_and_rewrite) {
+      // It has kept its nodes from others for nothing: those have their turn in the next sweep, without it.
+      changed |= futile_.insert({place.rule, place.node}).second;
+    }
+  }
+  while (NodeId node = work_.pop(graph_)) {
+    if (is_dead(graph_, node) && bury(node) > 0) changed = stats_.changed = true;
+    else if (options_.fold && fold(node)) changed = true;
+  }
+  return changed;
+}
+
+}  // namespace tenon::rewrite

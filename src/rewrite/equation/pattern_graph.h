@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+#include "rewrite/equation/equation.h"
+
+namespace tenon::rewrite {
+
+struct PatternOptions {
+  /// Compare attributes. An attribute that the pattern leaves out must then have its default, as in a model. false: attributes are not
+  /// looked at (for callers who do that themselves).
+  bool attributes = true;
+};
+
+/// The equation `match => apply` of two small graphs, built with the graph builder or read from models.
+/// Inputs are the variables: those of `apply` stand for those of `match` of the same name, or, where the names are others, for those at
+/// the same place. Constants compare by value: one float everywhere as a number, which takes the dtype of what it meets; integers element
+/// by element; any other tensor with its shape. Outputs are the roots, as many on both sides. Types of inputs do not matter.
+/// Nodes that no output needs are left out.
+/// Errors: bad_rule where the sides do not fit; not_supported for nodes with bodies and for ops that give another result each time.
+/// Cost: as many terms as the graph has nodes; a node that is used k times is looked at k times.
+Result<Equation> equation_of(const ir::Graph& match, const ir::Graph& apply, const PatternOptions& options = {});
+
+/// Nodes of the pattern in the order in which its equation visits them: the k-th stands for Match::nodes[k].
+std::vector<ir::NodeId> visits_of(const ir::Graph& match);
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/tensor.h"
+#include "ir/attribute.h"
+#include "ir/ids.h"
+
+namespace tenon::rewrite {
+
+using Values = std::vector<ir::ValueId>;
+using Numbers = std::vector<double>;
+
+/// What an expression of an equation is worth in one match: a graph value (none: a missing operand), what attributes hold, with numbers
+/// in f64, and what is known of shapes. A size that is a number is held as int64_t, a truth as 0 or 1. A class of its own, so that what
+/// copies all these kinds is compiled once.
+class TermValue
+    : public std::variant<ir::ValueId, int64_t, double, std::string, ir::Ints, Numbers, ir::Strings, Tensor, Dim, DimList, DType, Values> {
+ public:
+  using variant::variant;
+  TermValue() = default;
+  TermValue(const TermValue& other);
+  TermValue(TermValue&& other) noexcept;
+  TermValue& operator=(const TermValue& other);
+  TermValue& operator=(TermValue&& other) noexcept;
+  ~TermValue();
+};
+/// nullopt: no answer, because too little is known or the question makes no sense.
+using Answer = std::optional<TermValue>;
+
+TermValue term_value_of(const ir::Attribute& attribute);
+inline TermValue term_value_of(Dim dim) { return dim.is_number() ? TermValue(dim.value()) : TermValue(dim); }
+inline TermValue truth(bool holds) { return int64_t{holds}; }
+/// As an attribute: numbers as integers where they are whole and `floating` is not asked for; nullopt where no attribute can say it.
+std::optional<ir::Attribute> attribute_of(const TermValue& value, bool floating = false);
+std::optional<double> as_number(const TermValue& value);
+std::optional<int64_t> as_integer(const TermValue& value);
+/// A number or a size; nullopt for all else.
+std::optional<Dim> as_dim(const TermValue& value);
+/// A list of integers or sizes; nullopt for all else.
+std::optional<DimList> as_dims(const TermValue& value);
+
+/// Equal for all values of the symbols; numbers up to 1e-6 of the second. nullopt: depends on the symbols.
+std::optional<bool> equal(const TermValue& a, const TermValue& b);
+/// Whether a < b for all values of the symbols; nullopt where it depends on them, or where the two have no order.
+std::optional<bool> less(const TermValue& a, const TermValue& b);
+/// equal() without a copy of what the attribute holds.
+bool agrees(const ir::Attribute& found, const TermValue& wanted);
+
+std::string text_of(const TermValue& value);
+
+}  // namespace tenon::rewrite

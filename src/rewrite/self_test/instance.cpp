@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/self_test/instance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "ir/builder.h"
+#include "rewrite/self_test/values.h"
+
+namespace tenon::rewrite {
+namespace {
+
+using TermKind = Term::Kind;
+
+constexpr std::array<std::string_view, 6> kUnary = {"Abs", "Relu", "Neg", "Exp", "Not", "Sqrt"};
+constexpr std::array<std::string_view, 5> kBinary = {"Sub", "Mul", "Add", "Min", "Or"};
+
+/// Builds the left side bottom-up.
+class Cook {
+ public:
+  Cook(const Recipe& recipe, const ir::OpTable& ops)
+      : r_(recipe),
+        e_(*recipe.equation),
+        graph_(std::make_unique<Graph>(ops)),
+        build_(*graph_),
+        candidates_(*graph_, build_, r_.shape),
+        values_(e_.variables.size()),
+        known_(e_.variables.size()) {}
+
+  Dish dish() {
+    std::vector<ValueId> outputs;
+    for (int root : e_.left) outputs.push_back(term(root, r_.dtype));
+    outputs.insert(outputs.end(), more_outputs_.begin(), more_outputs_.end());
+    const bool whole = build_.status() && std::ranges::all_of(outputs, [](ValueId v) { return bool(v); });
+    for (ValueId v : outputs)
+      if (whole) graph_->add_output(v);
+    return {std::move(foreign_), std::move(graph_), whole};
+  }
+
+ private:
+  uint32_t draw_of(int variable) const { return r_.draws[static_cast<size_t>(variable)]; }
+  bool is_fault(Fault::Kind kind, int term) const { return r_.fault.kind == kind && r_.fault.term == term; }
+
+  ValueId variable(const Term& t, int index) {
+    const auto v = static_cast<size_t>(t.variable);
+    if (known_[v]) return is_fault(Fault::Kind::variable, index) ? like(values_[v]) : values_[v];
+    known_[v] = true;
+    if (t.optional && draw_of(t.variable) % 2 == 1) return {};
+    return values_[v] = candidates_.value(t.optional ? draw_of(t.variable) / 2 : draw_of(t.variable), dtype_of(t.variable));
+  }
+
+  /// Another input of its type.
+  ValueId like(ValueId value) {
+    if (!value) return {};
+    const ir::Type type = graph_->value(value).type;
+    return type.shape ? graph_->add_input(fmt::format("other{}", graph_->inputs().size()), type) : ValueId();
+  }
+
+  DType dtype_of(int variable) const {
+    const bool other = is_fault(Fault::Kind::dtype, variable) || is_fault(Fault::Kind::dtype, -1);
+    return other ? static_cast<DType>(r_.fault.part) : r_.dtype;
+  }
+
+  ValueId term(int index, DType hint) {
+    const Term& t = e_.terms[static_cast<size_t>(index)];
+    switch (t.kind) {
+      case TermKind::variable: return variable(t, index);
+      case TermKind::number: return number(t, index, hint);
+      case TermKind::ints: {
+        auto ints = t.ints;
+        if (is_fault(Fault::Kind::constant, index)) {
+          if (ints.empty()) ints.push_back(0);
+          else ints.back() = ints.back() == 0 ? 1 : 0;
+        }
+        return build_.ints(std::move(ints));
+      }
+      case TermKind::tensor: return constant(t, index);
+      case TermKind::either: return term(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], hint);
+      case TermKind::op: return op(t, index, hint);
+      case TermKind::rest:
+      case TermKind::missing:
+      case TermKind::computed: break;
+    }
+    return {};
+  }
+
+  ValueId constant(const Term& t, int index) {
+    if (!is_fault(Fault::Kind::constant, index) || t.tensor.count() == 0) return build_.constant(t.tensor);
+    auto other = Tensor::make(t.tensor.dtype(), t.tensor.shape());
+    if (!other) return {};
+    store_numbers(*other, numbers_of(t.tensor));
+    other->set_number(0, t.tensor.number(0) == 0 ? 1 : 0);
+    return build_.constant(std::move(*other));
+  }
+
+  ValueId number(const Term& t, int index, DType hint) {
+    double value = t.number;
+    if (is_fault(Fault::Kind::constant, index)) value = std::isfinite(value) ? value * 1.5 + 1 + std::max(0.0, t.tolerance) * 4 : 1;
+    return build_.scalar(hint, value);
+  }
+
+  std::vector<ValueId> operands(const Term& t, DType hint) {
+    std::vector<ValueId> out;
+    std::vector<std::pair<size_t, int>> numbers;
+    DType dtype = DType::none;
+    for (int o : t.operands) {
+      const Term& part = e_.terms[static_cast<size_t>(o)];
+      if (part.kind == TermKind::number) {
+        numbers.emplace_back(out.size(), o);
+        out.emplace_back();
+        continue;
+      }
+      if (part.kind == TermKind::rest) {
+        auto& rest = rests_[part.variable];
+        if (rest.empty()) rest = {another_input(), another_input()};
+        out.insert(out.end(), rest.begin(), rest.end());
+        continue;
+      }
+      out.push_back(term(o, hint));
+      if (out.back() && (dtype == DType::none || dtype == DType::boolean)) dtype = graph_->value(out.back()).type.dtype;
+    }
+    for (const auto& [place, o] : numbers) out[place] = term(o, dtype == DType::none ? hint : dtype);
+    return out;
+  }
+
+  ir::Attributes attributes(const Term& t, int index) {
+    ir::Attributes out;
+    for (size_t i = 0; i < t.attributes.size(); ++i) {
+      const Term::Given& given = t.attributes[i];
+      const Expression& e = e_.expressions[static_cast<size_t>(given.expression)];
+      std::optional<ir::Attribute> value;
+      if (e.kind == Expression::Kind::literal) value = attribute_of(e.literal, given.floating);
+      else if (e.kind == Expression::Kind::variable) value = candidates_.attribute(given, draw_of(e.variable), r_.dtype);
+      if (is_fault(Fault::Kind::attribute, index) && r_.fault.part == i && value) value = another(*value);
+      if (value) out.set(given.name, std::move(*value));
+    }
+    return out;
+  }
+
+  ValueId op(const Term& t, int index, DType hint) {
+    std::vector<ValueId> inputs = operands(t, hint);
+    if (!build_.status()) return {};
+    if (is_fault(Fault::Kind::fewer_operands, index) && !inputs.empty()) inputs.pop_back();
+    if (is_fault(Fault::Kind::more_operands, index)) inputs.push_back(inputs.empty() ? another_input() : inputs.back());
+    if (is_fault(Fault::Kind::swapped, index)) std::swap(inputs[0], inputs[1]);
+    const ir::Op* op = t.op;
+    ir::Attributes attributes = this->attributes(t, index);
+    if (is_fault(Fault::Kind::op, index)) {
+      op = other_op(*op, inputs.size());
+      attributes = {};
+    }
+    if (is_fault(Fault::Kind::domain, index)) {
+      if (!foreign_) foreign_ = of_another_domain(*op);  // a term may be met twice in one graph
+      op = foreign_.get();
+    }
+    while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+    return result(t, index, *op, std::move(inputs), std::move(attributes));
+  }
+
+  ValueId result(const Term& t, int index, const ir::Op& op, std::vector<ValueId> inputs, ir::Attributes attributes) {
+    size_t wanted = t.result;
+    if (is_fault(Fault::Kind::result, index)) wanted = wanted == 0 ? 1 : wanted - 1;
+    const size_t count = std::max({wanted + 1, results_of(t), static_cast<size_t>(op.min_outputs)});
+    const auto results = build_.many(op, std::move(inputs), count, std::move(attributes));
+    if (wanted >= results.size() || !build_.status()) return {};
+    const ValueId made = results[wanted];
+    if (is_fault(Fault::Kind::output, index)) more_outputs_.push_back(made);
+    if (is_fault(Fault::Kind::user, index)) more_outputs_.push_back(build_("Identity", {made}));
+    return made;
+  }
+
+  /// As many as the pattern asks of such a node in all its places: Split(?a).0 and Split(?a).1 are made by a Split in two.
+  size_t results_of(const Term& t) const {
+    size_t count = t.result + size_t{1};
+    if (t.op->max_outputs == 1) return count;
+    for (const Term& other : e_.terms)
+      if (is_alike(t, other)) count = std::max(count, other.result + size_t{1});
+    return count;
+  }
+
+  /// But for the result that is asked for.
+  bool is_alike(const Term& a, const Term& b) const {
+    if (a.kind != b.kind || a.op != b.op || a.variable != b.variable || a.number != b.number || a.ints != b.ints) return false;
+    return std::ranges::equal(a.operands, b.operands,
+                              [&](int x, int y) { return is_alike(e_.terms[static_cast<size_t>(x)], e_.terms[static_cast<size_t>(y)]); });
+  }
+
+  const ir::Op* other_op(const ir::Op& op, size_t operands) const {
+    const auto first = [&](const auto& names) {
+      const auto other = std::ranges::find_if(names, [&](std::string_view name) { return name != op.name; });
+      return graph_->ops().find("", *other);
+    };
+    return operands == 1 ? first(kUnary) : first(kBinary);
+  }
+
+  ValueId another_input() { return candidates_.input(r_.dtype, r_.shape); }
+
+  const Recipe& r_;
+  const Equation& e_;
+  std::unique_ptr<Graph> graph_;
+  ir::Builder build_;
+  Candidates candidates_;
+  std::shared_ptr<const ir::Op> foreign_;
+  std::vector<ValueId> values_;
+  std::vector<bool> known_;
+  std::map<int, std::vector<ValueId>> rests_;
+  std::vector<ValueId> more_outputs_;
+};
+
+}  // namespace
+
+Dish graph_of(const Recipe& recipe, const ir::OpTable& ops) { return Cook(recipe, ops).dish(); }
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/self_test/search.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rewrite/equation/search.h"
+
+namespace tenon::rewrite {
+namespace {
+
+constexpr std::array kTypes = {DType::f32, DType::boolean, DType::i64, DType::f16, DType::f64, DType::bf16};
+/// A cube as well: a wrong order of axes shows in its elements alone.
+std::array<Sizes, 10> shapes() {
+  return {Sizes{2, 3, 4}, Sizes{2, 4}, Sizes{4},    Sizes{1, 2, 4, 4}, Sizes{4, 4},
+          Sizes{3, 3, 3}, Sizes{1},    Sizes{2, 1}, Sizes{2, 3, 2},    Sizes{}};
+}
+/// Starts that draw the likeliest of everything: each shape with floats, then with the other types.
+constexpr int kLikelyStarts = 12;
+constexpr int kPatience = 400;  ///< steps without progress
+
+constexpr int64_t kWhole = 1'000'000;  ///< above any count of nodes
+constexpr int64_t kPart = 1'000;       ///< above any count of conditions
+
+/// Remembers the deepest miss.
+struct Depth {
+  static constexpr bool kOn = true;
+  static ValueId through(const Match&, ValueId value) { return value; }
+  bool waived(const Miss& miss, const Match&, const Bindings&) {
+    deepest = std::max(deepest, depth * kPart + (miss.what == Miss::What::condition ? miss.index + 1 : 0));
+    return false;
+  }
+  void passed(int parts) { depth += parts; }
+
+  int64_t depth = 0, deepest = 0;
+};
+
+}  // namespace
+
+DType RecipeSearch::any_type() { return pick(2) == 0 ? DType::f32 : kTypes[pick(kTypes.size())]; }
+Sizes RecipeSearch::any_shape() {
+  auto all = shapes();
+  return std::move(all[pick(all.size())]);
+}
+
+Recipe RecipeSearch::start() {
+  Recipe r;
+  r.equation = &equation_;
+  const bool likely = starts_ < kLikelyStarts;
+  const auto turn = static_cast<size_t>(starts_++);
+  r.dtype = likely ? kTypes[turn / 6 % kTypes.size()] : any_type();
+  r.shape = likely ? shapes()[turn % 6] : any_shape();
+  r.draws.resize(equation_.variables.size() + equation_.terms.size());
+  for (uint32_t& d : r.draws) d = likely ? 0 : static_cast<uint32_t>(random_() >> 32);
+  return r;
+}
+
+/// One or two things drawn anew: names mostly, then alternatives, the element type, the shape.
+Recipe RecipeSearch::changed() {
+  Recipe r = current_;
+  for (uint32_t times = 1 + pick(2); times > 0; --times) {
+    const uint32_t what = pick(8);
+    if (what == 0) r.dtype = any_type();
+    else if (what == 1) r.shape = any_shape();
+    else if (what < 6 && !equation_.variables.empty()) r.draws[pick(equation_.variables.size())] = static_cast<uint32_t>(random_() >> 32);
+    else r.draws[pick(r.draws.size())] = static_cast<uint32_t>(random_() >> 32);
+  }
+  return r;
+}
+
+int64_t RecipeSearch::height(const Dish& dish, bool& matches) const {
+  if (!dish.is_whole) return static_cast<int64_t>(dish.graph->node_count());
+  const NodeId root = dish.graph->value(dish.graph->outputs()[0]).producer;
+  if (!root) return kWhole;
+  Match match(*dish.graph, root);
+  Depth depth;
+  Search<Depth> search(equation_, match, depth);
+  matches = search.run();
+  return kWhole + (matches ? kWhole * kPart : depth.deepest);
+}
+
+RecipeSearch::Step RecipeSearch::next() {
+  const bool fresh = reached_ < 0 || idle_ > kPatience;
+  Step step;
+  step.recipe = fresh ? start() : changed();
+  step.dish = graph_of(step.recipe, ops_);
+  const int64_t height = this->height(step.dish, step.matches);
+  idle_ = fresh || height > reached_ ? 0 : idle_ + 1;
+  if (fresh || height >= reached_) {
+    reached_ = height;
+    current_ = step.recipe;
+  }
+  return step;
+}
+
+}  // namespace tenon::rewrite

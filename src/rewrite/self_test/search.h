@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <random>
+
+#include "rewrite/self_test/instance.h"
+
+namespace tenon::rewrite {
+
+/// Looks for recipes whose graphs match, by small steps: what leads further (more nodes that the ops take, then a deeper match, then more
+/// conditions) is kept, and after a while without progress another start is drawn.
+class RecipeSearch {
+ public:
+  RecipeSearch(const Equation& equation, const ir::OpTable& ops, uint64_t seed) : equation_(equation), ops_(ops), random_(seed) {}
+
+  struct Step {
+    Recipe recipe;
+    Dish dish;
+    bool matches = false;  ///< the guards of the driver may still refuse it
+  };
+  Step next();
+
+ private:
+  uint32_t pick(size_t below) { return static_cast<uint32_t>(random_() % below); }
+  Recipe start();
+  Recipe changed();
+  DType any_type();
+  Sizes any_shape();
+  /// How far a graph is from a match; 0: no node.
+  int64_t height(const Dish& dish, bool& matches) const;
+
+  const Equation& equation_;
+  const ir::OpTable& ops_;
+  std::mt19937_64 random_;
+  Recipe current_;
+  int64_t reached_ = -1;
+  int starts_ = 0, idle_ = 0;
+};
+
+}  // namespace tenon::rewrite

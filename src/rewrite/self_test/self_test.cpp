@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/self_test/self_test.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "rewrite/driver/driver.h"
+#include "rewrite/self_test/search.h"
+#include "rewrite/verify/verification.h"
+
+namespace tenon::rewrite {
+namespace {
+
+constexpr int64_t kWork = 200'000;  ///< elements that one comparison computes, about
+
+class Tester {
+ public:
+  Tester(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options)
+      : rule_(rule), ops_(ops), options_(options), set_({std::make_shared<const CompiledRule>(rule)}, ops) {
+    out_.rule = rule.name;
+  }
+
+  SelfTest run() {
+    if (const auto recipe = find_instances())
+      for (const Fault& fault : faults_of(*recipe)) mutant(*recipe, fault);
+    return std::move(out_);
+  }
+
+ private:
+  /// What came of letting the rule loose on a graph.
+  enum class Outcome : uint8_t { refused, right, unjudged, wrong };
+
+  /// The first one that is rewritten rightly.
+  std::optional<Recipe> find_instances() {
+    RecipeSearch search(*rule_.equation, ops_, options_.seed);
+    std::optional<Recipe> first;
+    std::set<std::string> texts;
+    for (int i = 0; i < options_.attempts && out_.instances < options_.instances; ++i) {
+      ++out_.attempts;
+      auto step = search.next();
+      if (!step.matches || !texts.insert(ir::print(*step.dish.graph)).second) continue;
+      std::string why;
+      const Outcome outcome = judge(*step.dish.graph, why);
+      if (outcome == Outcome::wrong) out_.faults.push_back(fmt::format("{}\n{}", why, ir::print(*step.dish.graph)));
+      if (outcome != Outcome::right && outcome != Outcome::wrong) continue;
+      if (out_.instances++ == 0) out_.example = ir::print(*step.dish.graph);
+      if (!first && outcome == Outcome::right) first = std::move(step.recipe);
+    }
+    return first;
+  }
+
+  void mutant(Recipe recipe, const Fault& fault) {
+    recipe.fault = fault;
+    const Dish dish = graph_of(recipe, ops_);
+    if (!dish.is_whole) return;  // the ops refuse the fault
+    std::string why;
+    // An op that nobody knows cannot be evaluated.
+    const Outcome outcome = fault.kind == Fault::Kind::domain ? rewritten(*dish.graph, {}, why) : judge(*dish.graph, why);
+    if (outcome == Outcome::refused) {
+      ++out_.mutants;
+      ++out_.refused[std::string(name_of(fault.kind))];
+      return;
+    }
+    if (outcome == Outcome::unjudged && fault.kind != Fault::Kind::domain) return;
+    if (outcome == Outcome::wrong || must_refuse(fault)) {
+      if (why.empty()) why = "the rule must leave it alone";
+      out_.faults.push_back(fmt::format("it still matches with a fault ({}): {}\n{}", fault.text, why, ir::print(*dish.graph)));
+      return;
+    }
+    ++out_.harmless;
+  }
+
+  bool must_refuse(const Fault& fault) const {
+    if (fault.kind == Fault::Kind::domain) return true;
+    return !rule_.shared && (fault.kind == Fault::Kind::user || fault.kind == Fault::Kind::output);
+  }
+
+  /// Rewrites once, and runs what is rewritten beside what was.
+  Outcome judge(const Graph& graph, std::string& why) {
+    RegionTrialLimits limits;
+    limits.work = kWork;
+    limits.seed = options_.seed;
+    Verifier verifier(Verify::all, limits);
+    const Outcome outcome = rewritten(graph, std::ref(verifier), why);
+    return outcome == Outcome::right && verifier.result().verified == 0 ? Outcome::unjudged : outcome;
+  }
+
+  Outcome rewritten(const Graph& graph, const Check& check, std::string& why) {
+    const auto copy = graph.clone();
+    Options options;
+    options.allowed = Numerics::approximate;
+    options.stop_after = 1;
+    options.check = check;
+    const auto stats = rewrite(*copy, set_, options);
+    if (!stats) why = stats.error().text();
+    else if (!stats->reports.empty()) why = stats->reports[0];
+    else if (stats->rules[0].applied == 0) return Outcome::refused;
+    else if (!check) return Outcome::unjudged;
+    else if (auto ok = ir::verify(*copy); !ok) why = ok.error().text();
+    else return Outcome::right;
+    return Outcome::wrong;
+  }
+
+  const CompiledRule& rule_;
+  const ir::OpTable& ops_;
+  const SelfTestOptions& options_;
+  RuleSet set_;
+  SelfTest out_;
+};
+
+}  // namespace
+
+SelfTest self_test(const CompiledRule& rule, const ir::OpTable& ops, const SelfTestOptions& options) {
+  if (rule.equation) return Tester(rule, ops, options).run();
+  SelfTest none;
+  none.rule = rule.name;
+  return none;
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/verify/element_source.h"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::rewrite {
+namespace {
+
+/// Lowest and highest integer of the dtype (u64: of i64).
+std::pair<int64_t, int64_t> ends_of(DType dtype) {
+  const int bits = bits_of(dtype);
+  if (bits >= 64) return {is_signed(dtype) ? INT64_MIN : 0, INT64_MAX};
+  if (is_signed(dtype)) return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+  return {0, (int64_t{1} << bits) - 1};
+}
+
+}  // namespace
+
+std::string_view name_of(Draw draw) {
+  switch (draw) {
+    case Draw::normal: return "normal";
+    case Draw::special: return "special";
+    case Draw::positive: return "positive";
+    case Draw::big: return "big";
+    case Draw::large: return "large";
+    case Draw::huge: return "huge";
+    case Draw::tiny: return "tiny";
+    case Draw::infinite: return "infinite";
+    case Draw::nan: return "NaN";
+    case Draw::masked: return "masked";
+  }
+  return "";
+}
+
+double unit_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return 1e-7;
+    case DType::f32: return 0x1p-24;
+    case DType::f16: return 0x1p-11;
+    case DType::bf16: return 0x1p-8;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz: return 0x1p-4;
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return 0x1p-3;
+    case DType::f4e2m1: return 0x1p-2;
+    case DType::f8e8m0: return 0x1p-1;
+    default: return 0;
+  }
+}
+
+double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return std::numeric_limits<double>::max();
+    case DType::f16: return 65504;
+    case DType::f8e4m3fn: return 448;
+    case DType::f8e4m3fnuz: return 240;
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return 57344;
+    case DType::f4e2m1: return 6;
+    case DType::bf16: return 0x1.fep127;
+    default: return std::numeric_limits<float>::max();
+  }
+}
+
+double smallest_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return std::numeric_limits<double>::denorm_min();
+    case DType::f16: return 0x1p-24;
+    case DType::bf16: return 0x1p-133;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz: return 0x1p-10;
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return 0x1p-17;
+    case DType::f4e2m1: return 0.5;
+    case DType::f8e8m0: return 0x1p-127;
+    default: return std::numeric_limits<float>::denorm_min();
+  }
+}
+
+/// Near enough to normal, of four pieces of one draw: inputs of images are large, and std::normal_distribution takes logarithms.
+double ElementSource::normal() {
+  const uint64_t bits = random_();
+  const uint64_t sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+  return (static_cast<double>(sum) * 0x1p-16 - 2) * 1.7320508;
+}
+
+double ElementSource::number(DType dtype, Draw draw, bool may_be_size) {
+  constexpr double kSpecial[] = {-0.0, 1, 0.0, -1, 0.5, -0.5, 2, -2, 3, 1e-3, 7};
+  constexpr double kSteps[] = {0.0, -0.0, 1, -1, 3, 17, -300};
+  const double normal = this->normal(), largest = largest_of(dtype);
+  const size_t turn = turn_++;
+  switch (draw) {
+    case Draw::normal: return normal;
+    case Draw::special: return ++special_turn_ % 4 == 0 ? normal : kSpecial[(special_turn_ - special_turn_ / 4 - 1) % std::size(kSpecial)];
+    case Draw::positive: return 0.1 + std::abs(normal);
+    case Draw::big: return normal * std::min(std::pow(largest, 0.25), may_be_size ? 1e3 : largest);
+    case Draw::large:
+    case Draw::huge: {
+      const double share = 0.3 + 0.7 * static_cast<double>(random_() >> 11) * 0x1p-53, sign = coin() ? 1 : -1;
+      return random_() % 3 == 0 ? normal : sign * share * (draw == Draw::huge && turn % 2 ? largest : 4 * std::sqrt(largest));
+    }
+    case Draw::tiny: return turn % 3 ? kSteps[random_() % std::size(kSteps)] * smallest_of(dtype) : normal * std::sqrt(smallest_of(dtype));
+    case Draw::infinite: return turn % 3 ? normal : coin() ? INFINITY : -INFINITY;
+    case Draw::nan: return turn % 3 ? normal : NAN;
+    case Draw::masked: return normal;  // see mask
+  }
+  return normal;
+}
+
+int64_t ElementSource::integer(DType dtype, Draw draw, bool may_be_size) {
+  const auto [lowest, highest] = ends_of(dtype);
+  const auto between = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(std::max(low, lowest), std::min(high, highest))(random_);
+  };
+  // The product of two ends of 64 bits overflows, and says so; one of 32 bits is a size.
+  if ((draw == Draw::large || draw == Draw::huge) && may_be_size && bits_of(dtype) == 32) draw = Draw::big;
+  switch (draw) {
+    case Draw::special:
+    case Draw::masked:
+    case Draw::infinite: return between(-2, 2);
+    case Draw::positive: return between(1, 3);
+    case Draw::big:
+    case Draw::nan: return may_be_size ? between(-20, 20) : between(-1000, 1000);
+    case Draw::large:
+    case Draw::huge: return turn_++ % 3 == 0 ? between(-2, 2) : coin() ? between(highest - 2, highest) : between(lowest, lowest + 2);
+    case Draw::tiny: return 0;
+    case Draw::normal: return between(0, 1);
+  }
+  return 0;
+}
+
+bool ElementSource::boolean(Draw draw) {
+  if (draw == Draw::positive) return true;
+  return draw != Draw::tiny && coin();
+}
+
+/// Rows along the last axis: the first from end to end, then one in places, then one not at all.
+void ElementSource::mask(Tensor& tensor) {
+  const int64_t row = tensor.rank() > 0 ? tensor.shape().back() : 1;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const int64_t turn = i / row % 3;
+    const bool hidden = turn == 0 || (turn == 1 && coin());
+    tensor.set_number(i, hidden ? -INFINITY : normal());
+  }
+}
+
+void ElementSource::fill(Tensor& tensor, Draw draw) {
+  const DType dtype = tensor.dtype();
+  const bool may_be_size = tensor.rank() <= 1;
+  if (dtype == DType::string) {
+    constexpr std::string_view kTexts[] = {"", "a", "b", "A "};
+    for (std::string& s : tensor.mutable_strings()) s = kTexts[random_() % std::size(kTexts)];
+  } else if (is_complex(dtype)) {
+    for (int64_t i = 0; i < 2 * tensor.count(); ++i) {
+      if (dtype == DType::c64) reinterpret_cast<float*>(tensor.mutable_data())[i] = static_cast<float>(number(DType::f32, draw, false));
+      else reinterpret_cast<double*>(tensor.mutable_data())[i] = number(DType::f64, draw, false);
+    }
+  } else if (is_float(dtype) && draw == Draw::masked) {
+    mask(tensor);
+  } else if (is_float(dtype)) {
+    for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_number(i, number(dtype, draw, may_be_size));
+  } else {
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      tensor.set_integer(i, dtype == DType::boolean ? boolean(draw) : integer(dtype, draw, may_be_size));
+  }
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/tensor.h"
+#include "rewrite/verify/element_source.h"
+#include "rewrite/verify/region.h"
+
+namespace tenon::rewrite {
+
+/// How the sizes of an instance are chosen. apart: every symbol another number; zero_first: the first symbol 0, the others not.
+enum class Spread : uint8_t { apart, ones, twos, threes, fours, twelves, zeros, zero_first, one_three, three_one };
+
+struct Instance {
+  std::vector<Tensor> inputs;
+  std::unordered_map<const DimNode*, int64_t> sizes;  ///< what was drawn for the symbols
+};
+/// Whether a result has the shape that inference promised for these sizes. Exporters' reshapes to [batch, sequence, 3] mean something else
+/// where batch or sequence is 0, and rules go by what was inferred.
+bool is_as_promised(const ir::Type& type, const Sizes& shape, const Instance& instance);
+
+/// Draws inputs for a region. Sizes agree with the dims of all inputs and with the bounds of the symbols; integers whose elements follow
+/// from sizes (a reshape's target) are computed from them, so that they are consistent. Inputs of unknown rank get ranks 0 to 3 in turns.
+class Sampler {
+ public:
+  explicit Sampler(const ir::Graph& original, const Region& region, uint64_t seed);
+  bool has_symbols() const { return !symbols_.empty() || any_rank_; }
+  /// nullopt where these sizes are not possible, or would need over `most_elements` elements. `only_one`: of the float inputs, another one
+  /// each time; the others are normal.
+  std::optional<Instance> draw(Spread spread, Draw draw, int64_t most_elements, bool only_one = false);
+  /// The same inputs, floats moved by one or two steps of their dtype up or down.
+  std::vector<Tensor> nudged(std::span<const Tensor> inputs);
+
+ private:
+  using Sizing = decltype(Instance::sizes);
+  void collect(Dim dim);
+  std::optional<Sizing> sizing(Spread spread);
+  std::optional<Tensor> tensor(const ir::Value& value, const Sizing& sizes, Spread spread, Draw draw, int64_t& room);
+
+  const ir::Graph& original_;
+  const Region& region_;
+  std::vector<const DimNode*> symbols_;
+  bool any_rank_ = false;
+  int drawn_ = 0;
+  size_t turn_ = 0;
+  ElementSource elements_;
+};
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "rewrite/driver/apply.h"
+#include "rewrite/verify/region_trial.h"
+
+namespace tenon::rewrite {
+
+/// Which rewrites are run beside what they replace. first: one of each rule and signature (see `signature`); all: every one.
+enum class Verify : uint8_t { off, first, all };
+std::string_view name_of(Verify verify);
+std::optional<Verify> verify_named(std::string_view name);
+
+/// What verification did, for reports.
+struct Verification {
+  int64_t asked = 0;     ///< rewrites
+  int64_t verified = 0;  ///< run, and right on every instance
+  int64_t known = 0;     ///< of a rule and signature that was verified before
+  int64_t wrong = 0;
+  int64_t instances = 0;  ///< compared
+  int64_t skipped = 0;    ///< on which the old side had no answer
+  /// By rule: reason and count of the rewrites that could not be verified. They are carried out all the same.
+  std::map<std::string, std::map<std::string, int64_t>, std::less<>> unverified;
+  double ms = 0;
+};
+/// "312 rewrites: 61 verified on 540 instances, 250 known, 1 could not be verified, 0 wrong; 2.1 s", then a line for each reason.
+std::string text_of(const Verification& verification);
+
+/// What two rewrites of one rule share when verifying one says enough about the other: ops, attributes, dtypes, ranks, which sizes are 0,
+/// 1, other numbers or symbols, and small constants, of the old and of the new side.
+std::string signature(const Proposal& proposal);
+
+/// Runs proposals beside what they would replace, on drawn inputs, through the reference evaluator: `options.check = std::ref(verifier)`.
+/// A difference is believed only where it stays when the producers of the inputs are taken in, step by step: rules may know where their
+/// operands come from without taking those nodes. Not thread-safe; keeps what it has seen over several runs.
+class Verifier {
+ public:
+  explicit Verifier(Verify mode, RegionTrialLimits limits = {}) : mode_(mode), limits_(limits) {}
+  /// Errors: bad_rule with the counterexample. Cost: see try_region.
+  Result<void> operator()(const Proposal& proposal);
+  const Verification& result() const { return result_; }
+
+ private:
+  Result<void> verify(const Proposal& proposal, const std::string& signature);
+  Result<void> give_up(const Proposal& proposal, const std::string& signature, const std::string& reason);
+
+  Verify mode_;
+  RegionTrialLimits limits_;
+  Verification result_;
+  std::unordered_map<std::string, std::string> settled_;  ///< by signature: why it could not be verified; empty: it was
+};
+
+}  // namespace tenon::rewrite

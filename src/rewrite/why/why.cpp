@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewrite/why/why.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "base/contains.h"
+#include "rewrite/driver/apply.h"
+#include "rewrite/why/equation.h"
+
+namespace tenon::rewrite {
+namespace {
+
+using How = Why::Outcome;
+
+/// Suppositions are sought breadth first: one change that would do is better than two.
+constexpr size_t kMostSuppositions = 3, kWidth = 8, kMostAttempts = 300;
+
+std::string user_of(const Look& look, const ir::Use& use) {
+  if (use.is_output()) return "were no graph output";
+  const bool captured = use.slot >= look.node(use.node).explicit_inputs;
+  return captured ? fmt::format("were not captured by a body of {}", describe(look, use.node))
+                  : fmt::format("had no other user: used by {}", describe(look, use.node));
+}
+
+/// What the guard of the driver would object to, value by value.
+std::vector<std::string> outside_uses(const Look& look, const CompiledRule& rule, std::span<const NodeId> nodes,
+                                      std::span<const NodeId> roots, std::span<const Supposition> suppositions) {
+  std::vector<std::string> out;
+  if (rule.shared) return out;
+  const auto inside = [&](NodeId node) {
+    return contains(nodes, node) || std::ranges::any_of(suppositions, [&](const Supposition& s) { return s.node == node; });
+  };
+  for (NodeId node : nodes) {
+    if (contains(roots, node)) continue;
+    for (ValueId result : look.node(node).outputs) {
+      if (!result) continue;
+      for (const ir::Use& use : look.value(result).uses)
+        if (use.is_output() || !inside(use.node)) out.push_back(fmt::format("'{}' {}", look.value(result).name, user_of(look, use)));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> kept(const Look& look, const WhyOptions& options, std::span<const NodeId> nodes) {
+  std::vector<std::string> out;
+  if (!options.keep) return out;
+  for (NodeId node : nodes)
+    if (is_kept(look.graph(), node, *options.keep)) out.push_back(fmt::format("node {} were not kept by name", describe(look, node)));
+  return out;
+}
+
+/// What stands in the way of a rule whose pattern holds.
+std::vector<std::string> objections(const Look& look, const CompiledRule& rule, const WhyOptions& options, std::span<const NodeId> nodes,
+                                    std::span<const NodeId> roots, std::span<const Supposition> suppositions) {
+  auto out = outside_uses(look, rule, nodes, roots, suppositions);
+  std::ranges::move(kept(look, options, nodes), std::back_inserter(out));
+  if (rule.numerics > options.allowed) out.push_back(fmt::format("{} rules were allowed", name_of(rule.numerics)));
+  return out;
+}
+
+std::vector<NodeId> roots_of(NodeId root, std::span<const NodeId> others) {
+  std::vector<NodeId> out{root};
+  out.insert(out.end(), others.begin(), others.end());
+  return out;
+}
+
+/// The fewest changes under which the equation matches; breadth first.
+void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options, Tried first) {
+  struct State {
+    std::vector<Supposition> suppositions;
+    std::vector<Noted> misses;
+  };
+  const Equation& equation = *rule.equation;
+  const size_t most = std::min(kMostSuppositions, std::max<size_t>(1, static_cast<size_t>(why.parts) / 4));
+  std::vector<State> front{{{}, std::move(first.misses)}};
+  size_t attempts = 0;
+  for (size_t level = 1; level <= most; ++level) {
+    std::vector<State> next;
+    for (const State& state : front) {
+      for (size_t i = 0; i < state.misses.size() && i < kWidth * 2; ++i) {
+        for (Supposition& more : suppositions_for(equation, graph, state.misses[i])) {
+          if (++attempts > kMostAttempts) return;
+          auto all = state.suppositions;
+          all.push_back(std::move(more));
+          Tried tried = try_equation(equation, graph, node, all);
+          if (!tried.matched) {
+            if (next.size() < kWidth) next.push_back({std::move(all), std::move(tried.misses)});
+            continue;
+          }
+          for (const Supposition& s : all) why.would_do.push_back(s.text);
+          const auto roots = roots_of(node, tried.other_roots);
+          std::ranges::move(objections(Look(graph), rule, options, tried.nodes, roots, all), std::back_inserter(why.would_do));
+          return;
+        }
+      }
+    }
+    front = std::move(next);
+  }
+}
+
+void explain_equation(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
+  Tried tried = try_equation(*rule.equation, graph, node, {});
+  if (tried.misses.empty()) return;
+  const Noted& deepest = tried.misses[0];
+  why.depth = deepest.depth;
+  why.at = deepest.at;
+  why.expected = deepest.expected;
+  why.found = deepest.found;
+  for (NodeId m : deepest.matched) why.matched.push_back(describe(Look(graph), m));
+  if (deepest.depth == 0 && deepest.miss.what == Miss::What::op) {
+    why.outcome = How::elsewhere;
+    return;
+  }
+  if (options.near_misses) seek_near_miss(why, graph, rule, node, options, std::move(tried));
+}
+
+/// A code rule says why; else the last thing that it asked in vain, of the deepest.
+void explain_code(Why& why, const Match& match, const MatchTrace& trace) {
+  const Look look(match.graph());
+  why.depth = static_cast<int>(match.nodes.size());
+  for (NodeId m : match.nodes) why.matched.push_back(describe(look, m));
+  if (!match.reason().empty()) {
+    why.reason = match.reason();
+    if (match.refused_at()) why.at = describe(look, match.refused_at());
+    return;
+  }
+  const auto last = std::ranges::max_element(trace.missed.rbegin(), trace.missed.rend(), {}, &MatchTrace::Missed::depth);
+  if (last == trace.missed.rend()) return;
+  why.expected = last->wanted;
+  why.found = describe(look, last->value);
+}
+
+bool starts_at(const CompiledRule& rule, const Node& node) {
+  if (rule.roots.empty()) return true;
+  const std::string own = node.op->domain.empty() ? node.op->name : node.op->domain + "::" + node.op->name;
+  return std::ranges::any_of(rule.roots, [&](const std::string& root) { return root == "*" || root == own; });
+}
+
+/// Says of a match what the driver would say.
+void judge(Why& why, const Match& match, const CompiledRule& rule, const WhyOptions& options) {
+  const Look look(match.graph());
+  why.depth = why.parts > 0 ? why.parts : static_cast<int>(match.nodes.size());
+  for (NodeId m : match.nodes) why.matched.push_back(describe(look, m));
+  why.would_do = objections(look, rule, options, match.nodes, roots_of(match.root(), match.other_roots), {});
+  why.outcome = why.would_do.empty() ? How::applies : How::refused;
+  if (const auto reason = guard(match, rule); !reason.empty()) why.reason = reason;
+  else if (!why.would_do.empty())
+    why.reason = rule.numerics > options.allowed ? "its numerics class is not allowed" : "a node is kept by name";
+}
+
+/// On a copy: the graph stays as it is.
+void carry_out(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
+  const auto copy = graph.clone();
+  Journal journal(*copy);
+  copy->set_listener(&journal);
+  const Check none;
+  Attempt attempt(*copy, journal, none);
+  Match match(*copy, node, options.args);
+  MatchTrace trace;
+  match.set_trace(&trace);
+  rewrite::Outcome outcome = attempt.decide(rule, match);
+  if (outcome.kind == rewrite::Outcome::Kind::applied) outcome = attempt.carry_out(rule, match);
+  copy->set_listener(nullptr);
+  using Kind = rewrite::Outcome::Kind;
+  if (outcome.kind == Kind::applied) {
+    if (why.outcome == How::no_match) why.outcome = How::applies;
+    return;
+  }
+  if (outcome.kind == Kind::no_match) return explain_code(why, match, trace);
+  why.outcome = How::refused;
+  why.reason = outcome.reason;
+}
+
+bool matches(const CompiledRule& rule, Match& match) {
+  try {
+    return rule.equation ? rule.equation->match(match) : !rule.match || rule.match(match);
+  } catch (const std::exception&) { return false; }
+}
+
+/// Of alternatives the one with the most parts counts.
+int parts_of(const Equation& e, int term) {
+  const Term& t = e.terms[static_cast<size_t>(term)];
+  int parts = t.kind == Term::Kind::op || t.operands.empty() ? t.kind != Term::Kind::rest : 0;
+  for (int o : t.operands) parts = t.kind == Term::Kind::either ? std::max(parts, parts_of(e, o)) : parts + parts_of(e, o);
+  return parts;
+}
+
+}  // namespace
+
+std::string_view name_of(Why::Outcome outcome) {
+  static constexpr std::string_view kNames[] = {"applies", "refused", "no_match", "elsewhere"};
+  return kNames[static_cast<int>(outcome)];
+}
+
+Why why(const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options) {
+  Why out;
+  out.rule = rule.name;
+  out.node = fmt::format("node {}", describe(Look(graph), node));
+  if (rule.equation)
+    for (int root : rule.equation->left) out.parts += parts_of(*rule.equation, root);
+  if (!rule.equation && !starts_at(rule, graph.node(node))) {
+    out.outcome = How::elsewhere;
+    out.expected = fmt::format("{}", fmt::join(rule.roots, " or "));
+    out.found = graph.node(node).op->name;
+    return out;
+  }
+  if (rule.match_and_rewrite) {
+    carry_out(out, graph, rule, node, options);
+    return out;
+  }
+  Match match(graph, node, options.args);
+  MatchTrace trace;
+  if (!rule.equation) match.set_trace(&trace);
+  if (matches(rule, match)) {
+    judge(out, match, rule, options);
+    if (out.outcome == How::applies && options.try_rewrite && !rule.analyse) carry_out(out, graph, rule, node, options);
+  } else if (rule.equation) {
+    explain_equation(out, graph, rule, node, options);
+  } else {
+    explain_code(out, match, trace);
+  }
+  return out;
+}
+
+namespace {
+
+void visit(const Graph& graph, const std::function<void(const Graph&, NodeId)>& each) {
+  for (NodeId node : graph.nodes()) {
+    each(graph, node);
+    for (const ir::Body& body : graph.node(node).bodies) visit(*body.graph, each);
+  }
+}
+
+int rank_of(const Why& w) { return w.outcome == How::applies ? 2 : w.outcome == How::refused ? 1 : 0; }
+
+}  // namespace
+
+std::vector<Why> best_partial_matches(const Graph& graph, const CompiledRule& rule, size_t most, const WhyOptions& options) {
+  struct Place {
+    const Graph* graph;
+    NodeId node;
+    size_t order;
+    Why why;
+  };
+  WhyOptions quick = options;
+  quick.near_misses = quick.try_rewrite = false;
+  std::vector<Place> places;
+  visit(graph, [&](const Graph& g, NodeId node) {
+    Why w = why(g, rule, node, quick);
+    if (w.outcome != How::elsewhere) places.push_back({&g, node, places.size(), std::move(w)});
+  });
+  std::ranges::sort(places, {}, [](const Place& p) { return std::tuple(-rank_of(p.why), -p.why.depth, p.order); });
+  if (places.size() > most) places.resize(most);
+  std::vector<Why> out;
+  for (Place& p : places) {
+    const bool again = options.near_misses && p.why.outcome == How::no_match && !rule.match_and_rewrite;
+    out.push_back(again ? why(*p.graph, rule, p.node, options) : std::move(p.why));
+  }
+  return out;
+}
+
+std::string Why::text() const {
+  std::string out = fmt::format("{} at {}: ", rule, node);
+  if (outcome == How::applies) return out + "it applies";
+  if (outcome == How::elsewhere) return out + fmt::format("it starts at {}, not at {}", expected, found);
+  out += outcome == How::refused ? fmt::format("it matches, and is refused: {}", reason) : "it does not match";
+  if (outcome == How::no_match && parts > 0) out += fmt::format(" ({} of {} parts do)", depth, parts);
+  if (!matched.empty() && outcome == How::no_match) out += fmt::format("\n  matched:  {}", fmt::join(matched, ", "));
+  if (outcome == How::no_match && !reason.empty()) out += fmt::format("\n  reason:   {}", reason);
+  if (!at.empty()) out += fmt::format("\n  at:       {}", at);
+  if (!expected.empty()) out += fmt::format("\n  expected: {}", expected);
+  if (!found.empty()) out += fmt::format("\n  found:    {}", found);
+  if (!would_do.empty())
+    out += fmt::format("\n  it {} if {}", outcome == How::refused ? "would apply" : "would match", fmt::join(would_do, ", and if "));
+  return out;
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// An op that stands in a wide dtype between a Cast to it and a Cast back, in the narrow dtype. Ops that only choose, or change a sign, give
+// the same bits. + - * / and sqrt, rounded to the wide dtype and then to the narrow one, are rounded once in effect where the wide
+// one has at least twice the digits and two more (Figueroa 1995), which holds for f16 in f32 and f32 in f64; everything else loses
+// precision.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/casts.h"
+#include "rules/helpers/elementwise.h"
+
+namespace tenon::rules::clean_cast_around {
+using namespace rewrite;
+namespace {
+
+bool is_one_of(const Node& node, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names)
+    if (node.is(name)) return true;
+  return false;
+}
+bool chooses(const Node& n) { return is_one_of(n, {"Abs", "Neg", "Relu", "Floor", "Ceil", "Round", "Sign", "Max", "Min", "Clip"}); }
+bool rounds_once(const Node& n) { return is_one_of(n, {"Add", "Sub", "Mul", "Div", "Sqrt"}); }
+bool is_arithmetic(const Node& n) {
+  return is_one_of(n, {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min"}) || (is_unary(n) && !n.is("Cast") && !n.is("Identity"));
+}
+
+/// An operand in the narrow dtype: what was cast, a constant written anew, or (at a price) cast down.
+enum class Way : uint8_t { missing, uncast, constant, cast_down };
+using Ways = std::vector<Way>;
+
+std::optional<Way> way_of(const Match& m, ValueId value, DType narrow) {
+  if (!value) return Way::missing;
+  const ValueId source = before_cast(m, value);
+  if (source && m.dtype(source) == narrow) return Way::uncast;
+  if (fits(m, value, narrow)) return Way::constant;
+  return std::nullopt;
+}
+
+/// `inner` makes what the root, a Cast, takes back to its dtype; operand 0 (or any, `mixed`) comes from there.
+bool narrowed(Match& m, NodeId inner, bool mixed) {
+  const DType narrow = m.dtype(m.result(m.root())), wide = m.dtype(m.operand(m.root(), 0));
+  if (!is_real_arithmetic(narrow) || !is_real_arithmetic(wide) || narrow == wide || !keeps_all(narrow, wide))
+    return m.refuse("the dtype in the middle does not keep every value");
+  m.take(inner);
+  Ways ways;
+  bool any = false;
+  for (size_t i = 0; i < m.node(inner).explicit_inputs; ++i) {
+    auto way = way_of(m, m.operand(inner, i), narrow);
+    if (!way && !mixed) return m.refuse("an operand was not cast from the outer dtype");
+    ways.push_back(way.value_or(Way::cast_down));
+    any |= ways.back() == Way::uncast;
+  }
+  if (!any) return m.refuse("no operand was cast from the outer dtype");
+  m.keep(std::move(ways));
+  return true;
+}
+
+bool around(Match& m, bool (*fit)(const Node&), bool mixed) {
+  const NodeId inner = m.producer(m.operand(m.root(), 0));
+  return inner && m.node(inner).op->domain.empty() && fit(m.node(inner)) && narrowed(m, inner, mixed);
+}
+bool around_choice(Match& m) { return around(m, chooses, false); }
+bool around_rounding(Match& m) {
+  // bf16 has the exponents of f32: what underflows there is rounded twice.
+  return m.dtype(m.result(m.root())) != DType::bf16 && around(m, rounds_once, false);
+}
+bool around_arithmetic(Match& m) { return around(m, is_arithmetic, true); }
+
+bool is_norm(const Node& n) { return is_one_of(n, {"LayerNormalization", "RMSNormalization", "GroupNormalization"}); }
+
+bool around_norm(Match& m, bool mixed) {
+  const NodeId inner = m.producer(m.operand(m.root(), 0));
+  if (!inner || !is_norm(m.node(inner))) return false;
+  const Node& norm = m.node(inner);
+  if (m.dtype(m.operand(m.root(), 0)) != DType::f32 || norm.attributes.integer("stash_type", 1) != 1)
+    return m.refuse("the moments would be taken in another dtype");
+  for (size_t i = 1; i < norm.outputs.size(); ++i)
+    if (norm.outputs[i] && m.use_count(norm.outputs[i])) return m.refuse("mean or deviation are used");
+  if (m.value(norm.outputs[0]).index != m.value(m.operand(m.root(), 0)).index) return false;
+  const ValueId source = before_cast(m, m.operand(inner, 0));
+  return source && m.dtype(source) == m.dtype(m.result(m.root())) && narrowed(m, inner, mixed);
+}
+bool around_exact_norm(Match& m) { return around_norm(m, false); }
+bool around_any_norm(Match& m) { return around_norm(m, true); }
+
+bool in_narrow(const Match& m, Rewriter& w) {
+  const NodeId inner = m.nodes[1];
+  const Ways& ways = m.kept<Ways>();
+  const DType narrow = m.dtype(m.result(m.root()));
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const ValueId value = m.operand(inner, i);
+    switch (ways[i]) {
+      case Way::missing: inputs.emplace_back(); break;
+      case Way::uncast: inputs.push_back(before_cast(m, value)); break;
+      case Way::constant: inputs.push_back(constant_as(w, m, value, narrow)); break;
+      case Way::cast_down: inputs.push_back(cast_to(w, value, narrow)); break;
+    }
+  }
+  const Node& node = m.node(inner);
+  const auto made = w.many(*node.op, std::move(inputs), 1, node.attributes);
+  w.replace(m.result(m.root()), made.empty() ? ValueId{} : made[0]);
+  return true;
+}
+
+}  // namespace
+
+RULES(clean_cast_around) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "cast_around_choice",
+             .docs =
+                 "Cast(f(Cast(x))) back to the dtype of x is f(x) for an op that only chooses, rounds to whole numbers or changes signs",
+             .roots = "Cast",
+             .match = around_choice,
+             .rewrite = in_narrow,
+             .benefit = 3,
+             .seeds = "CastOpCast"},
+            {.name = "cast_around_rounding",
+             .docs = "the same for + - * / and sqrt, which a dtype of half the digits rounds to the same, if it rounds right",
+             .roots = "Cast",
+             .match = around_rounding,
+             .rewrite = in_narrow,
+             .numerics = Numerics::reassociating,
+             .benefit = 3,
+             .seeds = "CastOpCast"},
+            {.name = "cast_around_any",
+             .docs = "the same for any arithmetic, where at least one operand was cast; less precise than what was asked for",
+             .roots = "Cast",
+             .match = around_arithmetic,
+             .rewrite = in_narrow,
+             .numerics = Numerics::approximate,
+             .benefit = 2,
+             .seeds = "CastOpCast"},
+            {.name = "cast_norm",
+             .docs = "a norm in f32 between casts takes its moments in f32 anyway; its parameters fit the narrow dtype",
+             .roots = "Cast",
+             .match = around_exact_norm,
+             .rewrite = in_narrow,
+             .numerics = Numerics::reassociating,
+             .benefit = 3,
+             .seeds = "CastLayerNormalizationCast"},
+            {.name = "cast_norm_parameters",
+             .docs = "the same with parameters that are rounded to the narrow dtype",
+             .roots = "Cast",
+             .match = around_any_norm,
+             .rewrite = in_narrow,
+             .numerics = Numerics::approximate,
+             .benefit = 2,
+             .seeds = "CastLayerNormalizationCast"},
+        },
+};
+
+}  // namespace tenon::rules::clean_cast_around

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reads a Concat reads its parts. Exact: the elements are the same ones. A part whose size is not known counts only where enough of
+// its elements are known to be there.
+#include <algorithm>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+
+namespace tenon::rules::clean_concat_parts {
+using namespace rewrite;
+namespace {
+
+/// An element of one part; negative: counted from its end.
+struct Place {
+  size_t part;
+  int64_t offset;
+};
+
+/// Where element `index` along the joined axis lies; `sizes`: one a part.
+std::optional<Place> place_of(const DimList& sizes, int64_t index) {
+  const size_t count = sizes.size();
+  const bool from_end = index < 0;
+  int64_t steps = from_end ? -index - 1 : index;
+  for (size_t k = 0; k < count; ++k) {
+    const size_t part = from_end ? count - 1 - k : k;
+    if (sizes[part].lower() > steps) return Place{part, from_end ? -steps - 1 : steps};
+    if (!sizes[part].is_number()) return std::nullopt;
+    steps -= sizes[part].value();
+  }
+  return std::nullopt;
+}
+
+struct Picked {
+  ValueId part;
+  ir::Ints offsets;
+  int axis;
+  bool all;  ///< every element of the part, in its order
+};
+
+/// The root picks elements of one part of a Concat.
+std::optional<Picked> picked(const Match& m) {
+  const ValueId data = m.operand(m.root(), 0), indices = m.operand(m.root(), 1);
+  const NodeId concat = m.made_by(data, "Concat");
+  const auto wanted = concat ? m.ints(indices) : std::nullopt;
+  const auto axis = m.axis(m.root(), "axis", 0, data), joined = concat ? m.axis(concat, "axis", 0, data) : std::nullopt;
+  if (!wanted || wanted->empty() || !axis || axis != joined || !m.rank(indices)) return std::nullopt;
+  DimList sizes;
+  for (ValueId part : m.node(concat).inputs) {
+    const DimList* shape = m.shape(part);
+    if (!shape) return std::nullopt;
+    sizes.push_back((*shape)[*axis]);
+  }
+  Picked found{{}, {}, *axis, m.rank(indices) == 1};
+  for (int64_t index : *wanted) {
+    const auto place = place_of(sizes, index);
+    if (!place || (found.part && m.operand(concat, place->part) != found.part)) return std::nullopt;
+    found.part = m.operand(concat, place->part);
+    const Dim size = sizes[place->part];
+    const int64_t at = place->offset < 0 && size.is_number() ? place->offset + size.value() : place->offset;
+    found.all &= at == static_cast<int64_t>(found.offsets.size());
+    found.offsets.push_back(at);
+  }
+  const DimList* shape = m.shape(found.part);
+  found.all &= (*shape)[*axis].known_equal(static_cast<int64_t>(found.offsets.size()));
+  return found;
+}
+
+bool whole_part(Match& m) {
+  auto found = picked(m);
+  if (!found || !found->all) return false;
+  m.keep(found->part);
+  return true;
+}
+
+bool give_part(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), m.kept<ValueId>());
+  return true;
+}
+
+bool some_of_one_part(Match& m) {
+  auto found = picked(m);
+  if (!found || found->all) return false;
+  m.keep(std::move(*found));
+  return true;
+}
+
+bool pick_there(const Match& m, Rewriter& w) {
+  const Picked& found = m.kept<Picked>();
+  const Tensor* before = m.graph().tensor_of(m.operand(m.root(), 1));
+  const ValueId offsets = w.constant(Tensor::of_i64(before->shape(), found.offsets));
+  w.replace(m.result(m.root()), w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));
+  return true;
+}
+
+/// Concat(x, x): an op that treats every element alike is applied to x once.
+bool repeated(Match& m) {
+  const ValueId data = m.operand(m.root(), 0);
+  const NodeId concat = m.made_by(data, "Concat");
+  if (!concat || m.node(m.root()).inputs.size() != 1) return false;
+  const std::vector<ValueId>& parts = m.node(concat).inputs;
+  if (parts.size() < 2 || std::ranges::any_of(parts, [&](ValueId p) { return p != parts[0]; })) return false;
+  m.keep(concat);
+  return true;
+}
+
+bool apply_once(const Match& m, Rewriter& w) {
+  const NodeId concat = m.kept<NodeId>();
+  const std::vector<ValueId> parts(m.node(concat).inputs.size(), w.again(m.root(), {m.operand(concat, 0)})[0]);
+  w.replace(m.result(m.root()), w.again(concat, parts)[0]);
+  return true;
+}
+
+}  // namespace
+
+RULES(clean_concat_parts) {
+    .sets = "tenon default",
+    .rules =
+        {
+            {.name = "concat_gather",
+             .docs = "Gather of exactly the elements of one part of a Concat is the part",
+             .roots = "Gather",
+             .match = whole_part,
+             .rewrite = give_part,
+             .benefit = 6,
+             .shared = true,
+             .sets = "tenon default canonical",
+             .seeds = "ConcatGather"},
+            {.name = "gather_concat",
+             .docs = "Gather of elements of one part of a Concat reads the part alone",
+             .roots = "Gather",
+             .match = some_of_one_part,
+             .rewrite = pick_there,
+             .benefit = 5,
+             .shared = true,
+             .sets = "tenon default canonical",
+             .seeds = "GatherConcat ConcatGather"},
+            {.name = "concat_twice",
+             .docs = "f(Concat(x, x)) is Concat(f(x), f(x)) for an element-wise f",
+             .roots = "Abs Cast Ceil Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish Neg Not Reciprocal Relu "
+                      "Round Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh",
+             .match = repeated,
+             .rewrite = apply_once,
+             .benefit = 3,
+             .shared = true,
+             .sets = "default",
+             .seeds = "ConcatTwiceUnary"},
+        },
+};
+
+}  // namespace tenon::rules::clean_concat_parts

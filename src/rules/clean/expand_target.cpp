@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a dim stays as it is, the target of an Expand may say 1; so only the dims that change need to be computed, and two Expands need
+// one target.
+#include <algorithm>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/expands.h"
+
+namespace tenon::rules::clean_expand_target {
+using namespace rewrite;
+namespace {
+
+bool known_target(Match& m) {
+  const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
+  if (!from || !to || m.is_constant(m.operand(m.root(), 1))) return false;
+  auto target = expand_target(m, *from, *to, {});
+  if (!target) return m.refuse("a symbolic size is new");
+  m.keep(std::move(*target));
+  return true;
+}
+
+bool constant_target(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), expand(w, m.operand(m.root(), 0), m.kept<ExpandTarget>()));
+  return true;
+}
+
+bool two_expands(Match& m) {
+  const NodeId inner = m.take(m.operand(m.root(), 0), "Expand");
+  const DimList *from = inner ? m.shape(m.operand(inner, 0)) : nullptr, *to = m.shape(m.result(m.root()));
+  if (!from || !to) return false;
+  const NodeId both[] = {m.root(), inner};
+  auto target = expand_target(m, *from, *to, both);
+  if (!target) return m.refuse("neither target alone is known to do it");
+  m.keep(std::move(*target));
+  return true;
+}
+
+bool one_expand(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), expand(w, m.operand(m.nodes[1], 0), m.kept<ExpandTarget>()));
+  return true;
+}
+
+/// Of a target put together from one-element pieces: those that only repeat a dim of the operand.
+bool needless_pieces(Match& m) {
+  const NodeId concat = m.made_by(m.operand(m.root(), 1), "Concat");
+  const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
+  if (!concat || !from || !to || from->size() != to->size() || m.node(concat).explicit_inputs != to->size()) return false;
+  std::vector<ValueId> pieces;
+  bool needless = false;
+  for (size_t i = 0; i < to->size(); ++i) {
+    const ValueId piece = m.operand(concat, i);
+    const DimList* length = m.shape(piece);
+    if (!length || length->size() != 1 || !(*length)[0].known_equal(1)) return m.refuse("a piece is not one element");
+    const bool stays = (*from)[i].known_equal((*to)[i]);
+    pieces.push_back(stays ? ValueId{} : piece);
+    needless |= stays && !m.is_constant(piece);
+  }
+  if (!needless) return m.refuse("every piece is constant or changes a dim");
+  m.keep(std::move(pieces));
+  return true;
+}
+
+bool ones_instead(const Match& m, Rewriter& w) {
+  std::vector<ValueId> pieces = m.kept<std::vector<ValueId>>();
+  for (ValueId& piece : pieces)
+    if (!piece) piece = w.ints({1});
+  const ValueId target = w("Concat", pieces, {{"axis", int64_t{0}}});
+  w.replace(m.result(m.root()), w("Expand", {m.operand(m.root(), 0), target}));
+  return true;
+}
+
+}  // namespace
+
+RULES(clean_expand_target) {
+    .sets = "tenon default",
+    .rules =
+        {
+            {.name = "expand_static",
+             .docs = "an Expand whose new sizes are numbers gets a constant target",
+             .roots = "Expand",
+             .match = known_target,
+             .rewrite = constant_target,
+             .benefit = 7,
+             .shared = true,
+             .sets = "tenon default canonical",
+             .seeds = "ShapeBasedStaticExpand"},
+            {.name = "expand_expand",
+             .docs = "two Expands are one",
+             .roots = "Expand",
+             .match = two_expands,
+             .rewrite = one_expand,
+             .benefit = 6,
+             .sets = "tenon default canonical"},
+            {.name = "expand_concat",
+             .docs = "a target put together from pieces says 1 where a size stays",
+             .roots = "Expand",
+             .match = needless_pieces,
+             .rewrite = ones_instead,
+             .benefit = 6,
+             .shared = true,
+             .sets = "default",
+             .seeds = "ShapeBasedConcatExpand"},
+        },
+};
+
+}  // namespace tenon::rules::clean_expand_target

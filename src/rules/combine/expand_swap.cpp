@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expand repeats elements. An op that treats each element (or pair) alike gives equal results for equal operands, so it may work on the
+// small value and the Expand come after. The Expand moves down in every rule here and up in none.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/elementwise.h"
+#include "rules/helpers/expands.h"
+
+namespace tenon::rules::combine_expand_swap {
+using namespace rewrite;
+namespace {
+
+bool unary_of_expand(Match& m) { return is_unary(m.node(m.root())) && m.take(m.operand(m.root(), 0), "Expand"); }
+
+bool expand_after(const Match& m, Rewriter& w) {
+  const NodeId inner = m.nodes[1];
+  std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
+  inputs[0] = m.operand(inner, 0);
+  w.replace(m.result(m.root()), w("Expand", {w.again(m.root(), inputs)[0], m.operand(inner, 1)}));
+  return true;
+}
+
+/// An operand without its Expand; `cast`: the Cast between the Expand and the op.
+struct Small {
+  ValueId source;
+  NodeId cast;
+};
+struct Swap {
+  std::vector<Small> operands;
+  ExpandTarget target;
+};
+
+Small without_expand(Match& m, ValueId value, bool through_cast, ir::SmallList<NodeId, 4>& expands) {
+  const NodeId cast = through_cast ? m.made_by(value, "Cast") : NodeId{};
+  const NodeId node = m.made_by(cast ? m.operand(cast, 0) : value, "Expand");
+  if (!node) return {value, {}};
+  if (cast) m.take(cast);
+  m.take(node);
+  expands.push_back(node);
+  return {m.operand(node, 0), cast};
+}
+
+bool small_operands(Match& m, bool through_cast) {
+  ir::SmallList<NodeId, 4> expands;
+  Swap swap;
+  for (size_t i = 0; i < m.node(m.root()).explicit_inputs; ++i)
+    swap.operands.push_back(without_expand(m, m.operand(m.root(), i), through_cast, expands));
+  const DimList* result = m.shape(m.result(m.root()));
+  if (expands.empty() || !result) return false;
+  std::optional<DimList> together = DimList();
+  for (const Small& operand : swap.operands) {
+    const DimList* shape = m.shape(operand.source);
+    together = shape && together ? broadcast_of(*together, *shape) : std::nullopt;
+  }
+  if (!together) return m.refuse("the operands without Expand are not known to broadcast");
+  auto target = expand_target(m, *together, *result, {expands.begin(), expands.end()});
+  if (!target) return m.refuse("no target is known to give the shape back");
+  swap.target = std::move(*target);
+  m.keep(std::move(swap));
+  return true;
+}
+
+bool binary_of_expands(Match& m) { return is_binary(m.node(m.root())) && small_operands(m, false); }
+bool where_of_expands(Match& m) { return small_operands(m, true); }
+
+bool expand_once(const Match& m, Rewriter& w) {
+  const Swap& swap = m.kept<Swap>();
+  std::vector<ValueId> inputs;
+  for (const Small& s : swap.operands) inputs.push_back(s.cast ? w.again(s.cast, {s.source})[0] : s.source);
+  const ValueId small = w.again(m.root(), inputs)[0];
+  w.replace(m.result(m.root()), expand(w, small, swap.target));
+  return true;
+}
+
+}  // namespace
+
+RULES(combine_expand_swap) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "expand_unary",
+             .docs = "f(Expand(x)) is Expand(f(x)) for an op of single elements",
+             .roots = kUnaryOps,
+             .match = unary_of_expand,
+             .rewrite = expand_after,
+             .benefit = 2,
+             .seeds = "ExpandSwap"},
+            {.name = "expand_binary",
+             .docs = "f(Expand(x), Expand(y)) is Expand(f(x, y)) where x and y are known to broadcast; one may stand there without Expand",
+             .roots = kBinaryOps,
+             .match = binary_of_expands,
+             .rewrite = expand_once,
+             .benefit = 2,
+             .seeds = "ShapeBasedExpandSwap"},
+            {.name = "expand_where",
+             .docs = "the same for the operands of Where, also through a Cast (a condition made of the value that is chosen)",
+             .roots = "Where",
+             .match = where_of_expands,
+             .rewrite = expand_once,
+             .benefit = 2,
+             .seeds = "ShapeBasedExpandCastWhereSwap"},
+        },
+};
+
+}  // namespace tenon::rules::combine_expand_swap

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The op that says what happens: a Reshape (or Expand) that only adds or drops ones is an Unsqueeze or a Squeeze. Last, because the rules
+// that recognise structure look for Reshape.
+#include <algorithm>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/shapes.h"
+
+namespace tenon::rules::combine_reshape_spelling {
+using namespace rewrite;
+namespace {
+
+bool only_ones(Match& m) {
+  const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
+  auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
+  if (!ones || ones->axes.empty()) return m.refuse("more than ones differ, or nothing");
+  m.keep(std::move(*ones));
+  return true;
+}
+
+bool say_axes(const Match& m, Rewriter& w) {
+  const Ones& ones = m.kept<Ones>();
+  w.replace(m.result(m.root()), w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
+  return true;
+}
+
+}  // namespace
+
+RULES(combine_reshape_spelling) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "reshape_is_squeeze",
+             .docs = "a Reshape or Expand that only adds or drops ones is an Unsqueeze or a Squeeze",
+             .roots = "Reshape Expand",
+             .match = only_ones,
+             .rewrite = say_axes,
+             .seeds = "ShapeBasedReshapeIsSqueeze"},
+        },
+};
+
+}  // namespace tenon::rules::combine_reshape_spelling

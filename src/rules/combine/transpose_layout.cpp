@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes that move axes of size 1. Exact: the order of the elements in memory stays. In a late stage, because fusions know layouts by
+// their Transposes.
+#include <algorithm>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/shapes.h"
+
+namespace tenon::rules::combine_transpose_layout {
+using namespace rewrite;
+namespace {
+
+bool moves_ones(Match& m) {
+  const ValueId x = m.operand(m.root(), 0);
+  const DimList* shape = m.shape(x);
+  const auto perm = permutation(m, m.root());
+  if (!shape || !perm) return false;
+  int64_t last = -1;
+  for (int64_t axis : *perm) {
+    if ((*shape)[axis].known_equal(1)) continue;
+    if (axis < last) return m.refuse("an axis that may be larger than 1 moves");
+    last = axis;
+  }
+  auto target = reshape_target(m, x, m.result(m.root()));
+  if (!target) return m.refuse("two symbolic sizes move");
+  m.keep(std::move(*target));
+  return true;
+}
+
+bool reshape_instead(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), w("Reshape", {m.operand(m.root(), 0), w.ints(m.kept<ir::Ints>())}));
+  return true;
+}
+
+struct Inside {
+  ValueId x;
+  ir::Ints order, axes;
+};
+
+/// Transpose(Unsqueeze(x))
+bool of_unsqueezed(Match& m) {
+  const NodeId unsqueeze = m.take(m.operand(m.root(), 0), "Unsqueeze");
+  auto added = unsqueeze ? m.ints(unsqueeze, "axes", 1) : std::nullopt;
+  const auto perm = added ? permutation(m, m.root()) : std::nullopt;
+  if (!perm) return false;
+  const int64_t rank = static_cast<int64_t>(perm->size());
+  for (int64_t& a : *added) a += a < 0 ? rank : 0;
+  Inside found{m.operand(unsqueeze, 0), {}, {}};
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t axis = (*perm)[i];
+    if (std::ranges::count(*added, axis)) found.axes.push_back(i);
+    else found.order.push_back(axis - std::ranges::count_if(*added, [axis](int64_t a) { return a < axis; }));
+  }
+  m.keep(std::move(found));
+  return true;
+}
+
+bool transpose_inside(const Match& m, Rewriter& w) {
+  const Inside& found = m.kept<Inside>();
+  const ValueId turned = std::ranges::is_sorted(found.order) ? found.x : w("Transpose", {found.x}, {{"perm", found.order}});
+  w.replace(m.result(m.root()), w("Unsqueeze", {turned, w.ints(found.axes)}));
+  return true;
+}
+
+}  // namespace
+
+RULES(combine_transpose_layout) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "transpose_ones",
+             .docs = "a Transpose that moves only axes of size 1 is a Reshape",
+             .roots = "Transpose",
+             .match = moves_ones,
+             .rewrite = reshape_instead,
+             .benefit = 2,
+             .shared = true,
+             .seeds = "TransposeEqualReshape"},
+            {.name = "transpose_unsqueeze",
+             .docs = "Transpose of an Unsqueeze is an Unsqueeze of a Transpose",
+             .roots = "Transpose",
+             .match = of_unsqueezed,
+             .rewrite = transpose_inside,
+             .benefit = 3,
+             .seeds = "SwapUnsqueezeTranspose"},
+        },
+};
+
+}  // namespace tenon::rules::combine_transpose_layout

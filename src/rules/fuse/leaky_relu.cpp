@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where(x > 0, x, a * x) is LeakyRelu. Exact for a >= 0: at 0 both sides give the zero that x is, and NaN goes through the product on
+// either side. The slope must be a number of fp32, as which LeakyRelu keeps it.
+#include <cmath>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+
+namespace tenon::rules::fuse_leaky_relu {
+using namespace rewrite;
+namespace {
+
+struct Leaky {
+  ValueId x;
+  float slope;
+};
+
+/// 1: the condition holds for positive x; -1: for negative x; 0: it is something else. `x` is what is compared with 0.
+int sign_asked(Match& m, ValueId condition, ValueId& x) {
+  for (std::string_view op : {"Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {
+    const NodeId compare = m.take(condition, op);
+    if (!compare) continue;
+    const size_t zero = m.is_number(m.operand(compare, 1), 0) ? 1 : 0;
+    if (!m.is_number(m.operand(compare, zero), 0)) return 0;
+    x = m.operand(compare, 1 - zero);
+    return op.starts_with("Greater") == (zero == 1) ? 1 : -1;
+  }
+  return 0;
+}
+
+bool leaky(Match& m) {
+  Leaky found;
+  const int sign = sign_asked(m, m.operand(m.root(), 0), found.x);
+  if (sign == 0 || m.operand(m.root(), sign > 0 ? 1 : 2) != found.x || !m.same_type(found.x, m.result(m.root()))) return false;
+  const NodeId product = is_real_arithmetic(m.dtype(found.x)) ? m.take(m.operand(m.root(), sign > 0 ? 2 : 1), "Mul") : NodeId{};
+  for (size_t side : {0, 1}) {
+    const auto slope = product && m.operand(product, 1 - side) == found.x ? m.number(m.operand(product, side)) : std::nullopt;
+    if (!slope) continue;
+    found.slope = static_cast<float>(*slope);
+    if (!std::isfinite(*slope) || *slope < 0 || static_cast<double>(found.slope) != *slope)
+      return m.refuse("the slope is no fp32 from 0 on");
+    m.keep(found);
+    return true;
+  }
+  return false;
+}
+
+bool to_leaky_relu(const Match& m, Rewriter& w) {
+  const Leaky& found = m.kept<Leaky>();
+  w.replace(m.result(m.root()), w("LeakyRelu", {found.x}, {{"alpha", found.slope}}));
+  return true;
+}
+
+}  // namespace
+
+RULES(fuse_leaky_relu) {
+    .sets = "tenon default",
+    .rules =
+        {
+            {.name = "leaky_relu",
+             .docs = "Where(x > 0, x, a*x), or with the comparison the other way round",
+             .roots = "Where",
+             .match = leaky,
+             .rewrite = to_leaky_relu,
+             .benefit = 5,
+             .seeds = "LeakyRelu"},
+        },
+};
+
+}  // namespace tenon::rules::fuse_leaky_relu

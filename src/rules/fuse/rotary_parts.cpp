@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
+// turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies behind the turned part.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/cuts.h"
+
+namespace tenon::rules::fuse_rotary_parts {
+using namespace rewrite;
+namespace {
+
+/// Zeros everywhere, known or made by ConstantOfShape.
+bool all_zero(const Match& m, ValueId value) {
+  if (m.is_number(value, 0)) return true;
+  const NodeId made = m.made_by(value, "ConstantOfShape");
+  const ir::Attribute* fill = made ? m.node(made).attributes.find("value") : nullptr;
+  return made && (!fill || (std::holds_alternative<Tensor>(*fill) && std::get<Tensor>(*fill).number(0) == 0));
+}
+
+using Parts = std::vector<ValueId>;
+
+/// Concat(a, 0) + Concat(0, b)
+bool parts_in_zeros(Match& m) {
+  const NodeId a = m.take(m.operand(m.root(), 0), "Concat"), b = m.take(m.operand(m.root(), 1), "Concat");
+  if (!a || !b || a == b || m.node(a).inputs.size() != m.node(b).inputs.size() || !is_real_arithmetic(m.dtype(m.result(a)))) return false;
+  const auto axis = m.axis(a, "axis", 0, m.result(a));
+  if (!axis || axis != m.axis(b, "axis", 0, m.result(b)) || !m.same_shape(m.result(a), m.result(b))) return false;
+  Parts parts;
+  for (size_t i = 0; i < m.node(a).inputs.size(); ++i) {
+    const ValueId x = m.operand(a, i), y = m.operand(b, i);
+    if (!m.same_shape(x, y)) return m.refuse("the parts do not line up");
+    if (!all_zero(m, x) && !all_zero(m, y)) return m.refuse("both parts hold numbers");
+    parts.push_back(all_zero(m, x) ? y : x);
+  }
+  m.keep(std::move(parts));
+  return true;
+}
+
+bool join_parts(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), w.again(m.nodes[1], m.kept<Parts>())[0]);
+  return true;
+}
+
+struct Partial {
+  NodeId rotary;
+  ValueId x;
+  int64_t turned;
+};
+
+/// Concat(RotaryEmbedding(x[..., :r]), x[..., r:])
+bool first_part(Match& m) {
+  const ValueId y = m.result(m.root());
+  if (m.node(m.root()).inputs.size() != 2 || m.rank(y) != 4 || m.axis(m.root(), "axis", 0, y) != 3) return false;
+  const NodeId rotary = m.take(m.operand(m.root(), 0), "RotaryEmbedding");
+  if (!rotary || m.node(rotary).attributes.integer("rotary_embedding_dim", 0) != 0) return false;
+  const auto turned = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
+  if (!turned || !rest || turned->x != rest->x || turned->step != 1 || rest->step != 1) return false;
+  if (turned->begin != 0 || turned->length != rest->begin || !m.same_type(turned->x, y)) return m.refuse("the parts are not the whole");
+  m.keep(Partial{rotary, turned->x, turned->length});
+  return true;
+}
+
+bool turn_part(const Match& m, Rewriter& w) {
+  const Partial& found = m.kept<Partial>();
+  std::vector<ValueId> inputs = m.node(found.rotary).inputs;
+  inputs[0] = found.x;
+  std::vector<std::pair<std::string, ir::Attribute>> attributes{{"rotary_embedding_dim", found.turned}};
+  for (const auto& [name, value] : m.node(found.rotary).attributes)
+    if (name != "rotary_embedding_dim") attributes.emplace_back(name, value);
+  w.replace(m.result(m.root()), w("RotaryEmbedding", inputs, std::move(attributes)));
+  return true;
+}
+
+}  // namespace
+
+RULES(fuse_rotary_parts) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "parts_in_zeros",
+             .docs = "Concat(a, 0) + Concat(0, b) is Concat(a, b): halves that were written into zeros",
+             .roots = "Add",
+             .match = parts_in_zeros,
+             .rewrite = join_parts,
+             .numerics = Numerics::reassociating,
+             .benefit = 6,
+             .seeds = "RotaryConcatPart"},
+            {.name = "rotary_partial",
+             .docs = "a head whose first part turns and whose rest stays is RotaryEmbedding with that many elements",
+             .roots = "Concat",
+             .match = first_part,
+             .rewrite = turn_part,
+             .benefit = 5,
+             .sets = "tenon default",
+             .seeds = "RotaryEmbedding"},
+        },
+};
+
+}  // namespace tenon::rules::fuse_rotary_parts

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of language models as functions of the domain tenon. Exact: each function is defined by the nodes that it stands for. Last and
+// alone: by then all that Tenon knows as ops of ONNX (Attention, RotaryEmbedding) is such an op.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+#include "rules/helpers/cuts.h"
+
+namespace tenon::rules::onnxruntime_functions {
+using namespace rewrite;
+namespace {
+
+struct Cache {
+  NodeId range;
+  ValueId weights, angle;
+};
+
+/// Range(first, end, 1) as floats of the dtype, along axis 1 of three.
+NodeId position_column(const Match& m, ValueId value) {
+  const DimList* shape = m.shape(value);
+  if (!shape || shape->size() != 3 || !(*shape)[0].known_equal(1) || !(*shape)[2].known_equal(1)) return {};
+  bool cast = false;
+  for (int depth = 0; depth < 6; ++depth) {
+    const NodeId node = m.producer(value);
+    if (!node) return {};
+    const Node& n = m.node(node);
+    if (n.is("Range")) return cast && m.dtype(value) == DType::i64 && m.is_number(m.operand(node, 2), 1) ? node : NodeId{};
+    const bool casts = n.is("Cast") && !cast;
+    if (!casts && !n.is("Unsqueeze") && !n.is("Squeeze") && !n.is("Reshape")) return {};
+    cast |= casts;
+    value = m.operand(node, 0);
+  }
+  return {};
+}
+
+/// cos(weights * positions), where the sine is taken too
+bool cosine_table(Match& m) {
+  const ValueId angle = m.operand(m.root(), 0);
+  const NodeId product = m.made_by(angle, "Mul");
+  for (size_t side : {0, 1}) {
+    const NodeId range = product ? position_column(m, m.operand(product, side)) : NodeId{};
+    const ValueId weights = range ? m.operand(product, 1 - side) : ValueId{};
+    const DimList* shape = m.shape(weights);
+    if (!shape || shape->size() != 3 || !(*shape)[1].known_equal(1) || m.rank(m.operand(range, 0)) != 0) continue;
+    m.keep(Cache{range, weights, angle});
+    for (const ir::Use& use : m.value(angle).uses)
+      if (use.node && m.node(use.node).is("Sin")) {
+        m.take(use.node);
+        m.other_roots.push_back(use.node);
+        return true;
+      }
+  }
+  return false;
+}
+
+bool to_cache(const Match& m, Rewriter& w) {
+  const Cache& found = m.kept<Cache>();
+  const auto tables = w.many("tenon::CosSinCache", {m.operand(found.range, 0), m.operand(found.range, 1), found.weights}, 2);
+  for (size_t i = 0; i < tables.size(); ++i) w.replace(m.result(i == 0 ? m.root() : m.nodes[1]), tables[i]);
+  return true;
+}
+
+struct Half {
+  ValueId x, cosine, sine;
+};
+
+/// x * cos + turned(x) * sin by halves
+bool half_rotary(Match& m) {
+  for (size_t side : {0, 1}) {
+    m.nodes = {m.root()};
+    const NodeId straight = m.take(m.operand(m.root(), side), "Mul"), crossed = m.take(m.operand(m.root(), 1 - side), "Mul");
+    if (!straight || !crossed) return false;
+    const auto taken = m.nodes;
+    for (size_t turned_side : {0, 1}) {
+      m.nodes = taken;
+      const auto turned = turned_by(m, m.operand(crossed, turned_side));
+      if (!turned || turned->interleaved || !m.same_type(turned->x, m.result(m.root()))) continue;
+      const size_t at = m.operand(straight, 0) == turned->x ? 0 : 1;
+      if (m.operand(straight, at) != turned->x) continue;
+      m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
+      return true;
+    }
+  }
+  return false;
+}
+
+bool to_half_rotary(const Match& m, Rewriter& w) {
+  const Half& found = m.kept<Half>();
+  w.replace(m.result(m.root()), w("tenon::HalfRotaryEmbedding", {found.x, found.cosine, found.sine}));
+  return true;
+}
+
+}  // namespace
+
+RULES(onnxruntime_functions) {
+    .sets = "default",
+    .rules =
+        {
+            {.name = "causal_mask",
+             .docs = "key <= query as positions counted from 0 and from the past",
+             .equation = "(LessOrEqual(Unsqueeze(Range(0, ?total, 1), [0,1,2]), Unsqueeze(Range(?past, ?total, 1), [0,1,3]))"
+                         "|GreaterOrEqual(Unsqueeze(Range(?past, ?total, 1), [0,1,3]), Unsqueeze(Range(0, ?total, 1), [0,1,2])))"
+                         " => tenon::CausalMask(?past, ?total)",
+             .benefit = 3,
+             .shared = true,
+             .seeds = "FunctionCausalMask"},
+            {.name = "shifted_causal_mask",
+             .docs = "key > query - shift: the window of a sliding attention",
+             .equation = "(Greater(Unsqueeze(Range(0, ?total, 1), [0,1,2]), Sub(Unsqueeze(Range(?past, ?total, 1), [0,1,3]), ?shift))"
+                         "|Less(Sub(Unsqueeze(Range(?past, ?total, 1), [0,1,3]), ?shift), Unsqueeze(Range(0, ?total, 1), [0,1,2])))"
+                         " => tenon::ShiftedCausalMask(?past, ?total, ?shift) where size(?shift) == 1, rank(?shift) <= 1",
+             .benefit = 3,
+             .shared = true,
+             .seeds = "FunctionCausalMask"},
+            {.name = "causal_mask_mul_add",
+             .docs = "places in a mask that is stored flat: column + row * stride",
+             .equation = "Add(Unsqueeze(Range(0, ?columns, 1), [0,1,2]), Mul(Unsqueeze(Range(0, ?rows, 1), [1,2,3]), ?stride))"
+                         " => tenon::CausalMaskMulAdd(?columns, ?rows, ?stride) where size(?stride) == 1, rank(?stride) <= 1",
+             .benefit = 3,
+             .shared = true,
+             .seeds = "FunctionCausalMaskMulAdd"},
+            {.name = "cos_sin_cache",
+             .docs = "cosine and sine of positions times frequencies",
+             .roots = "Cos",
+             .match = cosine_table,
+             .rewrite = to_cache,
+             .benefit = 3,
+             .shared = true,
+             .seeds = "FunctionCosSinCache"},
+            {.name = "half_rotary",
+             .docs = "x * cos + turned(x) * sin by halves, where cos and sin are not known to repeat",
+             .roots = "Add",
+             .match = half_rotary,
+             .rewrite = to_half_rotary,
+             .benefit = 3,
+             .seeds = "FunctionHalfRotaryEmbedding"},
+        },
+};
+
+}  // namespace tenon::rules::onnxruntime_functions

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Norms with the sum before them in one op, and the sum itself as a further result where others read it.
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rule.h"
+
+namespace tenon::rules::onnxruntime_norm {
+using namespace rewrite;
+namespace {
+
+struct Skip {
+  ValueId x, skip, bias;
+  bool kept = false;  ///< the sum has other users
+};
+
+/// May stand as `skip` beside rows of `sum`: the same shape, or without a batch of its own.
+bool fits_as_skip(const Match& m, ValueId skip, ValueId sum) {
+  if (m.same_type(skip, sum)) return true;
+  const DimList *small = m.shape(skip), *large = m.shape(sum);
+  if (!small || !large || m.dtype(skip) != m.dtype(sum) || large->size() != 3 || small->size() < 2) return false;
+  const bool one = small->size() == 3 && (*small)[0].known_equal(1);
+  return (small->size() == 2 || one) && small->back().known_equal(large->back()) && (*small)[small->size() - 2].known_equal((*large)[1]);
+}
+
+/// A row that is added to `sum`'s other operand, where the sum is read here alone.
+bool take_bias(Match& m, Skip& found) {
+  const NodeId add = m.made_by(found.x, "Add");
+  if (!add || m.use_count(found.x) != 1) return false;
+  for (size_t k : {0, 1}) {
+    const ValueId bias = m.operand(add, k), x = m.operand(add, 1 - k);
+    if (m.rank(bias) != 1 || !m.same_type(x, found.x) || !m.shape(bias)->front().known_equal(m.shape(x)->back())) continue;
+    m.take(add);
+    found.x = x;
+    found.bias = bias;
+    return true;
+  }
+  return false;
+}
+
+bool is_row(const Match& m, ValueId value, ValueId of) {
+  return !value || (m.rank(value) == 1 && m.dtype(value) == m.dtype(of) && m.shape(value)->front().known_equal(m.shape(of)->back()));
+}
+
+bool skip_norm(Match& m) {
+  const ValueId sum = m.operand(m.root(), 0);
+  const auto rank = m.rank(sum);
+  const auto axis = m.axis(m.root(), "axis", -1, sum);
+  const ir::Attributes& a = m.node(m.root()).attributes;
+  if (!rank || (*rank != 2 && *rank != 3) || axis != *rank - 1 || m.dtype(sum) != DType::f32 || a.integer("stash_type", 1) != 1)
+    return false;
+  for (ValueId other : m.node(m.root()).outputs)
+    if (other != m.result(m.root()) && other && m.use_count(other) > 0) return m.refuse("mean or deviation is read");
+  if (!is_row(m, m.operand(m.root(), 1), sum) || !is_row(m, m.operand(m.root(), 2), sum)) return m.refuse("scale and bias are no rows");
+  const NodeId add = m.made_by(sum, "Add");
+  for (size_t k : {0, 1}) {
+    const ValueId x = add ? m.operand(add, k) : ValueId{}, skip = add ? m.operand(add, 1 - k) : ValueId{};
+    if (!add || !m.same_type(x, sum) || !fits_as_skip(m, skip, sum)) continue;
+    Skip found{x, skip, {}, m.use_count(sum) > 1};
+    m.take(add);
+    if (found.kept) m.other_roots.push_back(add);
+    if (!take_bias(m, found) && m.same_type(skip, sum)) {
+      std::swap(found.x, found.skip);
+      if (!take_bias(m, found)) std::swap(found.x, found.skip);
+    }
+    m.keep(found);
+    return true;
+  }
+  return false;
+}
+
+bool to_skip_norm(const Match& m, Rewriter& w) {
+  const Skip& found = m.kept<Skip>();
+  const Node& norm = m.node(m.root());
+  const bool centred = norm.is("LayerNormalization");
+  std::vector<ValueId> inputs{found.x, found.skip, norm.inputs[1]};
+  if (centred) inputs.push_back(m.operand(m.root(), 2));
+  inputs.push_back(found.bias);
+  while (!inputs.back()) inputs.pop_back();
+  const auto results = w.many(centred ? "com.microsoft::SkipLayerNormalization" : "com.microsoft::SkipSimplifiedLayerNormalization", inputs,
+                              found.kept ? 4 : 1, {{"epsilon", norm.attributes.number("epsilon", 1e-5f)}});
+  w.replace(m.result(m.root()), results[0]);
+  if (found.kept && results[0]) w.replace(norm.inputs[0], results[3]);
+  return true;
+}
+
+/// A row of factors behind a norm whose scales are all 1; what else the norm gives stays.
+bool scaled_norm(Match& m) {
+  for (size_t k : {0, 1}) {
+    const ValueId y = m.operand(m.root(), k), scale = m.operand(m.root(), 1 - k);
+    const NodeId norm = m.producer(y);
+    if (!norm || !m.node(norm).is("com.microsoft", "SkipSimplifiedLayerNormalization") || m.result(norm) != y) continue;
+    if (!m.is_number(m.operand(norm, 2), 1) || !is_row(m, scale, y) || m.use_count(y) != 1) continue;
+    m.take(norm);
+    m.other_roots.push_back(norm);
+    m.keep(std::pair(norm, scale));
+    return true;
+  }
+  return false;
+}
+
+bool to_scaled_norm(const Match& m, Rewriter& w) {
+  const auto& [id, scale] = m.kept<std::pair<NodeId, ValueId>>();
+  std::vector<ValueId> inputs = m.node(id).inputs;
+  inputs[2] = scale;
+  const auto results = w.again(id, inputs);
+  w.replace(m.result(m.root()), results[0]);
+  if (results.size() > 3 && m.node(id).outputs[3]) w.replace(m.node(id).outputs[3], results[3]);
+  return true;
+}
+
+}  // namespace
+
+RULES(onnxruntime_norm) {
+    .sets = "onnxruntime",
+    .rules =
+        {
+            {.name = "ort_simplified_layer_norm",
+             .docs = "RMSNormalization by the name under which ONNX Runtime has it for models of every opset",
+             .equation = "RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1) => SimplifiedLayerNormalization(?x, ?s, axis=?a,"
+                         " epsilon=?e) where dtype(?x) == f32, rank(?s) == 1",
+             .benefit = 2,
+             .seeds = "SimplifiedLayerNormalization"},
+            {.name = "ort_simplified_layer_norm_scale",
+             .docs = "the scale behind a norm whose scales are 1",
+             .equation = "Mul(SimplifiedLayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?s)"
+                         " => SimplifiedLayerNormalization(?x, ?s, axis=-1, epsilon=?e) where suffix(?s, ?x), same_dtype(?x, ?s)",
+             .numerics = Numerics::reassociating,
+             .benefit = 6,
+             .seeds = "SimplifiedLayerNormalizationMul"},
+            {.name = "ort_skip_simplified_scale",
+             .docs = "the same behind the norm of a sum",
+             .roots = "Mul",
+             .match = scaled_norm,
+             .rewrite = to_scaled_norm,
+             .numerics = Numerics::reassociating,
+             .benefit = 6,
+             .seeds = "SkipSimplifiedLayerNormalizationMul"},
+            {.name = "ort_skip_layer_norm",
+             .docs = "the sum before a LayerNormalization, with a row that is added to one of its parts",
+             .roots = "LayerNormalization",
+             .match = skip_norm,
+             .rewrite = to_skip_norm,
+             .numerics = Numerics::reassociating,
+             .benefit = 4,
+             .seeds = "SkipLayerNormalization"},
+            {.name = "ort_skip_simplified_layer_norm",
+             .docs = "the same before a norm without a mean",
+             .roots = "RMSNormalization SimplifiedLayerNormalization",
+             .match = skip_norm,
+             .rewrite = to_skip_norm,
+             .numerics = Numerics::reassociating,
+             .benefit = 4,
+             .seeds = "SkipSimplifiedLayerNormalization"},
+        },
+};
+
+}  // namespace tenon::rules::onnxruntime_norm
