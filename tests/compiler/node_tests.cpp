@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests that ONNX's package brings: import, compile, run, compare. The folder comes from tools/models/make_node_tests.py. Each test runs in
-// a child process, so that a crash or an endless loop counts as one failure and the others go on.
+// The tests that ONNX's package brings: import, compile, run, compare. The folder comes from tools/models/make_node_tests.py. Each test
+// runs in a child process, so that a crash or an endless loop counts as one failure and the others go on.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of the ops' samples in which every dimension of every input is a symbol of its own, run at sizes that agree and at
 // sizes that do not: the results of the reference, or an error where it has one; never a read outside (the ASan build tells).
-// Which ones: seeds.h. TENON_DUMP=DIR writes each model with its inputs and what came of them, for tools/models/compare_sizes.py, which asks ONNX
-// Runtime.
+// Which ones: seeds.h. TENON_DUMP=DIR writes each model with its inputs and what came of them, for tools/models/compare_sizes.py, which
+// asks ONNX Runtime.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as PyTorch's exporters write them (tools/models/make_models.py), without their weights (tools/models/strip_weights.py): imported, compiled,
-// run, and compared with the evaluation by reference in fp64 of the graph as it was imported.
+// Graphs as PyTorch's exporters write them (tools/models/make_models.py), without their weights (tools/models/strip_weights.py): imported,
+// compiled, run, and compared with the evaluation by reference in fp64 of the graph as it was imported.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -10,8 +10,9 @@
 
 namespace tenon::tests {
 
-/// Writes `folder`/weights.bin for a model that tools/models/strip_weights.py made: seeded numbers under which a mistake shows (unit gain for
-/// matrices and kernels, scales of norms around 1). Errors: those of the ONNX parser; write_failed; not_supported for other types than f32.
+/// Writes `folder`/weights.bin for a model that tools/models/strip_weights.py made: seeded numbers under which a mistake shows (unit gain
+/// for matrices and kernels, scales of norms around 1). Errors: those of the ONNX parser; write_failed; not_supported for other types than
+/// f32.
 Result<void> write_weights(const std::filesystem::path& model, const std::filesystem::path& folder);
 
 /// Inputs of the graph. round 0 and 1 differ in every dynamic size and in where the masks are off: at the end of each row, or (1) behind
