@@ -94,18 +94,15 @@ double best_gflops(runtime::KernelFunction f, const runtime::KernelArgs& args, d
 }  // namespace
 
 int main() {
-  const Target host = *Target::host();
   struct Case {
-    Target::Isa isa;
+    std::string_view target;
     int rows, vectors;
   };
-  const Case cases[] = {{Target::Isa::avx512, 14, 2}, {Target::Isa::avx512, 13, 2}, {Target::Isa::avx512, 12, 2},
-                        {Target::Isa::avx512, 10, 2}, {Target::Isa::avx512, 8, 3},  {Target::Isa::avx512, 9, 3},
-                        {Target::Isa::avx512, 6, 4},  {Target::Isa::avx512, 7, 4},  {Target::Isa::avx512, 5, 4},
-                        {Target::Isa::avx512, 4, 4},  {Target::Isa::avx512, 4, 6},  {Target::Isa::avx512, 2, 8},
-                        {Target::Isa::avx512, 1, 8},  {Target::Isa::avx512, 1, 4},  {Target::Isa::avx512, 24, 1},
-                        {Target::Isa::avx2, 6, 2},    {Target::Isa::avx2, 4, 3},    {Target::Isa::avx2, 5, 2},
-                        {Target::Isa::avx2, 4, 2},    {Target::Isa::avx2, 2, 4},    {Target::Isa::avx2, 1, 8}};
+  const Case cases[] = {{"x86_avx512", 14, 2}, {"x86_avx512", 13, 2}, {"x86_avx512", 12, 2}, {"x86_avx512", 10, 2}, {"x86_avx512", 8, 3},
+                        {"x86_avx512", 9, 3},  {"x86_avx512", 6, 4},  {"x86_avx512", 7, 4},  {"x86_avx512", 5, 4},  {"x86_avx512", 4, 4},
+                        {"x86_avx512", 4, 6},  {"x86_avx512", 2, 8},  {"x86_avx512", 1, 8},  {"x86_avx512", 1, 4},  {"x86_avx512", 24, 1},
+                        {"x86_avx2", 6, 2},    {"x86_avx2", 4, 3},    {"x86_avx2", 5, 2},    {"x86_avx2", 4, 2},    {"x86_avx2", 2, 4},
+                        {"x86_avx2", 1, 8}};
   constexpr int64_t kDepth = 768;
   std::vector<float> a(64 * (kDepth + 16), 0.5f), w(kDepth * 256 + 8192, 0.25f), out(4096);
   auto aligned = [](std::vector<float>& v) {
@@ -115,8 +112,8 @@ int main() {
   void* peak_buffers[] = {aligned(out)};
   const int64_t sizes[] = {kDepth, kDepth + 16};
   for (const Case& c : cases) {
-    if (c.isa == Target::Isa::avx512 && host.isa != Target::Isa::avx512) continue;
-    const Target target{c.isa};
+    const Target& target = **target_named(c.target);
+    if (!cpu_features().has_all(target.needs)) continue;
     const Loaded roof = load(peak(target.lanes()), target);
     for (const bool k_major : {false, true}) {
       const Loaded l = load(tile(c.rows, c.vectors, target.lanes(), kDepth, k_major, 0), target);
@@ -127,14 +124,12 @@ int main() {
         top = std::max(top, best_gflops(roof.entry(), peak_args, 2.0 * 12 * target.lanes(), 100000));
         best = std::max(best, best_gflops(l.entry(), args, flops, std::max<int64_t>(1, static_cast<int64_t>(4e7 / flops))));
       }
-      std::printf("%-7s %2dx%d %-9s %6.1f GF/s of %6.1f = %5.1f %%  emit %.2f ms, %zu bytes\n",
-                  c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors, k_major ? "k-major" : "row-major", best, top,
-                  100 * best / top, l.emit_ms, l.code.bytes.size());
+      std::printf("%-7s %2dx%d %-9s %6.1f GF/s of %6.1f = %5.1f %%  emit %.2f ms, %zu bytes\n", target.title.data(), c.rows, c.vectors,
+                  k_major ? "k-major" : "row-major", best, top, 100 * best / top, l.emit_ms, l.code.bytes.size());
       std::fflush(stdout);
       if (const char* folder = std::getenv("TENON_DUMP")) {
         char name[256];
-        std::snprintf(name, sizeof name, "%s/%s_%dx%d_%d.bin", folder, c.isa == Target::Isa::avx2 ? "avx2" : "avx512", c.rows, c.vectors,
-                      k_major);
+        std::snprintf(name, sizeof name, "%s/%s_%dx%d_%d.bin", folder, target.name.data(), c.rows, c.vectors, k_major);
         if (std::FILE* f = std::fopen(name, "wb")) {
           std::fwrite(l.code.bytes.data(), 1, l.code.bytes.size(), f);
           std::fclose(f);

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace tenon::inline base {
 
-/// Instruction sets that both the CPU has and the system saves the registers of. Nothing else decides what code runs.
-struct CpuFeatures {
-  bool avx2 = false, fma = false, f16c = false, bmi2 = false;
-  bool avx512f = false, avx512bw = false, avx512vl = false, avx512dq = false, avx512cd = false;
-  bool avx512_bf16 = false, avx512_vnni = false;
-
-  /// What the AVX2 target needs.
-  bool runs_avx2() const { return avx2 && fma && f16c && bmi2; }
-  /// What the AVX-512 target needs.
-  bool runs_avx512() const { return runs_avx2() && avx512f && avx512bw && avx512vl && avx512dq && avx512cd; }
-  /// Those that the targets ask for: "AVX2, FMA", or "neither AVX2 nor AVX-512".
+/// Instruction sets that both the CPU has and the system saves the registers of, by the names that Linux gives them ("avx2", "avx512f",
+/// "amx_bf16", ...). Nothing else decides what code runs.
+class CpuFeatures {
+ public:
+  CpuFeatures() = default;
+  CpuFeatures(std::initializer_list<std::string_view> names);
+  /// false too for a name that this version does not know.
+  bool has(std::string_view name) const;
+  /// Names separated by blanks.
+  bool has_all(std::string_view names) const;
+  /// Asserts that the name is known.
+  void set(std::string_view name, bool there = true);
+  /// "avx2, fma", or "none that generated code uses".
   std::string text() const;
+
+ private:
+  uint32_t bits_ = 0;
 };
 
 /// Asks cpuid and xgetbv, once.

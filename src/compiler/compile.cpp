@@ -56,12 +56,22 @@ void fill_report(Compiled& c) {
   r.opaque.assign(counts.begin(), counts.end());
 }
 
+Result<void> check_input_types(const ir::Graph& graph) {
+  for (const ir::ValueId id : graph.inputs())
+    if (const ir::Value& v = graph.value(id); v.type.dtype == DType::none)
+      return fail(Code::bad_graph, "input '" + v.name + "'", "the input has no element type")
+          .expected("a type: f32, i64, ...")
+          .found(v.type.text());
+  return {};
+}
+
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
+  TRY(check_input_types(*graph));
   Compiled out;
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();
-  const codegen::Target target = options.target ? *options.target : TRY(codegen::Target::host());
+  const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
   clock.begin("rewrite");
   passes::Options rewriting;
   rewriting.verify = options.verify;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/save.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +11,6 @@
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
-#include "runtime/load.h"
 
 namespace tenon::compiler {
 
@@ -52,19 +53,13 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-runtime::CodeTarget tag_of(const codegen::Target& target) {
-  switch (target.isa) {
-    case codegen::Target::Isa::avx2: return runtime::CodeTarget::x86_avx2;
-    case codegen::Target::Isa::avx512: return runtime::CodeTarget::x86_avx512;
-  }
-  TENON_ASSERT(!"an ISA");
-}
-
 /// Everything that a run needs, with the code for the CPUs that it was compiled for.
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
-  const auto tag = static_cast<uint32_t>(tag_of(c.code.target));
+  const codegen::Target& target = *c.code.target;
+  const uint32_t tag = target.tag;
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
   writer.add(SectionType::program, runtime::encode(c.built.program));
+  writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs), {.required = false, .tag = tag});
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
   writer.add_streamed(SectionType::weights, c.built.program.weight_bytes + runtime::kSlack,

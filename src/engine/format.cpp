@@ -14,6 +14,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::code: return "code";
     case SectionType::provenance: return "provenance";
     case SectionType::constants_index: return "constants index";
+    case SectionType::target: return "target";
   }
   return "unknown";
 }

@@ -19,6 +19,7 @@ enum class SectionType : uint32_t {
   code = 7,  ///< `tag`: the instruction set
   provenance = 8,
   constants_index = 9,
+  target = 10,  ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
 };
 std::string_view name_of(SectionType type);
 

@@ -155,6 +155,11 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
 
 Result<ir::Type> TypeReader::input_type(const OnnxValueInfo& info) {
   ir::Type out = TRY(type(info.type, info.name));
+  if (out.dtype == DType::none)
+    return fail(Code::bad_graph, fmt::format("input '{}'", info.name), "the input has no element type")
+        .expected("a type: float, int64, ...")
+        .found(out.text())
+        .advice("declare the type of each input; onnx.checker.check_model names those that lack it");
   auto at = requests_.find(info.name);
   if (at == requests_.end()) return out;
   const auto& dims = at->second.dims;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/load.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "engine/reader.h"
@@ -14,19 +17,36 @@ using engine::SectionType;
 
 std::string_view text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// The code section that this CPU runs; the widest one where there are several.
-Result<CodeTarget> choose_code(const engine::Reader& reader, const CpuFeatures& cpu, const std::string& place) {
-  const bool avx2 = reader.find(SectionType::code, static_cast<uint32_t>(CodeTarget::x86_avx2)).has_value();
-  const bool avx512 = reader.find(SectionType::code, static_cast<uint32_t>(CodeTarget::x86_avx512)).has_value();
-  if (!avx2 && !avx512)
+/// Engines of version 0.1.0 do not say what their code needs.
+CodeTarget first_target(uint32_t tag) {
+  if (tag == 1) return {tag, "AVX2", "avx2 fma f16c bmi2"};
+  if (tag == 2) return {tag, "AVX-512", "avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512cd"};
+  return {tag, fmt::format("target {}", tag), "what a newer version of Tenon knows"};
+}
+
+CodeTarget target_of(const engine::Reader& reader, uint32_t tag) {
+  const auto said = reader.find(SectionType::target, tag);
+  if (!said) return first_target(tag);
+  const std::string_view line = text(*said);
+  const size_t end = std::min(line.find('\n'), line.size());
+  return {tag, std::string(line.substr(0, end)), std::string(line.substr(std::min(end + 1, line.size())))};
+}
+
+/// The code that this CPU runs; that which needs most where there are several.
+Result<uint32_t> choose_code(const engine::Reader& reader, const CpuFeatures& cpu, const std::string& place) {
+  const std::vector<CodeTarget> targets = code_targets(reader);
+  if (targets.empty())
     return fail(Code::not_supported, place, "this engine holds no native code (it was built with --portable)")
         .expected("a code section")
-        .found("none that this version knows")
+        .found("none")
         .advice("load it with the full library, which compiles it on load");
-  if (avx512 && cpu.runs_avx512()) return CodeTarget::x86_avx512;
-  if (avx2 && cpu.runs_avx2()) return CodeTarget::x86_avx2;
+  const auto needs_less = [](const CodeTarget& a, const CodeTarget& b) { return a.needs.size() < b.needs.size(); };
+  const CodeTarget* best = nullptr;
+  for (const CodeTarget& t : targets)
+    if (cpu.has_all(t.needs) && (!best || needs_less(*best, t))) best = &t;
+  if (best) return best->tag;
   return fail(Code::wrong_target, place, "this CPU cannot run the engine's code")
-      .expected(avx2 ? "AVX2, FMA, F16C, BMI2" : "AVX2, FMA, F16C, BMI2, AVX-512 (F, BW, VL, DQ, CD)")
+      .expected(std::ranges::min_element(targets, needs_less)->needs)
       .found(cpu.text())
       .advice("build the engine on this machine, or with --portable");
 }
@@ -43,17 +63,24 @@ Result<std::vector<uint64_t>> entries_of(std::span<const std::byte> bytes, const
 
 }  // namespace
 
+std::vector<CodeTarget> code_targets(const engine::Reader& reader) {
+  std::vector<CodeTarget> out;
+  for (const engine::Section& s : reader.sections())
+    if (s.type == SectionType::code) out.push_back(target_of(reader, s.tag));
+  return out;
+}
+
 Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, const LoadOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const std::string place = path.string();
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, place));
   if (options.verify) TRY(reader.verify_all());
-  const CodeTarget target = TRY(choose_code(reader, options.cpu, place));
+  const uint32_t target = TRY(choose_code(reader, options.cpu, place));
   EngineParts parts;
   parts.program = TRY(decode(text(TRY(reader.require(SectionType::program)))));
-  const auto code = TRY(reader.require(SectionType::code, static_cast<uint32_t>(target)));
+  const auto code = TRY(reader.require(SectionType::code, target));
   parts.code.assign(code.begin(), code.end());
-  parts.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, static_cast<uint32_t>(target))), place));
+  parts.entries = TRY(entries_of(TRY(reader.require(SectionType::kernels, target)), place));
   parts.weights = TRY(reader.require(SectionType::weights));
   parts.keeper = file;
   parts.manifest = text(TRY(reader.require(SectionType::manifest)));

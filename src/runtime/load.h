@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/cpu.h"
+#include "engine/reader.h"
 #include "runtime/engine.h"
 
 namespace tenon::runtime {
@@ -19,7 +20,13 @@ struct LoadOptions {
 /// graph, which needs the full library).
 Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// Bits of the instruction sets that an engine's code may need; the tag of a code section. Numbers are for ever.
-enum class CodeTarget : uint32_t { x86_avx2 = 1, x86_avx512 = 2 };
+/// What the code of one tag is for.
+struct CodeTarget {
+  uint32_t tag = 0;
+  std::string title;  ///< "AVX-512"
+  std::string needs;  ///< names of CpuFeatures separated by blanks
+};
+/// Those that the engine holds code for, in the order of the file.
+std::vector<CodeTarget> code_targets(const engine::Reader& reader);
 
 }  // namespace tenon::runtime

@@ -50,6 +50,12 @@ class Files(unittest.TestCase):
     )
 
 
+class Inputs(unittest.TestCase):
+    test_that_have_no_type = table(
+        Case("an undefined one", built(relu([o.value_info("x", [2], 0)])), 1, "bad_graph", "input 'x'", ["no element type"]),
+    )
+
+
 class Sizes(unittest.TestCase):
     test_that_cannot_be = table(
         Case("a negative size", built(weight([-4], F32_12)), 1, "size_overflow", "tensor 'w'"),

@@ -27,7 +27,9 @@ class InspectEngine(unittest.TestCase):
     def test_tells_sections_ports_kernels_and_memory(self):
         told = json.loads(tenon("inspect", self.engine, "--json").stdout)
         self.assertEqual(told["bytes"], self.engine.stat().st_size)
-        self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "kernels", "code", "weights"})
+        self.assertEqual(
+            {s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "target", "kernels", "code", "weights"}
+        )
         self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
         self.assertEqual([p["name"] for p in told["outputs"]], ["y"])
         self.assertEqual(len(told["kernels"]), self.built["kernels"])
@@ -46,6 +48,15 @@ class InspectEngine(unittest.TestCase):
         told = json.loads(tenon("inspect", self.portable, "--json").stdout)
         self.assertEqual({s["name"] for s in told["sections"]}, {"manifest", "graph text", "constants index", "weights"})
         self.assertTrue(told["manifest"]["portable"])
+
+    def test_tells_whose_code_it_is(self):
+        other = self.folder / "avx2.tenon"
+        self.assertEqual(tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--target", "x86_avx2").returncode, 0)
+        sections = {s["name"]: s["target"] for s in json.loads(tenon("inspect", other, "--json").stdout)["sections"]}
+        self.assertEqual((sections["code"], sections["target"]), ("AVX2", "AVX2"))
+        refused = tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--target", "z80")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("x86_avx2, x86_avx512", refused.stderr)
 
     def test_text_shows_steps_and_graph(self):
         text = tenon("inspect", self.engine, "--text").stdout

@@ -29,7 +29,7 @@ void runs(std::string_view text) {
     options.fuse = fuse;
     options.channels_last = layouts;
     options.verify = true;
-    const auto planned = planned_graph(**graph, options, Target{});
+    const auto planned = planned_graph(**graph, options, **target_named("x86_avx2"));
     ASSERT_TRUE(planned) << planned.error().text();
     const auto got = run(*planned, inputs);
     ASSERT_TRUE(got) << got.error().text();

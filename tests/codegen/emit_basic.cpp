@@ -25,27 +25,27 @@ TEST(Emit, MapWithMaskedTail) {
     for (int i = 0; i < 37; ++i) x[i] = i, y[i] = 0.5f * i;
     void* buffers[] = {x.data(), y.data(), out.data()};
     code.run(0, k, buffers, {}, 0, 37);
-    for (int i = 0; i < 37; ++i) EXPECT_EQ(out[i], 2.5f * i) << name_of(target) << " " << i;
+    for (int i = 0; i < 37; ++i) EXPECT_EQ(out[i], 2.5f * i) << target.name << " " << i;
     EXPECT_EQ(out[37], -1.0f);
   }
 }
 
 TEST(Emit, TargetsAreChosenByWhatTheCpuHas) {
   CpuFeatures cpu;
-  const auto none = Target::of(cpu);
+  const auto none = target_for(cpu);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code(), Code::wrong_target);
-  EXPECT_EQ(none.error()->expected, "AVX2, FMA, F16C and BMI2");
-  EXPECT_EQ(none.error()->found, "neither AVX2 nor AVX-512");
+  EXPECT_EQ(none.error()->expected, "avx2 fma f16c bmi2");
+  EXPECT_EQ(none.error()->found, "none that generated code uses");
   EXPECT_FALSE(none.error()->advice.empty());
-  cpu.avx2 = cpu.fma = cpu.f16c = true;
-  EXPECT_EQ(Target::of(cpu).error()->found, "AVX2, FMA, F16C") << "BMI2 is used too";
-  cpu.bmi2 = true;
-  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx2);
-  cpu.avx512f = cpu.avx512bw = cpu.avx512vl = cpu.avx512dq = true;
-  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx2) << "CD is used too";
-  cpu.avx512cd = true;
-  EXPECT_EQ(Target::of(cpu)->isa, Target::Isa::avx512);
+  cpu = {"avx2", "fma", "f16c"};
+  EXPECT_EQ(target_for(cpu).error()->found, "avx2, fma, f16c") << "BMI2 is used too";
+  cpu.set("bmi2");
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx2");
+  for (const char* name : {"avx512f", "avx512bw", "avx512vl", "avx512dq"}) cpu.set(name);
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx2") << "CD is used too";
+  cpu.set("avx512cd");
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx512");
 }
 
 TEST(Emit, BytesDoNotDependOnThreads) {
@@ -63,7 +63,7 @@ TEST(Emit, BytesDoNotDependOnThreads) {
 TEST(Emit, BadTileIrIsRefused) {
   TileKernel k = axpy(8);
   k.body.back().args[0] = 1000;
-  const auto code = emit(std::span(&k, 1), Target{Target::Isa::avx2});
+  const auto code = emit(std::span(&k, 1), **target_named("x86_avx2"));
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().code(), Code::internal);
 }

@@ -79,9 +79,9 @@ TEST(EmitContract, OperandTypesWiden) {
 }
 
 TEST(EmitContract, TilesFitTheRegisters) {
-  for (Target::Isa isa : {Target::Isa::avx2, Target::Isa::avx512}) {
-    const Target target{isa};
-    for (Tile t : {contract_tile(target), attention_tile(target)}) EXPECT_LE(t.rows * t.vectors + t.vectors + 1, target.registers());
+  for (const Target* each : all_targets()) {
+    const Target& target = *each;
+    for (Tile t : {contract_tile(target), attention_tile(target)}) EXPECT_LE(t.rows * t.vectors + t.vectors + 1, target.registers);
   }
 }
 

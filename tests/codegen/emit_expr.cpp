@@ -137,13 +137,13 @@ TEST(EmitExpr, FunctionsThatAKernelHasOftenAreSubroutines) {
           }
           expect_same(repeated(op, d, lanes, 9), target, data, {}, 0, 64, d == DType::f16 ? 8 : 40);
         }
-  const Target target{};
+  const Target& target = **target_named("x86_avx2");
   const auto bytes = [&](int times) { return emitted(repeated(ExprOp::sin, DType::f32, target.lanes(), times), target).bytes.size(); };
   EXPECT_LE(bytes(64), bytes(4));  // 64 calls, and one copy
 }
 
 size_t bytes_of_program(const TileKernel& kernel, size_t times) {
-  const auto code = emit(std::vector<TileKernel>(times, kernel), Target{});
+  const auto code = emit(std::vector<TileKernel>(times, kernel), **target_named("x86_avx2"));
   EXPECT_TRUE(code) << code.error().text();
   return code ? code->bytes.size() : 0;
 }
@@ -167,7 +167,7 @@ TEST(EmitExpr, AProgramOfManyFunctionsCallsThem) {
     copied.run(0, kernel, std::vector<void*>{x.data(), y.data(), by_copy.data()}, {}, 0, 64);
     for (size_t k : {0, 101, 199}) {
       called.run(k, kernel, std::vector<void*>{x.data(), y.data(), by_call.data()}, {}, 0, 64);
-      EXPECT_EQ(std::memcmp(by_copy.data(), by_call.data(), 64 * sizeof(float)), 0) << name_of(target) << " " << k;
+      EXPECT_EQ(std::memcmp(by_copy.data(), by_call.data(), 64 * sizeof(float)), 0) << target.name << " " << k;
     }
   }
 }

@@ -131,8 +131,8 @@ void check(ExprOp op, DType d, const Target& target, double limit) {
     if (u > worst) worst = u, at = x[i], at_y = y[i];
   }
   if (std::getenv("TENON_SHOW_ULP"))
-    std::printf("%s %s %s %.3f at %a %a\n", name_of(target), std::string(tenon::name_of(d)).c_str(), k.name.c_str(), worst, at, at_y);
-  EXPECT_LE(worst, limit) << name_of(target) << " " << k.name << " at " << at << ", " << at_y;
+    std::printf("%s %s %s %.3f at %a %a\n", target.name.data(), std::string(tenon::name_of(d)).c_str(), k.name.c_str(), worst, at, at_y);
+  EXPECT_LE(worst, limit) << target.name << " " << k.name << " at " << at << ", " << at_y;
 }
 
 TEST(EmitMath, FunctionsStayWithinTheirBound) {

@@ -53,7 +53,7 @@ void expect_same(const TileKernel& kernel, const Target& target, const std::vect
     for (int64_t i = 0; i < data[b].count; ++i) {
       const Scalar w = wanted[b].get(i), g = got[b].get(i);
       ASSERT_TRUE(close(data[b].dtype, w, g, ulps))
-          << name_of(target) << " " << kernel.name << ": buffer " << b << " " << tenon::name_of(data[b].dtype) << "[" << i << "] wanted "
+          << target.name << " " << kernel.name << ": buffer " << b << " " << tenon::name_of(data[b].dtype) << "[" << i << "] wanted "
           << w.number << " / " << w.integer << ", got " << g.number << " / " << g.integer << "\n"
           << (data[b].count < 600 ? text_of(kernel).substr(0, 4000) : "");
     }

@@ -40,17 +40,13 @@ class Loaded {
   std::vector<CodeEntry> entries_;
 };
 
-/// The instruction sets that this machine runs.
+/// Those that this machine runs.
 inline std::vector<Target> targets() {
   std::vector<Target> out;
-  const auto host = Target::host();
-  if (!host) return out;
-  out.push_back({Target::Isa::avx2});
-  if (host->isa == Target::Isa::avx512) out.push_back(*host);
+  for (const Target* target : all_targets())
+    if (cpu_features().has_all(target->needs)) out.push_back(*target);
   return out;
 }
-
-inline const char* name_of(const Target& t) { return t.isa == Target::Isa::avx2 ? "avx2" : "avx512"; }
 
 /// Emits one kernel; a failure is reported to the running test.
 inline MachineCode emitted(const TileKernel& kernel, const Target& target) {

@@ -32,7 +32,7 @@ class EngineFile : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path saved(const std::string& name, int opt, std::optional<codegen::Target> target = {}) {
+  std::filesystem::path saved(const std::string& name, int opt, const codegen::Target* target = nullptr) {
     auto graph = ir::parse(kText, ops::table());
     EXPECT_TRUE(graph) << graph.error().text();
     CompileOptions options;
@@ -67,10 +67,10 @@ TEST_F(EngineFile, HasTheSameBytesTwice) {
 /// Whatever CPU the compiler runs on.
 TEST_F(EngineFile, SaysWhichCpusItWasCompiledFor) {
   CpuFeatures older = cpu_features();
-  older.avx512f = false;
-  const auto avx2 = saved("avx2.engine", 3, codegen::Target{codegen::Target::Isa::avx2});
+  older.set("avx512f", false);
+  const auto avx2 = saved("avx2.engine", 3, *codegen::target_named("x86_avx2"));
   EXPECT_TRUE(runtime::load_engine(avx2, {.opaque = &backends::reference::device(), .cpu = older}));
-  const auto avx512 = saved("avx512.engine", 3, codegen::Target{codegen::Target::Isa::avx512});
+  const auto avx512 = saved("avx512.engine", 3, *codegen::target_named("x86_avx512"));
   const auto refused = runtime::load_engine(avx512, {.opaque = &backends::reference::device(), .cpu = older});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::wrong_target);

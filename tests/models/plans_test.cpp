@@ -21,7 +21,7 @@ void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::str
   options.verify = true;
   auto plan = codegen::plan(graph, options);
   ASSERT_TRUE(plan) << plan.error().text();
-  const auto lowered = backends::cpu::lower(graph, *plan, codegen::Target{});
+  const auto lowered = backends::cpu::lower(graph, *plan, **codegen::target_named("x86_avx2"));
   ASSERT_TRUE(lowered) << lowered.error().text();
   ASSERT_TRUE(codegen::verify(*plan)) << codegen::verify(*plan).error().text();  // lowering adds arrays
   codegen::PlanReport report = codegen::examine(*plan, &graph);

@@ -23,8 +23,6 @@ namespace {
 
 using codegen::Target;
 
-constexpr std::pair<Target::Isa, const char*> kIsas[] = {{Target::Isa::avx2, "avx2"}, {Target::Isa::avx512, "avx512"}};
-
 void add_steps(const runtime::Program& program, const std::string& indent, std::string& out) {
   out += fmt::format("{}{} size lines, {} at the door, {} buffers\n", indent, program.sizes.size(), program.door_lines,
                      program.buffers.size());
@@ -36,7 +34,7 @@ void add_steps(const runtime::Program& program, const std::string& indent, std::
   for (const runtime::Program& body : program.bodies) add_steps(body, indent + "  ", out);
 }
 
-Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, Target target) {
+Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Target& target) {
   passes::Options rewriting;
   rewriting.level = opt;
   TRY(passes::optimise(*graph, rewriting));
@@ -58,9 +56,10 @@ Result<void> replay(const std::filesystem::path& model, const std::filesystem::p
   options.external_data_dir = folder;
   const auto imported = TRY(import::import_onnx(model, options));
   for (int opt : {0, 3})
-    for (const auto& [isa, name] : kIsas) {
-      const std::string text = TRY(text_of(imported.graph->clone(), opt, Target{isa}));
-      const auto file = folder / fmt::format("{}.opt{}.{}.txt", model.stem().string(), opt, name);
+    for (const Target* target : codegen::all_targets()) {
+      const std::string text = TRY(text_of(imported.graph->clone(), opt, *target));
+      const auto file =
+          folder / fmt::format("{}.opt{}.{}.txt", model.stem().string(), opt, target->name.substr(target->name.find('_') + 1));
       TRY(files::write_file(file, text));
     }
   return {};

@@ -34,9 +34,10 @@ Json manifest_of(std::string_view text) {
   return out.is_discarded() ? Json() : out;
 }
 
-std::string tag_name(const Section& s) {
-  if (s.type != SectionType::code && s.type != SectionType::kernels) return "";
-  return s.tag == static_cast<uint32_t>(runtime::CodeTarget::x86_avx512) ? "AVX-512" : "AVX2";
+std::string title_of(const engine::Reader& reader, uint32_t tag) {
+  for (const runtime::CodeTarget& t : runtime::code_targets(reader))
+    if (tag != 0 && t.tag == tag) return t.title;
+  return "";
 }
 
 void show_sections(const engine::Reader& reader, Console& console, Json& out) {
@@ -44,9 +45,9 @@ void show_sections(const engine::Reader& reader, Console& console, Json& out) {
   out["sections"] = Json::array();
   for (const Section& s : reader.sections()) {
     const std::string name(engine::name_of(s.type));
-    rows.push_back({name, std::to_string(s.offset), std::to_string(s.bytes.size()), tag_name(s)});
+    rows.push_back({name, std::to_string(s.offset), std::to_string(s.bytes.size()), title_of(reader, s.tag)});
     out["sections"].push_back(
-        {{"name", name}, {"offset", s.offset}, {"bytes", s.bytes.size()}, {"target", tag_name(s)}, {"required", s.required}});
+        {{"name", name}, {"offset", s.offset}, {"bytes", s.bytes.size()}, {"target", title_of(reader, s.tag)}, {"required", s.required}});
   }
   console.table(rows);
 }

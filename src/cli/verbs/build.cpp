@@ -25,7 +25,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   std::string output;
-  std::string svg, html, dump_plan;
+  std::string svg, html, dump_plan, target;
   bool portable = false;
 };
 
@@ -88,6 +88,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   auto options = o.engine.compile_options(console);
   options.portable = o.portable;
+  if (!o.target.empty()) options.target = TRY(codegen::target_named(o.target));
   PlanDump dump(o.dump_plan);
   if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
   auto compiled = TRY(compiler::compile(std::move(imported.graph), options));
@@ -140,7 +141,8 @@ VERB(build) {
     .examples =
         "  tenon build model.onnx\n"
         "  tenon build model.onnx -o model.tenon --shape ids=1x128\n"
-        "  tenon build model.onnx --external-data weights/ --opt 2\n",
+        "  tenon build model.onnx --external-data weights/ --opt 2\n"
+        "  tenon build model.onnx --target x86_avx2\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
@@ -150,6 +152,7 @@ VERB(build) {
           ->type_name("DIR");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
+      app.add_option("--target", o->target, "whose code is generated: x86_avx2, x86_avx512 (default: this CPU's best)")->type_name("NAME");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
       return [o](Console& console) { return build_engine(*o, console); };
     },

@@ -29,7 +29,6 @@ namespace tenon::codegen {
 namespace machine {
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 /// What is compiled, cut into modules: kernels, and behind them the subroutines that they call.
 class Modules {
  public:
@@ -61,13 +60,6 @@ class Modules {
   Calls calls_;
 };
 
-/// What the ISA means, spelt out, and what Target::host() asks for: a named CPU only tunes, it adds no instruction.
-std::string features_of(const Target& target) {
-  std::string features = "+avx2,+fma,+f16c,+bmi2";
-  if (target.isa == Target::Isa::avx512) features += ",+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,-prefer-256-bit";
-  return features;
-}
-
 llvm::TargetOptions options() {
   llvm::TargetOptions o;
   o.AllowFPOpFusion = llvm::FPOpFusion::Strict;
@@ -88,10 +80,10 @@ class Compiler {
  public:
   explicit Compiler(const Target& target) : target_(target) {
     std::string error;
-    const llvm::Triple triple(kTriple);
+    const llvm::Triple triple(llvm::StringRef(target.triple));
     const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(triple, error);
     if (!registered) return;
-    machine_.reset(registered->createTargetMachine(triple, "x86-64", features_of(target), options(), llvm::Reloc::PIC_,
+    machine_.reset(registered->createTargetMachine(triple, "x86-64", llvm::StringRef(target.features), options(), llvm::Reloc::PIC_,
                                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
 
@@ -111,7 +103,7 @@ class Compiler {
  private:
   Result<std::string> compile(const Modules& modules, size_t number, Unit& unit) {
     if (!machine_) return fail(Code::internal, "emit", "LLVM has no X86 target");
-    unit.module.setTargetTriple(llvm::Triple(kTriple));
+    unit.module.setTargetTriple(llvm::Triple(llvm::StringRef(target_.triple)));
     unit.module.setDataLayout(machine_->createDataLayout());
     TRY(modules.fill(number, unit.module, target_));
     TRY(check(unit.module));
@@ -194,15 +186,6 @@ void on_threads(int64_t count, Work work) {
 }  // namespace
 }  // namespace machine
 
-Result<Target> Target::of(const CpuFeatures& cpu) {
-  if (cpu.runs_avx512()) return Target{Isa::avx512};
-  if (cpu.runs_avx2()) return Target{Isa::avx2};
-  return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code")
-      .expected("AVX2, FMA, F16C and BMI2")
-      .found(cpu.text())
-      .advice("compile and run on a newer CPU (Intel since 2013, AMD since 2015); a virtual machine may hide what its CPU has");
-}
-
 Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& target, int threads) {
   const machine::Modules modules(kernels);
   std::vector<std::optional<Result<std::string>>> made(modules.count());
@@ -222,7 +205,7 @@ Result<MachineCode> emit(std::span<const TileKernel> kernels, const Target& targ
   std::vector<std::string> symbols;
   for (size_t k = 0; k < kernels.size(); ++k) symbols.push_back(machine::Modules::symbol(k));
   machine::Flat flat = TRY(machine::flatten(objects, symbols));
-  MachineCode code{.target = target, .bytes = std::move(flat.bytes), .entries = {}};
+  MachineCode code{.target = &target, .bytes = std::move(flat.bytes), .entries = {}};
   for (size_t k = 0; k < kernels.size(); ++k) code.entries.push_back({kernels[k].name, flat.entries[k]});
   return code;
 }

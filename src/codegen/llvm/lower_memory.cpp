@@ -105,7 +105,7 @@ void Lower::store(const TileInstr& in) {
 
 /// Streaming stores fault where they are not aligned, so that is tested.
 void Lower::stream(V value, Value* at, int64_t bytes) {
-  if (bytes != 16 && bytes != 32 && (bytes != 64 || target_.isa != Target::Isa::avx512)) {
+  if (bytes < 16 || bytes > target_.register_bytes || !std::has_single_bit(static_cast<uint64_t>(bytes))) {
     b_.CreateAlignedStore(value.v, at, Align(1));
     return;
   }

@@ -19,7 +19,7 @@ V scale_by_factors(V y, V n) {
 /// AVX-512 has y * 2^floor(n) as one instruction, right to the denormals.
 V scale(const Target& target, V y, V n) {
   const int lanes = y.lanes();
-  if (target.isa != Target::Isa::avx512 || lanes < 8) return scale_by_factors(y, n);
+  if (!target.scales_powers || lanes < 8) return scale_by_factors(y, n);
   if (lanes > 16)
     return concat(scale(target, slice(y, 0, lanes / 2), slice(n, 0, lanes / 2)),
                   scale(target, slice(y, lanes / 2, lanes / 2), slice(n, lanes / 2, lanes / 2)));

@@ -14,9 +14,6 @@ namespace {
 constexpr int kMostCopies = 8;             ///< of a function in f32 that one kernel holds
 constexpr int kMostCopiesInProgram = 256;  ///< networks have fewer than 20: their layers share kernels
 
-/// The CPU whose scheduling model is used; chosen by ISA and not by host, so that an engine's bytes follow from its target alone.
-const char* tuning_of(const Target& target) { return target.isa == Target::Isa::avx512 ? "znver4" : "znver3"; }
-
 /// How many copies of a function in f32 the instruction is as long as; 0: no function.
 int weight_of(const TileInstr& in) {
   if (!subroutine_of(in)) return 0;
@@ -67,10 +64,10 @@ Calls calls_of(std::span<const TileKernel> kernels) {
 llvm::Function* new_function(llvm::Module& module, llvm::FunctionType* type, const std::string& symbol, const Target& target) {
   auto* f = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   f->addFnAttr(llvm::Attribute::NoUnwind);
-  const bool wide = target.isa == Target::Isa::avx512;
-  f->addFnAttr("prefer-vector-width", wide ? "512" : "256");
-  f->addFnAttr("min-legal-vector-width", wide ? "512" : "256");
-  f->addFnAttr("tune-cpu", tuning_of(target));
+  const std::string bits = std::to_string(target.register_bytes * 8);
+  f->addFnAttr("prefer-vector-width", bits);
+  f->addFnAttr("min-legal-vector-width", bits);
+  f->addFnAttr("tune-cpu", llvm::StringRef(target.tuning));
   return f;
 }
 

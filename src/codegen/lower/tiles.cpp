@@ -18,7 +18,7 @@ struct Tiles {
 constexpr Tiles kAvx512 = {.contract = {14, 2}, .attention = {8, 2}};
 constexpr Tiles kAvx2 = {.contract = {6, 2}, .attention = {4, 2}};
 
-const Tiles& tiles_of(const Target& target) { return target.isa == Target::Isa::avx512 ? kAvx512 : kAvx2; }
+const Tiles& tiles_of(const Target& target) { return target.registers >= 32 ? kAvx512 : kAvx2; }
 
 }  // namespace
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/target.h"
+
+#include <algorithm>
+
+namespace tenon::codegen {
+
+#define TENON_ENTRY(x) extern const Target target_##x;
+#include "tenon/targets_list.inc"
+#undef TENON_ENTRY
+
+std::span<const Target* const> all_targets() {
+#define TENON_ENTRY(x) &target_##x,
+  static constexpr const Target* kTargets[] = {
+#include "tenon/targets_list.inc"
+  };
+#undef TENON_ENTRY
+  return kTargets;
+}
+
+Result<const Target*> target_named(std::string_view name) {
+  std::string known;
+  for (const Target* t : all_targets()) {
+    if (t->name == name) return t;
+    known.append(known.empty() ? "" : ", ").append(t->name);
+  }
+  return fail(Code::bad_usage, std::string(name), "there is no such target")
+      .expected(known)
+      .advice("`tenon build` without --target takes this CPU's best");
+}
+
+Result<const Target*> target_for(const CpuFeatures& cpu) {
+  const Target* best = nullptr;
+  const Target* least = nullptr;
+  for (const Target* t : all_targets()) {
+    if (!least || t->needs.size() < least->needs.size()) least = t;
+    if (cpu.has_all(t->needs) && (!best || t->needs.size() > best->needs.size())) best = t;
+  }
+  if (best) return best;
+  return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code")
+      .expected(std::string(least->needs))
+      .found(cpu.text())
+      .advice("compile and run on a newer CPU (Intel since 2013, AMD since 2015); a virtual machine may hide what its CPU has");
+}
+
+}  // namespace tenon::codegen
