@@ -85,7 +85,8 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   planning.off = options.off;
   planning.verify = options.verify;
   planning.dump = options.dump_plan;
-  program::Lowered lowered = TRY(lower(*graph, planning, target));
+  program::Lowered lowered = TRY(lower(*graph, planning, target, options.tactics));
+  TRY(options.tactics.check_used());
   out.plan = lowered.plan;
   out.built = TRY(program::build(std::move(lowered)));
   clock.begin("generate");

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
+  codegen::TacticBook tactics;              ///< what it says holds in place of default tactics
   const codegen::Target* target = nullptr;  ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;

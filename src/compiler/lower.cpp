@@ -29,11 +29,12 @@ class Known {
 
 }  // namespace
 
-Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target) {
+Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target,
+                               const codegen::TacticBook& tactics) {
   program::Lowered out;
   out.graph = &graph;
   out.plan = TRY(codegen::plan(graph, options));
-  out.kernels = TRY(backends::cpu::lower(graph, out.plan, target));
+  out.kernels = TRY(backends::cpu::lower(graph, out.plan, target, tactics));
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : out.plan.groups)
     if (g.kind == codegen::GroupKind::control) controls.insert(g.node);
@@ -44,7 +45,7 @@ Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOption
     if (controls.contains(n)) {
       codegen::PlanOptions inside = options;
       inside.given = known.list();
-      for (const ir::Body& b : graph.node(n).bodies) out.bodies[n].push_back(TRY(lower(*b.graph, inside, target)));
+      for (const ir::Body& b : graph.node(n).bodies) out.bodies[n].push_back(TRY(lower(*b.graph, inside, target, tactics)));
     }
     for (ir::ValueId v : graph.node(n).outputs)
       if (v) known.add(graph.value(v).type);

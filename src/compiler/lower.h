@@ -7,6 +7,7 @@
 namespace tenon::compiler {
 
 /// Plans and lowers a graph and the bodies of its branches and loops. Errors: not_supported, naming the node.
-Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target);
+Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target,
+                               const codegen::TacticBook& tactics = {});
 
 }  // namespace tenon::compiler

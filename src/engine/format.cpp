@@ -15,6 +15,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::provenance: return "provenance";
     case SectionType::constants_index: return "constants index";
     case SectionType::target: return "target";
+    case SectionType::tactics: return "tactics";
   }
   return "unknown";
 }

@@ -19,7 +19,8 @@ enum class SectionType : uint32_t {
   code = 7,  ///< `tag`: the instruction set
   provenance = 8,
   constants_index = 9,
-  target = 10,  ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
+  target = 10,   ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
+  tactics = 11,  ///< text: how each kernel is cut, a line each, in their order
 };
 std::string_view name_of(SectionType type);
 

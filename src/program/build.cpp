@@ -299,7 +299,7 @@ class ProgramBuilder {
     s.flops = sizes_.slot(kernel.flops);
     s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label(kernel.nodes);
-    s.code = pool_.code(std::move(kernel.tile));
+    s.code = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
   }

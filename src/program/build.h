@@ -18,6 +18,7 @@ struct PlacedConstant {
 struct Built {
   runtime::Program program;
   std::vector<codegen::TileKernel> kernels;  ///< distinct ones; Step::code counts them
+  std::vector<std::string> tactics;          ///< of each kernel, as text
   std::vector<PlacedConstant> weights;
   std::vector<std::string> opaque_ops;  ///< ops that run by reference, one a node
   std::vector<uint32_t> group_of_step;  ///< of the outermost program: which group of the plan each step is part of

@@ -5,9 +5,12 @@
 
 namespace tenon::program {
 
-uint32_t Pool::code(codegen::TileKernel kernel) {
+uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
   const auto [found, fresh] = code_.try_emplace(codegen::text_of(kernel), static_cast<uint32_t>(out_.kernels.size()));
-  if (fresh) out_.kernels.push_back(std::move(kernel));
+  if (fresh) {
+    out_.kernels.push_back(std::move(kernel));
+    out_.tactics.push_back(std::move(tactic));
+  }
   return found->second;
 }
 

@@ -13,7 +13,7 @@ class Pool {
   explicit Pool(Built& out) : out_(out) {}
 
   /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
-  uint32_t code(codegen::TileKernel kernel);
+  uint32_t code(codegen::TileKernel kernel, std::string tactic);
   /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read.
   uint64_t place(const ir::ConstantRef& constant);
   void note_opaque(const std::string& op) { out_.opaque_ops.push_back(op); }

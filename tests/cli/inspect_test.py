@@ -28,7 +28,7 @@ class InspectEngine(unittest.TestCase):
         told = json.loads(tenon("inspect", self.engine, "--json").stdout)
         self.assertEqual(told["bytes"], self.engine.stat().st_size)
         self.assertEqual(
-            {s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "target", "kernels", "code", "weights"}
+            {s["name"] for s in told["sections"]}, {"manifest", "graph text", "program", "target", "tactics", "kernels", "code", "weights"}
         )
         self.assertEqual(told["inputs"], [{"name": "x", "dtype": "f32", "shape": ["batch", "16"], "type": "f32[batch,16]"}])
         self.assertEqual([p["name"] for p in told["outputs"]], ["y"])
@@ -57,6 +57,33 @@ class InspectEngine(unittest.TestCase):
         refused = tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--target", "z80")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("x86_avx2, x86_avx512", refused.stderr)
+
+    def tactics(self, engine: Path) -> list[str]:
+        return [k["tactic"] for k in json.loads(tenon("inspect", engine, "--json").stdout)["kernels"]]
+
+    def test_a_tactic_that_is_given_stands_in_the_engine(self):
+        file, other = self.folder / "mine.tactic", self.folder / "other.tenon"
+        file.write_text("# mine\n*: grain=77 tile=4x2\n")
+        done = tenon("build", ROOT / "examples/mlp.onnx", "-o", other, "--tactic", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(all("grain=77" in t for t in self.tactics(other)))
+        self.assertIn("tile=4x2", self.tactics(other)[0])
+        self.assertNotIn("grain=77", self.tactics(self.engine)[0])
+
+    def test_a_tactic_that_cannot_be_is_refused_with_its_line(self):
+        for line, told in {
+            "*: tile=40x2": "ROWS * VECTORS + VECTORS + 1",
+            "/none: grain=1": "no group computes",
+            "*: grain=0": "grain=1 to",
+            "grain 5": "NODE: field=value",
+        }.items():
+            with self.subTest(line):
+                file = self.folder / "bad.tactic"
+                file.write_text("\n" + line)
+                done = tenon("build", ROOT / "examples/mlp.onnx", "-o", self.folder / "x.tenon", "--tactic", file)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("bad.tactic:2", done.stderr)
+                self.assertIn(told, done.stderr)
 
     def test_text_shows_steps_and_graph(self):
         text = tenon("inspect", self.engine, "--text").stdout

@@ -144,7 +144,7 @@ TEST(Chain, HasTileCodeInProportion) {
   size_t registers = 0, most = 0;
   Planned p = planned(chain(3000, 1).text);
   for (const Group& g : p.plan.groups) {
-    auto kernel = lower_nests(g, p.plan, **target_named("x86_avx2"));
+    auto kernel = lower_nests(g, default_loop_tactic(), p.plan, **target_named("x86_avx2"));
     ASSERT_TRUE(kernel) << kernel.error().text();
     registers += kernel->tile.registers.size();
     most = std::max(most, kernel->tile.registers.size());
@@ -158,7 +158,7 @@ TEST(Chain, WithManyResultsHasMachineCodeInProportion) {
   const Text t = chain(3000, 300);
   Planned p = planned(t.text);
   std::vector<TileKernel> kernels;
-  for (const Group& g : p.plan.groups) kernels.push_back(lower_nests(g, p.plan, **target_named("x86_avx2"))->tile);
+  for (const Group& g : p.plan.groups) kernels.push_back(lower_nests(g, default_loop_tactic(), p.plan, **target_named("x86_avx2"))->tile);
   const auto code = emit(kernels, **target_named("x86_avx2"));
   ASSERT_TRUE(code) << code.error().text();
   EXPECT_LE(code->bytes.size(), t.nodes * 64);
@@ -175,7 +175,8 @@ TEST(Chain, OfEqualBlocksHasFewDistinctKernels) {
   }
   Planned p = planned(text + "  return " + last + "\n}");
   std::set<std::string> distinct;
-  for (const Group& g : p.plan.groups) distinct.insert(text_of(lower_nests(g, p.plan, **target_named("x86_avx2"))->tile));
+  for (const Group& g : p.plan.groups)
+    distinct.insert(text_of(lower_nests(g, default_loop_tactic(), p.plan, **target_named("x86_avx2"))->tile));
   EXPECT_LE(distinct.size(), 4u) << "of " << p.plan.groups.size();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "codegen/lower/tiles.h"
+#include "codegen/tactic.h"
 #include "tile_run.h"
 
 namespace tenon::codegen {
@@ -55,10 +55,17 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
   }
 }
 
+Tile default_tile(GroupKind kind, const Target& target) {
+  Group group;
+  group.kind = kind;
+  return default_tactic(group, target).tile;
+}
+
 /// Those of the lowerings, what is left of them at the last rows, and shapes that none of them uses.
 std::vector<Tile> tiles_for(const Target& target) {
-  std::vector<Tile> out = {contract_tile(target), attention_tile(target), {4, 3}, {2, 4}, {1, 8}, {1, 1}};
-  for (int rows = 1; rows < contract_tile(target).rows; rows *= 2) out.push_back({rows, contract_tile(target).vectors});
+  const Tile contract = default_tile(GroupKind::contract, target);
+  std::vector<Tile> out = {contract, default_tile(GroupKind::attention, target), {4, 3}, {2, 4}, {1, 8}, {1, 1}};
+  for (int rows = 1; rows < contract.rows; rows *= 2) out.push_back({rows, contract.vectors});
   return out;
 }
 
@@ -81,7 +88,10 @@ TEST(EmitContract, OperandTypesWiden) {
 TEST(EmitContract, TilesFitTheRegisters) {
   for (const Target* each : all_targets()) {
     const Target& target = *each;
-    for (Tile t : {contract_tile(target), attention_tile(target)}) EXPECT_LE(t.rows * t.vectors + t.vectors + 1, target.registers);
+    for (GroupKind kind : {GroupKind::contract, GroupKind::attention}) {
+      const Tile t = default_tile(kind, target);
+      EXPECT_LE(t.rows * t.vectors + t.vectors + 1, target.registers);
+    }
   }
 }
 

@@ -7,10 +7,10 @@
 
 namespace tenon::codegen {
 
-Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target) {
+Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target, const ChooseTactic& choose) {
   PlannedGraph out{&graph, TRY(plan(graph, options)), {}, target};
   for (const Group& group : out.plan.groups) {
-    auto kernels = lower_group(group, out.plan, target);
+    auto kernels = lower_group(group, choose(group, target), out.plan, target);
     if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
     for (const Kernel& k : *kernels) TRY(verify(k.tile));
     out.kernels.push_back(std::move(*kernels));

@@ -15,8 +15,11 @@ struct PlannedGraph {
   Target target;
 };
 
+using ChooseTactic = std::function<Tactic(const Group& group, const Target& target)>;
+
 /// Errors: those of planning and of lowering, with the group's text as what was found; those of codegen::verify(TileKernel).
-Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target);
+Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target,
+                                   const ChooseTactic& choose = default_tactic);
 
 /// Runs every kernel in the tile interpreter, its tasks in two parts, the later one first; buffers are as long as their arrays, and hold
 /// NaN before they are written. native: machine code instead. inputs: one a graph input; their shapes give the symbols.

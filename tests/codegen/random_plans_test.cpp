@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of views, gathers, contractions, epilogues and rows: planned, lowered and run, they give what the reference says.
 // TENON_SEED=N runs that one plan; TENON_PLANS=N runs as many, from TENON_FIRST on, up to TENON_FAULTS=N faults.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -463,6 +464,26 @@ void name_the_seed(int signal) {
   std::_Exit(1);
 }
 
+/// One of the tactics that the kind of group may have, the default in every other plan.
+Tactic drawn_tactic(const Group& group, const Target& target, std::mt19937_64& random) {
+  const auto pick = [&](auto... each) {
+    const int64_t list[] = {each...};
+    return list[random() % std::size(list)];
+  };
+  Tactic out = default_tactic(group, target);
+  if (random() % 2) return out;
+  const bool loops = group.kind == GroupKind::nests;
+  std::string text = loops ? fmt::format("lanes={} block={} unroll={} least={} split={} grain={}", pick(-1, -1, 0, 1, 2),
+                                         pick(64, 512, 2048), pick(0, 3, 7), pick(0, 100, 4096), pick(1, 4, 64), pick(1, 1000))
+                           : fmt::format("tile={}x{} grain={}", pick(1, 3, 4, 6), pick(1, 2), pick(1, 1 << 20));
+  if (group.kind == GroupKind::contract) text += fmt::format(" split={} prefetch={}", pick(1, 2, 16), pick(0, 1024));
+  if (group.kind == GroupKind::attention) text += fmt::format(" block={}", pick(64, 128, 512));
+  if (group.kind != GroupKind::nests && group.kind != GroupKind::contract && group.kind != GroupKind::attention) return out;
+  auto made = changed(out, group.kind, text, target);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? *made : out;
+}
+
 void check(uint64_t seed) {
   SCOPED_TRACE("TENON_SEED=" + std::to_string(seed));
   current_seed = seed;
@@ -476,7 +497,7 @@ void check(uint64_t seed) {
   for (const PlanPass& pass : plan_passes())
     if (random() % 12 == 0) options.off.emplace(pass.name);
   const Target& target = **target_named(seed % 2 ? "x86_avx512" : "x86_avx2");
-  const auto planned = planned_graph(*graph, options, target);
+  const auto planned = planned_graph(*graph, options, target, [&](const Group& g, const Target& t) { return drawn_tactic(g, t, random); });
   ASSERT_TRUE(planned) << planned.error().text() << "\n" << text;
   const bool native = seed % 16 == 5 && cpu_features().has_all(target.needs);
   const int64_t sizes[][2] = {{3, 4}, {1, static_cast<int64_t>(seed % 21) + 1}};

@@ -79,10 +79,12 @@ Result<void> prepare(ir::Graph& graph) {
   return own_results(graph);
 }
 
-Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::Target& target) {
+Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::Target& target,
+                                               const codegen::TacticBook& tactics) {
   std::vector<std::vector<Kernel>> out;
   for (const Group& group : plan.groups) {
-    auto kernels = codegen::lower_group(group, plan, target);
+    const codegen::Tactic tactic = TRY(tactics.tactic_of(group, graph, target));
+    auto kernels = codegen::lower_group(group, tactic, plan, target);
     if (!kernels) {
       Error e = std::move(kernels.error());
       const ir::NodeId n = group.node                                              ? group.node

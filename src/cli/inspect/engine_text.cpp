@@ -96,16 +96,31 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
   for (const Program& body : p.bodies) note_users(body, users);
 }
 
+/// Of each kernel; empty where the engine does not tell.
+std::vector<std::string> tactics_of(const engine::Reader& reader) {
+  std::vector<std::string> out;
+  for (const Section& s : reader.sections()) {
+    if (s.type != SectionType::tactics) continue;
+    std::istringstream lines{std::string(text_of(s.bytes))};
+    for (std::string line; std::getline(lines, line);) out.push_back(std::move(line));
+    break;
+  }
+  return out;
+}
+
 void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
   std::map<uint32_t, std::vector<const Step*>> users;
   note_users(p, users);
   const auto bytes = kernel_bytes(reader);
-  Rows rows{{"kernel", "steps", "bytes", "computes"}};
+  const std::vector<std::string> tactics = tactics_of(reader);
+  Rows rows{{"kernel", "steps", "bytes", "tactic", "computes"}};
   out["kernels"] = Json::array();
   for (const auto& [kernel, steps] : users) {
     const uint64_t size = kernel < bytes.size() ? bytes[kernel] : 0;
-    rows.push_back({std::to_string(kernel), std::to_string(steps.size()), std::to_string(size), steps[0]->label});
-    out["kernels"].push_back({{"kernel", kernel}, {"steps", steps.size()}, {"bytes", size}, {"computes", steps[0]->label}});
+    const std::string tactic = kernel < tactics.size() ? tactics[kernel] : "";
+    rows.push_back({std::to_string(kernel), std::to_string(steps.size()), std::to_string(size), tactic, steps[0]->label});
+    out["kernels"].push_back(
+        {{"kernel", kernel}, {"steps", steps.size()}, {"bytes", size}, {"tactic", tactic}, {"computes", steps[0]->label}});
   }
   console.line();
   console.table(rows);

@@ -17,6 +17,7 @@
 #include "cli/options/input_options.h"
 #include "compiler/save.h"
 #include "files/atomic_write.h"
+#include "files/mapped_file.h"
 #include "ir/dot.h"
 
 namespace tenon::cli::verb_build {
@@ -25,7 +26,7 @@ namespace {
 struct Options {
   EngineOptions engine;
   std::string output;
-  std::string svg, html, dump_plan, target;
+  std::string svg, html, dump_plan, target, tactic;
   bool portable = false;
 };
 
@@ -88,6 +89,10 @@ Result<void> build_engine(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   auto options = o.engine.compile_options(console);
   options.portable = o.portable;
+  if (!o.tactic.empty()) {
+    const auto file = TRY(files::MappedFile::open(o.tactic));
+    options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
+  }
   if (!o.target.empty()) options.target = TRY(codegen::target_named(o.target));
   PlanDump dump(o.dump_plan);
   if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
@@ -153,6 +158,8 @@ VERB(build) {
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
       app.add_option("--target", o->target, "whose code is generated: x86_avx2, x86_avx512 (default: this CPU's best)")->type_name("NAME");
+      app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
+          ->type_name("FILE");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
       return [o](Console& console) { return build_engine(*o, console); };
     },

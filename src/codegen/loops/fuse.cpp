@@ -14,15 +14,6 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr size_t kMostReaders = 64;   ///< a value with more readers is stored
-constexpr size_t kMostAccesses = 24;  ///< a nest with more loads gains nothing from another
-/// Operations that a mask may cost each score of attention; the score's products cost twice a head's size (64 to 128 multiply-adds).
-constexpr int kMostMaskWork = 24;
-/// And where the mask would take a number a score otherwise: no more than the products.
-constexpr int kMostMaskWorkForMemory = 64;
-constexpr int kTranscendentalWork = 12;
-constexpr int64_t kSmallMask = 1 << 16;  ///< elements that are stored rather than computed again
-
 /// Each element of the accessed array is read at most once by the nest.
 bool reads_once(const NestAccess& a, const Nest& nest, const Plan& plan) {
   auto affine = affine_of(a.flat ? a.flat : flatten(a.index, row_major(plan.arrays[a.array].shape)), static_cast<int>(nest.axes.size()));
@@ -63,7 +54,7 @@ class Inliner {
   /// One element a pair of query and key, read by attention.
   bool is_large_mask(ArrayId array) const {
     const Dim count = product(plan_.arrays[array].shape);
-    if (count.is_number() && count.value() <= kSmallMask) return false;
+    if (count.is_number() && count.value() <= plan_.fusion.small_mask) return false;
     const auto pairs = [&](const NestAccess& a) {
       if (a.array != array) return false;
       const auto dims = [&](int axis) {
@@ -98,7 +89,7 @@ class Inliner {
   bool dissolve(size_t g) {
     const ArrayId made = plan_.groups[g].nests[0].outputs[0].array;
     const size_t count = readers_.of(made).size();
-    if (count == 0 || count > kMostReaders || readers_.is_output(made) || readers_.writers(made) != 1) return false;
+    if (count == 0 || count > plan_.fusion.readers || readers_.is_output(made) || readers_.writers(made) != 1) return false;
     const Nest map = plan_.groups[g].nests[0];
     const auto users = readers_.of(made);
     int accesses = 0;
@@ -148,8 +139,8 @@ class Inliner {
 
   bool mask_is_cheap(const Nest& before, const Nest& after) const {
     const BodyCost own = cost_of(before), cost = cost_of(after);
-    if (saves_memory_) return cost.arithmetic + kTranscendentalWork * cost.transcendental <= kMostMaskWorkForMemory;
-    return cost.transcendental == own.transcendental && cost.arithmetic <= kMostMaskWork && !cost.indirect;
+    if (saves_memory_) return cost.arithmetic + plan_.fusion.transcendental_work * cost.transcendental <= plan_.fusion.mask_work_for_memory;
+    return cost.transcendental == own.transcendental && cost.arithmetic <= plan_.fusion.mask_work && !cost.indirect;
   }
 
   bool rewrite_group(const Nest& map, ArrayId made, const Group& before, Group& after, int accesses) const {
@@ -181,7 +172,7 @@ class Inliner {
       }
       if (!worth_it(map, group, before, k, accesses)) return false;
       const Inlined how = inline_into(map, after, k, plan_);
-      if (how == Inlined::refused || after.accesses.size() > kMostAccesses || (how == Inlined::appended && !within_budget(after)))
+      if (how == Inlined::refused || after.accesses.size() > plan_.fusion.accesses || (how == Inlined::appended && !within_budget(after)))
         return false;
       if (accumulator && how == Inlined::appended && static_cast<int>(k) < *accumulator) --*accumulator;
     }

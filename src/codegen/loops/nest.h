@@ -9,6 +9,7 @@
 
 #include "base/dim.h"
 #include "base/expr.h"
+#include "codegen/loops/fusion_limits.h"
 #include "ir/graph.h"
 #include "ops/attention/scores.h"
 #include "ops/core/loop.h"
@@ -114,6 +115,7 @@ struct Plan {
   std::vector<IndexLimit> limits;
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
   std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
+  FusionLimits fusion;
 };
 
 /// Row-major strides.
@@ -136,6 +138,7 @@ struct PlanOptions {
   std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
   bool verify = false;                          ///< check every invariant of the plan after each pass
+  FusionLimits fusion = {};
   /// Called after `collect` and after each pass that changed something. May be null.
   std::function<void(std::string_view pass, const Plan& plan)> dump = {};
 };

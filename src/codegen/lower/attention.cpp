@@ -7,25 +7,24 @@
 #include "codegen/loops/operands.h"
 #include "codegen/lower/kernel_emitter.h"
 #include "codegen/lower/schedule.h"
-#include "codegen/lower/tiles.h"
 
 namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kKeyBlock = 256;  ///< scores of one block of keys stay in the first-level cache
-
 /// One task: a block of query rows of one head. Keys pass in blocks; each row keeps its running maximum m, sum l and weighted
 /// values o, rescaled when the maximum grows (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
 class AttentionLowering {
  public:
-  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, double scale, ops::MaskedRows rows, ArrayId keys)
+  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, double scale,
+                    ops::MaskedRows rows, ArrayId keys)
       : kernel_(kernel),
         emit_(kernel, plan, target, "attention"),
         nest_(nest),
         scale_(scale),
         masked_rows_(rows),
-        tile_(attention_tile(target)) {
+        tactic_(tactic),
+        tile_(tactic.tile) {
     for (const NestAccess& a : nest.accesses) places_.push_back(affine_of(flat_of(a, plan), kAttentionAxes));
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     query_ = emit_.buffer(nest.accesses[0].array, false);
@@ -37,7 +36,7 @@ class AttentionLowering {
     value_ = extent(kValueSize).value();
     value_pad_ = round_up(value_, panel());
     scaled_query_ = build().scratch(DType::f32, tile_.rows * head_);
-    scores_ = build().scratch(DType::f32, tile_.rows * kKeyBlock);
+    scores_ = build().scratch(DType::f32, tile_.rows * tactic_.block);
     sums_ = build().scratch(DType::f32, tile_.rows * value_pad_);
     maxima_ = build().scratch(DType::f32, tile_.rows);
     totals_ = build().scratch(DType::f32, tile_.rows);
@@ -47,7 +46,7 @@ class AttentionLowering {
     const Dim blocks = ceil_div(extent(kQuery), Dim(tile_.rows));
     kernel_.tasks = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks;
     const Dim work = extent(kKey) * Dim(2 * tile_.rows * (head_ + value_));
-    kernel_.grain = max(Dim(1), floor_div(Dim(kFlopsWorthAThread), max(Dim(1), work)));
+    kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work)));
     Result<void> status;
     build().loop(build().task_begin(), build().task_end(), number(1), [&](Reg t) {
       if (auto r = task(t, blocks); !r) status = std::move(r);
@@ -98,8 +97,8 @@ class AttentionLowering {
     prepare(head);
     const Reg keys = emit_.dim(extent(kKey));
     Result<void> status;
-    build().loop(number(0), keys, number(kKeyBlock), [&](Reg key) {
-      const Reg here = build().min(build().sub(keys, key), number(kKeyBlock));
+    build().loop(number(0), keys, number(tactic_.block), [&](Reg key) {
+      const Reg here = build().min(build().sub(keys, key), number(tactic_.block));
       multiply_keys(head, key, here);
       if (auto r = normalise(head, key, here); !r) status = std::move(r);
       multiply_values(head, key, here);
@@ -153,7 +152,7 @@ class AttentionLowering {
       const auto sums = build().contract(std::move(c));
       for (int r = 0; r < tile_.rows; ++r)
         for (int v = 0; v < tile_.vectors; ++v)
-          build().store(scores_, build().add(k, number(r * kKeyBlock + int64_t{v} * lanes())),
+          build().store(scores_, build().add(k, number(r * tactic_.block + int64_t{v} * lanes())),
                         sums[static_cast<size_t>(r) * tile_.vectors + v]);
     });
   }
@@ -162,7 +161,7 @@ class AttentionLowering {
   Result<void> normalise(const Head& head, Reg key, Reg count) {
     Result<void> status;
     build().loop(number(0), number(tile_.rows), number(1), [&](Reg r) {
-      const Reg line = build().mul(r, number(kKeyBlock));
+      const Reg line = build().mul(r, number(tactic_.block));
       const Reg lowest = build().splat(real(-std::numeric_limits<double>::infinity()), lanes());
       const Reg query = query_row(head, r);
       const auto highest = build().loop(number(0), count, number(lanes()), {lowest}, [&](Reg k, const std::vector<Reg>& before) {
@@ -283,7 +282,7 @@ class AttentionLowering {
       c.a = scores_;
       c.b = values_;
       c.a_offset = number(0);
-      c.a_row = number(kKeyBlock);
+      c.a_row = number(tactic_.block);
       c.a_k = kNone;
       c.b_offset = build().add(base, number(v));
       c.b_k = emit_.dim(places_[2]->coefficients[kKey]);
@@ -324,6 +323,7 @@ class AttentionLowering {
   const Nest& nest_;
   const double scale_;
   const ops::MaskedRows masked_rows_;
+  const Tactic& tactic_;
   const Tile tile_;
   std::vector<std::optional<Affine>> places_;  ///< of query, key and value they are known
   Affine result_;
@@ -378,7 +378,7 @@ Result<void> places_known(const Nest& nest, const Plan& plan) {
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   Nest nest = group.nests[0];
   std::vector<Kernel> kernels;
   std::vector<Nest> before;
@@ -388,7 +388,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   keys.batch = {{{kBatch}, nest.axes[kBatch].extent}, {{kKeyHead}, nest.axes[kKeyHead].extent}};
   keys.lanes = {{{kKey}, nest.axes[kKey].extent}};
   keys.depth = {{{kHeadSize}, nest.axes[kHeadSize].extent}};
-  const ArrayId packed = TRY(pack_operand(nest, keys, int64_t{attention_tile(target).vectors} * target.lanes(), plan, before));
+  const ArrayId packed = TRY(pack_operand(nest, keys, int64_t{tactic.tile.vectors} * target.lanes(), plan, before));
   const int64_t value_size = nest.axes[kValueSize].extent.value();
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
@@ -396,12 +396,13 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, cons
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   Kernel kernel;
-  AttentionLowering lowering(kernel, plan, target, nest, group.scale, group.masked_rows, packed);
+  AttentionLowering lowering(kernel, plan, target, tactic, nest, group.scale, group.masked_rows, packed);
   TRY(lowering.run());
   const Dim pairs = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent *
                     nest.axes[kKey].extent;
   kernel.flops = pairs * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
+  kernel.tactic = text_of(tactic, GroupKind::attention);
   kernels.push_back(std::move(kernel));
   return kernels;
 }

@@ -7,14 +7,10 @@
 #include "codegen/lower/contract_tiling.h"
 #include "codegen/lower/kernel_emitter.h"
 #include "codegen/lower/schedule.h"
-#include "codegen/lower/tiles.h"
 
 namespace tenon::codegen {
 
 namespace {
-
-constexpr int64_t kRowTilesPerTask = 8;  ///< a panel stays in the second-level cache while that many tiles of rows pass
-constexpr int kPrefetchBytes = 4096;
 
 /// An array read or written on the finished tile, its place affine in the contraction's axes.
 struct TilePlace {
@@ -24,8 +20,9 @@ struct TilePlace {
 
 class ContractLowering {
  public:
-  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, const ContractRoles& roles, ArrayId packed)
-      : kernel_(kernel), emit_(kernel, plan, target, "contract"), nest_(nest), roles_(roles), shape_(contract_tile(target)) {
+  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const ContractRoles& roles,
+                   ArrayId packed)
+      : kernel_(kernel), emit_(kernel, plan, target, "contract"), nest_(nest), roles_(roles), tactic_(tactic), shape_(tactic.tile) {
     rows_buffer_ = emit_.buffer(nest.accesses[roles.rows_operand].array, false);
     lanes_buffer_ = emit_.buffer(packed, false);
   }
@@ -58,7 +55,7 @@ class ContractLowering {
     Dim depth = 1;
     for (const JointAxis& a : roles_.depth) depth = depth * a.extent;
     const Dim task_flops = min(rows, Dim(chunk())) * depth * Dim(2 * panel());
-    kernel_.grain = max(Dim(1), floor_div(Dim(kFlopsWorthAThread), max(Dim(1), task_flops)));
+    kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), task_flops)));
     Result<void> status;
     build().loop(build().task_begin(), build().task_end(), emit_.integer(1), [&](Reg t) {
       if (auto r = task(t, extents); !r) status = std::move(r);
@@ -70,7 +67,7 @@ class ContractLowering {
 
  private:
   TileBuilder& build() { return emit_.build(); }
-  int64_t chunk() const { return kRowTilesPerTask * shape_.rows; }
+  int64_t chunk() const { return tactic_.split * shape_.rows; }
   Dim lanes_extent() const {
     Dim n = 1;
     for (const JointAxis& a : roles_.lanes) n = n * a.extent;
@@ -200,7 +197,7 @@ class ContractLowering {
       c.b_offset = b;
       c.b_k = emit_.integer(panel());
       c.depth = emit_.dim(inner.extent);
-      c.prefetch_b_bytes = kPrefetchBytes;
+      c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
       c.accumulators_in = std::move(sums);
       return build().contract(std::move(c));
     }
@@ -279,6 +276,7 @@ class ContractLowering {
   KernelEmitter emit_;
   const Nest& nest_;
   const ContractRoles& roles_;
+  const Tactic& tactic_;
   const Tile shape_;
   int32_t rows_buffer_ = -1, lanes_buffer_ = -1, scratch_ = -1;
   Affine rows_place_;
@@ -292,7 +290,7 @@ class ContractLowering {
 Result<std::vector<Kernel>> lower_plainly(const Group& group, Plan& plan, const Target& target) {
   std::vector<Kernel> kernels;
   for (const Group& g : plain_groups(group))
-    for (Kernel& k : TRY(lower_loops(g, plan, target))) kernels.push_back(std::move(k));
+    for (Kernel& k : TRY(lower_loops(g, default_loop_tactic(), plan, target))) kernels.push_back(std::move(k));
   return kernels;
 }
 
@@ -310,7 +308,7 @@ std::optional<Group> padded(const Group& group, Plan& plan, std::vector<Nest>& b
 
 }  // namespace
 
-Result<std::vector<Kernel>> lower_contract(const Group& given, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_contract(const Group& given, const Tactic& tactic, Plan& plan, const Target& target) {
   std::vector<Nest> before;
   const auto group = padded(given, plan, before);
   const auto tiling = group ? tiling_of(*group, plan) : std::nullopt;
@@ -320,16 +318,17 @@ Result<std::vector<Kernel>> lower_contract(const Group& given, Plan& plan, const
   const Nest& nest = group->nests[0];
   const Epilogue* epilogue = tiling->with_epilogue ? &*group->epilogue : nullptr;
   // Panels must have the width that the lowering uses: registers x lanes.
-  const int64_t panel = int64_t{contract_tile(target).vectors} * target.lanes();
+  const int64_t panel = int64_t{tactic.tile.vectors} * target.lanes();
   const ArrayId packed = TRY(pack_operand(nest, tiling->roles, panel, plan, before));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
-  ContractLowering lowering(kernel, plan, target, nest, tiling->roles, packed);
+  ContractLowering lowering(kernel, plan, target, tactic, nest, tiling->roles, packed);
   lowering.set_places(tiling->rows, epilogue, tiling->reads, tiling->result);
   TRY(lowering.run());
   Dim points = 1;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
   kernel.flops = points * Dim(2);
   kernel.nodes = nest.nodes;
+  kernel.tactic = text_of(tactic, GroupKind::contract);
   if (epilogue) kernel.nodes.insert(kernel.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
   kernels.push_back(std::move(kernel));
   if (group->epilogue && !epilogue) kernels.push_back(TRY(lower_nest(group->epilogue->map, plan, target)));

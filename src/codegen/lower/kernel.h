@@ -4,6 +4,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/loops/nest.h"
+#include "codegen/tactic.h"
 #include "codegen/tile/tile.h"
 
 namespace tenon::codegen {
@@ -17,21 +18,23 @@ struct Kernel {
   Dim grain = 1;                   ///< fewest tasks that are worth a thread's while
   Dim flops = 0, bytes = 0;
   std::vector<ir::NodeId> nodes;
+  std::string tactic;  ///< as text
 };
 
-/// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel.
-Result<std::vector<Kernel>> lower_group(const Group& group, Plan& plan, const Target& target);
+/// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel. The tactic is the group's;
+/// kernels that only rearrange its operands have the default one.
+Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 /// Lowers a group of kind nests; a sum of products that may leave its arrays (a depthwise convolution) reads padded copies where it can,
 /// so that its inner loop asks nothing.
-Result<std::vector<Kernel>> lower_loops(const Group& group, Plan& plan, const Target& target);
+Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 /// The same as one kernel that reads its operands where they are. Errors: not_supported, naming the node.
-Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target);
-/// One nest as a group of its own.
+Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
+/// One nest as a group of its own, by the default tactic.
 Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target);
 /// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order. Any
 /// sum that the register tiles cannot walk runs as plain loops.
-Result<std::vector<Kernel>> lower_contract(const Group& group, Plan& plan, const Target& target);
+Result<std::vector<Kernel>> lower_contract(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 /// Lowers fused attention: one task is a block of query rows of one head. Memory: the packed keys, linear in their number.
-Result<std::vector<Kernel>> lower_attention(const Group& group, Plan& plan, const Target& target);
+Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen

@@ -11,9 +11,6 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kMostUnrolled = 7;           ///< steps of a window that are written out
-constexpr int64_t kPointsWorthAThread = 8192;  ///< points of a nest that pay for handing them to another thread
-
 using ops::Axis;
 using ops::Combine;
 
@@ -67,7 +64,8 @@ struct Cursor {
 
 class NestLowering {
  public:
-  NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule) : emit_(emit), nest_(nest), schedule_(schedule) {
+  NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
+      : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
     const int axes = static_cast<int>(nest.axes.size());
     for (const NestAccess& a : nest.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
     for (const NestOutput& o : nest.outputs) writes_.push_back(cursor(o.array, flat_of(o, emit.plan()), axes, true));
@@ -129,13 +127,13 @@ class NestLowering {
     return walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
   }
 
-  /// All axes from this one on together make a window of at most kMostUnrolled squared steps.
+  /// All axes from this one on together make a window of at most that many steps squared.
   bool small_from(int axis) const {
     int64_t steps = 1;
     for (size_t x = static_cast<size_t>(axis); x < nest_.axes.size(); ++x) {
       if (static_cast<int>(x) == schedule_.vector) continue;
       const auto extent = nest_.axes[x].extent.number();
-      if (!extent || (steps *= *extent) > kMostUnrolled * kMostUnrolled) return false;
+      if (!extent || (steps *= *extent) > unroll_ * unroll_) return false;
     }
     return true;
   }
@@ -152,7 +150,7 @@ class NestLowering {
 
   Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
     const auto extent = nest_.axes[axis].extent.number();
-    if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= kMostUnrolled && small_from(axis))
+    if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis))
       return unrolled(axis, state, carried, *extent);
     Result<void> status;
     auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
@@ -397,6 +395,7 @@ class NestLowering {
   KernelEmitter& emit_;
   const Nest& nest_;
   const Schedule schedule_;
+  const int64_t unroll_;
   std::vector<Cursor> reads_, writes_;
   Reg from_ = kNone, to_ = kNone;
   bool inside_reduction_ = false;
@@ -439,14 +438,14 @@ void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
 
 }  // namespace
 
-Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target) {
+Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   Kernel kernel;
   std::vector<Nest> nests = group.nests;
   count_work(kernel, nests);
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
-    schedules.push_back(schedule_alone(nests[0], plan));
+    schedules.push_back(schedule_alone(nests[0], tactic, plan));
     turn_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
@@ -456,53 +455,54 @@ Result<Kernel> lower_nests(const Group& group, Plan& plan, const Target& target)
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);
   const Dim length = schedules[0].blocked ? nests[0].axes[schedules[0].vector].extent : Dim(0);
-  if (schedules[0].blocked) extents.push_back(ceil_div(length, kVectorBlock));
+  if (schedules[0].blocked) extents.push_back(ceil_div(length, tactic.block));
   kernel.tasks = product(extents);
-  const Dim inside = schedules[0].blocked ? Dim(kVectorBlock) : points_inside(nests, outer);
-  kernel.grain = max(Dim(1), floor_div(Dim(kPointsWorthAThread), max(Dim(1), inside)));
+  const Dim inside = schedules[0].blocked ? Dim(tactic.block) : points_inside(nests, outer);
+  kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain), max(Dim(1), inside)));
 
   Result<void> status;
   emit.build().loop(emit.build().task_begin(), emit.build().task_end(), emit.integer(1), [&](Reg t) {
     std::vector<Reg> axes = coordinates(emit, t, extents);
     Reg from = kNone, to = kNone;
     if (schedules[0].blocked) {
-      from = emit.build().mul(axes.back(), emit.integer(kVectorBlock));
-      to = emit.build().min(emit.dim(length), emit.build().add(from, emit.integer(kVectorBlock)));
+      from = emit.build().mul(axes.back(), emit.integer(tactic.block));
+      to = emit.build().min(emit.dim(length), emit.build().add(from, emit.integer(tactic.block)));
       axes.pop_back();
     }
     for (size_t k = 0; k < nests.size() && status; ++k) {
       std::vector<Reg> mine(axes.begin(), axes.begin() + outer);
-      NestLowering lowering(emit, nests[k], schedules[k]);
+      NestLowering lowering(emit, nests[k], schedules[k], tactic);
       if (auto r = lowering.run(std::move(mine), from, to); !r) status = std::move(r);
     }
   });
   if (!status) return std::unexpected(status.error());
   emit.finish();
+  kernel.tactic = text_of(tactic, GroupKind::nests);
   return kernel;
 }
 
-Result<std::vector<Kernel>> lower_loops(const Group& group, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   std::vector<Kernel> kernels;
   Group padded = group;
   std::vector<Nest> before;
   if (group.nests.size() == 1 && is_sum_of_products(group.nests[0]))
     for (NestAccess& a : padded.nests[0].accesses) pad_operand(a, group.nests[0], plan, before);
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
-  kernels.push_back(TRY(lower_nests(padded, plan, target)));
+  kernels.push_back(TRY(lower_nests(padded, tactic, plan, target)));
   return kernels;
 }
 
 Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target) {
   Group alone;
   alone.nests.push_back(std::move(nest));
-  return lower_nests(alone, plan, target);
+  return lower_nests(alone, default_loop_tactic(), plan, target);
 }
 
-Result<std::vector<Kernel>> lower_group(const Group& group, Plan& plan, const Target& target) {
+Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   switch (group.kind) {
-    case GroupKind::nests: return lower_loops(group, plan, target);
-    case GroupKind::contract: return lower_contract(group, plan, target);
-    case GroupKind::attention: return lower_attention(group, plan, target);
+    case GroupKind::nests: return lower_loops(group, tactic, plan, target);
+    case GroupKind::contract: return lower_contract(group, tactic, plan, target);
+    case GroupKind::attention: return lower_attention(group, tactic, plan, target);
     case GroupKind::opaque:
     case GroupKind::control:
     case GroupKind::check:

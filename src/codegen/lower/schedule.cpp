@@ -90,11 +90,13 @@ bool joinable(const Nest& nest, int k, const std::vector<Affine>& places) {
                      [&](const Affine& p) { return p.coefficients[k] == p.coefficients[k + 1] * nest.axes[k + 1].extent; });
 }
 
+constexpr int kNotAlongLanes = -1000;
+
 /// How well an axis lies along the lanes.
 int lane_score(const Nest& nest, int axis, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
   const ops::Axis& a = nest.axes[axis];
-  if (a.kind == ops::Axis::Kind::scanned || a.extent == Dim(1)) return -1000;
+  if (a.kind == ops::Axis::Kind::scanned || a.extent == Dim(1)) return kNotAlongLanes;
   const bool parallel = a.kind == ops::Axis::Kind::parallel;
   int score = 0;
   for (const NestOutput& o : nest.outputs) {
@@ -114,12 +116,18 @@ int lane_score(const Nest& nest, int axis, const Plan& plan) {
 }
 
 int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
-  int best = -1, best_score = -999;
+  int best = -1, best_score = kNotAlongLanes + 1;
   for (int x = from; x < static_cast<int>(nest.axes.size()); ++x) {
     const int score = lane_score(nest, x, plan);
     if (score >= best_score) best = x, best_score = score;
   }
-  return best_score > -900 ? best : -1;
+  return best;
+}
+
+/// The one that the tactic asks for, where it may lie along the lanes; else the best.
+int lane_axis(const Nest& nest, const Tactic& tactic, const Plan& plan) {
+  const bool there = tactic.lanes >= 0 && tactic.lanes < static_cast<int>(nest.axes.size());
+  return there && lane_score(nest, tactic.lanes, plan) > kNotAlongLanes ? tactic.lanes : best_lane_axis(nest, 0, plan);
 }
 
 void reorder_axes(Nest& nest, const std::vector<int>& order) {
@@ -218,21 +226,21 @@ Schedule schedule_scatter(Nest& nest, const Plan& plan) {
 
 }  // namespace
 
-Schedule schedule_alone(Nest& nest, const Plan& plan) {
+Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan) {
   if (scatters(nest)) return schedule_scatter(nest, plan);
   collapse(nest, plan);
   Schedule s;
-  s.vector = order_inner(nest, 0, best_lane_axis(nest, 0, plan));
+  s.vector = order_inner(nest, 0, lane_axis(nest, tactic, plan));
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   s.outer = static_cast<int>(std::count_if(nest.axes.begin(), nest.axes.end(), parallel));
   if (s.vector >= 0 && parallel(nest.axes[s.vector])) {
     --s.outer;
     const Dim extent = nest.axes[s.vector].extent;
-    s.blocked = !(extent.is_number() && extent.value() <= 2 * kVectorBlock);
+    s.blocked = !(extent.is_number() && extent.value() <= 2 * tactic.block);
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
-  constexpr int64_t kFewPoints = 2048, kEnoughTasks = 16;
-  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < kFewPoints && points(nest, 0, s.outer - 1) >= kEnoughTasks)
+  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < tactic.least &&
+         points(nest, 0, s.outer - 1) >= tactic.split)
     --s.outer;
   return s;
 }

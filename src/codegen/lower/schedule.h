@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "codegen/loops/nest.h"
+#include "codegen/tactic.h"
 
 namespace tenon::codegen {
 
@@ -8,14 +9,13 @@ namespace tenon::codegen {
 struct Schedule {
   int outer = 0;         ///< leading axes that the tasks run over
   int vector = -1;       ///< axis along the lanes; -1: scalar code
-  bool blocked = false;  ///< the vector axis is long: tasks run over blocks of kVectorBlock of it too
+  bool blocked = false;  ///< the vector axis is long: tasks run over blocks of it too (Tactic::block)
 };
-inline constexpr int64_t kVectorBlock = 2048;
 
 /// Joins neighbouring parallel axes that every access and output walks as one. Cost: accesses x axes.
 void collapse(Nest& nest, const Plan& plan);
 /// For a nest alone in its group: reorders its axes so that the outer ones come first, and picks the vector axis.
-Schedule schedule_alone(Nest& nest, const Plan& plan);
+Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan);
 /// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.
 Schedule schedule_row(Nest& nest, int outer, const Plan& plan);
 /// Flat element number of an access or output in its array's strides, with loaded indices held inside the array.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon::codegen {
+
+/// How far planning fuses, as data.
+struct FusionLimits {
+  size_t readers = 64;   ///< a value with more readers is stored
+  size_t accesses = 24;  ///< a nest with more loads gains nothing from another
+  size_t nests = 10;     ///< that share a kernel over the same rows
+  size_t look_back = 8;  ///< groups among which a producer over the same rows is looked for
+  /// Operations that a mask may cost each score of attention; the score's products cost twice a head's size (64 to 128 multiply-adds).
+  int mask_work = 24;
+  /// And where the mask would take a number a score otherwise: no more than the products.
+  int mask_work_for_memory = 64;
+  int transcendental_work = 12;  ///< operations that a transcendental function counts as
+  int64_t small_mask = 1 << 16;  ///< elements that are stored rather than computed again
+};
+
+}  // namespace tenon::codegen

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/tactic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+namespace tenon::codegen {
+namespace {
+
+// Share of the FMA peak measured beside it, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code of
+// LLVM 22 (bench/microkernel.cpp prints it again):
+//   14x2 99.8  13x2 99.8  12x2 99.9  10x2 99.9  9x3 99.8  8x3 99.8  6x4 99.9  5x4 100.0  4x4 100.0  4x6 99.8  24x1 99.8
+//   2x8 93.3   1x8 47.9   1x4 49.1 (one row uses each vector of B once: the loads are the limit)
+//   7x4 spills (49): rows * vectors + vectors + 1 is above the 32 registers.
+// AVX2 on the same machine:
+//   6x2 99.9  4x3 100.0  5x2 95.3  4x2 93.6  2x4 92.6  1x8 49.2
+/// One pass over the weights for short inputs, and at the peak for long ones.
+Tile contract_tile(const Target& target) { return target.registers >= 32 ? Tile{14, 2} : Tile{6, 2}; }
+/// Of attention's two products, whose rows are queries of one head.
+Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{4, 2}; }
+
+constexpr int64_t kFlopsWorthAThread = 1 << 18;
+
+int registers_of(Tile tile) { return tile.rows * tile.vectors + tile.vectors + 1; }
+
+/// A number of a tactic, by the name that it has in text.
+struct Field {
+  std::string_view name;
+  int64_t Tactic::* value;
+  int64_t least, most;
+};
+constexpr Field kSplit{"split", &Tactic::split, 1, 1 << 20}, kBlock{"block", &Tactic::block, 64, 1 << 20},
+    kUnroll{"unroll", &Tactic::unroll, 0, 16}, kLeast{"least", &Tactic::least, 0, 1 << 30},
+    kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16}, kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
+constexpr Field kOfContract[] = {kSplit, kPrefetch, kGrain};
+constexpr Field kOfAttention[] = {kBlock, kGrain};
+constexpr Field kOfLoops[] = {kBlock, kUnroll, kLeast, kSplit, kGrain};
+
+std::span<const Field> fields_of(GroupKind kind) {
+  switch (kind) {
+    case GroupKind::contract: return kOfContract;
+    case GroupKind::attention: return kOfAttention;
+    case GroupKind::nests: return kOfLoops;
+    default: return {};
+  }
+}
+
+bool has_tile(GroupKind kind) { return kind == GroupKind::contract || kind == GroupKind::attention; }
+
+std::optional<int64_t> number_of(std::string_view text) {
+  int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+Error refused(std::string_view word, std::string what, std::string expected) {
+  return fail(Code::bad_usage, "", std::move(what)).expected(std::move(expected)).found(std::string(word));
+}
+
+std::string names_of(GroupKind kind) {
+  std::string out = has_tile(kind) ? "tile" : "lanes";
+  for (const Field& f : fields_of(kind)) out += fmt::format(", {}", f.name);
+  return out;
+}
+
+Result<void> set_tile(Tactic& tactic, std::string_view word, std::string_view value, const Target& target) {
+  const size_t cross = std::min(value.find('x'), value.size() - 1);
+  const auto rows = number_of(value.substr(0, cross)), vectors = number_of(value.substr(cross + 1));
+  const bool fits = rows && vectors && *rows >= 1 && *rows <= 64 && *vectors >= 1 && *vectors <= 16 &&
+                    registers_of({static_cast<int>(*rows), static_cast<int>(*vectors)}) <= target.registers;
+  if (!fits)
+    return refused(word, "no tile that the target has registers for",
+                   fmt::format("tile=ROWSxVECTORS with ROWS * VECTORS + VECTORS + 1 <= {}", target.registers));
+  tactic.tile = {static_cast<int>(*rows), static_cast<int>(*vectors)};
+  return {};
+}
+
+Result<void> set(Tactic& tactic, GroupKind kind, std::string_view word, const Target& target) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals), value = equals < word.size() ? word.substr(equals + 1) : "";
+  if (name == "tile" && has_tile(kind)) return set_tile(tactic, word, value, target);
+  if (name == "lanes" && kind == GroupKind::nests) {
+    const auto axis = number_of(value);
+    if (!axis || *axis < -1 || *axis > 64) return refused(word, "no number of an axis", "lanes=-1, or the number of an axis from 0");
+    tactic.lanes = static_cast<int>(*axis);
+    return {};
+  }
+  for (const Field& f : fields_of(kind)) {
+    if (f.name != name) continue;
+    const auto n = number_of(value);
+    if (!n || *n < f.least || *n > f.most || (f.value == &Tactic::block && *n % 64 != 0))
+      return refused(word, "not a number that this field may have",
+                     fmt::format("{}={} to {}{}", name, f.least, f.most, f.value == &Tactic::block ? ", a multiple of 64" : ""));
+    tactic.*f.value = *n;
+    return {};
+  }
+  return refused(word, "this kind of group has no such field", names_of(kind));
+}
+
+/// Calls `take` with each word.
+Result<void> each_word(std::string_view text, auto&& take) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(" \t", at), text.size());
+    if (end > at) TRY(take(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return {};
+}
+
+bool may_have(GroupKind kind, std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  return (name == "tile" && has_tile(kind)) || (name == "lanes" && kind == GroupKind::nests) ||
+         std::ranges::any_of(fields_of(kind), [&](const Field& f) { return f.name == name; });
+}
+
+/// What several fields must keep together.
+Result<void> fits(const Tactic& tactic, GroupKind kind, const Target& target) {
+  const int64_t panel = int64_t{tactic.tile.vectors} * target.lanes();
+  if (kind != GroupKind::attention || tactic.block % panel == 0) return {};
+  return refused(text_of(tactic, kind), "a block of keys is cut into panels", fmt::format("a block that is a multiple of {}", panel));
+}
+
+bool computes(const Group& group, const ir::Graph& graph, std::string_view name) {
+  const auto is_it = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
+  if (is_it(group.node)) return true;
+  const auto in = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_it); };
+  return std::ranges::any_of(group.nests, in) || (group.epilogue && in(group.epilogue->map));
+}
+
+}  // namespace
+
+Tactic default_loop_tactic() { return {.split = 16, .block = 2048, .unroll = 7, .least = 2048, .grain = 8192}; }
+
+Tactic default_tactic(const Group& group, const Target& target) {
+  switch (group.kind) {
+    // A panel stays in the second-level cache while that many tiles of rows pass.
+    case GroupKind::contract: return {.tile = contract_tile(target), .split = 8, .prefetch = 4096, .grain = kFlopsWorthAThread};
+    // Scores of one block of keys stay in the first-level cache.
+    case GroupKind::attention: return {.tile = attention_tile(target), .block = 256, .grain = kFlopsWorthAThread};
+    default: return default_loop_tactic();
+  }
+}
+
+std::string text_of(const Tactic& tactic, GroupKind kind) {
+  std::string out = has_tile(kind)                                  ? fmt::format("tile={}x{}", tactic.tile.rows, tactic.tile.vectors)
+                    : kind == GroupKind::nests && tactic.lanes >= 0 ? fmt::format("lanes={}", tactic.lanes)
+                                                                    : "";
+  for (const Field& f : fields_of(kind)) out += fmt::format("{}{}={}", out.empty() ? "" : " ", f.name, tactic.*f.value);
+  return out;
+}
+
+Result<Tactic> changed(Tactic tactic, GroupKind kind, std::string_view text, const Target& target) {
+  TRY(each_word(text, [&](std::string_view word) { return set(tactic, kind, word, target); }));
+  TRY(fits(tactic, kind, target));
+  return tactic;
+}
+
+Result<TacticBook> TacticBook::parse(std::string_view text, const std::string& place) {
+  TacticBook out;
+  int number = 0;
+  for (size_t at = 0; at < text.size(); ++number) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const std::string where = fmt::format("{}:{}", place, number + 1);
+    const size_t colon = line.rfind(": ", line.find('='));
+    if (colon == line.npos || line.find('=') == line.npos)
+      return fail(Code::bad_usage, where, "this is no tactic")
+          .expected("NODE: field=value ..., for instance /MatMul: tile=6x4")
+          .found(std::string(line));
+    out.lines_.push_back({where, std::string(line.substr(0, colon)), std::string(line.substr(colon + 2))});
+  }
+  return out;
+}
+
+Result<Tactic> TacticBook::tactic_of(const Group& group, const ir::Graph& graph, const Target& target) const {
+  Tactic tactic = default_tactic(group, target);
+  for (size_t k = 0; k < lines_.size(); ++k) {
+    const Line& line = lines_[k];
+    const bool all = line.node == "*";
+    if (!all && !computes(group, graph, line.node)) continue;
+    used_.insert(k);
+    auto done = each_word(line.fields, [&](std::string_view word) -> Result<void> {
+      return all && !may_have(group.kind, word) ? Result<void>() : set(tactic, group.kind, word, target);
+    });
+    if (done) done = fits(tactic, group.kind, target);
+    if (!done) return std::move(done).error().at(line.place);
+  }
+  return tactic;
+}
+
+Result<void> TacticBook::check_used() const {
+  for (size_t k = 0; k < lines_.size(); ++k)
+    if (!used_.contains(k) && lines_[k].node != "*")
+      return fail(Code::bad_usage, lines_[k].place, "no group computes a node of this name")
+          .expected("a node of the graph as it is compiled (tenon inspect ENGINE --text), or *")
+          .found(lines_[k].node);
+  return {};
+}
+
+}  // namespace tenon::codegen
