@@ -234,9 +234,9 @@ def test_a_lower_priority_number_goes_first():
 
 
 def test_patterns_are_chosen_by_name_rule_class_and_instance():
-    names = [p.name for p in get_pattern_list("activation")]
-    assert "gelu_erf" in names and all(isinstance(p, EnginePattern) for p in get_pattern_list("activation"))
-    assert [p.name for p in get_pattern_list("activation-gelu_erf")] == [n for n in names if n != "gelu_erf"]
+    names = [p.name for p in get_pattern_list("fuse/activation")]
+    assert "gelu_erf" in names and all(isinstance(p, EnginePattern) for p in get_pattern_list("fuse/activation"))
+    assert [p.name for p in get_pattern_list("fuse/activation-gelu_erf")] == [n for n in names if n != "gelu_erf"]
     rule = Rule.equation("own: Relu(?x) => ?x")
     mixed = get_pattern_list(["gelu_erf", NotNot, NotNot(), rule, "gelu_erf"])
     assert [p.name for p in mixed] == ["gelu_erf", "NotNot", "own"]

@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from .network import Network
+from .interfaces import DeclaredNetwork
 
-_current: ContextVar[Network | None] = ContextVar("tenon_default_network", default=None)
+Net = TypeVar("Net", bound=DeclaredNetwork)
+
+_current: ContextVar[Any] = ContextVar("tenon_default_network", default=None)
 
 
-def default_net() -> Network:
-    """The network of the innermost net_guard of this thread. Raises RuntimeError outside of every guard."""
+def default_net() -> Any:
+    """The Network of the innermost net_guard of this thread. Raises RuntimeError outside of every guard."""
     network = _current.get()
     if network is None:
         raise RuntimeError("there is no default network here: write `with net_guard(network):` around the code that builds layers")
@@ -23,7 +24,7 @@ def default_net() -> Network:
 
 
 @contextmanager
-def net_guard(network: Network) -> Iterator[Network]:
+def net_guard(network: Net) -> Iterator[Net]:
     """Makes `network` the default one; what was the default before is so again afterwards, whatever happens inside."""
     token = _current.set(network)
     try:

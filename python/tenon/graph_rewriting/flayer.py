@@ -8,13 +8,11 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .context import default_net
+from .interfaces import DeclaredNetwork
 from .tensor import Tensor
-
-if TYPE_CHECKING:
-    from .network import Network
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -75,7 +73,7 @@ class FLayerInfo:
         for name, argument in self.raw_inputs.items():
             self.raw_inputs[name] = _mapped(argument, lambda tensor: dst if tensor == src else tensor)
 
-    def replace_outputs_uses_with(self, net: Network, new_outs: Any) -> None:
+    def replace_outputs_uses_with(self, net: DeclaredNetwork, new_outs: Any) -> None:
         """Every use of an output, the network's own outputs too, becomes one of the output at the same place of `new_outs`, which takes its
         name; where the element types differ, a cast stands between. Raises TypeError or ValueError where the structures differ."""
         for old, new in _pairs(self.raw_outputs, new_outs, self.layer_kind):
@@ -87,11 +85,9 @@ class FLayerInfo:
         return f"<FLayer {self.signature}>"
 
 
-def _replace_output(net: Network, old: Tensor, new: Tensor) -> None:
-    from .functional import cast
-
+def _replace_output(net: DeclaredNetwork, old: Tensor, new: Tensor) -> None:
     if new.dtype != old.dtype:
-        new = cast(new, old.dtype)
+        new = new.cast(old.dtype)
     slots = [slot for node, slot in old.value.uses if node is None]
     old.replace_all_uses_with(new)
     name = old.name
@@ -104,7 +100,7 @@ def _replace_output(net: Network, old: Tensor, new: Tensor) -> None:
 class FLayerInfoMemo:
     """The infos of one network, by the name of the layer."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: DeclaredNetwork) -> None:
         self.data: dict[str, FLayerInfo] = {}
         self.cur_flayer: FLayerInfo | None = None
         self._network = network

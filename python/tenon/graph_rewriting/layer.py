@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..rewriting import Node, Value
+from .interfaces import DeclaredNetwork
 from .kinds import Plugin, kind_of, operation_of
 from .tensor import Tensor
 from .trt import LayerType
-
-if TYPE_CHECKING:
-    from .network import Network
 
 
 class NativeLayer:
@@ -68,7 +66,7 @@ class Layer:
 
     __slots__ = ("network", "node")
 
-    def __init__(self, network: Network, node: Node | Value) -> None:
+    def __init__(self, network: DeclaredNetwork, node: Node | Value) -> None:
         self.network = network
         self.node = node
 

@@ -3,25 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from .. import TenonError
 from ..rewriting import Value
 from .context import default_net
+from .interfaces import DeclaredNetwork
 from .trt import DataType
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from .layer import Layer
-    from .network import Network
-
-
-def _functional() -> ModuleType:
-    from . import functional  # functionals take tensors: the import goes the other way round
-
-    return functional
+# Functionals whose first argument is a tensor, by the name of the method that each is; `functional` fills it, which knows tensors.
+METHODS: dict[str, Callable[..., Any]] = {}
 
 
 class Tensor:
@@ -38,7 +30,7 @@ class Tensor:
         dim_range: Mapping[str, Any] | None = None,
         is_network_input: bool = True,
         *,
-        network: Network | None = None,
+        network: DeclaredNetwork | None = None,
         value: Value | None = None,
     ) -> None:
         self.network = network if network is not None else default_net()
@@ -87,10 +79,12 @@ class Tensor:
     ndim = rank
 
     # --- the graph around it ---------------------------------------------------------------------------------------
-    def get_users(self) -> list[Layer]:
+    def get_users(self) -> list[Any]:
+        """The layers that use it."""
         return self.network.get_tensor_users(self)
 
-    def get_parent(self) -> Layer | None:
+    def get_parent(self) -> Any:
+        """The layer that makes it; None for an input of the network."""
         return self.network.get_tensor_parent(self)
 
     def is_network_input(self) -> bool:
@@ -133,48 +127,48 @@ class Tensor:
 
     # --- arithmetic ------------------------------------------------------------------------------------------------
     def __add__(self, other: Any) -> Tensor:
-        return _functional().add(self, other)
+        return METHODS["__add__"](self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return _functional().add(other, self)
+        return METHODS["__add__"](other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return _functional().sub(self, other)
+        return METHODS["__sub__"](self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return _functional().sub(other, self)
+        return METHODS["__sub__"](other, self)
 
     def __mul__(self, other: Any) -> Tensor:
-        return _functional().mul(self, other)
+        return METHODS["__mul__"](self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return _functional().mul(other, self)
+        return METHODS["__mul__"](other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return _functional().div(self, other)
+        return METHODS["__truediv__"](self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return _functional().div(other, self)
+        return METHODS["__truediv__"](other, self)
 
     def __pow__(self, other: Any) -> Tensor:
-        return _functional().pow(self, other)
+        return METHODS["__pow__"](self, other)
 
     def __matmul__(self, other: Tensor) -> Tensor:
-        return _functional().matmul(self, other)
+        return METHODS["__matmul__"](self, other)
 
     def __neg__(self) -> Tensor:
-        return _functional().neg(self)
+        return METHODS["__neg__"](self)
 
     def __lt__(self, other: Any) -> Tensor:
-        return _functional().lt(self, other)
+        return METHODS["__lt__"](self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return _functional().gt(self, other)
+        return METHODS["__gt__"](self, other)
 
     def __getattr__(self, name: str) -> Any:
         """view, permute, transpose, split, cast, mean, ...: a functional whose first argument is the tensor."""
-        if not name.startswith("_") and name in _functional().METHODS:
-            function = getattr(_functional(), name)
+        if not name.startswith("_") and name in METHODS:
+            function = METHODS[name]
             return lambda *args, **options: function(self, *args, **options)
         raise AttributeError(f"a tensor has no attribute {name!r}")
 

@@ -16,12 +16,13 @@ except ImportError as e:
 from .builder import GraphBuilder
 from .easy import EasyPatternOptimization
 from .functions import pattern_graph, rule_of_models
-from .helpers import demo_mlp_model, pretty_onnx, to_dot, to_onnx
+from .helpers import demo_mlp_model, pretty_onnx, to_dot
 from .nodes import NodeView
+from .optimizer import GraphBuilderPatternOptimization
 from .options import OptimizationOptions
 from .pattern import EnginePattern, MatchResult, PatternOptimization
 from .selection import get_pattern, get_pattern_list
-from .view import GraphBuilderPatternOptimization
+from .torch_export import to_onnx
 
 __all__ = [
     "EasyPatternOptimization",

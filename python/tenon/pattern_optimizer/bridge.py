@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from ..rewriting import Graph, Match, Rewriter, Rule
 from .insertion import insert
+from .nodes import NodeView
 from .pattern import MatchResult, PatternOptimization
-from .view import GraphBuilderPatternOptimization
+from .view import PatternView
 
 PROTECTED = "_DONOTREMOVE_"
 
@@ -14,7 +15,7 @@ PROTECTED = "_DONOTREMOVE_"
 class Bridge:
     """One pattern during one optimisation."""
 
-    def __init__(self, pattern: PatternOptimization, parent: GraphBuilderPatternOptimization, matched: list[MatchResult]) -> None:
+    def __init__(self, pattern: PatternOptimization, parent: PatternView, matched: list[MatchResult]) -> None:
         self.pattern = pattern
         self.parent = parent
         self.matched = matched
@@ -31,16 +32,10 @@ class Bridge:
             benefit=getattr(pattern, "benefit", 1),
         )
 
-    def view(self, graph: Graph, rewriter: Rewriter | None = None) -> GraphBuilderPatternOptimization:
-        view = GraphBuilderPatternOptimization(graph, processor=self.parent.processor, verbose=self.pattern.verbose)
-        view.builder = self.parent.builder
-        view._devices = self.parent._devices
-        view._rewriter = rewriter
-        return view
+    def view(self, graph: Graph, rewriter: Rewriter | None = None) -> PatternView:
+        return self.parent.of(graph, self.pattern.verbose, rewriter)
 
     def match(self, match: Match) -> bool:
-        from .nodes import NodeView
-
         node = NodeView(match.root)
         if not any(v.use_count for v in match.root.outputs if v is not None):
             return False
@@ -70,9 +65,3 @@ class Bridge:
         insert(self.view(match.graph, rewriter), rewriter, result)
         self.exit_points[match.root] = "insert_at" if result.insert_at is not None else "positions"
         return True
-
-
-def rule_of(pattern: PatternOptimization, bridge: Bridge) -> Rule:
-    from .easy import EasyPatternOptimization
-
-    return pattern.rule(bridge) if isinstance(pattern, EasyPatternOptimization) else bridge.rule()

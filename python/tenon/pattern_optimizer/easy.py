@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
 
 from ..rewriting import Graph, Match, Rewriter, Rule, Value, visits
-from .builder import Building
+from .bridge import Bridge
+from .building import Building
 from .nodes import NodeView, name_of
 from .pattern import MatchResult, PatternOptimization
-from .view import GraphBuilderPatternOptimization
-
-if TYPE_CHECKING:
-    from .bridge import Bridge
+from .view import PatternView
 
 
 class PatternBuilder(Building):
@@ -68,19 +66,17 @@ class EasyPatternOptimization(PatternOptimization):
     def apply_pattern(self, g: Building, *args: str, **kwargs: str) -> str | Sequence[str]:
         raise NotImplementedError(f"{self.name} has no method apply_pattern")
 
-    def validate_mapping(
-        self, g: GraphBuilderPatternOptimization, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None
-    ) -> bool:
+    def validate_mapping(self, g: PatternView, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None) -> bool:
         """Asked when all else fits. deleted_nodes[k] stands for pattern_nodes[k]."""
         return True
 
     def validate_attribute_mapping(
-        self, g: GraphBuilderPatternOptimization, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None
+        self, g: PatternView, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None
     ) -> bool:
         """A pattern that defines this compares attributes itself; the engine then does not."""
         return True
 
-    def post_apply_pattern(self, g: GraphBuilderPatternOptimization, *nodes: NodeView) -> None:
+    def post_apply_pattern(self, g: PatternView, *nodes: NodeView) -> None:
         """Told of the new nodes."""
 
     def add_validate_param(self, name: str, value: Any) -> None:
@@ -92,10 +88,10 @@ class EasyPatternOptimization(PatternOptimization):
 
     # --- what the engine makes of it -----------------------------------------------------------------------
 
-    def match(self, g: GraphBuilderPatternOptimization, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
+    def match(self, g: PatternView, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
         raise TypeError(f"{self.name} is declared: the engine matches it")
 
-    def apply(self, g: GraphBuilderPatternOptimization, *nodes: Any) -> Any:
+    def apply(self, g: PatternView, *nodes: Any) -> Any:
         raise TypeError(f"{self.name} is declared: the engine applies it")
 
     def _overrides(self, name: str) -> bool:

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models as text and as pictures, a small model to try things on, and models from torch."""
+"""Models as text and as pictures, and a small model to try things on."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import onnx
@@ -15,7 +12,6 @@ import onnx.numpy_helper as onh
 
 from ..rewriting import Graph
 from .nodes import attribute_value
-from .options import OptimizationOptions
 
 LONGEST = 8  # elements of a constant that are written out
 
@@ -100,27 +96,3 @@ def demo_mlp_model(filename: str | None = None, seed: int = 0) -> onnx.ModelProt
     if filename:
         onnx.save(model, filename)
     return model
-
-
-def to_onnx(
-    model: Any,
-    args: tuple[Any, ...],
-    input_names: Sequence[str] | None = None,
-    options: OptimizationOptions | None = None,
-    target_opset: int | None = None,
-    verbose: int = 0,
-    **export: Any,
-) -> onnx.ModelProto:
-    """A torch module as an optimised model; `export` goes to torch.onnx.export. Needs torch."""
-    try:
-        import torch
-    except ImportError as e:
-        raise ImportError("to_onnx exports with torch.onnx.export: pip install torch") from e
-    from .builder import GraphBuilder
-
-    bytes_ = io.BytesIO()
-    export.setdefault("dynamo", False)  # the other exporter needs the package onnxscript
-    if target_opset is not None:
-        export["opset_version"] = target_opset
-    torch.onnx.export(model, tuple(args), bytes_, input_names=list(input_names) if input_names else None, **export)
-    return GraphBuilder(bytes_.getvalue(), optimization_options=options, verbose=verbose).to_onnx()

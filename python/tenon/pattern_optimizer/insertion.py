@@ -12,7 +12,7 @@ from ..rewriting import Rewriter, Value
 from .bodies import names_read_by, read_alone
 from .nodes import NodeView, attribute_value
 from .pattern import MatchResult
-from .view import GraphBuilderPatternOptimization
+from .view import PatternView
 
 
 def _constant(node: onnx.NodeProto) -> np.ndarray:
@@ -46,7 +46,7 @@ def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
 
 
 class Insertion:
-    def __init__(self, view: GraphBuilderPatternOptimization, rewriter: Rewriter, result: MatchResult, kept: set[NodeView]) -> None:
+    def __init__(self, view: PatternView, rewriter: Rewriter, result: MatchResult, kept: set[NodeView]) -> None:
         self.view = view
         self.rewriter = rewriter
         self.made: dict[str, Value] = {}
@@ -92,7 +92,7 @@ class Insertion:
             self.made[name] = value
 
 
-def insert(view: GraphBuilderPatternOptimization, rewriter: Rewriter, result: MatchResult) -> list[NodeView]:
+def insert(view: PatternView, rewriter: Rewriter, result: MatchResult) -> list[NodeView]:
     """Calls the match's `apply` and carries its answer out. Returns the new nodes."""
     returned = list(result.apply(view, *result.nodes))
     kept = {n for n in returned if isinstance(n, NodeView)}

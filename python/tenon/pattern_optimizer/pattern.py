@@ -6,15 +6,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import onnx
 
 from ..rewriting import Rule
 from .nodes import NodeView
-
-if TYPE_CHECKING:
-    from .view import GraphBuilderPatternOptimization
+from .view import PatternView
 
 Nodes = Sequence[NodeView | onnx.NodeProto | None]
 
@@ -87,11 +85,11 @@ class PatternOptimization(_Named):
         """Operators at which `match` is asked; None: all."""
         return None
 
-    def match(self, g: GraphBuilderPatternOptimization, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
+    def match(self, g: PatternView, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
         """Must not change the graph. None: no match."""
         raise NotImplementedError(f"{self.name} has no method match")
 
-    def apply(self, g: GraphBuilderPatternOptimization, *nodes: Any) -> Nodes:
+    def apply(self, g: PatternView, *nodes: Any) -> Nodes:
         """The nodes that replace those of the match: new ones, and those that stay."""
         raise NotImplementedError(f"{self.name} has no method apply")
 

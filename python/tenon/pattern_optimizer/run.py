@@ -8,21 +8,22 @@ import warnings
 from typing import Any
 
 from ..rewriting import Graph, Rule, RuleSet, rewrite, select
-from .bridge import PROTECTED, Bridge, rule_of
+from .bridge import PROTECTED, Bridge
 from .cleaning import merge_equal, names_in, nodes_in
 from .dump import Dump
+from .easy import EasyPatternOptimization
 from .environment import Environment, short_name
 from .options import OptimizationOptions
 from .pattern import MatchResult, PatternOptimization
 from .selection import Pattern
 from .statistics import Rows
-from .view import GraphBuilderPatternOptimization
+from .view import PatternView
 
 UNLIMITED = 1 << 62
 
 
 class Optimization:
-    def __init__(self, graph: Graph, options: OptimizationOptions, view: GraphBuilderPatternOptimization) -> None:
+    def __init__(self, graph: Graph, options: OptimizationOptions, view: PatternView) -> None:
         self.graph = graph
         self.options = options
         self.view = view
@@ -76,7 +77,7 @@ class Optimization:
         if not isinstance(pattern, PatternOptimization):
             return pattern.rule
         bridge = self.bridges.setdefault(pattern.name, Bridge(pattern, self.view, self.matched))
-        return rule_of(pattern, bridge)
+        return pattern.rule(bridge) if isinstance(pattern, EasyPatternOptimization) else bridge.rule()
 
     def phase(self, rules: RuleSet, fold: bool) -> None:
         if not (self.env.step or self.env.no_remove or self.options.verifies):
@@ -133,5 +134,5 @@ class Optimization:
         return applied
 
 
-def optimize(graph: Graph, options: OptimizationOptions, view: GraphBuilderPatternOptimization) -> list[dict[str, Any]]:
+def optimize(graph: Graph, options: OptimizationOptions, view: PatternView) -> list[dict[str, Any]]:
     return Optimization(graph, options, view).run()

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .bridge import Bridge
+from .bridge import Bridge
 
 
 class Events:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 import onnx
@@ -12,11 +13,6 @@ import onnx.numpy_helper as onh
 
 from ..rewriting import Graph, Rewriter
 from .looking import Looking
-from .options import OptimizationOptions
-from .selection import Patterns
-
-if TYPE_CHECKING:
-    from .builder import GraphBuilder
 
 # Operators that once had their axes as an attribute and have them as an operand now.
 AXES_OPERAND = {"Squeeze", "Unsqueeze"} | {
@@ -24,44 +20,28 @@ AXES_OPERAND = {"Squeeze", "Unsqueeze"} | {
 }
 
 
-class GraphBuilderPatternOptimization(Looking):
+class PatternView(Looking):
     """Looks at a graph for patterns, and makes the nodes with which they answer.
 
     `match` gets one that only looks; `apply` one that can make initializers as well.
     """
 
-    def __init__(
-        self,
-        builder: GraphBuilder | Graph,
-        patterns: Patterns = None,
-        recursive: bool = True,
-        verifies: bool = False,
-        stop_after: int = -1,
-        processor: str = "CPU",
-        dump_applied_patterns: str | None = None,
-        verbose: int = 0,
-    ) -> None:
+    def __init__(self, builder: Looking | Graph, processor: str = "CPU", verbose: int = 0) -> None:
         super().__init__(builder if isinstance(builder, Graph) else builder.graph)
         self.builder = builder
         self.processor = processor
         self.verbose = verbose
         self._rewriter: Rewriter | None = None
         self._given: set[str] = set()
-        self._options = dict(
-            patterns=patterns,
-            recursive=recursive,
-            verifies=verifies,
-            stop_after=stop_after,
-            dump_applied_patterns=dump_applied_patterns,
-            processor=processor,
-            verbose=verbose,
-        )
 
-    def optimize(self, max_iter: int = -1, remove_identity: bool = True) -> list[dict[str, Any]]:
-        """Applies the patterns until they find nothing any more. Returns rows of statistics."""
-        from .run import optimize
-
-        return optimize(self.graph, OptimizationOptions(max_iter=max_iter, remove_identity=remove_identity, **self._options), self)
+    def of(self, graph: Graph, verbose: int, rewriter: Rewriter | None = None) -> Self:
+        """The same view of another graph, a body; with `rewriter` for an `apply`."""
+        view = copy(self)
+        view.graph = graph
+        view.verbose = verbose
+        view._rewriter = rewriter
+        view._given = set()
+        return view
 
     def has_processor(self, name: str) -> bool:
         return name.upper() in self.processor.upper().split(",")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..tensor import METHODS
 from .arithmetic import (
     abs,
     add,
@@ -56,11 +57,11 @@ from .reduce import max, mean, min, prod, sum
 
 reshape = view
 
-# What a tensor offers as a method.
-METHODS = frozenset(
-    "abs cast expand flatten gather log max mean min permute prod reshape select "
-    "softmax split sqrt squeeze sum transpose unsqueeze view".split()
-)
+# What a tensor offers as a method, and what its operators do.
+METHODS.update({f"__{function.__name__}__": function for function in (add, sub, mul, pow, matmul, neg, lt, gt)} | {"__truediv__": div})
+_methods = (abs, cast, expand, flatten, gather, log, max, mean, min, permute, prod, select, softmax)
+_methods += (split, sqrt, squeeze, sum, transpose, unsqueeze, view)
+METHODS.update({function.__name__: function for function in _methods} | {"reshape": reshape})
 
 __all__ = [
     "abs",
