@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 #include "codegen/loops/fuse.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/readers.h"
@@ -48,7 +48,8 @@ bool empty(const Nest& nest) {
 
 void find_contractions(Plan& plan) {
   for (Group& g : plan.groups)
-    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && settle_roles(g, plan)) g.kind = GroupKind::contract;
+    if (g.kind == GroupKind::nests && g.nests.size() == 1 && !empty(g.nests[0]) && settle_contraction(g, plan))
+      g.kind = GroupKind::contract;
 }
 
 void absorb_epilogues(Plan& plan) {

@@ -159,7 +159,8 @@ class Inliner {
 
   /// A sum that runs on register tiles goes on doing so: that saves more than a view costs.
   bool still_contracts(const Group& before, Group& after) const {
-    return settle_roles(after, plan_) && (tiling_of(after, plan_) || !tiling_of(before, plan_));
+    if (!settle_contraction(after, plan_) || !same_operands(*before.contraction, *after.contraction)) return false;
+    return tiling_of(after, plan_) || !tiling_of(before, plan_);
   }
 
   bool rewrite_nest(const Nest& map, ArrayId made, const Group& group, const Nest& before, Nest& after, int accesses,

@@ -142,17 +142,36 @@ bool is_view(const Nest& nest) {
          nest.accesses[0].dtype == nest.outputs[0].dtype && !is_indirect(nest);
 }
 
-bool is_sum_of_products(const Nest& nest) {
-  if (nest.outputs.size() != 1 || nest.accesses.size() != 2) return false;
+namespace {
+
+ContractOperand factor_of(const Expr& value, const Nest& nest) {
+  ContractOperand out{value, {}};
+  for (size_t k = 0; k < nest.accesses.size(); ++k)
+    if (mentions(value, ExprOp::input, static_cast<int>(k))) out.accesses.push_back(static_cast<int>(k));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::array<ContractOperand, 2>> factors_of(const Nest& nest) {
+  if (nest.outputs.size() != 1 || is_indirect(nest)) return std::nullopt;
   const NestOutput& o = nest.outputs[0];
-  if (o.combine != ops::Combine::sum || o.dtype != DType::f32 || !o.value || o.value.op() != ExprOp::mul || o.within) return false;
-  const auto args = o.value.args();
-  if (args[0].op() != ExprOp::input || args[1].op() != ExprOp::input || args[0]->index == args[1]->index) return false;
-  for (const ops::Axis& axis : nest.axes)
-    if (axis.kind == ops::Axis::Kind::scanned) return false;
-  for (const NestAccess& a : nest.accesses)
-    if (a.dtype != DType::f32) return false;
-  return !is_indirect(nest);
+  if (o.combine != ops::Combine::sum || o.dtype != DType::f32 || !o.value || o.value.op() != ExprOp::mul || o.within) return std::nullopt;
+  if (std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::scanned; })) return std::nullopt;
+  std::array<ContractOperand, 2> out{factor_of(o.value.args()[0], nest), factor_of(o.value.args()[1], nest)};
+  std::vector<int> read = out[0].accesses;
+  read.insert(read.end(), out[1].accesses.begin(), out[1].accesses.end());
+  std::ranges::sort(read);
+  const bool apart = read.size() == nest.accesses.size() && std::ranges::adjacent_find(read) == read.end();
+  const auto usable = [](const ContractOperand& f) {
+    return !f.accesses.empty() && f.value.dtype() == DType::f32 && !mentions(f.value, ExprOp::axis);
+  };
+  return apart && usable(out[0]) && usable(out[1]) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool is_sum_of_products(const Nest& nest) {
+  const auto factors = factors_of(nest);
+  return factors && (*factors)[0].is_load() && (*factors)[1].is_load();
 }
 
 void rewrite(Nest& nest, const std::function<Expr(const ExprNode&)>& leaf) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <functional>
 
 #include "codegen/loops/nest.h"
@@ -41,7 +42,10 @@ bool mentions(const Expr& e, ExprOp leaf, int index = -1);
 bool is_map(const Nest& nest);
 /// A map that only reads one element elsewhere, unchanged.
 bool is_view(const Nest& nest);
-/// A sum of products of two f32 loads over axes that the output lacks.
+/// The two factors of a sum of f32 products over axes that the output lacks: expressions over loads of their own. The axes stand in
+/// neither.
+std::optional<std::array<ContractOperand, 2>> factors_of(const Nest& nest);
+/// The same where both factors are loads.
 bool is_sum_of_products(const Nest& nest);
 
 /// Substitutes the leaves (inputs, axes, dims) of every expression of the nest; a null answer keeps a leaf.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 
 namespace tenon::codegen {
 

@@ -74,13 +74,23 @@ struct JointAxis {
   Dim extent = 1;
 };
 
-/// What each axis of a sum of products is to its operands. Axes of extent 1 take no part.
-struct ContractRoles {
-  int rows_operand = 0, lanes_operand = 1;  ///< accesses: read element by element, and along the lanes
-  std::vector<JointAxis> batch;             ///< in both operands
-  std::vector<JointAxis> rows;              ///< in the rows operand only; the last runs over registers
-  std::vector<JointAxis> lanes;             ///< in the lanes operand only; the last lies along the lanes
-  std::vector<JointAxis> depth;             ///< reduced; the last is the innermost loop
+/// One factor of the products that a contraction sums: an expression over loads, so that a cast or a dequantisation is part of it.
+struct ContractOperand {
+  Expr value;
+  std::vector<int> accesses;  ///< that it reads; the first says where it stands
+
+  bool is_load() const { return value.op() == ExprOp::input; }
+};
+
+/// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
+struct Contraction {
+  ContractOperand rows_operand, lanes_operand;   ///< read element by element, and along the lanes
+  DType operand = DType::f32, sum = DType::f32;  ///< what is multiplied, and what sums are kept in
+  int group = 1;                                 ///< neighbouring products that one instruction adds up
+  std::vector<JointAxis> batch;                  ///< in both operands
+  std::vector<JointAxis> rows;                   ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;                  ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;                  ///< reduced; the last is the innermost loop
 };
 
 /// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.
@@ -100,11 +110,11 @@ struct Group {
   double scale = 1;                                     ///< attention: factor of the products
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
   std::optional<Epilogue> epilogue;
-  std::optional<ContractRoles> roles;    ///< contract: of its nest as it stands; whoever edits the nest settles them again
-  ir::NodeId node;                       ///< opaque, attention, control (whose bodies have plans of their own), check
-  std::vector<ArrayId> inputs, outputs;  ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
-  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
-  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
+  std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
+  ir::NodeId node;                         ///< opaque, attention, control (whose bodies have plans of their own), check
+  std::vector<ArrayId> inputs, outputs;    ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
+  std::vector<const DimNode*> symbols;     ///< sizes: what its elements depend on
+  IndexLimit limit;                        ///< check: what the smallest and largest index (its inputs) must keep
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.

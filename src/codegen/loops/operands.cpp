@@ -43,9 +43,9 @@ int64_t count_of(const std::vector<int>& axes, const Nest& nest) {
   return n;
 }
 
-std::optional<ArrayId> pack_constant(const Nest& nest, const ContractRoles& roles, int64_t panel, Plan& plan) {
-  const NestAccess& access = nest.accesses[roles.lanes_operand];
-  const ir::ConstantRef source = plan.arrays[access.array].constant;
+std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan) {
+  const NestAccess& access = nest.accesses[roles.lanes_operand.accesses[0]];
+  const ir::ConstantRef source = constant_of(roles.lanes_operand, nest, plan);
   if (!source || access.within) return std::nullopt;
   auto place = affine_of(flat_of(access, plan), static_cast<int>(nest.axes.size()));
   if (!place) return std::nullopt;
@@ -69,6 +69,31 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const ContractRoles& role
   a.strides = row_major(a.shape);
   plan.arrays.push_back(std::move(a));
   return static_cast<ArrayId>(plan.arrays.size() - 1);
+}
+
+using Leaf = std::function<Expr(const ExprNode&)>;
+
+/// The load with the axes put at other places; where `fits` (may be null) does not hold, nothing is read and it is zero.
+NestAccess moved(NestAccess read, const Leaf& place, const Expr& fits) {
+  for (Expr& e : read.index) e = simplify(substitute(e, place));
+  if (read.flat) read.flat = simplify(substitute(read.flat, place));
+  if (read.within) read.within = substitute(read.within, place);
+  if (read.fill) read.fill = substitute(read.fill, place);
+  if (fits) read.within = read.within ? logical_and(read.within, fits) : fits;
+  if (read.within && !read.fill) read.fill = Expr::constant(read.dtype, 0);
+  return read;
+}
+
+/// The operand's value in the nest `copy`, which gets its loads.
+Expr moved_operand(const Nest& nest, const ContractOperand& operand, const Leaf& place, const Expr& fits, Nest& copy) {
+  for (const int k : operand.accesses) copy.accesses.push_back(moved(nest.accesses[k], place, fits));
+  const auto own_number = [&](const ExprNode& n) {
+    if (n.op != ExprOp::input) return Expr();
+    const auto at = std::ranges::find(operand.accesses, static_cast<int>(n.index));
+    return Expr::input(static_cast<int>(at - operand.accesses.begin()), n.dtype);
+  };
+  const Expr value = substitute(operand.value, own_number);
+  return fits && !operand.is_load() ? select(fits, value, Expr::constant(value.dtype(), 0)) : value;
 }
 
 }  // namespace
@@ -102,9 +127,8 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
   }
 }
 
-Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64_t panel, Plan& plan, std::vector<Nest>& before) {
+Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan, std::vector<Nest>& before) {
   if (auto constant = pack_constant(nest, roles, panel, plan)) return *constant;
-  const NestAccess& from = nest.accesses[roles.lanes_operand];
   const std::vector<int> batch = axes_of(roles.batch), depth = axes_of(roles.depth);
   std::vector<int> outer_lanes = axes_of(roles.lanes);
   // The lanes are one joint axis (several are run as a product): its number is cut into panels.
@@ -131,27 +155,86 @@ Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64
   }
   at[outer_lanes[0]] = rest;
   auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
-  NestAccess read = from;
-  for (Expr& e : read.index) e = simplify(substitute(e, place));
-  if (read.flat) read.flat = simplify(substitute(read.flat, place));
-  if (read.within) read.within = substitute(read.within, place);
-  if (read.fill) read.fill = substitute(read.fill, place);
-  if (!(mod(lanes, Dim(panel)) == Dim(0))) {
-    const Expr fits = lane < Expr::dim(lanes);
-    read.within = read.within ? logical_and(read.within, fits) : fits;
-  }
-  if (read.within && !read.fill) read.fill = Expr::constant(read.dtype, 0);
-  copy.accesses.push_back(std::move(read));
+  const Expr fits = mod(lanes, Dim(panel)) == Dim(0) ? Expr() : lane < Expr::dim(lanes);
   NestOutput out;
-  out.array = add_temporary(plan, from.dtype, shape);
-  out.dtype = from.dtype;
-  out.value = Expr::input(0, from.dtype);
+  out.value = moved_operand(nest, roles.lanes_operand, place, fits, copy);
+  out.dtype = out.value.dtype();
+  out.array = add_temporary(plan, out.dtype, shape);
   for (size_t k = 0; k < copy.axes.size(); ++k) out.index.push_back(Expr::axis(static_cast<int>(k)));
   const ArrayId packed = out.array;
   copy.outputs.push_back(std::move(out));
   copy.nodes = nest.nodes;
   before.push_back(std::move(copy));
   return packed;
+}
+
+namespace {
+
+/// An operand of one load is stored as its whole array, which the nest then reads as it did.
+void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::vector<Nest>& before) {
+  NestAccess& access = nest.accesses[operand.accesses[0]];
+  const Array& source = plan.arrays[access.array];
+  const auto with_load = [&](const Expr& load) {
+    return substitute(operand.value, [&](const ExprNode& n) { return n.op == ExprOp::input ? load : Expr(); });
+  };
+  Nest copy;
+  NestAccess read;
+  read.array = access.array;
+  read.dtype = access.dtype;
+  NestOutput out;
+  for (size_t d = 0; d < source.shape.size(); ++d) {
+    copy.axes.push_back({ops::Axis::Kind::parallel, source.shape[d]});
+    read.index.push_back(Expr::axis(static_cast<int>(d)));
+  }
+  out.index = read.index;
+  out.value = with_load(Expr::input(0, access.dtype));
+  out.dtype = out.value.dtype();
+  out.array = add_temporary(plan, out.dtype, source.shape, source.order);
+  copy.accesses.push_back(std::move(read));
+  copy.nodes = nest.nodes;
+  access.array = out.array;
+  access.dtype = out.dtype;
+  if (access.fill) access.fill = with_load(access.fill);
+  Expr factors[2] = {nest.outputs[0].value.args()[0], nest.outputs[0].value.args()[1]};
+  for (Expr& f : factors)
+    if (mentions(f, ExprOp::input, operand.accesses[0])) f = Expr::input(operand.accesses[0], out.dtype);
+  nest.outputs[0].value = factors[0] * factors[1];
+  copy.outputs.push_back(std::move(out));
+  before.push_back(std::move(copy));
+}
+
+}  // namespace
+
+void store_rows_operand(Nest& nest, const Contraction& roles, Plan& plan, std::vector<Nest>& before) {
+  if (roles.rows_operand.accesses.size() == 1) return store_array(nest, roles.rows_operand, plan, before);
+  Nest copy;
+  NestOutput out;
+  DimList shape;
+  NestAccess stored;
+  std::vector<Expr> at(nest.axes.size(), zero());
+  for (const auto* list : {&roles.batch, &roles.rows, &roles.depth})
+    for (const int x : axes_of(*list)) {
+      at[x] = Expr::axis(static_cast<int>(copy.axes.size()));
+      copy.axes.push_back({ops::Axis::Kind::parallel, nest.axes[x].extent});
+      shape.push_back(nest.axes[x].extent);
+      out.index.push_back(at[x]);
+      stored.index.push_back(Expr::axis(x));
+    }
+  const auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
+  out.value = moved_operand(nest, roles.rows_operand, place, Expr(), copy);
+  out.dtype = out.value.dtype();
+  out.array = add_temporary(plan, out.dtype, shape);
+  stored.array = out.array;
+  stored.dtype = out.dtype;
+  copy.outputs.push_back(out);
+  copy.nodes = nest.nodes;
+  before.push_back(std::move(copy));
+  Nest lanes;
+  const Expr along = moved_operand(nest, roles.lanes_operand, [](const ExprNode&) { return Expr(); }, Expr(), lanes);
+  const int last = static_cast<int>(lanes.accesses.size());
+  nest.accesses = std::move(lanes.accesses);
+  nest.accesses.push_back(std::move(stored));
+  nest.outputs[0].value = Expr::input(last, out.dtype) * along;
 }
 
 }  // namespace tenon::codegen

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 #include "codegen/loops/padding.h"
 #include "codegen/lower/kernel.h"
 
@@ -12,6 +12,10 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan);
 
 /// The lanes operand rearranged as [batch..., ceil(N/panel), depth..., panel], zeros beyond N: a lazy constant where it is one, else a
 /// new array and a nest that fills it. The depth axes stand in the order of roles.depth.
-Result<ArrayId> pack_operand(const Nest& nest, const ContractRoles& roles, int64_t panel, Plan& plan, std::vector<Nest>& before);
+Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan, std::vector<Nest>& before);
+
+/// Where the rows operand is more than a load: stores it first, and lets the nest read it there; the array that it is made of, or, where it
+/// is made of several, its elements as [batch..., rows..., depth...].
+void store_rows_operand(Nest& nest, const Contraction& roles, Plan& plan, std::vector<Nest>& before);
 
 }  // namespace tenon::codegen

@@ -7,7 +7,7 @@
 
 #include "codegen/loops/attention.h"
 #include "codegen/loops/bounds.h"
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
 
 namespace tenon::codegen {
@@ -200,10 +200,10 @@ class PlanVerifier {
   }
 
   void contraction(const Group& g) {
-    must(g.nests.size() == 1 && is_sum_of_products(g.nests[0]), "a contraction that is no sum of products",
+    must(g.nests.size() == 1 && factors_of(g.nests[0]), "a contraction that is no sum of products",
          fmt::format("{} nests", g.nests.size()));
     if (!out_.wrong.empty()) return;
-    must(g.roles && same_roles(g.roles, roles_of(g.nests[0], plan_)), "a contraction with roles of another nest",
+    must(g.contraction && same_roles(g.contraction, contraction_of(g.nests[0], plan_)), "a contraction with roles of another nest",
          text_of(g.nests[0], plan_));
     if (!g.epilogue) return;
     const auto& accesses = g.epilogue->map.accesses;
@@ -212,13 +212,13 @@ class PlanVerifier {
          "an epilogue of something else", fmt::format("access {}", k));
   }
 
-  static bool same_roles(const std::optional<ContractRoles>& a, const std::optional<ContractRoles>& b) {
+  static bool same_roles(const std::optional<Contraction>& a, const std::optional<Contraction>& b) {
     if (!a || !b) return false;
     const auto same = [](const std::vector<JointAxis>& x, const std::vector<JointAxis>& y) {
       return std::ranges::equal(x, y, [](const JointAxis& p, const JointAxis& q) { return p.axes == q.axes && p.extent == q.extent; });
     };
-    return a->rows_operand == b->rows_operand && a->lanes_operand == b->lanes_operand && same(a->batch, b->batch) &&
-           same(a->rows, b->rows) && same(a->lanes, b->lanes) && same(a->depth, b->depth);
+    return a->rows_operand.accesses == b->rows_operand.accesses && a->lanes_operand.accesses == b->lanes_operand.accesses &&
+           same(a->batch, b->batch) && same(a->rows, b->rows) && same(a->lanes, b->lanes) && same(a->depth, b->depth);
   }
 
   void attention(const Group& g) {

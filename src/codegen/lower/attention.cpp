@@ -382,9 +382,9 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   Nest nest = group.nests[0];
   std::vector<Kernel> kernels;
   std::vector<Nest> before;
-  ContractRoles keys;
-  keys.rows_operand = 0;
-  keys.lanes_operand = 1;
+  Contraction keys;
+  keys.rows_operand = {Expr::input(0, DType::f32), {0}};
+  keys.lanes_operand = {Expr::input(1, DType::f32), {1}};
   keys.batch = {{{kBatch}, nest.axes[kBatch].extent}, {{kKeyHead}, nest.axes[kKeyHead].extent}};
   keys.lanes = {{{kKey}, nest.axes[kKey].extent}};
   keys.depth = {{{kHeadSize}, nest.axes[kHeadSize].extent}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
 #include "codegen/lower/contract_tiling.h"
@@ -20,10 +20,10 @@ struct TilePlace {
 
 class ContractLowering {
  public:
-  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const ContractRoles& roles,
+  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Contraction& roles,
                    ArrayId packed)
       : kernel_(kernel), emit_(kernel, plan, target, "contract"), nest_(nest), roles_(roles), tactic_(tactic), shape_(tactic.tile) {
-    rows_buffer_ = emit_.buffer(nest.accesses[roles.rows_operand].array, false);
+    rows_buffer_ = emit_.buffer(nest.accesses[roles.rows_operand.accesses[0]].array, false);
     lanes_buffer_ = emit_.buffer(packed, false);
   }
 
@@ -275,7 +275,7 @@ class ContractLowering {
   Kernel& kernel_;
   KernelEmitter emit_;
   const Nest& nest_;
-  const ContractRoles& roles_;
+  const Contraction& roles_;
   const Tactic& tactic_;
   const Tile shape_;
   int32_t rows_buffer_ = -1, lanes_buffer_ = -1, scratch_ = -1;
@@ -294,15 +294,21 @@ Result<std::vector<Kernel>> lower_plainly(const Group& group, Plan& plan, const 
   return kernels;
 }
 
-/// The same with the rows operand padded, where that may leave its array. nullopt: it cannot be.
-std::optional<Group> padded(const Group& group, Plan& plan, std::vector<Nest>& before) {
-  if (!group.roles) return std::nullopt;
+/// The same with the rows operand stored where it is computed, and padded where it may leave its array. nullopt: it cannot be.
+std::optional<Group> with_plain_rows(const Group& group, Plan& plan, std::vector<Nest>& before) {
+  if (!group.contraction) return std::nullopt;
   Group out = group;
-  NestAccess& rows = out.nests[0].accesses[group.roles->rows_operand];
+  if (!group.contraction->rows_operand.is_load()) {
+    store_rows_operand(out.nests[0], *group.contraction, plan, before);
+    if (!settle_contraction(out, plan) || !out.contraction->rows_operand.is_load()) return std::nullopt;
+  }
+  const int access = out.contraction->rows_operand.accesses[0];
+  NestAccess& rows = out.nests[0].accesses[access];
   if (!rows.within) return out;
-  if (!pad_operand(rows, group.nests[0], plan, before)) return std::nullopt;
-  const auto roles = roles_of(out.nests[0], plan);
-  if (roles && roles->rows_operand == group.roles->rows_operand) out.roles = roles;
+  const Nest whole = out.nests[0];
+  if (!pad_operand(rows, whole, plan, before)) return std::nullopt;
+  const auto roles = contraction_of(out.nests[0], plan);
+  if (roles && roles->rows_operand.accesses[0] == access) out.contraction = roles;
   return out;
 }
 
@@ -310,7 +316,7 @@ std::optional<Group> padded(const Group& group, Plan& plan, std::vector<Nest>& b
 
 Result<std::vector<Kernel>> lower_contract(const Group& given, const Tactic& tactic, Plan& plan, const Target& target) {
   std::vector<Nest> before;
-  const auto group = padded(given, plan, before);
+  const auto group = with_plain_rows(given, plan, before);
   const auto tiling = group ? tiling_of(*group, plan) : std::nullopt;
   if (!tiling) return lower_plainly(given, plan, target);
   std::vector<Kernel> kernels;

@@ -32,6 +32,20 @@ std::optional<EpiloguePlaces> places_of(const Epilogue& epilogue, const Nest& ne
   return out;
 }
 
+/// Of the rows operand: where it is read, or where `store_rows_operand` will put it.
+std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const Plan& plan) {
+  const int axes = static_cast<int>(nest.axes.size());
+  if (c.rows_operand.accesses.size() == 1) return affine_of(flat_of(nest.accesses[c.rows_operand.accesses[0]], plan), axes);
+  Affine out{DimList(nest.axes.size(), 0)};
+  Dim step = 1;
+  for (const auto* list : {&c.depth, &c.rows, &c.batch})
+    for (size_t k = list->size(); k-- > 0;) {
+      out.coefficients[(*list)[k].axes[0]] = step;
+      step = step * (*list)[k].extent;
+    }
+  return out;
+}
+
 bool join(Tiling& t) {
   std::vector<Affine> places{t.rows, t.result};
   places.insert(places.end(), t.reads.begin(), t.reads.end());
@@ -43,12 +57,12 @@ bool join(Tiling& t) {
 
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   const Nest& nest = group.nests[0];
-  if (!group.roles) return std::nullopt;
+  if (!group.contraction) return std::nullopt;
   const int axes = static_cast<int>(nest.axes.size());
-  auto rows = affine_of(flat_of(nest.accesses[group.roles->rows_operand], plan), axes);
+  auto rows = rows_place(*group.contraction, nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
-  Tiling bare{*group.roles, std::move(*rows), std::move(*plain)};
+  Tiling bare{*group.contraction, std::move(*rows), std::move(*plain)};
   if (group.epilogue) {
     if (auto places = places_of(*group.epilogue, nest, plan)) {
       Tiling whole = bare;

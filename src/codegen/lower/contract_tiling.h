@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 
 namespace tenon::codegen {
 
 /// How register tiles walk a contraction: its roles with axes joined, and every place that moves with them, affine in the nest's axes.
 struct Tiling {
-  ContractRoles roles;
+  Contraction roles;
   Affine rows;                     ///< of the rows operand
   Affine result;                   ///< of the epilogue where it runs on the tile, else of the sum
   bool with_epilogue = false;      ///< the group's epilogue runs on the tile; else it is a kernel of its own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/loops/contract_roles.h"
+#include "codegen/loops/contraction.h"
 
 #include <algorithm>
 
@@ -11,19 +11,33 @@ namespace tenon::codegen {
 
 namespace {
 
-/// An operand of the sum: where it is read, and which axes that depends on.
+/// A factor of the sum: where its first load stands, and which axes it depends on.
 struct Operand {
+  ContractOperand factor;
   Affine place;
-  std::vector<bool> has;  ///< its place, or whether it is inside, depends on that axis
+  std::vector<bool> has;  ///< a place, or whether it is inside, depends on that axis
 
-  static std::optional<Operand> of(const NestAccess& access, int axes, const Plan& plan) {
-    auto place = affine_of(flat_of(access, plan), axes);
-    if (!place) return std::nullopt;
-    Operand out{std::move(*place), {}};
-    for (int x = 0; x < axes; ++x)
-      out.has.push_back(!(out.place.coefficients[x] == Dim(0)) || mentions(access.within, ExprOp::axis, x) ||
-                        mentions(access.fill, ExprOp::axis, x));
+  static std::optional<Operand> of(ContractOperand factor, const Nest& nest, const Plan& plan) {
+    const int axes = static_cast<int>(nest.axes.size());
+    Operand out{std::move(factor), {}, std::vector<bool>(nest.axes.size())};
+    for (const int k : out.factor.accesses) {
+      const NestAccess& access = nest.accesses[k];
+      auto place = affine_of(flat_of(access, plan), axes);
+      if (!place) return std::nullopt;
+      for (int x = 0; x < axes; ++x)
+        if (!(place->coefficients[x] == Dim(0)) || mentions(access.within, ExprOp::axis, x) || mentions(access.fill, ExprOp::axis, x))
+          out.has[x] = true;
+      if (k == out.factor.accesses[0]) out.place = std::move(*place);
+    }
     return out;
+  }
+
+  /// Packed when the engine is built.
+  bool is_constant(const Nest& nest, const Plan& plan) const { return constant_of(factor, nest, plan) != nullptr; }
+  /// Tiles read it where it stands, or where it is stored (with its fill around it) before they begin.
+  bool can_be_stored(const Nest& nest, const Plan& plan) const {
+    if (factor.accesses.size() == 1) return can_be_padded(nest.accesses[factor.accesses[0]], nest, plan);
+    return std::ranges::none_of(factor.accesses, [&](int k) { return bool(nest.accesses[k].within); });
   }
 };
 
@@ -39,7 +53,7 @@ int lanes_operand_of(const Nest& nest, const Plan& plan, const std::vector<Opera
       score = std::max(score, result.coefficients[x] == Dim(1) ? 4 : 1);
     }
     if (score == 0) continue;
-    if (plan.arrays[nest.accesses[side].array].constant) score += 2;
+    if (operands[side].is_constant(nest, plan)) score += 2;
     if (score > best_score || (score == best_score && side == 1)) best = side, best_score = score;
   }
   return best;
@@ -52,27 +66,37 @@ void sort_by_step(std::vector<JointAxis>& list, const Affine& place) {
     for (size_t at = k; at > 0 && step(list[at - 1]).less(step(list[at])).value_or(false); --at) std::swap(list[at - 1], list[at]);
 }
 
+int weight_of(const Expr& e) {
+  int weight = 1;
+  for (const Expr& arg : e.args()) weight += weight_of(arg);
+  return weight;
+}
+
 }  // namespace
 
-std::optional<ContractRoles> roles_of(const Nest& nest, const Plan& plan) {
-  if (!is_sum_of_products(nest)) return std::nullopt;
+std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
+  auto factors = factors_of(nest);
+  if (!factors) return std::nullopt;
   const int axes = static_cast<int>(nest.axes.size());
   std::vector<Operand> operands;
-  for (const NestAccess& a : nest.accesses) {
-    auto operand = Operand::of(a, axes, plan);
+  std::ranges::sort(*factors, {}, [](const ContractOperand& f) { return f.accesses[0]; });
+  for (ContractOperand& factor : *factors) {
+    auto operand = Operand::of(std::move(factor), nest, plan);
     if (!operand) return std::nullopt;
     operands.push_back(std::move(*operand));
   }
   auto result = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!result) return std::nullopt;
-  ContractRoles roles;
-  roles.lanes_operand = lanes_operand_of(nest, plan, operands, *result);
-  if (roles.lanes_operand < 0) return std::nullopt;
-  roles.rows_operand = 1 - roles.lanes_operand;
+  Contraction roles;
+  const int side = lanes_operand_of(nest, plan, operands, *result);
+  if (side < 0) return std::nullopt;
+  const Operand &along = operands[side], &other = operands[1 - side];
+  roles.lanes_operand = along.factor;
+  roles.rows_operand = other.factor;
   for (int x = 0; x < axes; ++x) {
     if (nest.axes[x].extent == Dim(1)) continue;
-    const bool in_rows = operands[roles.rows_operand].has[x];
-    const bool in_lanes = operands[roles.lanes_operand].has[x];
+    const bool in_rows = other.has[x];
+    const bool in_lanes = along.has[x];
     JointAxis axis{{x}, nest.axes[x].extent};
     if (nest.axes[x].kind == ops::Axis::Kind::reduced) {
       if (!in_rows || !in_lanes) return std::nullopt;
@@ -89,15 +113,15 @@ std::optional<ContractRoles> roles_of(const Nest& nest, const Plan& plan) {
   }
   if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
   // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.
-  if (roles.rows.empty() && !plan.arrays[nest.accesses[roles.lanes_operand].array].constant) return std::nullopt;
-  if (!can_be_padded(nest.accesses[roles.rows_operand], nest, plan)) return std::nullopt;
+  if (roles.rows.empty() && !along.is_constant(nest, plan)) return std::nullopt;
+  if (!other.can_be_stored(nest, plan)) return std::nullopt;
   // The depth that the rows operand walks in the smallest steps comes innermost; likewise the lanes that the result does.
-  sort_by_step(roles.depth, operands[roles.rows_operand].place);
+  sort_by_step(roles.depth, other.place);
   sort_by_step(roles.lanes, *result);
   return roles;
 }
 
-void join_roles(ContractRoles& roles, const std::vector<Affine>& places) {
+void join_roles(Contraction& roles, const std::vector<Affine>& places) {
   auto joinable = [&](const JointAxis& outer, const JointAxis& inner) {
     return std::all_of(places.begin(), places.end(), [&](const Affine& p) {
       return p.coefficients[outer.axes.back()] == p.coefficients[inner.axes.back()] * inner.extent;
@@ -118,10 +142,24 @@ void join_roles(ContractRoles& roles, const std::vector<Affine>& places) {
   }
 }
 
-bool settle_roles(Group& group, const Plan& plan) {
-  auto roles = roles_of(group.nests[0], plan);
+ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, const Plan& plan) {
+  const bool cast = operand.value.op() == ExprOp::cast && operand.value.args()[0].op() == ExprOp::input;
+  if (!cast && !operand.is_load()) return nullptr;
+  const ir::ConstantRef source = plan.arrays[nest.accesses[operand.accesses[0]].array].constant;
+  return source && cast ? ir::cast(source, operand.value.dtype()) : source;
+}
+
+bool same_operands(const Contraction& a, const Contraction& b) {
+  const auto same = [](const ContractOperand& x, const ContractOperand& y) {
+    return x.accesses.size() == y.accesses.size() && weight_of(x.value) == weight_of(y.value);
+  };
+  return same(a.rows_operand, b.rows_operand) && same(a.lanes_operand, b.lanes_operand);
+}
+
+bool settle_contraction(Group& group, const Plan& plan) {
+  auto roles = contraction_of(group.nests[0], plan);
   if (!roles) return false;
-  group.roles = std::move(roles);
+  group.contraction = std::move(roles);
   return true;
 }
 
@@ -135,7 +173,7 @@ std::vector<Group> plain_groups(const Group& contraction) {
 
 void settle_contractions(Plan& plan) {
   for (size_t g = 0; g < plan.groups.size(); ++g) {
-    if (plan.groups[g].kind != GroupKind::contract || settle_roles(plan.groups[g], plan)) continue;
+    if (plan.groups[g].kind != GroupKind::contract || settle_contraction(plan.groups[g], plan)) continue;
     std::vector<Group> plain = plain_groups(plan.groups[g]);
     plan.groups[g] = std::move(plain.back());
     plan.groups.insert(plan.groups.begin() + static_cast<ptrdiff_t>(g), std::make_move_iterator(plain.begin()),
