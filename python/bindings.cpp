@@ -22,7 +22,7 @@ T unwrap(tenon::Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, bool guard) {
+nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, const std::optional<tenon::Team>& team, bool guard) {
   InputReader reader(engine);
   tenon::Arrays arrays;
   for (const auto& [key, value] : inputs) {
@@ -32,6 +32,7 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, b
   tenon::RunOptions options;
   options.threads = threads;
   options.guard = guard;
+  if (team) options.team = *team;
   const auto results = [&] {
     const nb::gil_scoped_release released;
     return engine.run(arrays, options);
@@ -72,6 +73,16 @@ void save(const tenon::Engine& engine, const std::filesystem::path& path, bool p
   unwrap(std::move(saved));
 }
 
+tenon::Team make_team(std::optional<int> threads, const std::optional<std::vector<int>>& cpus) {
+  return unwrap(tenon::Team::create({threads, cpus.value_or(std::vector<int>())}));
+}
+
+std::string team_text(const tenon::Team& team) {
+  std::string cpus;
+  for (const int n : team.cpus()) cpus += (cpus.empty() ? ", cpus=[" : ", ") + std::to_string(n);
+  return "Team(threads=" + std::to_string(team.threads()) + cpus + (cpus.empty() ? ")" : "])");
+}
+
 std::string bytes_text(uint64_t bytes) {
   if (bytes < 10'000) return std::to_string(bytes) + " B";
   const bool mega = bytes >= 10'000'000;
@@ -109,8 +120,13 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("kind", [](const tenon::Port& p) { return std::string(name_of(p.kind)); })
       .def_ro("dimensions", &tenon::Port::dimensions)
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
+  nb::class_<tenon::Team>(m, "Team")
+      .def(nb::new_(&make_team), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("cpus") = nb::none())
+      .def_prop_ro("threads", &tenon::Team::threads)
+      .def_prop_ro("cpus", &tenon::Team::cpus)
+      .def("__repr__", &team_text);
   nb::class_<tenon::Engine>(m, "Engine")
-      .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0, nb::arg("guard") = false)
+      .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0, nb::arg("team") = nb::none(), nb::arg("guard") = false)
       .def("__repr__", &engine_text)
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })

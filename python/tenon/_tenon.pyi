@@ -27,6 +27,21 @@ class Port:
 Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
 Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
 
+class Team:
+    """Threads that compute runs, for those who share the cores out on purpose: runs on different teams go side by side, on one team they
+    take turns. Results do not depend on it.
+    """
+
+    def __init__(self, *, threads: int | None = None, cpus: Sequence[int] | None = None) -> None:
+        """threads: the calling one among them; None for one on each of the CPUs. cpus: numbers of CPUs that the threads are kept to, the
+        calling one for the time of a run; None: the system chooses. Raises TenonError: bad_usage, not_supported.
+        """
+    @property
+    def threads(self) -> int: ...
+    @property
+    def cpus(self) -> list[int]:
+        """Empty where they were not chosen."""
+
 class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
 
@@ -34,9 +49,11 @@ class Engine:
     def inputs(self) -> list[Port]: ...
     @property
     def outputs(self) -> list[Port]: ...
-    def run(self, inputs: dict[str, Given], *, threads: int = 0, guard: bool = False) -> dict[str, Any]:
-        """Runs once, without the GIL. C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of
-        Python's strings for texts), lists of them for sequences, None for an optional without element, dicts for maps. Inputs likewise.
+    def run(self, inputs: dict[str, Given], *, threads: int = 0, team: Team | None = None, guard: bool = False) -> dict[str, Any]:
+        """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
+
+        C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
+        for sequences, None for an optional without element, dicts for maps. Inputs likewise.
 
         Raises TenonError: bad_input, out_of_memory.
         """

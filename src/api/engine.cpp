@@ -59,22 +59,21 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
   return out;
 }
 
-runtime::RunOptions inner(const RunOptions& options, const void* token) {
-  runtime::RunOptions out;
-  out.threads = options.threads;
-  out.deadline = options.deadline;
-  out.guard = options.guard;
-  out.token = static_cast<const runtime::StopToken*>(token);
-  return out;
-}
-
 }  // namespace
 
 struct Context::State {
   std::shared_ptr<Engine::State> engine;
   std::unique_ptr<runtime::Context> context;
   std::vector<Array> results;
-  static const void* token(const RunOptions& options) { return options.stop ? options.stop->state_.get() : nullptr; }
+  static runtime::RunOptions inner(const RunOptions& options) {
+    runtime::RunOptions out;
+    out.threads = options.threads;
+    out.team = static_cast<base::Team*>(options.team.state_.get());
+    out.deadline = options.deadline;
+    out.guard = options.guard;
+    if (options.stop) out.token = static_cast<const runtime::StopToken*>(options.stop->state_.get());
+    return out;
+  }
 };
 
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {
@@ -117,7 +116,7 @@ Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunO
   return guarded([&]() -> Result<std::vector<Array>> {
     auto tensors = tensors_of(inputs, state_->inputs);
     if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto results = run_once(*state_, *tensors, inner(options, Context::State::token(options)));
+    auto results = run_once(*state_, *tensors, Context::State::inner(options));
     if (!results) return std::unexpected(public_error(results.error()));
     return std::move(*results);
   });
@@ -152,7 +151,7 @@ Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const
   return guarded([&]() -> Result<std::span<const Array>> {
     auto tensors = tensors_of(inputs, state_->engine->inputs);
     if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto results = state_->context->run(*tensors, inner(options, State::token(options)));
+    auto results = state_->context->run(*tensors, State::inner(options));
     if (!results) return std::unexpected(public_error(results.error()));
     state_->results.clear();
     for (const base::Tensor& t : *results) state_->results.push_back(view_of(t));

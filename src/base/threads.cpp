@@ -17,7 +17,6 @@
 namespace tenon::inline base {
 namespace {
 
-constexpr int kMostThreads = 1024;
 constexpr auto kSpin = std::chrono::microseconds(50);
 
 /// Spins on `done` for at most kSpin; false where it did not become true.
@@ -67,10 +66,10 @@ struct alignas(64) Share {
 }  // namespace
 
 struct Team::State {
-  explicit State(int count) : threads(count), slots(static_cast<size_t>(count)), shares(static_cast<size_t>(count)) {}
+  State(int count, const CpuSet& set) : threads(count), cpus(set), slots(static_cast<size_t>(count)), shares(static_cast<size_t>(count)) {}
 
   const int threads;
-  const pid_t owner = getpid();
+  const CpuSet& cpus;  ///< of the workers
   std::atomic<bool> busy{false};
   std::vector<Slot> slots;  ///< slot 0 is the caller's and stays unused
   std::vector<std::thread> workers;
@@ -104,6 +103,7 @@ void Team::State::take_part(int thread) {
 }
 
 void Team::State::work(int thread) {
+  if (!cpus.empty()) cpus.bind_thread();
   std::atomic<uint32_t>& phase = slots[static_cast<size_t>(thread)].phase;
   for (;;) {
     if (!spin([&] { return phase.load(std::memory_order_relaxed) != idle; })) phase.wait(idle, std::memory_order_relaxed);
@@ -155,10 +155,12 @@ void Team::State::finish() {
   }
 }
 
-Team::Team(int threads) : state_(std::make_unique<State>(std::clamp(threads, 1, kMostThreads))) {}
+Team::Team(int threads, CpuSet cpus) : owner_(getpid()), cpus_(std::move(cpus)) {
+  state_ = std::make_unique<State>(std::clamp(threads, 1, kMost), cpus_);
+}
 
 Team::~Team() {
-  if (getpid() != state_->owner) {
+  if (getpid() != owner_) {
     // In a forked child the workers do not exist; their handles must be neither joined nor destroyed.
     (void)state_.release();
     return;
@@ -179,7 +181,7 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   State& s = *state_;
   int64_t team = max_threads > 0 ? std::min(max_threads, s.threads) : s.threads;
   team = std::min(team, ceil_div(tasks, grain));
-  const bool mine = team > 1 && getpid() == s.owner && !s.busy.exchange(true, std::memory_order_acquire);
+  const bool mine = team > 1 && getpid() == owner_ && !s.busy.exchange(true, std::memory_order_acquire);
   if (!mine) return run_alone(tasks, grain, body);
   if (s.workers.empty()) s.start_workers();
   s.body = &body;

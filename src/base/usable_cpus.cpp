@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats: cgroups(7), Documentation/admin-guide/cgroup-v2.rst and cgroup-v1 of the Linux kernel.
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "base/checked.h"
+#include "base/cpu_set.h"
 #include "base/threads.h"
 
 namespace tenon::inline base {
@@ -23,18 +22,6 @@ std::string small_file(const std::string& path) {
   std::string text(4096, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   return text;
-}
-
-int affinity_count() {
-  for (int most = 1024; most <= 1 << 16; most *= 4) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(most));
-    if (set == nullptr) break;
-    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(most));
-    const int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (count > 0) return count;
-  }
-  return 1;
 }
 
 /// CPUs that `quota` microseconds in each `period` allow; nullopt where there is no limit.
@@ -92,7 +79,8 @@ std::string group_of(const std::string& table, bool v2) {
 int usable_cpus() {
   const std::string table = small_file("/proc/self/cgroup");
   const int64_t quota = std::min(tightest(group_of(table, true), limit_v2), tightest(group_of(table, false), limit_v1));
-  return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(affinity_count(), quota)));
+  CpuSet mask;
+  return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(mask.read_thread() ? mask.count() : 1, quota)));
 }
 
 }  // namespace tenon::inline base

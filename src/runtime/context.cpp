@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/threads.h"
 #include "runtime/frame.h"
+#include "runtime/stopping.h"
 
 namespace tenon::runtime {
 
@@ -17,6 +19,10 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 }
 
 Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, const RunOptions& options) {
+  if (options.team == nullptr) return state_->frame.run(inputs, {}, options);
+  const auto ask = [&] { return go_on(asked_to_stop(options), "the team's queue"); };
+  const QueuedLock::GoOn waits(ask);
+  const Team::Turn turn = TRY(options.team->take_turn(is_watched(options) ? &waits : nullptr));
   return state_->frame.run(inputs, {}, options);
 }
 

@@ -14,6 +14,10 @@
 #include "runtime/kernel.h"
 #include "runtime/program.h"
 
+namespace tenon::inline base {
+class Team;
+}
+
 namespace tenon::runtime {
 
 /// An op without generated code, ready to run. Not thread-safe: one a context.
@@ -86,7 +90,8 @@ struct StopToken {
 };
 
 struct RunOptions {
-  int threads = 0;  ///< 0: all that the team has
+  int threads = 0;       ///< 0: all that the team has
+  Team* team = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it

@@ -12,6 +12,7 @@
 #include "runtime/control.h"
 #include "runtime/door.h"
 #include "runtime/held.h"
+#include "runtime/stopping.h"
 
 namespace tenon::runtime {
 
@@ -23,23 +24,7 @@ constexpr int64_t kMostElements = int64_t{1} << 45;
 
 bool is_control(const Step& step) { return step.kind == Step::Kind::branch || step.kind == Step::Kind::loop; }
 
-enum class Stop : uint8_t { none, cancelled, deadline };
-
-Stop asked_to_stop(const RunOptions& options) {
-  if (options.token && options.token->stop.load(std::memory_order_relaxed)) return Stop::cancelled;
-  if (options.deadline != Clock::time_point::max() && Clock::now() > options.deadline) return Stop::deadline;
-  return Stop::none;
-}
-
-Result<void> go_on(Stop stop, const std::string& place) {
-  switch (stop) {
-    case Stop::none: return {};
-    case Stop::cancelled: return fail(Code::cancelled, place, "the run was cancelled").expected("no call of stop()").found("one");
-    case Stop::deadline:
-      return fail(Code::deadline, place, "the deadline has passed").expected("an end before the deadline").found("work that is left");
-  }
-  return {};
-}
+Team& team_of(const RunOptions& options) { return options.team != nullptr ? *options.team : default_team(); }
 
 Error too_large(std::string place, const Sizes& shape) {
   return fail(Code::size_overflow, std::move(place), "a value is too large")
@@ -207,7 +192,7 @@ Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int 
   const KernelFunction function = engine_.kernel(step.code);
   std::byte* scratch_base = scratch_of(0);
   const uint64_t stride = scratch_stride_;
-  const bool watch = options.token != nullptr || options.deadline != Clock::time_point::max();
+  const bool watch = is_watched(options);
   std::atomic<Stop> stopped{Stop::none};
   auto body = [&](int64_t begin, int64_t end, int thread) {
     if (watch) {
@@ -217,7 +202,7 @@ Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int 
     const KernelArgs args{arguments_.data(), kernel_sizes_.data(), scratch_base + stride * static_cast<uint64_t>(thread)};
     call(function, args, begin, end);
   };
-  default_team().run(tasks, std::max<int64_t>(1, sizes_[step.grain]), body, threads);
+  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), body, threads);
   return go_on(stopped.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
@@ -370,7 +355,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
 Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options) {
   TRY(check_types(program_, inputs));
   if (alternate_) turn_ = 1 - turn_;
-  const int threads = options.threads > 0 ? std::min(options.threads, default_team().size()) : default_team().size();
+  const int all = team_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
   guard(options.guard);
   TRY(prepare(inputs, outer, threads));
   TRY(run_steps(options, threads));

@@ -170,30 +170,6 @@ Program with_kernel() {
   return p;
 }
 
-/// A kernel of x86-64 code that calls the function whose address is element 0 of its first argument.
-constexpr uint8_t kCallBack[] = {0x48, 0x8b, 0x07, 0x48, 0x8b, 0x00, 0xff, 0x20};  // mov rax, [rdi]; mov rax, [rax]; jmp [rax]
-
-/// call: i64[n] -> done: i64[n]. One step that calls back for each task.
-std::unique_ptr<Context> calling_back() {
-  using Place = BufferInfo::Kind;
-  EngineParts parts;
-  Program& p = parts.program;
-  p.sizes = {{SizeLine::Kind::input_dimension, 0, 0, 0, 0}, {SizeLine::Kind::constant, 1, 0, 0, 0}};
-  p.door_lines = 2;
-  p.buffers = {buffer(Place::input, DType::i64, {0}, 0, "call"), buffer(Place::output, DType::i64, {0}, 0, "done")};
-  p.inputs = {port("call", DType::i64, {0}, {"n"}, 0)};
-  p.outputs = {port("done", DType::i64, {0}, {"n"}, 1)};
-  p.steps.resize(1);
-  p.steps[0].buffers = {0, 1};
-  p.steps[0].tasks = 0;
-  p.steps[0].grain = 1;
-  p.steps[0].lines = 2;
-  p.steps[0].label = "CallBack";
-  for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
-  parts.entries = {0};
-  return *Context::create(*Engine::create(std::move(parts)));
-}
-
 StopToken called_back_token;
 
 void stop_then_mark(const KernelArgs* args, int64_t begin, int64_t end) {

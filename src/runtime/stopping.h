@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "runtime/engine.h"
+
+namespace tenon::runtime {
+
+enum class Stop : uint8_t { none, cancelled, deadline };
+
+/// Whether a run can be asked to stop at all.
+inline bool is_watched(const RunOptions& options) {
+  return options.token != nullptr || options.deadline != std::chrono::steady_clock::time_point::max();
+}
+Stop asked_to_stop(const RunOptions& options);
+/// Errors: cancelled, deadline.
+Result<void> go_on(Stop stop, const std::string& place);
+
+}  // namespace tenon::runtime

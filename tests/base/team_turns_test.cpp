@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/threads.h"
+
+namespace tenon {
+namespace {
+
+Diagnostic refused(std::optional<int> threads, std::vector<int> cpus) {
+  auto made = Team::create(threads, cpus);
+  EXPECT_FALSE(made);
+  return made ? Diagnostic{} : *made.error();
+}
+
+TEST(TeamCreate, RefusesNoThreadsAndCpusThatAreNotThere) {
+  EXPECT_EQ(refused(0, {}).code, Code::bad_usage);
+  EXPECT_EQ(refused(-3, {}).found, "-3");
+  EXPECT_EQ(refused(1025, {}).expected, "1 to 1024");
+  const int first = CpuSet::of_thread()->numbers().front();
+  for (const int wrong : {-1, 4095, 1 << 20, INT_MAX, INT_MIN}) {
+    const Diagnostic d = refused(1, {first, wrong});
+    EXPECT_EQ(d.place, "cpus");
+    EXPECT_EQ(d.found, std::to_string(wrong));
+  }
+  EXPECT_EQ(refused({}, {first, first}).what, "a CPU stands twice");
+}
+
+TEST(TeamCreate, HasAThreadForEachCpuWhereNoNumberIsGiven) {
+  const std::vector<int> cpus = CpuSet::of_thread()->numbers();
+  EXPECT_EQ((*Team::create({}, cpus))->size(), static_cast<int>(cpus.size()));
+  EXPECT_EQ((*Team::create({}, {}))->size(), usable_cpus());
+  EXPECT_EQ((*Team::create(3, {}))->size(), 3);
+}
+
+TEST(TeamCreate, LooksBeyondWhatTheThreadIsKeptTo) {
+  const CpuSet before = *CpuSet::of_thread();
+  const std::vector<int> cpus = before.numbers();
+  if (cpus.size() < 2) GTEST_SKIP() << "needs two CPUs";
+  ASSERT_TRUE(CpuSet::of({cpus.data(), 1})->bind_thread());
+  const auto other = Team::create({}, std::span(cpus).subspan(1, 1));
+  EXPECT_TRUE(other) << other.error().text();
+  EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{cpus[0]});
+  before.bind_thread();
+}
+
+TEST(TeamTurn, KeepsEveryThreadToTheCpus) {
+  const CpuSet before = *CpuSet::of_thread();
+  const int last = before.numbers().back();
+  const auto team = *Team::create(3, std::vector{last});
+  const auto look = [&] {
+    team->run(300, 1, [&](int64_t, int64_t, int) { EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{last}); });
+  };
+  for (int k = 0; k < 3; ++k) {
+    const auto turn = *team->take_turn();
+    look();
+    const auto again = *team->take_turn();
+    look();
+  }
+  EXPECT_EQ(*CpuSet::of_thread(), before);
+}
+
+TEST(TeamTurn, WorkersAreKeptToTheCpusWithoutOne) {
+  const int last = CpuSet::of_thread()->numbers().back();
+  const auto team = *Team::create(3, std::vector{last});
+  team->run(300, 1, [&](int64_t, int64_t, int thread) {
+    if (thread > 0) EXPECT_EQ(CpuSet::of_thread()->numbers(), std::vector<int>{last});
+    else std::this_thread::sleep_for(std::chrono::microseconds(50));  // leaves work to the others
+  });
+}
+
+/// Threads that ask for a turn one after the other while this one has it.
+struct Queue {
+  Team team{2};
+  std::optional<Team::Turn> mine;
+  std::atomic<int> asked{0}, granted{0};
+  std::atomic<bool> give_up[4] = {};
+  std::vector<int> order;  // written by whose turn it is
+  std::vector<std::thread> threads;
+
+  explicit Queue(bool watched) {
+    mine.emplace(*team.take_turn());
+    for (int k = 0; k < 3; ++k) come(k, watched);
+  }
+  void come(int k, bool watched) {
+    threads.emplace_back([this, k, watched] { ask(k, watched); });
+    while (asked <= k) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // from there into the queue
+  }
+  void ask(int k, bool watched) {
+    const auto look = [&]() -> Result<void> {
+      if (give_up[k]) return fail(Code::cancelled, "", "given up");
+      return {};
+    };
+    const QueuedLock::GoOn go_on(look);
+    ++asked;
+    const auto turn = team.take_turn(watched ? &go_on : nullptr);
+    if (!turn) return;
+    EXPECT_EQ(++granted, 1);
+    order.push_back(k);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    --granted;
+  }
+  void finish() {
+    EXPECT_TRUE(order.empty());
+    mine.reset();
+    for (std::thread& t : threads) t.join();
+  }
+};
+
+TEST(TeamTurn, GoesRoundInTheOrderOfAsking) {
+  for (const bool watched : {false, true}) {
+    Queue queue(watched);
+    queue.finish();
+    EXPECT_EQ(queue.order, (std::vector{0, 1, 2}));
+  }
+}
+
+TEST(TeamTurn, PassesThoseWhoGaveUp) {
+  for (int leaver = 0; leaver < 3; ++leaver) {
+    Queue queue(true);
+    queue.give_up[leaver] = true;
+    queue.threads[static_cast<size_t>(leaver)].join();
+    queue.threads.erase(queue.threads.begin() + leaver);
+    queue.come(3, true);
+    queue.finish();
+    std::vector expected{0, 1, 2, 3};
+    expected.erase(expected.begin() + leaver);
+    EXPECT_EQ(queue.order, expected);
+  }
+}
+
+TEST(TeamTurn, OfAForkedChildComesAtOnce) {
+  Team team(2);
+  std::optional<Team::Turn> mine(*team.take_turn());
+  std::thread([&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      _exit(team.take_turn() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }).join();
+}
+
+}  // namespace
+}  // namespace tenon
