@@ -62,7 +62,7 @@ def runs_as(name: str, text: str, block: str) -> str:
         return OTHERWISE.get(name) or ("contract" if CONTRACT.search(text) else "row" if ROW.search(text) else "map")
     if field(block, "definition"):
         return "definition"
-    return "control" if name in ("If", "Loop", "Scan") else "reference"
+    return "control" if field(block, "control") else "reference"
 
 
 def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:

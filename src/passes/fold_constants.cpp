@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/core/op.h"
 #include "ops/reference/evaluate.h"
-#include "passes/fold_lazy.h"
 #include "passes/passes.h"
 #include "rewrite/driver/driver.h"
 
 namespace tenon::passes {
 namespace {
 
-using Folded = std::optional<std::vector<ir::ConstantRef>>;
+using ops::Folded;
 constexpr int64_t kResultBytes = 65536;               ///< what is computed at once; larger results stay lazy or stay nodes
 constexpr int64_t kOnTheWayBytes = int64_t{4} << 20;  ///< of any tensor that a definition makes inside
 constexpr int64_t kOperandBytes = 4 << 20;            ///< what the slow reference is asked to read
@@ -41,6 +41,16 @@ std::optional<int64_t> result_bytes(const Graph& graph, const ir::Node& node) {
     bytes += bytes_of(type.dtype, count.value());
   }
   return bytes;
+}
+
+/// What the op says of its results without computing them.
+Folded fold_lazily(const Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const auto fold = ops::def_of(*node.op).fold;
+  if (!fold) return std::nullopt;
+  std::vector<ir::ConstantRef> operands;
+  for (ir::ValueId input : node.inputs) operands.push_back(input ? graph.value(input).constant : nullptr);
+  return fold(graph.view(id), operands);
 }
 
 Folded compute(const Graph& graph, ir::NodeId id) {

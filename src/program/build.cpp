@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "ops/core/op.h"
 #include "program/least_sizes.h"
 #include "program/opaque_text.h"
 #include "program/pool.h"
@@ -347,7 +348,7 @@ class ProgramBuilder {
 
   Result<void> add_control(const Group& group) {
     const ir::Node& node = graph_.node(group.node);
-    const bool loops = node.is("Loop");
+    const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
     Bodies& bodies = bodies_.at(group.node);
     Step s = start(loops ? Step::Kind::loop : Step::Kind::branch);
     s.code = static_cast<uint32_t>(out_.bodies.size());

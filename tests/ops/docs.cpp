@@ -26,9 +26,7 @@ std::string form_class(const OpDef& def) {
 std::string runs_as(const OpDef& def) {
   if (def.form) return form_class(def);
   if (def.definition) return "definition";
-  for (std::string_view name : {"If", "Loop", "Scan"})
-    if (def.name == name && def.domain.empty()) return "control";
-  return "reference";
+  return def.control != Control::none ? "control" : "reference";
 }
 
 TEST(Docs, SayHowEachOpRuns) {

@@ -39,7 +39,7 @@ Result<bool> expand_fused(ir::Graph& graph) {
     const ir::Node& node = graph.node(n);
     const ops::OpDef& def = ops::def_of(*node.op);
     if (!def.definition || (def.form && def.form(graph.view(n)))) continue;
-    if (node.is("Attention") && codegen::attention_fits(graph.view(n))) continue;
+    if (def.kernels == ops::KernelFamily::attention && codegen::attention_fits(graph.view(n))) continue;
     fused.push_back(n);
   }
   bool any = false;

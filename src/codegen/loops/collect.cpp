@@ -168,7 +168,7 @@ class Collector {
     if (!def.reference && !def.definition) {
       return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
     }
-    if (node.is("Attention") && attention_fits(view)) return add_attention(n, node, view);
+    if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return add_attention(n, node, view);
     Group& g = push(runs_as_programs(graph_, n) ? GroupKind::control : GroupKind::opaque, n);
     std::vector<ArrayId> in, out;
     for (ValueId v : node.inputs) in.push_back(array_of(v));

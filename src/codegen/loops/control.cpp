@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/core/op.h"
+
 namespace tenon::codegen {
 
 namespace {
@@ -27,10 +29,11 @@ bool keeps_kinds(const ir::Node& loop) {
 
 bool runs_as_programs(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (!node.is("If") && !node.is("Loop")) return false;
+  const ops::Control control = ops::def_of(*node.op).control;
+  if (control == ops::Control::none) return false;
   for (ir::ValueId v : node.outputs)
     if (v && !is_told(graph.value(v).type)) return false;
-  if (node.is("Loop") && !keeps_kinds(node)) return false;
+  if (control == ops::Control::loop && !keeps_kinds(node)) return false;
   return std::ranges::all_of(node.bodies, [](const ir::Body& b) { return body_fits(*b.graph); });
 }
 

@@ -61,6 +61,7 @@ OP(attention) {
     .attributes = {"is_causal: int = 0", "kv_num_heads: int", "left_window_size: int = -1", "masked_rows: string = zero",
                    "q_num_heads: int", "qk_matmul_output_mode: int = 0", "right_window_size: int = -1", "scale: float",
                    "softcap: float = 0.0", "softmax_precision: int"},
+    .kernels = KernelFamily::attention,
     .infer = infer,
     .reference = evaluate_attention,
     .definition = define_attention,

@@ -45,6 +45,8 @@ OP(if) {
     .outputs = {"outputs*"},
     .attributes = {"then_branch: graph!", "else_branch: graph!"},
     .any_kind = true,
+    .reads_body_types = true,
+    .control = Control::branch,
     .infer = infer_if,
     .reference = reference_of_if,
 };

@@ -132,6 +132,8 @@ OP(loop) {
     .outputs = {"v_final_and_scan_outputs*"},
     .attributes = {"body: graph!"},
     .any_kind = true,
+    .reads_body_types = true,
+    .control = Control::loop,
     .infer = infer_loop,
     .body_inputs = loop_body_inputs,
     .reference = reference_of_loop,

@@ -183,6 +183,7 @@ OP(scan) {
     .outputs = {"final_state_and_scan_outputs*"},
     .attributes = {"body: graph!", "num_scan_inputs: int!", "scan_input_axes: ints", "scan_output_axes: ints",
                    "scan_input_directions: ints", "scan_output_directions: ints"},
+    .reads_body_types = true,
     .infer = infer_scan,
     .body_inputs = scan_body_inputs,
     .reference = reference_of_scan,

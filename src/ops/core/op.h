@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,17 +35,31 @@ struct Call {
   Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs) const;
 };
 
+/// A list that lives as long as the program: written where an OpDef stands, or an `inline constexpr Names` that several share. A function
+/// that gives an OpDef takes it from the latter; else the definition does not compile.
+using Names = std::initializer_list<std::string_view>;
+inline constexpr Names kOneOutput = {"output"};
+
+/// What an op with bodies does with them, where programs can: take one of them, or turn one over and over.
+enum class Control : uint8_t { none, branch, loop };
+
+/// A family of kernels that is made for an op as a whole, where its case fits, instead of from loops.
+enum class KernelFamily : uint8_t { none, attention };
+
+/// The results of a node as lazy expressions over its constant operands.
+using Folded = std::optional<std::vector<ir::ConstantRef>>;
+
 /// One op, complete. Everything is constant-initialised; functions may be null where the comment says so.
 struct OpDef {
   std::string_view name;  ///< ONNX name
   std::string_view domain = "";
   int since = 1;  ///< newest version of the op that this file speaks
   /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
-  std::initializer_list<std::string_view> inputs = {};
-  std::initializer_list<std::string_view> outputs = {"output"};
+  Names inputs = {};
+  Names outputs = kOneOutput;
   /// "axis: int = -1", "perm: ints", "mode: string = constant", "to: int", "value: tensor", "body: graph", "alpha: float = 1.0".
   /// An attribute that is not listed is refused by name.
-  std::initializer_list<std::string_view> attributes = {};
+  Names attributes = {};
   bool commutative = false;
   bool deterministic = true;
   bool effects = false;
@@ -52,6 +67,12 @@ struct OpDef {
   bool any_kind = false;
   /// Result 0 has the bytes of operand 0 in their order (Reshape, Squeeze, Identity, ...): a backend may let both share one buffer.
   bool same_bytes = false;
+  /// The bits of floats decide: in another precision they say something else.
+  bool reads_bits = false;
+  /// `infer` goes by the types of the bodies, which speak of the graph's symbols.
+  bool reads_body_types = false;
+  Control control = Control::none;
+  KernelFamily kernels = KernelFamily::none;
 
   /// Types, shapes and (for integer and bool results) shape data of the results.
   Result<void> (*infer)(NodeView& view) = nullptr;
@@ -59,6 +80,9 @@ struct OpDef {
   std::vector<ir::Type> (*body_inputs)(const NodeView& view, size_t body) = nullptr;
   /// What it computes. null: opaque, or a fused op (see definition). May refuse a case by returning not_supported.
   Result<LoopForm> (*form)(const NodeView& view) = nullptr;
+  /// The results where all operands are constant and slice, permute, reshape, concat, cast or scale say them exactly. `in`: one an operand,
+  /// null where it is missing. Reads no bytes but those of small operands (axes, sizes). null: no case can be said so.
+  Folded (*fold)(const NodeView& view, std::span<const ir::ConstantRef> in) = nullptr;
   /// Plain, slow, checked; shares no code with `form`. null only for fused ops: then the definition is evaluated.
   Result<void> (*reference)(Call& call) = nullptr;
   /// A fused op in plain ops: builds them and returns the results. The builder holds the first error.
@@ -72,7 +96,7 @@ struct OpDef {
   /// Rewrites the node as `opset` wants it (attributes instead of operands, ...). Called with lowest_opset <= opset < since.
   Result<void> (*downgrade)(ir::Graph& graph, ir::NodeId node, int opset) = nullptr;
   /// Cases for every judge: "f32[2,3], i64[2] = [1, 0], _; axis=1, outputs=2". `f32[3] in 0.1..5` bounds random values.
-  std::initializer_list<std::string_view> samples = {};
+  Names samples = {};
 };
 
 /// Defines the op of the file `IDENT.cpp` inside `namespace tenon::ops::op_IDENT`; the build lists the folder, so the file's existence is

@@ -89,7 +89,7 @@ bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t 
   return attributes.integer(name.substr(unless + kUnless.size()), 0) == 0;
 }
 
-Arity arity_of(std::initializer_list<std::string_view> names) {
+Arity arity_of(Names names) {
   Arity arity;
   for (std::string_view name : names) {
     if (name.ends_with('*')) {

@@ -34,7 +34,7 @@ struct Arity {
 bool may_be_left_out(std::string_view name);
 /// The same of result `index` of a node with these attributes. Results behind the last name (of "outputs*") may not.
 bool may_be_left_out(const OpDef& def, const ir::Attributes& attributes, size_t index);
-Arity arity_of(std::initializer_list<std::string_view> names);
+Arity arity_of(Names names);
 /// Every attribute is in the schema and of its kind; required ones are there. Errors: bad_attribute.
 Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs);
 /// Required operands are there and no more than allowed; all are tensors where the op knows nothing else. Errors: bad_graph,

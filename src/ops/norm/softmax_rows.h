@@ -4,7 +4,7 @@
 
 namespace tenon::ops {
 
-inline constexpr std::initializer_list<std::string_view> kSoftmaxSamples = {
+inline constexpr Names kSoftmaxSamples = {
     "f32[2,3,4]", "f32[2,3,4]; axis=1",  "f32[2,3,4]; axis=0", "f32[5]",   "f16[3,33]",
     "f64[2,7]",   "f32[2,3] in 80..200", "f32[0,4]",           "f32[3,1]", "f32[4] = [0, -inf, 1, -inf]"};
 

@@ -40,9 +40,9 @@ Expr row_count(const DimList& shape, std::span<const int> row, DType dtype);
 std::vector<int> axes_from(int first, int rank);
 
 // --- Reduce* -----------------------------------------------------------------------------------------------------------
-inline constexpr std::initializer_list<std::string_view> kReduceInputs = {"data", "axes?"};
-inline constexpr std::initializer_list<std::string_view> kReduceOutputs = {"reduced"};
-inline constexpr std::initializer_list<std::string_view> kReduceAttributes = {"keepdims: int = 1", "noop_with_empty_axes: int = 0"};
+inline constexpr Names kReduceInputs = {"data", "axes?"};
+inline constexpr Names kReduceOutputs = {"reduced"};
+inline constexpr Names kReduceAttributes = {"keepdims: int = 1", "noop_with_empty_axes: int = 0"};
 
 /// Sorted axes that a Reduce* node reduces; nullopt where they are only known at run time. Errors: axis_out_of_range.
 Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view);

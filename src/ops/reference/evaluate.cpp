@@ -16,10 +16,6 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-/// If, Loop, Scan and SequenceMap infer from the types of their bodies, which speak of the graph's symbols. Their references check what
-/// comes in, and what a body is given is checked at its door.
-bool reads_types_of_bodies(const ir::Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan") || node.is("SequenceMap"); }
-
 /// Puts what is there in the place of what the graph says: sizes, and the elements of small integer operands.
 Result<void> settle_operands(NodeView& view, std::span<const Tensor* const> inputs) {
   for (size_t i = 0; i < view.inputs.size(); ++i) {
@@ -207,7 +203,7 @@ class Run {
   /// Integers, bools and all decisions (also sizes) are those of own.
   Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& own) {
     std::vector<Tensor> out = own;
-    if (std::ranges::none_of(own, holds_floats) || graph_.node(id).is("BitCast") || !graph_.node(id).op->deterministic) {
+    if (std::ranges::none_of(own, holds_floats) || def_of(*graph_.node(id).op).reads_bits || !graph_.node(id).op->deterministic) {
       for (Tensor& t : out) t = TRY(as_stored(t, DType::none, true));
       return out;
     }
@@ -262,12 +258,13 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
   Symbols symbols;  // of sizes that depend on data; the operands' sizes are numbers
   NodeView view = graph.view(node);
   const std::vector<ir::Type> declared = view.outputs;
-  if (!reads_types_of_bodies(graph.node(node))) {
+  const OpDef& def = def_of(*graph.node(node).op);
+  // Types of bodies speak of the graph's symbols: such references check what comes in, and what a body is given is checked at its door.
+  if (!def.reads_body_types) {
     view.symbols = &symbols;
     TRY(settle_operands(view, inputs));
     TRY(settle_results(view));
   }
-  const OpDef& def = def_of(*graph.node(node).op);
   std::vector<Tensor> out(view.outputs.size());
   if (def.reference) {
     Call call{view, inputs, out, mode == Mode::wide, byte_limit};

@@ -62,6 +62,7 @@ OP(sequence_map) {
     .outputs = {"out_sequence*"},
     .attributes = {"body: graph!"},
     .any_kind = true,
+    .reads_body_types = true,
     .infer = infer_sequence_map,
     .body_inputs = sequence_map_body_inputs,
     .reference = reference_of_sequence_map,

@@ -97,6 +97,11 @@ Result<void> reference_of_concat(Call& call) {
   return {};
 }
 
+Folded fold_concat(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  return axis ? Folded(std::vector{ir::concat({in.begin(), in.end()}, *axis)}) : std::nullopt;
+}
+
 /// Before opset 4 the axis could be left out.
 Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset < 4) default_attribute(graph, node, "axis", int64_t{1});
@@ -113,6 +118,7 @@ OP(concat) {
     .attributes = {"axis: int!"},
     .infer = infer_concat,
     .form = form_of_concat,
+    .fold = fold_concat,
     .reference = reference_of_concat,
     .upgrade = upgrade,
     .samples = {"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
+#include "ops/shape/same_bytes.h"
 
 namespace tenon::ops::op_flatten {
 
@@ -29,6 +30,7 @@ OP(flatten) {
       TRY(require_ranks(view));
       return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
     },
+    .fold = fold_same_bytes,
     .reference = [](Call& call) -> Result<void> {
       const Tensor& x = *call.in[0];
       int64_t axis = call.view.attributes->integer("axis", 1), rows = 1, columns = 1;

@@ -19,6 +19,7 @@ OP(identity) {
       TRY(require_ranks(view));
       return index_form(view, 0, axis_indices(view.rank(0)));
     },
+    .fold = [](const NodeView&, std::span<const ir::ConstantRef> in) -> Folded { return std::vector{in[0]}; },
     .reference = [](Call& call) -> Result<void> {
       call.out[0] = *call.in[0];
       return {};

@@ -3,6 +3,7 @@
 
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
+#include "ops/shape/same_bytes.h"
 
 namespace tenon::ops::op_reshape {
 
@@ -165,6 +166,7 @@ OP(reshape) {
     .same_bytes = true,
     .infer = infer_reshape,
     .form = form_of_reshape,
+    .fold = fold_same_bytes,
     .reference = reference_of_reshape,
     .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,

@@ -142,6 +142,23 @@ Result<void> reference_of_slice(Call& call) {
   });
 }
 
+/// Steps of 1 alone.
+Folded fold_slice(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  const auto starts = known_ints(view, 1), ends = known_ints(view, 2);
+  if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
+  const auto axes = known_ints(view, 3), steps = known_ints(view, 4);
+  ir::ConstantRef out = in[0];
+  for (size_t i = 0; i < starts->size(); ++i) {
+    const auto axis = normal_axis(view, axes ? (*axes)[i] : static_cast<int64_t>(i), view.rank(0));
+    if (!axis || (steps && (*steps)[i] != 1)) return std::nullopt;
+    const int64_t size = out->shape[static_cast<size_t>(*axis)];
+    const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+    const int64_t begin = clamp((*starts)[i]);
+    out = ir::slice(out, *axis, begin, std::max(begin, clamp((*ends)[i])));
+  }
+  return std::vector{std::move(out)};
+}
+
 Result<void> upgrade_slice(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 10) return {};
   TRY(attribute_to_operand(graph, node, "starts", 1));
@@ -157,6 +174,7 @@ OP(slice) {
     .inputs = {"data", "starts", "ends", "axes?", "steps?"},
     .infer = infer_slice,
     .form = form_of_slice,
+    .fold = fold_slice,
     .reference = reference_of_slice,
     .upgrade = upgrade_slice,
     .lowest_opset = [](const NodeView&) { return 10; },

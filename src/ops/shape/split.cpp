@@ -105,6 +105,20 @@ Result<void> reference_of_split(Call& call) {
   return {};
 }
 
+Folded fold_split(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  const auto axis = normal_axis(view, view.attributes->integer("axis", 0), view.rank(0));
+  if (!axis) return std::nullopt;
+  std::vector<ir::ConstantRef> parts;
+  int64_t begin = 0;
+  for (const Type& result : view.outputs) {
+    if (!result.has_rank() || !result.dim(*axis).is_number()) return std::nullopt;
+    const int64_t end = begin + result.dim(*axis).value();
+    parts.push_back(ir::slice(in[0], *axis, begin, end));
+    begin = end;
+  }
+  return parts;
+}
+
 /// Before opset 2 the sizes had the data's dtype.
 Result<void> whole_sizes(ir::Graph& graph, ir::NodeId node) {
   ir::Builder build(graph, node);
@@ -165,6 +179,7 @@ OP(split) {
     .attributes = {"axis: int = 0", "num_outputs: int"},
     .infer = infer_split,
     .form = form_of_split,
+    .fold = fold_split,
     .reference = reference_of_split,
     .upgrade = upgrade_split,
     .lowest_opset = lowest_opset_of_split,

@@ -3,6 +3,7 @@
 
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
+#include "ops/shape/same_bytes.h"
 #include "ops/versions/versions.h"
 
 namespace tenon::ops::op_squeeze {
@@ -74,6 +75,7 @@ OP(squeeze) {
     .same_bytes = true,
     .infer = infer_squeeze,
     .form = form_of_squeeze,
+    .fold = fold_same_bytes,
     .reference = reference_of_squeeze,
     .upgrade = [](ir::Graph& graph, ir::NodeId node,
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },

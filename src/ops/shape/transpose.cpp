@@ -61,6 +61,11 @@ Result<void> reference_of_transpose(Call& call) {
   return gather_elements(call, x, shape, [&](const Sizes& at) { return offset_of(at, moved); });
 }
 
+Folded fold_transpose(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  auto order = order_of(view, static_cast<int>(in[0]->shape.size()));
+  return order ? Folded(std::vector{ir::permute(in[0], std::move(*order))}) : std::nullopt;
+}
+
 }  // namespace
 
 OP(transpose) {
@@ -71,6 +76,7 @@ OP(transpose) {
     .attributes = {"perm: ints"},
     .infer = infer_transpose,
     .form = form_of_transpose,
+    .fold = fold_transpose,
     .reference = reference_of_transpose,
     .samples = {"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]",
                 "u8[2,3,4,5]; perm=[0,2,1,3]"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
+#include "ops/shape/same_bytes.h"
 #include "ops/versions/versions.h"
 
 namespace tenon::ops::op_unsqueeze {
@@ -47,6 +48,7 @@ OP(unsqueeze) {
       TRY(require_ranks(view));
       return index_form(view, 0, reshape_index(*view.type(0).shape, *view.outputs[0].shape));
     },
+    .fold = fold_same_bytes,
     .reference = reference_of_unsqueeze,
     .upgrade = [](ir::Graph& graph, ir::NodeId node,
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },

@@ -11,6 +11,7 @@
 #include "ir/literal.h"
 #include "ops/core/op.h"
 #include "ops/reference/evaluate.h"
+#include "rewrite/verify/evaluation_work.h"
 
 namespace tenon::rewrite {
 namespace {
@@ -61,20 +62,6 @@ std::string text_of(const Tensor& t) {
   return out + (shown < t.count() ? ", ...]" : "]");
 }
 
-/// A rough number of steps that the evaluation of a node takes.
-int64_t work_of(const Node& node, const Tensor& result, const std::unordered_map<ValueId, int64_t>& counts, const ir::Graph& graph) {
-  int64_t work = result.count();
-  for (ValueId v : node.inputs)
-    if (v && graph.value(v).is_constant()) work += graph.value(v).constant->count();
-  const bool contracts = node.op->name.contains("MatMul") || node.op->name.contains("Conv") || node.op->name.contains("Gemm") ||
-                         node.op->name.contains("Einsum") || node.op->name.contains("Attention");
-  if (!contracts || node.inputs.size() < 2 || !node.inputs[1]) return work;
-  const ir::Value& weights = graph.value(node.inputs[1]);
-  const auto known = counts.find(node.inputs[1]);
-  const int64_t count = weights.is_constant() ? weights.constant->count() : known == counts.end() ? 1 : known->second;
-  return work + static_cast<int64_t>(static_cast<double>(result.count()) * std::sqrt(static_cast<double>(count)));
-}
-
 bool is_finite(const Tensor& t) {
   for (int64_t i = 0; is_float(t.dtype()) && i < t.count(); ++i)
     if (!std::isfinite(t.number(i))) return false;
@@ -104,7 +91,12 @@ bool are_all_empty(const std::vector<Tensor>& old, const std::vector<Tensor>& fr
 class Trial {
  public:
   Trial(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits)
-      : original_(original), region_(region), numerics_(numerics), limits_(limits), sampler_(original, region, limits.seed) {
+      : original_(original),
+        region_(region),
+        numerics_(numerics),
+        limits_(limits),
+        sampler_(original, region, limits.seed),
+        cost_(*region.before) {
     for (ValueId v : region.before->values()) coarsest_ = std::max(coarsest_, unit_of(region.before->value(v).type.dtype));
   }
 
@@ -175,12 +167,10 @@ class Trial {
   };
   /// Counts work, and looks at what goes on inside.
   ops::EvaluateOptions watching(Watch& watch) {
-    counts_.clear();
     ops::EvaluateOptions options = bounded();
     options.on_value = [this, &watch](ValueId id, const Tensor& t) {
       const ir::Value& value = region_.before->value(id);
-      counts_[id] = t.count();
-      work_ += work_of(region_.before->node(value.producer), t, counts_, *region_.before);
+      work_ += cost_.of(id, t.count(), watch.instance.sizes);
       watch.broke_promise |= !is_as_promised(value.type, t.shape(), watch.instance);
       watch.overflowed |= watch.for_overflow && !watch.overflowed && !is_finite(t);
     };
@@ -308,7 +298,7 @@ class Trial {
   bool has_judge_ = true;  ///< whether the last instance could be compared
   Verdict verdict_;
   int64_t work_ = 0;
-  std::unordered_map<ValueId, int64_t> counts_;
+  EvaluationWork cost_;
   std::unique_ptr<ir::Graph> written_out_;
   std::set<Spread> refused_;
   std::optional<Spread> good_;

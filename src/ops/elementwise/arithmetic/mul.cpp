@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/elementwise/arithmetic/scaled.h"
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
 #include "ops/versions/versions.h"
@@ -16,6 +17,7 @@ OP(mul) {
       return {};
     },
     .form = binary_of<[](Expr a, Expr b) { return a * b; }>,
+    .fold = [](const NodeView& view, std::span<const ir::ConstantRef> in) { return fold_scaled(view, in, false); },
     .reference =
         [](Call& call) {
           return each(call, Binary([](double a, double b) -> double { return a * b; }),

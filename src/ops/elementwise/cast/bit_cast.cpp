@@ -8,6 +8,7 @@ OP(bit_cast) {
     .since = 26,
     .inputs = {"input"},
     .attributes = {"to: int!"},
+    .reads_bits = true,
     .infer = [](NodeView& view) -> Result<void> {
       const DType to = TRY(cast_target(view));
       const DType from = dtype_of(view, 0);

@@ -21,6 +21,12 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
+Folded fold(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  const DType from = in[0]->dtype, to = view.outputs[0].dtype;
+  if (!is_number(from) || !is_number(to) || bits_of(from) < 8 || bits_of(to) < 8) return std::nullopt;
+  return std::vector{ir::cast(in[0], to)};
+}
+
 }  // namespace
 
 OP(cast) {
@@ -30,6 +36,7 @@ OP(cast) {
     .attributes = {"to: int!", "saturate: int = 1 since 19", "round_mode: string = up since 24"},
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },
     .form = form_of_cast,
+    .fold = fold,
     .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },
     .upgrade = upgrade,
     .samples = {"f32[2,3]; to=11", "f32[5] = [-1.5, 1.5, 2.7, -2.7, 0]; to=7", "i64[4]; to=1", "f64[0]; to=1", "f32[]; to=10",

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+#include "rewrite/verify/sampling.h"
+
+namespace tenon::rewrite {
+
+/// Rough numbers of steps in which the reference computes the values of one graph, which outlives this.
+class EvaluationWork {
+ public:
+  explicit EvaluationWork(const ir::Graph& graph) : graph_(graph) {}
+  /// Of a value with `count` elements: the points of its node's loops, reduced axes included, and the elements of its constant operands. A
+  /// node without a loop form counts as its definition; where there is none, or sizes follow from data, `count` stands for the points.
+  /// What gives several results counts with the first that is used. At most 2^53. Cost: loop forms are built once a node.
+  int64_t of(ir::ValueId value, int64_t count, const decltype(Instance::sizes)& sizes);
+
+ private:
+  const std::vector<DimList>& loops_of(ir::NodeId node);
+
+  const ir::Graph& graph_;
+  std::unordered_map<ir::NodeId, std::vector<DimList>> loops_;  ///< extents of the axes
+};
+
+}  // namespace tenon::rewrite
