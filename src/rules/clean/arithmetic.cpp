@@ -25,6 +25,7 @@ bool is_power_of_two(double x) {
   int exponent;
   return std::abs(std::frexp(x, &exponent)) == 0.5;
 }
+
 bool exact_divisor(Match& m) { return constant_divisor(m) && is_power_of_two(*m.number(m.operand(m.root(), 1))); }
 
 bool by_reciprocal(const Match& m, Rewriter& w) {
@@ -38,6 +39,7 @@ struct Product {
   ValueId data;
   double factor;
 };
+
 bool two_factors(Match& m) {
   for (size_t side : {1, 0}) {
     const auto outer = m.is_constant(m.operand(m.root(), side)) ? m.number(m.operand(m.root(), side)) : std::nullopt;
@@ -54,31 +56,10 @@ bool two_factors(Match& m) {
   }
   return false;
 }
+
 bool one_factor(const Match& m, Rewriter& w) {
   const Product& p = m.kept<Product>();
   w.replace(m.result(m.root()), w("Mul", {p.data, w.scalar(m.dtype(p.data), p.factor)}));
-  return true;
-}
-
-bool same_result(Match& m, ValueId value) {
-  m.keep(value);
-  return value && m.same_type(m.result(m.root()), value);
-}
-/// Where with one known answer, And with true, Or with false, Xor with false.
-bool known_choice(Match& m) {
-  const Node& node = m.node(m.root());
-  const auto known = [&](size_t i) { return m.is_constant(m.operand(m.root(), i)) ? m.number(m.operand(m.root(), i)) : std::nullopt; };
-  if (node.is("Where")) {
-    const auto condition = known(0);
-    return condition && same_result(m, m.operand(m.root(), *condition != 0 ? 1 : 2));
-  }
-  const double neutral = node.is("And") ? 1 : 0;
-  for (size_t i : {0, 1})
-    if (known(i) == neutral && same_result(m, m.operand(m.root(), 1 - i))) return true;
-  return false;
-}
-bool chosen(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), m.kept<ValueId>());
   return true;
 }
 
@@ -123,38 +104,17 @@ RULES(clean_arithmetic) {
              .equation = "Pow(?x, 3) => Mul(Mul(?x, ?x), ?x) where float(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 3},
+            {.name = "neg_neg",
+             .docs = "Neg(Neg(x)) is x",
+             .equation = "Neg(Neg(?x)) => ?x",
+             .benefit = 10,
+             .shared = true,
+             .sets = "tenon canonical"},
             {.name = "reciprocal",
              .docs = "1/x",
              .equation = "Div(1, ?x) => Reciprocal(?x) where float(?x)",
              .benefit = 3,
              .sets = "tenon default canonical"},
-            {.name = "known_choice",
-             .docs = "Where with a known condition; And, Or, Xor with their neutral value",
-             .roots = "Where And Or Xor",
-             .match = known_choice,
-             .rewrite = chosen,
-             .benefit = 10,
-             .shared = true,
-             .sets = "tenon canonical"},
-            {.name = "where_not",
-             .docs = "Where(Not(c), a, b) is Where(c, b, a)",
-             .equation = "Where(Not(?c), ?a, ?b) => Where(?c, ?b, ?a)",
-             .benefit = 3,
-             .shared = true,
-             .sets = "tenon default canonical",
-             .seeds = "NotWhere"},
-            {.name = "or_same",
-             .docs = "Or(a, a) is a",
-             .equation = "Or(?a, ?a) => ?a",
-             .benefit = 3,
-             .shared = true,
-             .sets = "tenon canonical"},
-            {.name = "and_same",
-             .docs = "And(a, a) is a",
-             .equation = "And(?a, ?a) => ?a",
-             .benefit = 3,
-             .shared = true,
-             .sets = "tenon canonical"},
             {.name = "relu_max",
              .docs = "Max(x, 0) is Relu(x) (of -0 each may give either zero)",
              .equation = "Max(?x, 0) => Relu(?x) where float(?x)",

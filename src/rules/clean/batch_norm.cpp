@@ -7,6 +7,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 #include "rules/helpers/channels.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_batch_norm {
 using namespace rewrite;
@@ -21,11 +22,6 @@ bool neutral_parameters(Match& m) {
       std::ranges::all_of(map->factor, [](double f) { return f == 1; }) && std::ranges::all_of(map->bias, [](double b) { return b == 0; });
   if (!neutral) return m.refuse("a factor is not 1, or a summand not 0");
   return m.same_type(m.result(m.root()), m.operand(m.root(), 0));
-}
-
-bool give_back(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), m.operand(m.root(), 0));
-  return true;
 }
 
 bool trains(Match& m) {
@@ -67,7 +63,7 @@ RULES(clean_batch_norm) {
              .docs = "BatchNormalization by factors 1 and summands 0 is Identity (but for -0, which becomes 0)",
              .roots = "BatchNormalization",
              .match = neutral_parameters,
-             .rewrite = give_back,
+             .rewrite = give_first,
              .numerics = Numerics::reassociating,
              .benefit = 10,
              .seeds = "BatchNormalization"},

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_concat_parts {
 using namespace rewrite;
@@ -73,11 +74,6 @@ bool whole_part(Match& m) {
   return true;
 }
 
-bool give_part(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), m.kept<ValueId>());
-  return true;
-}
-
 bool some_of_one_part(Match& m) {
   auto found = picked(m);
   if (!found || found->all) return false;
@@ -121,7 +117,7 @@ RULES(clean_concat_parts) {
              .docs = "Gather of exactly the elements of one part of a Concat is the part",
              .roots = "Gather",
              .match = whole_part,
-             .rewrite = give_part,
+             .rewrite = give_kept,
              .benefit = 6,
              .shared = true,
              .sets = "tenon default canonical",

@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parts of a Split side by side again are what was split.
+// Parts: all parts of a Split side by side again are what was split, one part is the whole, and parts without elements add nothing.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_split_concat {
 using namespace rewrite;
 namespace {
+
+bool single_operand(Match& m) { return m.node(m.root()).explicit_inputs == 1 && same_type_as_first(m); }
+
+/// One part as large as the whole.
+bool single_part(Match& m) { return m.node(m.root()).outputs.size() == 1 && same_type_as_first(m); }
+
+/// Parts of size 0 along the axis add nothing.
+bool empty_part(Match& m) {
+  const Node& node = m.node(m.root());
+  const auto axis = m.axis(m.root(), "axis", 0, m.result(m.root()));
+  if (!axis || node.explicit_inputs < 2) return false;
+  std::vector<ValueId> kept;
+  for (size_t i = 0; i < node.explicit_inputs; ++i) {
+    const DimList* shape = m.shape(node.inputs[i]);
+    if (!shape || !(*shape)[*axis].known_equal(0)) kept.push_back(node.inputs[i]);
+  }
+  if (kept.empty() || kept.size() == node.explicit_inputs) return false;
+  m.keep(std::move(kept));
+  return true;
+}
+
+bool without_empty_parts(const Match& m, Rewriter& w) {
+  w.replace(m.result(m.root()), w.again(m.root(), m.kept<std::vector<ValueId>>())[0]);
+  return true;
+}
 
 bool all_parts(Match& m) {
   const Node& concat = m.node(m.root());
@@ -24,22 +50,42 @@ bool all_parts(Match& m) {
   return true;
 }
 
-bool the_whole(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), m.kept<ValueId>());
-  return true;
-}
-
 }  // namespace
 
 RULES(clean_split_concat) {
-    .sets = "tenon default",
     .rules =
         {
+            {.name = "concat_one",
+             .docs = "Concat of one operand",
+             .roots = "Concat Sum Max Min Mean",
+             .match = single_operand,
+             .rewrite = give_first,
+             .benefit = 10,
+             .shared = true,
+             .sets = "tenon default canonical",
+             .seeds = "ConcatEmpty"},
+            {.name = "split_one",
+             .docs = "Split into one part",
+             .roots = "Split",
+             .match = single_part,
+             .rewrite = give_first,
+             .benefit = 10,
+             .shared = true,
+             .sets = "tenon canonical"},
+            {.name = "concat_empty",
+             .docs = "Concat drops operands that have no elements",
+             .roots = "Concat",
+             .match = empty_part,
+             .rewrite = without_empty_parts,
+             .benefit = 9,
+             .shared = true,
+             .sets = "tenon default canonical",
+             .seeds = "ConcatEmpty"},
             {.name = "split_concat",
              .docs = "Concat of all parts of a Split, in their order and along its axis, is what was split",
              .roots = "Concat",
              .match = all_parts,
-             .rewrite = the_whole,
+             .rewrite = give_kept,
              .benefit = 10,
              .shared = true,
              .sets = "tenon default canonical",

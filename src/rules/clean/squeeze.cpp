@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_squeeze {
 using namespace rewrite;
@@ -29,11 +30,6 @@ bool there_and_back(Match& m) {
   const ValueId outer_axes = m.operand(m.root(), 1), inner_axes = m.operand(inner, 1);
   if (!outer_axes || !inner_axes || !same_axes(m, outer_axes, inner_axes)) return m.refuse("the axes differ, or are not known");
   m.keep(m.operand(inner, 0));
-  return true;
-}
-
-bool source(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), m.kept<ValueId>());
   return true;
 }
 
@@ -70,7 +66,7 @@ RULES(clean_squeeze) {
              .docs = "Squeeze and Unsqueeze of the same axes cancel, in either order, whatever the shapes are",
              .roots = "Squeeze Unsqueeze",
              .match = there_and_back,
-             .rewrite = source,
+             .rewrite = give_kept,
              .benefit = 8,
              .shared = true,
              .sets = "tenon default canonical",
@@ -130,42 +126,6 @@ RULES(clean_squeeze) {
              .rewrite = equal_of_wide,
              .benefit = 2,
              .seeds = "UnsqueezeEqual"},
-            {.name = "squeeze_add_unsqueeze",
-             .docs = "a vector of one element made a scalar for add with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Add(Squeeze(?x, ?a), ?c), ([0] | [-1])) => Add(?x, ?c) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
-            {.name = "squeeze_mul_unsqueeze",
-             .docs = "a vector of one element made a scalar for mul with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Mul(Squeeze(?x, ?a), ?c), ([0] | [-1])) => Mul(?x, ?c) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
-            {.name = "squeeze_sub_unsqueeze",
-             .docs = "a vector of one element made a scalar for sub with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Sub(Squeeze(?x, ?a), ?c), ([0] | [-1])) => Sub(?x, ?c) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
-            {.name = "squeeze_div_unsqueeze",
-             .docs = "a vector of one element made a scalar for div with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Div(Squeeze(?x, ?a), ?c), ([0] | [-1])) => Div(?x, ?c) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
-            {.name = "squeeze_sub_from_unsqueeze",
-             .docs = "a vector of one element made a scalar for sub with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Sub(?c, Squeeze(?x, ?a)), ([0] | [-1])) => Sub(?c, ?x) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
-            {.name = "squeeze_div_of_unsqueeze",
-             .docs = "a vector of one element made a scalar for div with a scalar, and back",
-             .equation =
-                 "Unsqueeze(Div(?c, Squeeze(?x, ?a)), ([0] | [-1])) => Div(?c, ?x) where size(?a) == 1, rank(?x) == 1, rank(?c) == 0",
-             .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
         },
 };
 

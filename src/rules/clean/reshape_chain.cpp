@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements keep their order, so only the last shape counts: what the rules of reshape.cpp do by shapes, done here by the targets
-// alone, where shapes are not known or two symbolic sizes move.
+// Reshapes of reshapes. The elements keep their order, so only the last shape counts: what the rules of reshape.cpp do by shapes, done here
+// by the targets alone, where shapes are not known or two symbolic sizes move. And two that together only add or drop ones are one
+// Unsqueeze or Squeeze.
 #include <algorithm>
 
 #include "rewrite/match.h"
@@ -8,7 +9,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/shapes.h"
 
-namespace tenon::rules::clean_reshape_last {
+namespace tenon::rules::clean_reshape_chain {
 using namespace rewrite;
 namespace {
 
@@ -71,9 +72,32 @@ bool shorter_target(const Match& m, Rewriter& w) {
   return true;
 }
 
+struct Found {
+  ValueId source;
+  Ones ones;
+};
+
+bool only_ones(Match& m) {
+  const NodeId inner = m.producer(m.operand(m.root(), 0));
+  if (!inner || !is_reshape(m.node(inner))) return false;
+  const DimList *from = m.shape(m.operand(inner, 0)), *to = m.shape(m.result(m.root()));
+  auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
+  if (!ones) return m.refuse("more than ones differ");
+  m.keep(Found{m.operand(inner, 0), std::move(*ones)});
+  return true;
+}
+
+bool say_axes(const Match& m, Rewriter& w) {
+  const auto& [source, ones] = m.kept<Found>();
+  ValueId result = source;
+  if (!ones.axes.empty()) result = w(ones.added ? "Unsqueeze" : "Squeeze", {source, w.ints(ones.axes)});
+  w.replace(m.result(m.root()), result);
+  return true;
+}
+
 }  // namespace
 
-RULES(clean_reshape_last) {
+RULES(clean_reshape_chain) {
     .sets = "tenon default",
     .rules =
         {
@@ -93,7 +117,15 @@ RULES(clean_reshape_last) {
              .benefit = 4,
              .shared = true,
              .seeds = "ReshapeSqueeze"},
+            {.name = "unsqueeze_reshape",
+             .docs = "two reshapes that only add (or only drop) ones are one Unsqueeze (Squeeze)",
+             .roots = "Reshape Squeeze Unsqueeze Flatten",
+             .match = only_ones,
+             .rewrite = say_axes,
+             .benefit = 4,
+             .shared = true,
+             .seeds = "UnsqueezeReshape SqueezeUnsqueeze"},
         },
 };
 
-}  // namespace tenon::rules::clean_reshape_last
+}  // namespace tenon::rules::clean_reshape_chain
