@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 import make_docs  # noqa: E402
 
 
-def blocks(language: str) -> list[tuple[str, bool, str]]:
-    """(page, is a quotation, text)"""
+def blocks(language: str, quotation: str = "<!-- from ") -> list[tuple[str, bool, str]]:
+    """(page, does it stand behind such a line, text)"""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     found = [(str(p.relative_to(ROOT)), m) for p in pages for m in BLOCK.finditer(p.read_text(encoding="utf-8"))]
-    return [(page, bool(m.group(1)), m.group(3)) for page, m in found if m.group(2) == language]
+    return [(page, bool(re.match(quotation, m.group(1) or "")), m.group(3)) for page, m in found if m.group(2) == language]
 
 
 class Snippets(unittest.TestCase):
@@ -59,7 +59,9 @@ class Snippets(unittest.TestCase):
             self.assertEqual(path.read_text(encoding="utf-8"), text, f"{path.relative_to(ROOT)}: ./dev docs writes it")
 
     def test_python_runs(self):
-        for page, _, text in blocks("python"):
+        for page, from_a_test, text in blocks("python", r"<!-- from (?:\w+/)*tests/"):
+            if from_a_test:  # and run there
+                continue
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BUILD / "python"), os.environ.get("PYTHONPATH", "")])}
             done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, env=environment, timeout=120)
             self.assertEqual(done.returncode, 0, f"{page}:\n{text}\n{done.stderr}")
