@@ -131,7 +131,7 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
-  return runtime::Engine::create(std::move(parts), &backends::reference::device());
+  return runtime::Engine::create(std::move(parts), backends::reference::device(compiled.graph->ops()));
 }
 
 }  // namespace tenon::compiler

@@ -31,12 +31,12 @@ Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path,
   const bool has_code =
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
-    return runtime::load_engine(path, {.verify = options.verify, .opaque = &backends::reference::device()});
+    return runtime::load_engine(path, {.verify = options.verify, .opaque = backends::reference::device(*options.ops)});
   TRY(reader.verify_all());
   CompileOptions compiling;
   compiling.threads = options.threads;
   compiling.opt = level_of(TRY(reader.require(engine::SectionType::manifest)));
-  auto compiled = TRY(compile(TRY(read_graph(reader, path.string())), compiling));
+  auto compiled = TRY(compile(TRY(read_graph(reader, *options.ops, path.string())), compiling));
   return load_compiled(std::move(compiled));
 }
 

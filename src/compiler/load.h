@@ -3,13 +3,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "ops/core/op.h"
 #include "runtime/engine.h"
 
 namespace tenon::compiler {
 
 struct LoadOptions {
-  bool verify = false;  ///< check every byte of the file; done in any case where it holds no native code
-  int threads = 0;      ///< to compile on, where that is needed
+  bool verify = false;                     ///< check every byte of the file; done in any case where it holds no native code
+  int threads = 0;                         ///< to compile on, where that is needed
+  const ir::OpTable* ops = &ops::table();  ///< what its nodes may be; outlives the engine
 };
 
 /// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.

@@ -91,7 +91,7 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph) {
   return {};
 }
 
-Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, std::string_view place) {
+Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
   const auto as_text = [](std::span<const std::byte> bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
@@ -103,7 +103,7 @@ Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, std:
         .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
-  auto graph = TRY(ir::parse(as_text(TRY(reader.require(SectionType::graph_text))), ops::table(), &big));
+  auto graph = TRY(ir::parse(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big));
   TRY(ir::verify(*graph));
   forget_types(*graph);
   TRY(ir::infer_all(*graph));

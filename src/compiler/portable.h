@@ -17,6 +17,6 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph);
 
 /// The graph of such an engine, its constants slices of the file. Nothing in the file is trusted.
 /// Errors: bad_file, bad_graph with line and column.
-Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, std::string_view place);
+Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
 
 }  // namespace tenon::compiler

@@ -18,9 +18,9 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   FunctionTable functions;
   TRY(functions.fill(model));
   Imported out;
-  out.warnings = TRY(check_support(model, functions, ops::table(), file));
-  TRY(check_expansion(model, functions, ops::table(), options.limits, file));
-  out.graph = std::make_unique<ir::Graph>(ops::table());
+  out.warnings = TRY(check_support(model, functions, *options.ops, file));
+  TRY(check_expansion(model, functions, *options.ops, options.limits, file));
+  out.graph = std::make_unique<ir::Graph>(*options.ops);
   for (const OnnxOpset& o : model.opsets) out.opsets.emplace_back(std::string(o.domain), o.version);
   out.graph->opsets = out.opsets;
   out.producer = std::string(model.producer);

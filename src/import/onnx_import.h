@@ -10,14 +10,16 @@
 #include "import/onnx_model.h"
 #include "import/onnx_types.h"
 #include "ir/graph.h"
+#include "ops/core/op.h"
 
 namespace tenon::import {
 
 struct ImportOptions {
   std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
-  std::vector<RequestedShape> shapes;  ///< --shape
-  bool metadata = false;               ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
+  std::vector<RequestedShape> shapes;      ///< --shape
+  const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
+  bool metadata = false;                   ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 
 struct Imported {

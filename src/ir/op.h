@@ -27,11 +27,13 @@ struct Operand {
 };
 
 class Op;
+class OpTable;
 
 /// A node as its op sees it: all that inference, loop form, cost and reference may look at.
 struct NodeView {
   const Op* op = nullptr;
-  std::string_view name;  ///< for messages
+  const OpTable* ops = nullptr;  ///< of the node's graph
+  std::string_view name;         ///< for messages
   const Attributes* attributes = nullptr;
   std::vector<Operand> inputs;  ///< explicit operands, then captures
   size_t explicit_inputs = 0;   ///< how many of the inputs are no captures

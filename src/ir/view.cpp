@@ -13,6 +13,7 @@ NodeView Graph::view(NodeId id) const {
   const Node& n = node(id);
   NodeView view;
   view.op = n.op;
+  view.ops = ops_;
   view.attributes = &n.attributes;
   view.symbols = symbols_.get();
   view.name = n.name;

@@ -59,7 +59,7 @@ bool has_opaque(const Program& program) { return !program.opaque.empty() || std:
 
 }  // namespace
 
-Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDevice* opaque) {
+Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, std::shared_ptr<const OpaqueDevice> opaque) {
   TRY(check_kernels(parts, parts.program));
   if (parts.program.weight_bytes > parts.weights.size())
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says")
@@ -74,7 +74,7 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const OpaqueDe
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
   engine->parts_.code.clear();
   engine->parts_.code.shrink_to_fit();
-  engine->opaque_ = opaque;
+  engine->opaque_ = std::move(opaque);
   return engine;
 }
 

@@ -63,8 +63,8 @@ struct EngineParts {
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// `opaque`: runs what has no code; outlives the engine. Errors: not_supported where the program needs it and it is null.
-  static Result<std::shared_ptr<Engine>> create(EngineParts parts, const OpaqueDevice* opaque = nullptr);
+  /// `opaque`: runs what has no code. Errors: not_supported where the program needs it and it is null.
+  static Result<std::shared_ptr<Engine>> create(EngineParts parts, std::shared_ptr<const OpaqueDevice> opaque = nullptr);
 
   const Program& program() const { return parts_.program; }
   const std::string& manifest() const { return parts_.manifest; }
@@ -74,14 +74,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
     return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
   }
   const std::byte* weights() const { return parts_.weights.data(); }
-  const OpaqueDevice* opaque() const { return opaque_; }
+  const OpaqueDevice* opaque() const { return opaque_.get(); }
   size_t code_bytes() const { return code_.size(); }
 
  private:
   explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
   EngineParts parts_;
   CodeMapping code_;
-  const OpaqueDevice* opaque_ = nullptr;
+  std::shared_ptr<const OpaqueDevice> opaque_;
 };
 
 /// Asks a running context to stop; checked between chunks of work (about every 50 us).

@@ -44,7 +44,7 @@ std::unique_ptr<Context> context_of(Program program) {
   parts.program = std::move(program);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
-  return *Context::create(*Engine::create(std::move(parts), &test_device()));
+  return *Context::create(*Engine::create(std::move(parts), test_device()));
 }
 
 template <class T>

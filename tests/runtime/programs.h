@@ -36,10 +36,7 @@ class TestDevice : public runtime::OpaqueDevice {
   };
 };
 
-inline const TestDevice& test_device() {
-  static const TestDevice device;
-  return device;
-}
+inline std::shared_ptr<const runtime::OpaqueDevice> test_device() { return std::make_shared<TestDevice>(); }
 
 inline runtime::PortInfo port(std::string name, DType dtype, std::vector<runtime::Slot> shape, std::vector<std::string> dimensions,
                               uint32_t buffer) {
@@ -194,7 +191,7 @@ inline runtime::Program branch_program() {
 inline std::shared_ptr<runtime::Engine> small_engine(runtime::Program program = small_program()) {
   runtime::EngineParts parts;
   parts.program = std::move(program);
-  return *runtime::Engine::create(std::move(parts), &test_device());
+  return *runtime::Engine::create(std::move(parts), test_device());
 }
 
 /// A kernel of x86-64 code that calls the function whose address is element 0 of its first argument.

@@ -25,7 +25,7 @@ Result<void> own_results(ir::Graph& graph) {
     const auto before = graph.outputs().first(slot);
     const bool own = value.kind == ir::Value::Kind::result && !value.constant && std::find(before.begin(), before.end(), v) == before.end();
     if (own) continue;
-    const ir::NodeId node = graph.insert(*ops::table().find("", "Identity"), {v}, 1);
+    const ir::NodeId node = graph.insert(*graph.ops().find("", "Identity"), {v}, 1);
     TRY(ir::infer(graph, node));
     graph.set_output(slot, graph.node(node).outputs[0]);
   }

@@ -13,7 +13,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   for (std::string_view name : {"activation_alpha", "activation_beta"})
     if (view.attributes->has(name)) parameters.push_back(view.attributes->number(name, 0));
   const ir::ValueId c = view.has(2) ? in[2] : ir::ValueId{};
-  const ir::ValueId y = build.many(*table().find("", "Gemm"), {in[0], in[1], c}, 1, std::move(gemm))[0];
+  const ir::ValueId y = build.many(*build.graph().ops().find("", "Gemm"), {in[0], in[1], c}, 1, std::move(gemm))[0];
   const auto out = activated(build, y, view.type(0).dtype, view.attributes->text("activation", ""), parameters);
   return out ? std::vector{*out} : std::vector<ir::ValueId>{};
 }

@@ -107,9 +107,11 @@ struct OpDef {
 
 /// All ops, sorted by file name.
 std::span<const OpDef* const> all_ops();
-/// The table that graphs are built with.
+/// The table of these.
 const ir::OpTable& table();
-/// The definition behind a node's op; asserts that the op came from `table()`.
+/// A table of these and of others that come at run time and outlive it. Errors: bad_usage where an op has a name that another one has.
+Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> others);
+/// The definition behind a node's op; asserts that the op came from such a table.
 const OpDef& def_of(const ir::Op& op);
 
 /// Expands a fused op's definition in place of the node; the node is erased.

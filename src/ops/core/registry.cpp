@@ -53,8 +53,10 @@ class TableOp final : public ir::Op {
 class Table final : public ir::OpTable {
  public:
   Table() {
-    for (const OpDef* def : all_ops()) ops_.emplace(Key(def->domain, def->name), std::make_unique<TableOp>(*def));
+    for (const OpDef* def : all_ops()) add(*def);
   }
+  /// false: there is an op of this name.
+  bool add(const OpDef& def) { return ops_.emplace(Key(def.domain, def.name), std::make_unique<TableOp>(def)).second; }
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
     auto at = ops_.find(Key(domain == "ai.onnx" ? std::string_view() : domain, name));
     return at == ops_.end() ? nullptr : at->second.get();
@@ -84,6 +86,16 @@ std::span<const OpDef* const> all_ops() {
 const ir::OpTable& table() {
   static const Table the_table;
   return the_table;
+}
+
+Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> others) {
+  auto out = std::make_unique<Table>();
+  for (const OpDef* def : others)
+    if (!out->add(*def))
+      return fail(Code::bad_usage, std::string(def->name), "there is an op of this name already")
+          .expected("a name of its own")
+          .found(std::string(def->domain));
+  return out;
 }
 
 const OpDef& def_of(const ir::Op& op) {

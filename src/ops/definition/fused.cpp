@@ -55,7 +55,7 @@ Result<void> infer_by_definition(NodeView& view) {
   for (size_t k = 0; k < view.outputs.size(); ++k) set_output(view, k, Type(dtype_of(view, 0)));
   for (size_t k = 0; k < view.explicit_inputs; ++k)
     if (view.has(k) && view.type(k).dtype == DType::none) return {};
-  ir::Graph graph(table());
+  ir::Graph graph(*view.ops);
   ir::Builder build(graph);
   const std::vector<ir::ValueId> results = def.definition(build, view, stand_ins(graph, view));
   if (!build.status()) return std::unexpected(build.status().error());

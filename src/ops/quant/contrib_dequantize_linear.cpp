@@ -17,7 +17,7 @@ OP(contrib_dequantize_linear) {
     },
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-          return build.many(*table().find("", "DequantizeLinear"), {in.begin(), in.end()}, 1, *view.attributes);
+          return build.many(*build.graph().ops().find("", "DequantizeLinear"), {in.begin(), in.end()}, 1, *view.attributes);
         },
     .samples = {"u8[2,3] in 0..255, f32[] = 0.05, u8[] = 128", "i8[2,3] in -128..127, f32[3] in 0.01..0.1, i8[3] in -9..9; axis=1",
                 "u16[2,3] in 0..65535, f32[] = 0.001, u16[] = 30000", "i32[4] in -1000..1000, f32[] = 0.001"},

@@ -18,7 +18,7 @@ OP(contrib_quantize_linear) {
     },
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-          return build.many(*table().find("", "QuantizeLinear"), {in.begin(), in.end()}, 1, *view.attributes);
+          return build.many(*build.graph().ops().find("", "QuantizeLinear"), {in.begin(), in.end()}, 1, *view.attributes);
         },
     .samples = {"f32[2,3], f32[] = 0.05, u8[] = 128", "f32[2,3], f32[3] in 0.01..0.1, i8[3] in -9..9; axis=1",
                 "f32[2,3], f32[] = 0.001, u16[] = 30000", "f32[4], f32[] = 0.001, i16[] = -7"},

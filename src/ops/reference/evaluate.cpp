@@ -54,7 +54,7 @@ Result<void> settle_results(NodeView& view) {
 /// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
 Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
                                                 Mode mode, int64_t byte_limit, int64_t* nodes_left) {
-  Graph graph(table());
+  Graph graph(*declared.ops);
   NodeView view = declared;
   std::vector<ValueId> ids;
   std::vector<Tensor> tensors;

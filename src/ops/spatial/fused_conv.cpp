@@ -23,7 +23,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   for (const auto& [name, value] : *view.attributes)
     if (!name.starts_with("activation")) conv.set(name, value);
   const ir::ValueId bias = view.has(2) ? in[2] : ir::ValueId{};
-  ir::ValueId y = build.many(*table().find("", "Conv"), {in[0], in[1], bias}, 1, std::move(conv))[0];
+  ir::ValueId y = build.many(*build.graph().ops().find("", "Conv"), {in[0], in[1], bias}, 1, std::move(conv))[0];
   if (view.has(3)) y = build("Add", {y, in[3]});
   const auto out =
       activated(build, y, view.type(0).dtype, view.attributes->text("activation", ""), view.attributes->floats("activation_params"));

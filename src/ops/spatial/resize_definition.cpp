@@ -21,7 +21,7 @@ Result<Tensor> matrix_of(const NodeView& view, const ResizedAxis& axis, int64_t 
   const int64_t in = axis.in.value();
   Tensor units = TRY(Tensor::make(DType::f64, {in, in}));
   for (int64_t i = 0; i < in; ++i) units.set_number(i * in + i, 1);
-  ir::Graph graph(table());
+  ir::Graph graph(*view.ops);
   ir::Builder build(graph);
   std::vector<ValueId> operands{build.constant(std::move(units)), {}, {}, {}};
   auto constant = [&](ResizeOperand k) {

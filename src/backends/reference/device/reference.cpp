@@ -24,17 +24,18 @@ class ReferenceOp final : public runtime::OpaqueOp {
 
 class ReferenceDevice final : public runtime::OpaqueDevice {
  public:
+  explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
   Result<std::unique_ptr<runtime::OpaqueOp>> make(std::string_view text) const override {
-    auto graph = TRY(ir::parse(text, ops::table()));
+    auto graph = TRY(ir::parse(text, ops_));
     return std::make_unique<ReferenceOp>(std::move(graph));
   }
+
+ private:
+  const ir::OpTable& ops_;
 };
 
 }  // namespace
 
-const runtime::OpaqueDevice& device() {
-  static const ReferenceDevice one;
-  return one;
-}
+std::shared_ptr<const runtime::OpaqueDevice> device(const ir::OpTable& ops) { return std::make_shared<ReferenceDevice>(ops); }
 
 }  // namespace tenon::backends::reference
