@@ -15,14 +15,32 @@ ROOT = Path(__file__).resolve().parent.parent
 OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
+NAMED_LIST = re.compile(r'\b(k[A-Z]\w*)(?:\[\])?\s*=\s*(\{(?:"(?:[^"\\]|\\.)*"|[^;"])*\});', re.DOTALL)
 QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
 
 def block_of(text: str, macro: str) -> str:
-    """What stands between the braces of `macro(name) {...};`."""
-    start = re.search(rf"^{macro}\(\w+\)\s*", text, re.MULTILINE)
-    return text[start.end() : text.index("\n};", start.end())] if start else ""
+    """What stands between the braces of `macro(name) {...};`, or of `macro(name) = family({...});`."""
+    found = re.search(rf"^{macro}\(\w+\)(?: = [\w:<>]+\()?\s*(\{{.*?\n\}})\)?;", text, re.MULTILINE | re.DOTALL)
+    return found.group(1)[:-2] if found else ""
+
+
+def families() -> dict[str, dict[str, str]]:
+    """What functions that give an OpDef fill in: `constexpr OpDef reduce_op(OpDef own) { own.inputs = kReduceInputs; ... }`."""
+    out: dict[str, dict[str, str]] = {}
+    for path in sorted(OPS.rglob("*.h")):
+        text = path.read_text(encoding="utf-8")
+        for name, body in re.findall(r"^constexpr OpDef (\w+)\(OpDef own\) \{\n(.*?)\n\}", text, re.MULTILINE | re.DOTALL):
+            nested = re.search(r"return (\w+)\(own\);", body)
+            fields = dict(re.findall(r"\bown\.(\w+) = ([^;]*);", body))
+            out[name] = fields | (out[nested.group(1)] if nested else {}) | fields
+    return out
+
+
+def family_of(text: str, known: dict[str, dict[str, str]]) -> dict[str, str]:
+    found = re.search(r"^OP\(\w+\) = (\w+)", text, re.MULTILINE)
+    return known[found.group(1)] if found else {}
 
 
 def field(block: str, name: str) -> str:
@@ -39,53 +57,58 @@ def strings(text: str) -> list[str]:
 
 def shared_lists() -> dict[str, str]:
     """Lists that several ops share: kReduceAttributes and the like."""
-    named = re.compile(r"(k\w+)(?:\[\])?\s*=\s*(\{[^;]*\});", re.DOTALL)
-    return {name: body for path in sorted(OPS.rglob("*.h")) for name, body in named.findall(path.read_text(encoding="utf-8"))}
+    return {name: body for path in sorted(OPS.rglob("*.h")) for name, body in NAMED_LIST.findall(path.read_text(encoding="utf-8"))}
 
 
 def operand_list(text: str, shared: dict[str, str]) -> list[str]:
-    return strings(shared.get(text, text))
+    """The list that is written there, or those that it names: kLists, together<kSome, kMore>."""
+    return strings(text if text.startswith("{") else "".join(shared[name] for name in re.findall(r"\bk[A-Z]\w+", text)))
 
 
 # What tells the class of a loop form; tests/ops/docs.cpp compares the page with the forms themselves.
 CONTRACT = re.compile(r"\b(end_contraction|conv_loop|matmul_loop)\b")
 ROW = re.compile(
-    r"\b(reduce_form|form_of_reduce|row_form|softmax_form|cumulative_form|arg_form|pool_loop|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
+    r"\b(reduce_form|form_of_reduce|row_form|softmax_form|cumulative_form|arg_form|pool_loop|form_of_\w*(?:pool|sum)|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
 )
 
 OTHERWISE = {"Col2Im": "row", "DeformConv": "contract"}  # where the words mislead
 
 
-def runs_as(name: str, text: str, block: str) -> str:
+def runs_as(name: str, text: str, has) -> str:
     """map, row or contract where the op has a loop form; else definition, control or reference."""
-    if field(block, "form"):
+    if has("form"):
         return OTHERWISE.get(name) or ("contract" if CONTRACT.search(text) else "row" if ROW.search(text) else "map")
-    if field(block, "definition"):
+    if has("definition"):
         return "definition"
-    return "control" if field(block, "control") else "reference"
+    return "control" if has("control") else "reference"
 
 
-def op_row(path: Path, shared: dict[str, str]) -> tuple[str, str] | None:
+def op_row(path: Path, shared: dict[str, str], known: dict[str, dict[str, str]]) -> tuple[str, str] | None:
     text = path.read_text(encoding="utf-8")
-    block = block_of(text, "OP")
-    names = strings(field(block, "name"))
+    block, family = block_of(text, "OP"), family_of(text, known)
+    lists = shared | dict(NAMED_LIST.findall(text))
+
+    def said(name: str) -> str:
+        return field(block, name) or family.get(name, "")
+
+    names = strings(said("name"))
     if not names:
         return None
-    domain = strings(field(block, "domain"))
+    domain = strings(said("domain"))
     name = f"{domain[0]}::{names[0]}" if domain and domain[0] else names[0]
-    first, since = field(block, "first") or "1", field(block, "since") or "1"
-    operands = ", ".join(operand_list(field(block, "inputs"), shared))
-    attributes = ", ".join(a.split(":")[0] for a in operand_list(field(block, "attributes"), shared))
-    samples = len(operand_list(field(block, "samples"), shared))
-    kind = runs_as(name, text, block)
+    first, since = said("first") or "1", said("since") or "1"
+    operands = ", ".join(operand_list(said("inputs"), lists))
+    attributes = ", ".join(a.split(":")[0] for a in operand_list(said("attributes"), lists))
+    samples = len(operand_list(said("samples"), lists))
+    kind = runs_as(name, text, said)
     opsets = f"{first} to {max(int(first), int(since))}" if first.isdigit() and since.isdigit() else first
     link = f"[{name}](../{path.relative_to(ROOT)})"
     return name.lower(), f"| {link} | {kind} | {opsets} | {operands} | {attributes} | {samples} |"
 
 
 def ops_page() -> str:
-    shared = shared_lists()
-    rows = [row for path in sorted(OPS.rglob("*.cpp")) if (row := op_row(path, shared))]
+    shared, known = shared_lists(), families()
+    rows = [row for path in sorted(OPS.rglob("*.cpp")) if (row := op_row(path, shared, known))]
     out = [
         "# Ops\n",
         WRITTEN,

@@ -107,4 +107,9 @@ Result<MatmulSizes> matmul_sizes(const NodeView& view, Sizes a, Sizes b) {
   return r;
 }
 
+ProductElement element_of(const MatmulSizes& sizes, int64_t i) {
+  const int64_t plane = sizes.m * sizes.n, matrix = i / plane;
+  return {index_of(i, sizes.shape), sizes.at_a[matrix] + i % plane / sizes.n * sizes.k, sizes.at_b[matrix] + i % sizes.n};
+}
+
 }  // namespace tenon::ops

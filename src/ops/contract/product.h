@@ -48,5 +48,11 @@ struct MatmulSizes {
   std::vector<int64_t> at_a, at_b;
 };
 Result<MatmulSizes> matmul_sizes(const NodeView& view, Sizes a, Sizes b);
+/// Element i of the product: its index, and where its row of a (steps of 1) and its column of b (steps of n) begin.
+struct ProductElement {
+  Sizes at;
+  int64_t row_a, column_b;
+};
+ProductElement element_of(const MatmulSizes& sizes, int64_t i);
 
 }  // namespace tenon::ops

@@ -58,6 +58,16 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+constexpr Names kFirstAttributes = {"base_values: floats",
+                                    "base_values_as_tensor: tensor",
+                                    "class_ids: ints",
+                                    "class_nodeids: ints",
+                                    "class_treeids: ints",
+                                    "class_weights: floats",
+                                    "class_weights_as_tensor: tensor",
+                                    "classlabels_int64s: ints",
+                                    "classlabels_strings: strings"};
+
 }  // namespace
 
 OP(tree_ensemble_classifier) {
@@ -66,27 +76,7 @@ OP(tree_ensemble_classifier) {
     .since = 3,
     .inputs = {"X"},
     .outputs = {"Y", "Z"},
-    .attributes = {"base_values: floats",
-                   "base_values_as_tensor: tensor",
-                   "class_ids: ints",
-                   "class_nodeids: ints",
-                   "class_treeids: ints",
-                   "class_weights: floats",
-                   "class_weights_as_tensor: tensor",
-                   "classlabels_int64s: ints",
-                   "classlabels_strings: strings",
-                   "nodes_falsenodeids: ints",
-                   "nodes_featureids: ints",
-                   "nodes_hitrates: floats",
-                   "nodes_hitrates_as_tensor: tensor",
-                   "nodes_missing_value_tracks_true: ints",
-                   "nodes_modes: strings",
-                   "nodes_nodeids: ints",
-                   "nodes_treeids: ints",
-                   "nodes_truenodeids: ints",
-                   "nodes_values: floats",
-                   "nodes_values_as_tensor: tensor",
-                   "post_transform: string = NONE"},
+    .attributes = together<kFirstAttributes, kForestAttributes>,
     .infer = infer,
     .reference = evaluate,
     .first = 1,

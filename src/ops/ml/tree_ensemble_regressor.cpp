@@ -46,6 +46,11 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+constexpr Names kFirstAttributes = {"aggregate_function: string = SUM", "base_values: floats", "base_values_as_tensor: tensor",
+                                    "n_targets: int"};
+constexpr Names kLastAttributes = {"target_ids: ints", "target_nodeids: ints", "target_treeids: ints", "target_weights: floats",
+                                   "target_weights_as_tensor: tensor"};
+
 }  // namespace
 
 OP(tree_ensemble_regressor) {
@@ -54,27 +59,7 @@ OP(tree_ensemble_regressor) {
     .since = 3,
     .inputs = {"X"},
     .outputs = {"Y"},
-    .attributes = {"aggregate_function: string = SUM",
-                   "base_values: floats",
-                   "base_values_as_tensor: tensor",
-                   "n_targets: int",
-                   "nodes_falsenodeids: ints",
-                   "nodes_featureids: ints",
-                   "nodes_hitrates: floats",
-                   "nodes_hitrates_as_tensor: tensor",
-                   "nodes_missing_value_tracks_true: ints",
-                   "nodes_modes: strings",
-                   "nodes_nodeids: ints",
-                   "nodes_treeids: ints",
-                   "nodes_truenodeids: ints",
-                   "nodes_values: floats",
-                   "nodes_values_as_tensor: tensor",
-                   "post_transform: string = NONE",
-                   "target_ids: ints",
-                   "target_nodeids: ints",
-                   "target_treeids: ints",
-                   "target_weights: floats",
-                   "target_weights_as_tensor: tensor"},
+    .attributes = together<kFirstAttributes, kForestAttributes, kLastAttributes>,
     .infer = infer,
     .reference = evaluate,
     .first = 1,

@@ -33,18 +33,10 @@ Result<LoopForm> form(const NodeView& view) {
 
 }  // namespace
 
-OP(hardmax) {
+OP(hardmax) = softmax_op({
     .name = "Hardmax",
-    .since = 13,
-    .inputs = {"input"},
-    .attributes = {"axis: int = -1"},
-    .infer = infer_softmax,
     .form = form,
-    .reference = [](Call& call) { return softmax_reference(call, row); },
-    .upgrade = upgrade_flattened_axis,
-    .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() ? 7 : 13; },
-    .downgrade = axis_downgrade,
-    .samples = kSoftmaxSamples,
-};
+    .reference = [](Call& call) { return each_row_in_place(call, row); },
+});
 
 }  // namespace tenon::ops::op_hardmax

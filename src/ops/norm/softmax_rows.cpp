@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/norm/softmax_rows.h"
 
+#include <cmath>
+
 namespace tenon::ops {
 
 Result<void> infer_softmax(NodeView& view) {
@@ -31,7 +33,7 @@ Result<LoopForm> softmax_form(const NodeView& view, Expr (*finish)(Expr shifted,
   return chain({std::move(top.loop), std::move(sum.loop), std::move(last.loop)});
 }
 
-Result<void> softmax_reference(Call& call, void (*row)(std::span<double>)) {
+Result<void> each_row_in_place(Call& call, const std::function<void(std::span<double>)>& row) {
   const Tensor& t = *call.in[0];
   const int axis = TRY(normal_axis(call.view, call.view.attributes->integer("axis", -1), t.rank()));
   std::vector<double> x = numbers_of(t), buffer(t.shape()[axis]);
@@ -43,6 +45,15 @@ Result<void> softmax_reference(Call& call, void (*row)(std::span<double>)) {
   }
   store_numbers(*TRY(call.make(0, t.shape())), x);
   return {};
+}
+
+Result<void> softmax_reference(Call& call, double (*finish)(double shifted, double sum)) {
+  return each_row_in_place(call, [finish](std::span<double> x) {
+    double top = -INFINITY, sum = 0;
+    for (double v : x) top = v != v ? v : std::fmax(top, v);
+    for (double v : x) sum += std::exp(v - top);
+    for (double& v : x) v = finish(v - top, sum);
+  });
 }
 
 }  // namespace tenon::ops

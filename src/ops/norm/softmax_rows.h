@@ -13,6 +13,23 @@ Result<void> infer_softmax(NodeView& view);
 /// Loops: the row's maximum, the sum of exp(x - maximum), and a map: finish(x - maximum, sum).
 Result<LoopForm> softmax_form(const NodeView& view, Expr (*finish)(Expr shifted, Expr sum));
 /// Calls `row` with each row along the axis, to be changed in place.
-Result<void> softmax_reference(Call& call, void (*row)(std::span<double>));
+Result<void> each_row_in_place(Call& call, const std::function<void(std::span<double>)>& row);
+/// Every x of each row becomes finish(x - the row's maximum, sum of exp of those).
+Result<void> softmax_reference(Call& call, double (*finish)(double shifted, double sum));
+
+inline constexpr Names kSoftmaxInputs = {"input"};
+inline constexpr Names kSoftmaxAttributes = {"axis: int = -1"};
+/// What Softmax, LogSoftmax and Hardmax share; name, form and reference are their own.
+constexpr OpDef softmax_op(OpDef own) {
+  own.since = 13;
+  own.inputs = kSoftmaxInputs;
+  own.attributes = kSoftmaxAttributes;
+  own.infer = infer_softmax;
+  own.upgrade = upgrade_flattened_axis;
+  own.lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() ? 7 : 13; };
+  own.downgrade = axis_downgrade;
+  own.samples = kSoftmaxSamples;
+  return own;
+}
 
 }  // namespace tenon::ops

@@ -36,18 +36,14 @@ Result<LoopForm> form(const NodeView& view) {
 
 Result<void> evaluate(Call& call) {
   const Tensor &x = *call.in[0], &w = *call.in[1];
-  const int64_t outputs = w.shape()[0], per_output = outputs ? w.count() / outputs : 0;
-  const WindowSizes s =
-      TRY(window_sizes(call.view, Sizes(x.shape().begin() + 2, x.shape().end()), Sizes(w.shape().begin() + 2, w.shape().end()), false));
-  Sizes shape{x.shape()[0], outputs};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
+  const ConvSizes s = TRY(conv_sizes(call, 0, 1));
   std::vector<double> data = numbers_of(x), weights = numbers_of(w);
   if (call.has(2))
     for (double& v : data) v -= call.in[2]->number(0);
   if (call.has(3))
-    for (int64_t i = 0; i < w.count(); ++i) weights[i] -= call.in[3]->number(call.in[3]->count() == 1 ? 0 : i / per_output);
-  store_numbers(*TRY(call.make(0, shape)),
-                convolve(data, weights, s, shape[0], x.shape()[1], outputs, call.view.attributes->integer("group", 1)));
+    for (int64_t i = 0; i < w.count(); ++i) weights[i] -= call.in[3]->number(call.in[3]->count() == 1 ? 0 : i / s.per_output);
+  store_numbers(*TRY(call.make(0, s.shape)),
+                convolve(data, weights, s.windows, s.shape[0], x.shape()[1], s.outputs, call.view.attributes->integer("group", 1)));
   return {};
 }
 
@@ -58,7 +54,7 @@ OP(conv_integer) {
     .since = 10,
     .inputs = {"x", "w", "x_zero_point?", "w_zero_point?"},
     .outputs = {"y"},
-    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"},
+    .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,

@@ -31,15 +31,12 @@ Result<void> evaluate(Call& call) {
   const Tensor &a = *call.in[0], &b = *call.in[1];
   const MatmulSizes s = TRY(matmul_sizes(call.view, a.shape(), b.shape()));
   Tensor& y = *TRY(call.make(0, s.shape));
-  const int64_t plane = s.m * s.n;
   for (int64_t i = 0; i < y.count(); ++i) {
-    const Sizes at = index_of(i, s.shape);
-    const int64_t matrix = i / plane, row = i % plane / s.n, column = i % s.n;
+    const auto [at, row, column] = element_of(s, i);
     const int64_t za = call.has(2) ? static_cast<int64_t>(parameter_at(*call.in[2], Side::rows, at, s.shape)) : 0;
     const int64_t zb = call.has(3) ? static_cast<int64_t>(parameter_at(*call.in[3], Side::columns, at, s.shape)) : 0;
     int64_t sum = 0;
-    for (int64_t k = 0; k < s.k; ++k)
-      sum += (a.integer(s.at_a[matrix] + row * s.k + k) - za) * (b.integer(s.at_b[matrix] + k * s.n + column) - zb);
+    for (int64_t k = 0; k < s.k; ++k) sum += (a.integer(row + k) - za) * (b.integer(column + k * s.n) - zb);
     y.set_integer(i, sum);
   }
   return {};

@@ -45,20 +45,17 @@ Result<LoopForm> form(const NodeView& view) {
 
 Result<void> evaluate(Call& call) {
   const Tensor &x = *call.in[kX], &w = *call.in[kW];
-  const int64_t outputs = w.shape()[0], per_output = outputs ? w.count() / outputs : 0;
-  const WindowSizes s =
-      TRY(window_sizes(call.view, Sizes(x.shape().begin() + 2, x.shape().end()), Sizes(w.shape().begin() + 2, w.shape().end()), false));
-  Sizes shape{x.shape()[0], outputs};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
+  const ConvSizes s = TRY(conv_sizes(call, kX, kW));
   auto of = [&](size_t k, int64_t channel) { return call.in[k]->number(call.in[k]->count() == 1 ? 0 : channel); };
   std::vector<double> data = numbers_of(x), weights = numbers_of(w);
   for (double& v : data) v -= of(kZeroX, 0);
-  for (int64_t i = 0; i < w.count(); ++i) weights[i] -= of(kZeroW, i / per_output);
-  const std::vector<double> sum = convolve(data, weights, s, shape[0], x.shape()[1], outputs, call.view.attributes->integer("group", 1));
-  Tensor& y = *TRY(call.make(0, shape));
-  const int64_t plane = count_of(s.out);
+  for (int64_t i = 0; i < w.count(); ++i) weights[i] -= of(kZeroW, i / s.per_output);
+  const std::vector<double> sum =
+      convolve(data, weights, s.windows, s.shape[0], x.shape()[1], s.outputs, call.view.attributes->integer("group", 1));
+  Tensor& y = *TRY(call.make(0, s.shape));
+  const int64_t plane = count_of(s.windows.out);
   for (int64_t i = 0; i < y.count(); ++i) {
-    const int64_t c = i / plane % outputs;
+    const int64_t c = i / plane % s.outputs;
     const double total = sum[i] + (call.has(kBias) ? of(kBias, c) : 0);
     y.set_number(i, requantized(total * of(kScaleX, c) * of(kScaleW, c) / of(kScaleY, c), of(kZeroY, c), y.dtype()));
   }
@@ -72,7 +69,7 @@ OP(qlinear_conv) {
     .since = 10,
     .inputs = {"x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B?"},
     .outputs = {"y"},
-    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"},
+    .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,

@@ -37,15 +37,12 @@ Result<void> evaluate(Call& call) {
   const Tensor &a = *call.in[kA], &b = *call.in[kB];
   const MatmulSizes s = TRY(matmul_sizes(call.view, a.shape(), b.shape()));
   Tensor& y = *TRY(call.make(0, s.shape));
-  const int64_t plane = s.m * s.n;
   for (int64_t i = 0; i < y.count(); ++i) {
-    const Sizes at = index_of(i, s.shape);
-    const int64_t matrix = i / plane, row = i % plane / s.n, column = i % s.n;
-    auto of = [&](size_t k, Side side) { return parameter_at(*call.in[k], side, at, s.shape); };
+    const ProductElement e = element_of(s, i);
+    auto of = [&](size_t k, Side side) { return parameter_at(*call.in[k], side, e.at, s.shape); };
     const double za = of(kZeroA, Side::rows), zb = of(kZeroB, Side::columns);
     double sum = 0;
-    for (int64_t k = 0; k < s.k; ++k)
-      sum += (a.number(s.at_a[matrix] + row * s.k + k) - za) * (b.number(s.at_b[matrix] + k * s.n + column) - zb);
+    for (int64_t k = 0; k < s.k; ++k) sum += (a.number(e.row_a + k) - za) * (b.number(e.column_b + k * s.n) - zb);
     const double factor = of(kScaleA, Side::rows) * of(kScaleB, Side::columns) / of(kScaleY, Side::rows);
     y.set_number(i, requantized(sum * factor, of(kZeroY, Side::rows), y.dtype()));
   }

@@ -42,22 +42,24 @@ Result<void> evaluate(Call& call) {
   });
 }
 
+constexpr Names kSamples = {"f32[2,3,4], i64[1] = [1]",
+                            "f32[2,3,4]; keepdims=0",
+                            "f32[4] in 80..120",
+                            "f16[3,5], i64[1] = [-1]",
+                            "f64[7]",
+                            "f32[2,3], i64[0] = []; noop_with_empty_axes=1",
+                            "f32[] = -inf",
+                            "f32[2] = [inf, 1]",
+                            "f32[2,0,3], i64[1] = [1]"};
+
 }  // namespace
 
-OP(reduce_log_sum_exp) {
+OP(reduce_log_sum_exp) = reduce_op({
     .name = "ReduceLogSumExp",
     .since = 28,
-    .inputs = kReduceInputs,
-    .outputs = kReduceOutputs,
-    .attributes = kReduceAttributes,
-    .infer = infer_number_reduce,
     .form = form,
     .reference = evaluate,
-    .upgrade = axes_to_operand,
-    .lowest_opset = lowest_opset_of_reduce<18>,
-    .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]", "f64[7]",
-                "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]", "f32[2,0,3], i64[1] = [1]"},
-};
+    .samples = kSamples,
+});
 
 }  // namespace tenon::ops::op_reduce_log_sum_exp

@@ -1,40 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduction.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace tenon::ops::op_reduce_mean {
 
-OP(reduce_mean) {
+namespace {
+
+constexpr auto mean = [](auto total, size_t count) {
+  if (std::is_integral_v<decltype(total)> && count == 0) return decltype(total){};
+  return total / static_cast<decltype(total)>(count);
+};
+
+/// Beside floats.
+constexpr Names kMoreSamples = {"i32[2,3], i64[1] = [0]"};
+
+}  // namespace
+
+OP(reduce_mean) = reduce_op({
     .name = "ReduceMean",
     .since = 18,
-    .inputs = kReduceInputs,
-    .outputs = kReduceOutputs,
-    .attributes = kReduceAttributes,
-    .infer = infer_number_reduce,
     .form =
         [](const NodeView& view) { return form_of_reduce(view, Combine::sum, nullptr, [](Expr sum, Expr count) { return sum / count; }); },
-    .reference =
-        [](Call& call) {
-          return reference_of_reduce(
-              call,
-              [](std::span<const double> x) {
-                double sum = 0;
-                for (double v : x) sum += v;
-                return sum / static_cast<double>(x.size());
-              },
-              [](std::span<const int64_t> x) {
-                int64_t sum = 0;
-                for (int64_t v : x) sum = wrap_add(sum, v);
-                return x.empty() ? 0 : sum / static_cast<int64_t>(x.size());
-              });
-        },
-    .upgrade = axes_to_operand,
-    .lowest_opset = lowest_opset_of_reduce<18>,
-    .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
-                "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "i32[2,3], i64[1] = [0]"},
-};
+    .reference = fold_rows<0, [](auto total, auto x) { return plus(total, x); }, mean>,
+    .samples = together<kFloatReduceSamples, kMoreSamples>,
+});
 
 }  // namespace tenon::ops::op_reduce_mean

@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduction.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace tenon::ops::op_reduce_prod {
 
-OP(reduce_prod) {
+OP(reduce_prod) = reduce_op({
     .name = "ReduceProd",
     .since = 18,
-    .inputs = kReduceInputs,
-    .outputs = kReduceOutputs,
-    .attributes = kReduceAttributes,
-    .infer = infer_number_reduce,
-    .form = [](const NodeView& view) { return form_of_reduce(view, Combine::product, nullptr, nullptr); },
-    .reference =
-        [](Call& call) {
-          return reference_of_reduce(
-              call,
-              [](std::span<const double> x) {
-                double product = 1;
-                for (double v : x) product *= v;
-                return product;
-              },
-              [](std::span<const int64_t> x) {
-                int64_t product = 1;
-                for (int64_t v : x) product = wrap_mul(product, v);
-                return product;
-              });
-        },
-    .upgrade = axes_to_operand,
-    .lowest_opset = lowest_opset_of_reduce<18>,
-    .downgrade = axes_to_attribute,
-    .samples = {"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
-                "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]", "f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]",
-                "i64[4,2]; keepdims=0"},
-};
+    .form = [](const NodeView& view) { return form_of_reduce(view, Combine::product); },
+    .reference = fold_rows<1, [](auto total, auto x) { return times(total, x); }>,
+});
 
 }  // namespace tenon::ops::op_reduce_prod

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduction.h"
 
-#include "ops/versions/versions.h"
-
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/scalar.h"
+#include "ops/versions/versions.h"
 
 namespace tenon::ops {
 
@@ -120,6 +123,10 @@ Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_v
 }
 
 Result<void> infer_number_reduce(NodeView& view) { return infer_reduce(view, is_number, "a number type"); }
+Result<void> infer_extreme_reduce(NodeView& view) { return infer_reduce(view, is_comparable, "a number type or bool"); }
+int lowest_opset_of_extreme(const NodeView& view) {
+  return std::max(is_short_integer(dtype_of(view, 0)) ? 12 : 7, lowest_opset_of_reduce<18>(view));
+}
 Result<void> infer_float_reduce(NodeView& view) { return infer_reduce(view, is_real_arithmetic, "f16, bf16, f32 or f64"); }
 
 Result<LoopForm> form_of_reduce(const NodeView& view, Combine combine, Expr (*before)(Expr), Expr (*after)(Expr, Expr)) {
@@ -187,6 +194,22 @@ Result<void> reference_of_reduce(Call& call, const std::function<double(std::spa
   else if (integer) run(integers_of(x), integer, [&](int64_t i, int64_t v) { y.set_integer(i, v); });
   else return refuse(call.view, Code::dtype_mismatch, "integers are not accepted");
   return {};
+}
+
+Result<void> reference_of_extreme(Call& call, bool largest) {
+  const DType dtype = call.in[0]->dtype();
+  const auto is_less = [dtype](int64_t a, int64_t b) { return dtype == DType::u64 ? uint64_t(a) < uint64_t(b) : a < b; };
+  return reference_of_reduce(
+      call,
+      [&](std::span<const double> row) {
+        return std::accumulate(row.begin(), row.end(), largest ? -INFINITY : double{INFINITY}, largest ? maximum : minimum);
+      },
+      [&](std::span<const int64_t> row) {
+        int64_t best = largest ? smallest_integer(dtype) : largest_integer(dtype);
+        for (int64_t v : row)
+          if (largest ? is_less(best, v) : is_less(v, best)) best = v;
+        return best;
+      });
 }
 
 RowOffsets row_offsets(const Sizes& shape, std::span<const int> row) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/core/names.h"
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
 
@@ -44,6 +45,16 @@ inline constexpr Names kReduceInputs = {"data", "axes?"};
 inline constexpr Names kReduceOutputs = {"reduced"};
 inline constexpr Names kReduceAttributes = {"keepdims: int = 1", "noop_with_empty_axes: int = 0"};
 
+inline constexpr Names kFloatReduceSamples = {"f32[2,3,4], i64[1] = [1]",
+                                              "f32[2,3,4]; keepdims=0",
+                                              "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0",
+                                              "f16[3,5], i64[1] = [-1]",
+                                              "f64[7]",
+                                              "f32[2,3], i64[0] = []; noop_with_empty_axes=1",
+                                              "f32[]"};
+inline constexpr Names kMoreReduceSamples = {"f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0"};
+inline constexpr Names kOrderedReduceSamples = {"i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]"};
+
 /// Sorted axes that a Reduce* node reduces; nullopt where they are only known at run time. Errors: axis_out_of_range.
 Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view);
 Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_view wanted);
@@ -54,6 +65,33 @@ Result<LoopForm> form_of_reduce(const NodeView& view, Combine combine, Expr (*be
 /// Calls `number` (floats) or `integer` with the elements behind each element of the result.
 Result<void> reference_of_reduce(Call& call, const std::function<double(std::span<const double>)>& number,
                                  const std::function<int64_t(std::span<const int64_t>)>& integer);
+/// Elements of a row, as references see them: doubles, or integers that wrap around.
+inline double plus(double a, double b) { return a + b; }
+inline int64_t plus(int64_t a, int64_t b) { return wrap_add(a, b); }
+inline double times(double a, double b) { return a * b; }
+inline int64_t times(int64_t a, int64_t b) { return wrap_mul(a, b); }
+/// `.reference = fold_rows<0, [](auto total, auto x) { return plus(total, x); }>`: joins the elements of each row to `start`, and calls
+/// finish(total, how many).
+template <int start, auto join, auto finish = [](auto total, size_t) { return total; }>
+Result<void> fold_rows(Call& call) {
+  const auto fold = [](auto row) {
+    auto total = static_cast<std::remove_cvref_t<decltype(row[0])>>(start);
+    for (auto x : row) total = join(total, x);
+    return finish(total, row.size());
+  };
+  return reference_of_reduce(
+      call, [&](std::span<const double> row) { return fold(row); }, [&](std::span<const int64_t> row) { return fold(row); });
+}
+/// `.form = form_of_finished_sum<before, sqrt>`: the sum of before(x), and what a function of real numbers makes of it. Integers go through
+/// f64 and are truncated.
+template <auto before, auto finish>
+Result<LoopForm> form_of_finished_sum(const NodeView& view) {
+  return form_of_reduce(view, Combine::sum, before, [](Expr sum, Expr) {
+    return is_float(sum.dtype()) ? finish(sum) : cast(finish(cast(sum, DType::f64)), sum.dtype());
+  });
+}
+/// The reference of ReduceMax (`largest`) and ReduceMin.
+Result<void> reference_of_extreme(Call& call, bool largest);
 /// Smallest and largest value of an integer type or bool, as the bits of an int64.
 int64_t smallest_integer(DType dtype);
 int64_t largest_integer(DType dtype);
@@ -65,6 +103,31 @@ template <int operand_since>
 int lowest_opset_of_reduce(const NodeView& view) {
   const bool attribute_fits = !view.has(1) || (view.inputs[1].constant && view.inputs[1].constant->count() > 0);
   return attribute_fits && view.attributes->integer("noop_with_empty_axes", 0) == 0 ? 7 : operand_since;
+}
+
+/// Bytes are ordered since opset 12, bool since 20.
+int lowest_opset_of_extreme(const NodeView& view);
+Result<void> infer_extreme_reduce(NodeView& view);
+
+/// What the Reduce* ops share; `own` has the rest: name, since, form, reference, and what is other than usual.
+constexpr OpDef reduce_op(OpDef own) {
+  own.inputs = kReduceInputs;
+  own.outputs = kReduceOutputs;
+  own.attributes = kReduceAttributes;
+  if (!own.infer) own.infer = infer_number_reduce;
+  own.upgrade = axes_to_operand;
+  if (!own.lowest_opset) own.lowest_opset = lowest_opset_of_reduce<18>;
+  own.downgrade = axes_to_attribute;
+  if (own.samples.size() == 0) own.samples = together<kFloatReduceSamples, kMoreReduceSamples>;
+  return own;
+}
+/// ReduceMax and ReduceMin: name, form and reference are their own.
+constexpr OpDef extreme_reduce_op(OpDef own) {
+  own.since = 20;
+  own.infer = infer_extreme_reduce;
+  own.lowest_opset = lowest_opset_of_extreme;
+  own.samples = together<kFloatReduceSamples, kMoreReduceSamples, kOrderedReduceSamples>;
+  return reduce_op(own);
 }
 
 /// Position of element `index` of the kept axes plus the row: base offsets of the rows and offsets inside one, for references.

@@ -9,8 +9,7 @@ namespace {
 
 Result<void> infer_range(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
-  TRY(require_same_dtype(view, 0, 1));
-  TRY(require_same_dtype(view, 0, 2));
+  for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
   for (size_t k : {0, 1, 2}) TRY(require_single(view, k));
   const DType dtype = dtype_of(view, 0);
   const auto begin = elements(view, 0), end = elements(view, 1), step = elements(view, 2);

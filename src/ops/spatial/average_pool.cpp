@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/spatial/convolution.h"
+#include <numeric>
+
+#include "ops/spatial/pool.h"
 
 namespace tenon::ops::op_average_pool {
 
@@ -13,38 +15,16 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
-  const DimList sizes = spatial_of(view.type(0)), &shape = *view.outputs[0].shape;
-  const Windows windows = TRY(windows_of(view, sizes));
-  const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
-  Loop sum = pool_loop(view, windows, Expr::constant(dtype, 0), nullptr, Combine::sum, wide);
-  Loop mean;
-  mean.axes = parallel_axes(shape);
-  const Expr total = load(mean, read_earlier(0, 0, wide, axis_indices(static_cast<int>(shape.size()))));
-  const Expr count = window_count(windows, sizes, 2, counts_padding(view));
-  mean.outputs.push_back(whole(dtype, shape, total / cast(count, wide)));
-  return chain({std::move(sum), std::move(mean)});
+  return form_of_sum_pool(view, nullptr, [&](Expr sum, const Windows& windows) {
+    return sum / cast(window_count(windows, spatial_of(view.type(0)), 2, counts_padding(view)), sum.dtype());
+  });
 }
 
 Result<void> evaluate(Call& call) {
-  const Tensor& t = *call.in[0];
-  const Sizes data(t.shape().begin() + 2, t.shape().end());
-  const WindowSizes s =
-      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
-  Sizes shape{t.shape()[0], t.shape()[1]};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
-  Tensor& y = *TRY(call.make(0, shape));
-  const std::vector<double> x = numbers_of(t);
-  const int64_t plane = count_of(data), out_plane = count_of(s.out);
-  each_window(s, [&](int64_t out, std::span<const int64_t> offsets, int64_t padded) {
-    const double count = static_cast<double>(counts_padding(call.view) ? padded : static_cast<int64_t>(offsets.size()));
-    for (int64_t p = 0; p < shape[0] * shape[1]; ++p) {
-      double sum = 0;
-      for (int64_t offset : offsets) sum += x[p * plane + offset];
-      y.set_number(p * out_plane + out, sum / count);
-    }
+  return reference_of_pool(call, [&](std::span<const double> x, int64_t padded) {
+    const int64_t count = counts_padding(call.view) ? padded : static_cast<int64_t>(x.size());
+    return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(count);
   });
-  return {};
 }
 
 }  // namespace

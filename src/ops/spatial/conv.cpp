@@ -23,17 +23,14 @@ Result<LoopForm> form(const NodeView& view) {
 
 Result<void> evaluate(Call& call) {
   const Tensor &x = *call.in[0], &w = *call.in[1];
-  const int64_t group = call.view.attributes->integer("group", 1), batch = x.shape()[0], outputs = w.shape()[0];
+  const int64_t group = call.view.attributes->integer("group", 1), outputs = w.shape()[0];
   if (group < 1 || w.shape()[1] * group != x.shape()[1] || outputs % group != 0)
     return refuse(call.view, Code::shape_mismatch, "channels do not fit");
-  const WindowSizes s =
-      TRY(window_sizes(call.view, Sizes(x.shape().begin() + 2, x.shape().end()), Sizes(w.shape().begin() + 2, w.shape().end()), false));
-  Sizes shape{batch, outputs};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
-  Tensor& y = *TRY(call.make(0, shape));
-  std::vector<double> sum = convolve(numbers_of(x), numbers_of(w), s, batch, x.shape()[1], outputs, group);
+  const ConvSizes s = TRY(conv_sizes(call, 0, 1));
+  Tensor& y = *TRY(call.make(0, s.shape));
+  std::vector<double> sum = convolve(numbers_of(x), numbers_of(w), s.windows, s.shape[0], x.shape()[1], outputs, group);
   if (call.has(2)) {
-    const int64_t plane = count_of(s.out);
+    const int64_t plane = count_of(s.windows.out);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += call.in[2]->number(static_cast<int64_t>(i) / plane % outputs);
   }
   store_numbers(y, sum);
@@ -47,7 +44,7 @@ OP(conv) {
     .since = 22,
     .inputs = {"X", "W", "B?"},
     .outputs = {"Y"},
-    .attributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"},
+    .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,

@@ -57,15 +57,6 @@ Result<void> infer_pool(NodeView& view) {
   return {};
 }
 
-Result<void> infer_global_pool(NodeView& view) {
-  TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
-  TRY(require_rank(view, 0, 2, -1));
-  Type out = view.type(0);
-  if (out.has_rank()) std::fill(out.shape->begin() + 2, out.shape->end(), Dim(1));
-  set_output(view, 0, std::move(out));
-  return {};
-}
-
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel) {
   WindowIndex r;
   for (size_t i = 0; i < sizes.size(); ++i) {

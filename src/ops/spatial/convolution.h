@@ -13,8 +13,9 @@ Result<Ints> kernel_of(const NodeView& view, size_t weights);
 Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType dtype);
 /// Pooling over windows: result 0 has the dtype of operand 0.
 Result<void> infer_pool(NodeView& view);
-/// [N, C, 1, 1, ...].
-Result<void> infer_global_pool(NodeView& view);
+
+inline constexpr Names kConvAttributes = {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1",
+                                          "kernel_shape: ints",        "pads: ints",      "strides: ints"};
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 /// Where a window position reads: index expressions of the spatial axes, and the predicate that they lie in the data (null: always do).
@@ -43,6 +44,14 @@ struct WindowSizes {
   Sizes data, kernel, stride, dilation, begin, end, out;
 };
 Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode);
+/// Of a convolution of operand `x` with operand `w`, group and all: windows, the shape of result 0, and how many weights an output
+/// channel has.
+struct ConvSizes {
+  WindowSizes windows;
+  Sizes shape;
+  int64_t outputs = 0, per_output = 0;
+};
+Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w);
 /// Sum over channels and kernel: x [N, C, data...], w [M, C / group, kernel...] to [N, M, out...].
 std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
                              int64_t channels, int64_t outputs, int64_t group);

@@ -35,6 +35,17 @@ Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const 
   return s;
 }
 
+Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w) {
+  const Sizes &data = call.in[x]->shape(), &weights = call.in[w]->shape();
+  ConvSizes out;
+  out.windows = TRY(window_sizes(call.view, Sizes(data.begin() + 2, data.end()), Sizes(weights.begin() + 2, weights.end()), false));
+  out.outputs = weights[0];
+  out.per_output = out.outputs ? call.in[w]->count() / out.outputs : 0;
+  out.shape = {data[0], out.outputs};
+  out.shape.insert(out.shape.end(), out.windows.out.begin(), out.windows.out.end());
+  return out;
+}
+
 std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
                              int64_t channels, int64_t outputs, int64_t group) {
   const int64_t plane = count_of(s.data), out_plane = count_of(s.out), taps = count_of(s.kernel);

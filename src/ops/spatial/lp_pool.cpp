@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/spatial/convolution.h"
+#include "ops/spatial/lp_norm.h"
+#include "ops/spatial/pool.h"
 #include "ops/versions/versions.h"
 
 namespace tenon::ops::op_lp_pool {
@@ -15,42 +16,13 @@ Result<void> infer(NodeView& view) {
 }
 
 Result<LoopForm> form(const NodeView& view) {
-  TRY(require_ranks(view));
-  const DimList& shape = *view.outputs[0].shape;
-  const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
-  const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
   const int64_t p = view.attributes->integer("p", 2);
-  Loop sum = pool_loop(view, windows, Expr::constant(dtype, 0), nullptr, Combine::sum, wide);
-  Expr x = abs(sum.outputs[0].value);
-  const Expr power = Expr::constant(wide, static_cast<double>(p));
-  sum.outputs[0].value = p == 1 ? x : p == 2 ? x * x : binary(ExprOp::pow, x, power);
-  Loop root;
-  root.axes = parallel_axes(shape);
-  const Expr total = load(root, read_earlier(0, 0, wide, axis_indices(static_cast<int>(shape.size()))));
-  const Expr y = p == 1 ? total : p == 2 ? sqrt(total) : binary(ExprOp::pow, total, Expr::constant(wide, 1.0 / static_cast<double>(p)));
-  root.outputs.push_back(whole(dtype, shape, y));
-  return chain({std::move(sum), std::move(root)});
+  return form_of_sum_pool(view, [p](Expr x) { return power_of(abs(x), p); }, [p](Expr sum, const Windows&) { return root_of(sum, p); });
 }
 
 Result<void> evaluate(Call& call) {
-  const Tensor& t = *call.in[0];
-  const Sizes data(t.shape().begin() + 2, t.shape().end());
-  const WindowSizes s =
-      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
-  Sizes shape{t.shape()[0], t.shape()[1]};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
-  Tensor& y = *TRY(call.make(0, shape));
-  const std::vector<double> x = numbers_of(t);
-  const double power = static_cast<double>(call.view.attributes->integer("p", 2));
-  const int64_t plane = count_of(data), out_plane = count_of(s.out);
-  each_window(s, [&](int64_t out, std::span<const int64_t> offsets, int64_t) {
-    for (int64_t p = 0; p < shape[0] * shape[1]; ++p) {
-      double sum = 0;
-      for (int64_t offset : offsets) sum += std::pow(std::abs(x[p * plane + offset]), power);
-      y.set_number(p * out_plane + out, std::pow(sum, 1 / power));
-    }
-  });
-  return {};
+  const double p = static_cast<double>(call.view.attributes->integer("p", 2));
+  return reference_of_pool(call, [p](std::span<const double> x, int64_t) { return norm_of(x, p); });
 }
 
 }  // namespace

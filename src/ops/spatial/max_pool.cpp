@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/reduce/reduction.h"
-#include "ops/spatial/convolution.h"
+#include "ops/spatial/pool.h"
 
 namespace tenon::ops::op_max_pool {
 
@@ -80,29 +80,24 @@ int64_t reported(int64_t plane, int64_t offset, const Sizes& data, bool column_m
 
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
-  const Sizes data(t.shape().begin() + 2, t.shape().end());
-  const WindowSizes s =
-      TRY(window_sizes(call.view, data, call.view.attributes->ints("kernel_shape"), call.view.attributes->integer("ceil_mode", 0) != 0));
-  Sizes shape{t.shape()[0], t.shape()[1]};
-  shape.insert(shape.end(), s.out.begin(), s.out.end());
-  Tensor& y = *TRY(call.make(0, shape));
-  Tensor* indices = call.out.size() > 1 ? TRY(call.make(1, shape)) : nullptr;
+  const PoolSizes s = TRY(pool_sizes(call));
+  Tensor& y = *TRY(call.make(0, s.shape));
+  Tensor* indices = call.out.size() > 1 ? TRY(call.make(1, s.shape)) : nullptr;
   const bool column_major = call.view.attributes->integer("storage_order", 0) != 0;
   const std::vector<double> x = numbers_of(t);
-  const int64_t plane = count_of(data), out_plane = count_of(s.out);
-  each_window(s, [&](int64_t out, std::span<const int64_t> offsets, int64_t) {
-    for (int64_t p = 0; p < shape[0] * shape[1]; ++p) {
+  each_window(s.windows, [&](int64_t out, std::span<const int64_t> offsets, int64_t) {
+    for (int64_t p = 0; p < s.planes; ++p) {
       double best = is_float(t.dtype()) ? -INFINITY : static_cast<double>(smallest_integer(t.dtype()));
       int64_t where = -1;
       for (int64_t offset : offsets) {
-        const double v = x[p * plane + offset];
+        const double v = x[p * s.plane + offset];
         if (where >= 0 && !(v > best) && v == v) continue;
         best = v;
         where = offset;
         if (v != v) break;
       }
-      y.set_number(p * out_plane + out, best);
-      if (indices) indices->set_integer(p * out_plane + out, where < 0 ? -1 : reported(p, where, data, column_major));
+      y.set_number(p * s.out_plane + out, best);
+      if (indices) indices->set_integer(p * s.out_plane + out, where < 0 ? -1 : reported(p, where, s.windows.data, column_major));
     }
   });
   return {};

@@ -25,6 +25,9 @@ std::vector<ir::ValueId> define_float_map(ir::Builder& build, const NodeView& vi
 /// Squeeze and Unsqueeze: before opset 13 their axes (operand 1) were an attribute.
 Result<void> axes_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
 
+/// For an op that once knew no short floats: they are cast to f32 (operand 0), and the result back where it is a float.
+Result<void> through_f32(ir::Graph& graph, ir::NodeId node, int opset);
+
 /// Does nothing where the attribute is missing.
 void rename_attribute(ir::Graph& graph, ir::NodeId node, std::string_view from, std::string_view to);
 

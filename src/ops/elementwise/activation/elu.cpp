@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/elementwise/activation/with_alpha.h"
 
 namespace tenon::ops::op_elu {
 
-OP(elu) {
+OP(elu) = alpha_op({
     .name = "Elu",
     .since = 22,
-    .inputs = {"input"},
-    .attributes = {"alpha: float = 1.0"},
-    .infer = infer_float_unary,
-    .form =
-        [](const NodeView& view) {
-          const double alpha = view.attributes->number("alpha", 1.0f);
-          return map_form(view, [=](std::span<const Expr> in) {
-            const Expr x = in[0];
-            return select(x < Expr(0), Expr(alpha) * expm1(x), x);
-          });
-        },
-    .reference =
-        [](Call& call) {
-          const double alpha = call.view.attributes->number("alpha", 1.0f);
-          return each(call, [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; });
-        },
-    .samples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"},
-};
+    .form = form_with_alpha<[](Expr x, double alpha) { return select(x < Expr(0), Expr(alpha) * expm1(x), x); }>,
+    .reference = reference_with_alpha<[](double x, double alpha) { return x < 0 ? alpha * std::expm1(x) : x; }>,
+});
 
 }  // namespace tenon::ops::op_elu

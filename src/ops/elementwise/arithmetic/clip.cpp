@@ -10,9 +10,8 @@ namespace {
 
 Result<void> infer_clip(NodeView& view) {
   TRY(require_dtype(view, 0, is_number, "a numeric dtype"));
-  TRY(require_same_dtype(view, 0, 1));
-  TRY(require_same_dtype(view, 0, 2));
   for (size_t k : {1, 2}) {
+    TRY(require_same_dtype(view, 0, k));
     TRY(require_rank(view, k, 0, 1));
     TRY(require_single(view, k));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form/form.h"
 #include "ops/reference/map.h"
+#include "ops/reference/texts.h"
 #include "ops/versions/versions.h"
 
 namespace tenon::ops::op_equal {
@@ -14,20 +15,9 @@ Result<LoopForm> form(const NodeView& view) {
   return map_form(view, [](std::span<const Expr> x) { return equal(x[0], x[1]); });
 }
 
-Result<void> compare_strings(Call& call) {
-  const Tensor &a = *call.in[0], &b = *call.in[1];
-  const Sizes shape = TRY(broadcast_sizes(call.view, a.shape(), b.shape()));
-  const Sizes a_strides = broadcast_strides(a.shape(), shape), b_strides = broadcast_strides(b.shape(), shape);
-  Tensor& y = *TRY(call.make(0, shape));
-  for (int64_t i = 0; i < y.count(); ++i) {
-    const Sizes at = index_of(i, shape);
-    y.set_integer(i, a.strings()[offset_of(at, a_strides)] == b.strings()[offset_of(at, b_strides)]);
-  }
-  return {};
-}
-
 Result<void> evaluate(Call& call) {
-  if (call.in[0]->dtype() == DType::string) return compare_strings(call);
+  if (call.in[0]->dtype() == DType::string)
+    return each_text_pair(call, [](Tensor& y, int64_t i, const std::string& a, const std::string& b) { y.set_integer(i, a == b); });
   return each(call, Binary([](double a, double b) -> double { return a == b; }),
               IntBinary([](int64_t a, int64_t b) -> int64_t { return a == b; }),
               UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a == b; }));

@@ -5,20 +5,6 @@
 
 namespace tenon::ops::op_is_inf {
 
-namespace {
-
-/// Before opset 20 only f32 and f64 were asked.
-Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int) {
-  const DType dtype = graph.value(graph.node(node).inputs[0]).type.dtype, wide = definition_dtype(dtype);
-  if (dtype == wide) return {};
-  const ir::Attributes attributes = graph.node(node).attributes;
-  return write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-    return build.many(*view.op, {as_dtype(build, in[0], dtype, wide)}, 1, attributes);
-  });
-}
-
-}  // namespace
-
 OP(is_inf) {
     .name = "IsInf",
     .since = 20,
@@ -43,7 +29,7 @@ OP(is_inf) {
           return each(call, [=](double x) { return std::isinf(x) && (x < 0 ? low : high) ? 1.0 : 0.0; });
         },
     .first = 10,
-    .downgrade = downgrade,
+    .downgrade = through_f32,  // before opset 20 only f32 and f64 were asked
     .samples = {"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
                 "f16[3]", "f32[0]"},
 };

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+/// `.form = form_with_alpha<[](Expr x, double alpha) { return ...; }>`, of an activation whose attribute `alpha` is 1 where it is not said.
+template <auto body>
+Result<LoopForm> form_with_alpha(const NodeView& view) {
+  const double alpha = view.attributes->number("alpha", 1.0f);
+  return map_form(view, [=](std::span<const Expr> in) { return body(in[0], alpha); });
+}
+/// `.reference = reference_with_alpha<[](double x, double alpha) { return ...; }>`
+template <auto number>
+Result<void> reference_with_alpha(Call& call) {
+  const double alpha = call.view.attributes->number("alpha", 1.0f);
+  return each(call, [=](double x) { return number(x, alpha); });
+}
+
+inline constexpr Names kActivationInputs = {"input"};
+inline constexpr Names kAlphaAttributes = {"alpha: float = 1.0"};
+inline constexpr Names kAlphaSamples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"};
+/// What Celu, Elu, Swish and ThresholdedRelu share.
+constexpr OpDef alpha_op(OpDef own) {
+  own.inputs = kActivationInputs;
+  own.attributes = kAlphaAttributes;
+  own.infer = infer_float_unary;
+  if (own.samples.size() == 0) own.samples = kAlphaSamples;
+  return own;
+}
+
+}  // namespace tenon::ops

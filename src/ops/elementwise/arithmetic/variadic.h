@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/form/form.h"
+#include "ops/reference/map.h"
+
+namespace tenon::ops {
+
+/// x[0] joined with x[1], x[2], ... from the left.
+template <auto join>
+Expr joined(std::span<const Expr> x) {
+  Expr e = x[0];
+  for (size_t i = 1; i < x.size(); ++i) e = join(e, x[i]);
+  return e;
+}
+
+inline constexpr Names kVariadicInputs = {"data_0", "data*"};
+inline constexpr Names kSumSamples = {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]"};
+inline constexpr Names kOrderedSamples = {"f32[2,3], f32[2,3]",
+                                          "f32[3], f32[2,1], f32[1]",
+                                          "f16[4], f16[]",
+                                          "f64[0], f64[1]",
+                                          "f32[2]",
+                                          "i64[3], i64[3]",
+                                          "u8[2], u8[2]",
+                                          "i32[], i32[2], i32[2]",
+                                          "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]",
+                                          "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"};
+/// What Sum, Mean, Min and Max share.
+constexpr OpDef variadic_op(OpDef own) {
+  own.since = 13;
+  own.inputs = kVariadicInputs;
+  own.commutative = true;
+  if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_real_arithmetic); };
+  if (own.samples.size() == 0) own.samples = kSumSamples;
+  return own;
+}
+
+}  // namespace tenon::ops
