@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An op, a rule, a verb or a target is one file: the build's own listing finds it, and it works without a change anywhere else."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
+COMPILER = [*filter(None, [shutil.which("ccache")]), "clang++-22", "-std=gnu++23", "-O0", "-Wall", "-Wextra", "-Werror"]
+
+VERB = """\
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+
+namespace tenon::cli::verb_say_hello {
+
+VERB(say_hello) {
+    .summary = "greet",
+    .examples = "  tenon say-hello\\n",
+    .setup = [](CLI::App&) -> Action {
+      return [](Console& console) -> Result<void> {
+        console.line("hello");
+        console.object({{"said", "hello"}});
+        return {};
+      };
+    },
+};
+
+}  // namespace tenon::cli::verb_say_hello
+"""
+# What asks for the targets, as every caller does.
+ASKS_FOR_TARGETS = """\
+#include <cstdio>
+#include "codegen/target.h"
+
+int main() {
+  for (const tenon::codegen::Target* target : tenon::codegen::all_targets()) std::puts(std::string(target->name).c_str());
+  return tenon::codegen::target_named("x86_third") ? 0 : 1;
+}
+"""
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(tree NONE)
+include({root}/cmake/floors.cmake)
+{listing}
+"""
+
+
+class OneFile(unittest.TestCase):
+    def setUp(self):
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def passes(self, *command: object) -> str:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, cwd=self.root)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def listed(self, folder: str) -> list[str]:
+        """The lines that the build's listing of the folder has for what lies there now."""
+        listing, written = re.search(
+            rf"^(tenon_list\({folder} \w+ (\S+\.inc).*\))$", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE
+        ).groups()
+        (self.root / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT, listing=listing))
+        self.passes("cmake", "-S", self.root, "-B", self.root / "build")
+        return (self.root / "build/generated" / written).read_text().splitlines()
+
+    def grows_by(self, file: str, text: str, entry: str) -> None:
+        """With the file beside those that there are, the listing has one line more, and the others as before."""
+        floor = "/".join(file.split("/")[:2])
+        folder = floor if floor in ("src/ops", "src/rules") else file.rpartition("/")[0]
+        shutil.copytree(ROOT / folder, self.root / folder)
+        before = self.listed(folder)
+        (self.root / file).write_text(text)
+        self.assertEqual(self.listed(folder), sorted([*before, entry], key=lambda line: re.findall(r"\w+", line)[::-1]))
+        self.assertGreater(len(before), 1)
+
+    def program(self, *parts: str) -> Path:
+        """The sources as one unit, as the build has them, with the listings of this tree; linked with the cellar alone."""
+        unit, out = self.root / "unit.cpp", self.root / "program"
+        unit.write_text("".join(f'#include "{part}"\n' for part in parts))
+        includes = [f"-I{path}" for path in (self.root / "build/generated", self.root / "src", ROOT / "src", ROOT / "include")]
+        self.passes(*COMPILER, *includes, "-c", unit, "-o", out.with_suffix(".o"))
+        self.passes("clang++-22", out.with_suffix(".o"), BUILD / "libtenon_base.a", "-lfmt", "-lxxhash", "-o", out)
+        return out
+
+    def test_an_op(self):
+        text = (ROOT / "src/ops/shape/identity.cpp").read_text().replace("identity", "some_new_op")
+        self.grows_by("src/ops/shape/some_new_op.cpp", text, "TENON_ENTRY(some_new_op)")
+
+    def test_a_rule(self):
+        text = (ROOT / "src/rules/clean/cast.cpp").read_text().replace("clean_cast", "fuse_some_new_rule")
+        self.grows_by("src/rules/fuse/some_new_rule.cpp", text, "TENON_ENTRY(fuse, some_new_rule)")
+
+    def test_a_verb(self):
+        self.grows_by("src/cli/verbs/say_hello.cpp", VERB, "TENON_ENTRY(say_hello)")
+        for other in (self.root / "src/cli/verbs").iterdir():  # what those need is the whole compiler
+            if other.stem != "say_hello":
+                other.unlink()
+        self.assertEqual(self.listed("src/cli/verbs"), ["TENON_ENTRY(say_hello)"])
+        tenon = self.program("cli/main.cpp", "cli/run.cpp", "cli/console/console.cpp", "cli/console/verb.cpp", "cli/verbs/say_hello.cpp")
+        self.assertEqual(self.passes(tenon, "say-hello"), "hello\n")
+        self.assertIn('"said": "hello"', self.passes(tenon, "say-hello", "--json"))
+        self.assertIn("tenon say-hello", self.passes(tenon, "say-hello", "--help"))
+
+    def test_a_target(self):
+        text = (ROOT / "src/codegen/targets/x86_avx512.cpp").read_text().replace("x86_avx512", "x86_third").replace(".tag = 2", ".tag = 77")
+        self.grows_by("src/codegen/targets/x86_third.cpp", text, "TENON_ENTRY(x86_third)")
+        (self.root / "asks.cpp").write_text(ASKS_FOR_TARGETS)
+        names = sorted(path.stem for path in (self.root / "src/codegen/targets").glob("*.cpp"))
+        sources = [f"codegen/targets/{name}.cpp" for name in names]
+        self.assertEqual(self.passes(self.program("codegen/target.cpp", *sources, "asks.cpp")).split(), names)
+
+
+if __name__ == "__main__":
+    unittest.main()
