@@ -248,7 +248,7 @@ def with_quotations(page: Path) -> str:
 def pages() -> dict[Path, str]:
     """Every page that is written or brought up to date, with its text."""
     written = {ROOT / "docs/ops.md": ops_page(), ROOT / "docs/rules.md": rules_page()}
-    hand = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    hand = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return written | {page: with_quotations(page) for page in hand if page not in written and page.exists()}
 
 

@@ -22,7 +22,7 @@ import make_docs  # noqa: E402
 
 def blocks(language: str, quotation: str = "<!-- from ") -> list[tuple[str, bool, str]]:
     """(page, does it stand behind such a line, text)"""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     found = [(str(p.relative_to(ROOT)), m) for p in pages for m in BLOCK.finditer(p.read_text(encoding="utf-8"))]
     return [(page, bool(re.match(quotation, m.group(1) or "")), m.group(3)) for page, m in found if m.group(2) == language]
 
