@@ -18,4 +18,7 @@ Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t
 /// is made of several, its elements as [batch..., rows..., depth...].
 void store_rows_operand(Nest& nest, const Contraction& roles, Plan& plan, std::vector<Nest>& before);
 
+/// Copies an operand into a row-major array over these axes of the nest, the last one (of a known extent) padded to whole registers.
+ArrayId copy_operand(Nest& nest, int operand, std::vector<int> axes, int64_t lanes, Plan& plan, std::vector<Nest>& before);
+
 }  // namespace tenon::codegen

@@ -333,41 +333,6 @@ class AttentionLowering {
   int64_t head_ = 0, value_ = 0, value_pad_ = 0;
 };
 
-/// Copies an operand into a row-major array over its axes of the nest, the last one padded to whole registers.
-ArrayId copy_operand(Nest& nest, int operand, std::vector<int> axes, int64_t lanes, Plan& plan, std::vector<Nest>& before) {
-  Nest copy;
-  DimList shape;
-  NestAccess read = nest.accesses[operand];
-  std::vector<Expr> own(kAttentionAxes, Expr::integer(DType::i64, 0)), written, moved;
-  for (size_t k = 0; k < axes.size(); ++k) {
-    const Dim extent = nest.axes[axes[k]].extent;
-    const bool last = k + 1 == axes.size();
-    copy.axes.push_back({ops::Axis::Kind::parallel, extent});
-    shape.push_back(last ? Dim(round_up(extent.value(), lanes)) : extent);
-    own[axes[k]] = Expr::axis(static_cast<int>(k));
-    written.push_back(own[axes[k]]);
-    moved.push_back(Expr::axis(axes[k]));
-  }
-  auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? own[n.index] : Expr(); };
-  for (Expr& e : read.index) e = simplify(substitute(e, place));
-  if (read.flat) read.flat = simplify(substitute(read.flat, place));
-  copy.accesses.push_back(std::move(read));
-  NestOutput out;
-  out.array = add_temporary(plan, DType::f32, std::move(shape));
-  out.dtype = DType::f32;
-  out.value = Expr::input(0, DType::f32);
-  out.index = std::move(written);
-  const ArrayId made = out.array;
-  copy.outputs.push_back(std::move(out));
-  copy.nodes = nest.nodes;
-  before.push_back(std::move(copy));
-  NestAccess& access = nest.accesses[operand];
-  access.array = made;
-  access.index = std::move(moved);
-  access.flat = Expr();
-  return made;
-}
-
 /// Query, key and value are walked in steps; a mask may be read anywhere.
 Result<void> places_known(const Nest& nest, const Plan& plan) {
   for (size_t k = 0; k < 3; ++k)

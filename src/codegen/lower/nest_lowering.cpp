@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/nest_lowering.h"
+
+#include "codegen/loops/inline.h"
+#include "codegen/lower/combine.h"
+
+namespace tenon::codegen {
+
+using ops::Axis;
+using ops::Combine;
+
+namespace {
+
+/// Longer than the bodies of networks are, but for chains of many nodes.
+bool is_long_body(const Nest& nest) {
+  const BodyCost cost = cost_of(nest);
+  return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
+}
+
+}  // namespace
+
+NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
+    : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
+  const int axes = static_cast<int>(nest.axes.size());
+  for (const NestAccess& a : nest.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
+  for (const NestOutput& o : nest.outputs) writes_.push_back(cursor(o.array, flat_of(o, emit.plan()), axes, true));
+}
+
+Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
+  State state;
+  state.axes = std::move(outer_axes);
+  state.axes.resize(nest_.axes.size(), kNone);
+  for (const Cursor& c : reads_) state.offsets.push_back(start(c, state));
+  for (const Cursor& c : writes_) state.offsets.push_back(start(c, state));
+  from_ = from;
+  to_ = to;
+  TRY(enter(schedule_.outer, state, {}));
+  return {};
+}
+
+Cursor NestLowering::cursor(ArrayId array, Expr flat, int axes, bool written) {
+  Cursor c{emit_.buffer(array, written), flat, affine_of(flat, axes)};
+  return c;
+}
+
+Reg NestLowering::start(const Cursor& c, const State& state) {
+  if (!c.affine) return kNone;
+  Reg sum = c.affine->offset == Dim(0) ? kNone : emit_.dim(c.affine->offset);
+  for (int x = 0; x < schedule_.outer; ++x) sum = emit_.add_scaled(sum, c.affine->coefficients[x], state.axes[x]);
+  return sum == kNone ? emit_.integer(0) : sum;
+}
+
+void NestLowering::advance(State& state, int axis, Reg at) {
+  state.axes[axis] = at;
+  size_t k = 0;
+  for (const auto* list : {&reads_, &writes_})
+    for (const Cursor& c : *list) {
+      if (c.affine) state.offsets[k] = emit_.add_scaled(state.offsets[k], c.affine->coefficients[axis], at);
+      ++k;
+    }
+}
+
+Result<std::vector<Reg>> NestLowering::enter(int axis, const State& state, const std::vector<Reg>& carried) {
+  if (axis == static_cast<int>(nest_.axes.size())) return innermost(state, carried);
+  if (reducing(axis) && (axis == schedule_.outer || !reducing(axis - 1)) && carried.empty()) return reduce_from(axis, state);
+  if (axis == schedule_.vector) return strips(axis, state, carried);
+  return walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
+}
+
+bool NestLowering::small_from(int axis) const {
+  int64_t steps = 1;
+  for (size_t x = static_cast<size_t>(axis); x < nest_.axes.size(); ++x) {
+    if (static_cast<int>(x) == schedule_.vector) continue;
+    const auto extent = nest_.axes[x].extent.number();
+    if (!extent || (steps *= *extent) > unroll_ * unroll_) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Reg>> NestLowering::unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent) {
+  for (int64_t i = 0; i < extent; ++i) {
+    State inner = state;
+    advance(inner, axis, emit_.integer(i));
+    carried = TRY(enter(axis + 1, inner, carried));
+  }
+  return carried;
+}
+
+Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
+  const auto extent = nest_.axes[axis].extent.number();
+  if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis))
+    return unrolled(axis, state, carried, *extent);
+  Result<void> status;
+  auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
+    State inner = state;
+    advance(inner, axis, i);
+    auto r = enter(axis + 1, inner, inside);
+    if (r) return *r;
+    status = std::unexpected(r.error());
+    return inside;
+  });
+  if (!status) return std::unexpected(status.error());
+  return after;
+}
+
+Result<std::vector<Reg>> NestLowering::strips(int axis, const State& state, std::vector<Reg> carried) {
+  const int lanes = emit_.lanes();
+  const Dim extent = nest_.axes[axis].extent;
+  const bool part = schedule_.blocked;
+  const Reg from = part ? from_ : emit_.integer(0), to = part ? to_ : emit_.dim(extent);
+  const auto fixed = extent.number();
+  if (!part && fixed && *fixed < lanes) { return masked(axis, state, carried, from, to); }
+  if (vector_parallel() && is_long_body(nest_) && (part || !fixed || *fixed % lanes != 0)) {
+    Result<void> status;
+    auto after = build().loop(from, to, emit_.integer(lanes), carried, [&](Reg i, const std::vector<Reg>& inside) {
+      auto r = masked(axis, state, inside, i, to);
+      if (r) return *r;
+      status = std::unexpected(r.error());
+      return inside;
+    });
+    if (!status) return std::unexpected(status.error());
+    return after;
+  }
+  Reg whole_end;
+  if (!part && fixed) {
+    whole_end = emit_.integer(*fixed / lanes * lanes);
+  } else {
+    const Reg length = build().sub(to, from);
+    whole_end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, emit_.integer(lanes)})));
+  }
+  carried = TRY(walk(axis, state, carried, from, whole_end, lanes));
+  if (!part && fixed && *fixed % lanes == 0) return carried;
+  Result<void> status;
+  auto after = build().branch(
+      build().expr(ExprOp::less, {whole_end, to}),
+      [&] {
+        auto r = masked(axis, state, carried, whole_end, to);
+        if (r) return *r;
+        status = std::unexpected(r.error());
+        return carried;
+      },
+      [&] { return carried; });
+  if (!status) return std::unexpected(status.error());
+  return after;
+}
+
+Result<std::vector<Reg>> NestLowering::masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to) {
+  State inner = state;
+  advance(inner, axis, at);
+  inner.mask = build().first_mask(build().sub(to, at), emit_.lanes());
+  return enter(axis + 1, inner, carried);
+}
+
+Result<std::vector<Reg>> NestLowering::reduce_from(int axis, const State& state) {
+  std::vector<Reg> carried;
+  const int lanes = schedule_.vector >= 0 ? emit_.lanes() : 1;
+  for (const NestOutput& o : nest_.outputs) {
+    const DType dtype = o.value.dtype();
+    carried.push_back(build().splat(emit_.constant({dtype, 1}, identity_of(o.combine, dtype)), lanes));
+  }
+  if (nest_.axes[axis].kind == Axis::Kind::scanned) return scan(axis, state, carried);
+  inside_reduction_ = true;
+  const bool along = axis == schedule_.vector;
+  auto sums = along ? strips(axis, state, carried) : walk(axis, state, carried, emit_.integer(0), emit_.dim(nest_.axes[axis].extent), 1);
+  inside_reduction_ = false;
+  if (!sums) return sums;
+  for (size_t k = 0; k < nest_.outputs.size(); ++k) {
+    Reg total = (*sums)[k];
+    if (vector_reduced()) total = build().reduce(total, nest_.outputs[k].combine);
+    TRY(store(k, total, state, nullptr));
+  }
+  return std::vector<Reg>{};
+}
+
+Result<std::vector<Reg>> NestLowering::scan(int axis, const State& state, const std::vector<Reg>& start) {
+  const Reg extent = emit_.dim(nest_.axes[axis].extent);
+  Result<void> status;
+  build().loop(emit_.integer(0), extent, emit_.integer(1), start, [&](Reg i, const std::vector<Reg>& before) {
+    State inner = state;
+    const Reg at = nest_.reverse ? build().sub(build().sub(extent, emit_.integer(1)), i) : i;
+    advance(inner, axis, at);
+    auto r = scan_step(inner, before);
+    if (r) return *r;
+    status = std::unexpected(r.error());
+    return before;
+  });
+  if (!status) return std::unexpected(status.error());
+  return std::vector<Reg>{};
+}
+
+Result<std::vector<Reg>> NestLowering::scan_step(const State& state, const std::vector<Reg>& before) {
+  KernelEmitter::Place place = place_for(state);
+  std::vector<Reg> after;
+  for (size_t k = 0; k < nest_.outputs.size(); ++k) {
+    const Reg value = TRY(emit_.evaluate(nest_.outputs[k].value, place));
+    after.push_back(build().expr(operator_of(nest_.outputs[k].combine), {before[k], value}));
+    TRY(store(k, nest_.exclusive ? before[k] : after[k], state, &place));
+  }
+  return after;
+}
+
+Result<std::vector<Reg>> NestLowering::innermost(const State& state, const std::vector<Reg>& carried) {
+  KernelEmitter::Place place = place_for(state);
+  std::vector<Reg> after;
+  for (size_t k = 0; k < nest_.outputs.size(); ++k) {
+    const NestOutput& o = nest_.outputs[k];
+    if (!inside_reduction_) {
+      TRY(store(k, TRY(emit_.evaluate(o.value, place)), state, &place));
+      continue;
+    }
+    after.push_back(TRY(accumulate(o, carried[k], state, place)));
+  }
+  return after;
+}
+
+Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::Place& place) {
+  const bool masked = vector_reduced() && state.mask != kNone;
+  const int lanes = build().type(before).lanes;
+  const Expr& v = o.value;
+  if (o.combine == Combine::sum && v.op() == ExprOp::mul && is_real_arithmetic(v.dtype()) && !masked) {
+    const Reg a = build().splat(TRY(emit_.evaluate(v.args()[0], place)), lanes);
+    const Reg b = build().splat(TRY(emit_.evaluate(v.args()[1], place)), lanes);
+    return build().fma(a, b, before);
+  }
+  Reg value = build().splat(TRY(emit_.evaluate(v, place)), lanes);
+  if (masked) {
+    const Reg neutral = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);
+    value = build().expr(ExprOp::select, {state.mask, value, neutral});
+  }
+  return build().expr(operator_of(o.combine), {before, value});
+}
+
+KernelEmitter::Place NestLowering::place_for(const State& state) {
+  KernelEmitter::Place place;
+  place.axes = state.axes;
+  if (schedule_.vector >= 0) {
+    Reg& along = place.axes[schedule_.vector];
+    if (along != kNone) along = build().add(build().splat(along, emit_.lanes()), emit_.iota());
+  }
+  // The place outlives this call only inside its caller, which keeps `state` alive.
+  place.load = [this, state, shared = std::make_shared<std::unordered_map<int, Reg>>()](int access) -> Result<Reg> {
+    if (auto found = shared->find(access); found != shared->end()) return found->second;
+    return (*shared)[access] = TRY(load(access, state));
+  };
+  return place;
+}
+
+Result<Reg> NestLowering::load(int k, const State& state) {
+  const NestAccess& a = nest_.accesses[k];
+  Memory how;
+  Reg within = kNone;
+  if (a.within) {
+    KernelEmitter::Place place = place_for(state);
+    within = TRY(emit_.evaluate(a.within, place));
+  }
+  const Where at = TRY(where(reads_[k], state.offsets[k], state));
+  if (at.lanes == 1 && (within == kNone || build().type(within).lanes == 1)) return load_scalar(k, at.offset, within, state);
+  how.stride = at.stride;
+  how.offsets = at.offsets;
+  how.broadcast = at.lanes == 1;
+  how.mask = state.mask;
+  if (within != kNone) {
+    const Reg lanes = build().splat(within, emit_.lanes());
+    how.mask = how.mask == kNone ? lanes : build().expr(ExprOp::logical_and, {how.mask, lanes});
+    KernelEmitter::Place place = place_for(state);
+    how.fill = build().splat(TRY(emit_.evaluate(a.fill, place)), emit_.lanes());
+  }
+  return build().load(reads_[k].buffer, at.offset, emit_.lanes(), how);
+}
+
+Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State& state) {
+  if (within == kNone) return build().load(reads_[k].buffer, offset, 1);
+  const Reg safe = build().expr(ExprOp::select, {within, offset, emit_.integer(0)});
+  const Reg value = build().load(reads_[k].buffer, safe, 1);
+  KernelEmitter::Place place = place_for(state);
+  const Reg fill = TRY(emit_.evaluate(nest_.accesses[k].fill, place));
+  return build().expr(ExprOp::select, {within, value, fill});
+}
+
+Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, const State& state) {
+  if (c.affine) {
+    const Dim along = schedule_.vector >= 0 && state.axes[schedule_.vector] != kNone ? c.affine->coefficients[schedule_.vector] : Dim(0);
+    if (along == Dim(0)) return Where{offset};
+    if (along == Dim(1)) return Where{offset, kNone, kNone, emit_.lanes()};
+    return Where{offset, emit_.dim(along), kNone, emit_.lanes()};
+  }
+  KernelEmitter::Place place = place_for(state);
+  const Reg at = TRY(emit_.evaluate(c.flat, place));
+  if (build().type(at).lanes == 1) return Where{at};
+  return Where{emit_.integer(0), kNone, at, emit_.lanes()};
+}
+
+Result<void> NestLowering::store(size_t k, Reg value, const State& state, KernelEmitter::Place* place) {
+  const NestOutput& o = nest_.outputs[k];
+  const Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
+  if (o.dtype != o.value.dtype()) value = build().expr(ExprOp::cast, {value}, o.dtype);
+  const int lanes = vector_parallel() ? emit_.lanes() : 1;
+  Memory how;
+  how.stride = at.stride;
+  how.offsets = at.offsets;
+  how.mask = vector_parallel() ? state.mask : kNone;
+  value = build().splat(value, lanes);
+  if (o.within) {
+    KernelEmitter::Place fresh = place_for(state);
+    const Reg within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
+    if (lanes == 1) {
+      build().branch(
+          within,
+          [&] {
+            build().store(writes_[k].buffer, at.offset, value, how);
+            return std::vector<Reg>{};
+          },
+          [] { return std::vector<Reg>{}; });
+      return {};
+    }
+    const Reg mask = build().splat(within, lanes);
+    how.mask = how.mask == kNone ? mask : build().expr(ExprOp::logical_and, {how.mask, mask});
+  }
+  build().store(writes_[k].buffer, at.offset, value, how);
+  return {};
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/lower/kernel_emitter.h"
+#include "codegen/lower/schedule.h"
+
+namespace tenon::codegen {
+
+/// One place in memory of a nest: its offset grows as loops are entered.
+struct Cursor {
+  int32_t buffer = -1;
+  Expr flat;
+  std::optional<Affine> affine;  ///< nullopt: evaluated where it is used
+};
+
+/// Emits the loops of one nest, inside a task.
+class NestLowering {
+ public:
+  NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic);
+
+  /// axes: registers of the first schedule.outer axes; [from, to): the part of the vector axis of this task where it is blocked.
+  Result<void> run(std::vector<Reg> outer_axes, Reg from, Reg to);
+
+ private:
+  struct State {
+    std::vector<Reg> axes;
+    std::vector<Reg> offsets;  ///< reads, then writes
+    Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
+  };
+
+  TileBuilder& build() { return emit_.build(); }
+
+  Cursor cursor(ArrayId array, Expr flat, int axes, bool written);
+  Reg start(const Cursor& c, const State& state);
+
+  void advance(State& state, int axis, Reg at);
+
+  bool reducing(int axis) const { return axis < static_cast<int>(nest_.axes.size()) && nest_.axes[axis].kind != ops::Axis::Kind::parallel; }
+  bool vector_reduced() const { return schedule_.vector >= 0 && reducing(schedule_.vector); }
+  bool vector_parallel() const { return schedule_.vector >= 0 && !reducing(schedule_.vector); }
+
+  /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are returned.
+  Result<std::vector<Reg>> enter(int axis, const State& state, const std::vector<Reg>& carried);
+
+  /// All axes from this one on together make a window of at most that many steps squared.
+  bool small_from(int axis) const;
+
+  /// A short window is written out, so that its places are constants.
+  Result<std::vector<Reg>> unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent);
+  Result<std::vector<Reg>> walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step);
+
+  /// Whole registers first, then one masked rest. A long body stands there once: masks cost it nothing that shows, a copy would cost the
+  /// code generator as much again.
+  Result<std::vector<Reg>> strips(int axis, const State& state, std::vector<Reg> carried);
+  Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
+
+  /// All reduced (or scanned) axes from here on: accumulators start at the identity and are stored at the end.
+  Result<std::vector<Reg>> reduce_from(int axis, const State& state);
+
+  /// The running combination, stored at each step.
+  Result<std::vector<Reg>> scan(int axis, const State& state, const std::vector<Reg>& start);
+  Result<std::vector<Reg>> scan_step(const State& state, const std::vector<Reg>& before);
+  Result<std::vector<Reg>> innermost(const State& state, const std::vector<Reg>& carried);
+  Result<Reg> accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::Place& place);
+  KernelEmitter::Place place_for(const State& state);
+  Result<Reg> load(int k, const State& state);
+
+  /// Out of bounds, element 0 is read and thrown away: every buffer has one.
+  Result<Reg> load_scalar(int k, Reg offset, Reg within, const State& state);
+
+  struct Where {
+    Reg offset = kNone, stride = kNone, offsets = kNone;
+    int lanes = 1;  ///< 1: all lanes are at one place
+  };
+  Result<Where> where(const Cursor& c, Reg offset, const State& state);
+  Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::Place* place);
+
+  KernelEmitter& emit_;
+  const Nest& nest_;
+  const Schedule schedule_;
+  const int64_t unroll_;
+  std::vector<Cursor> reads_, writes_;
+  Reg from_ = kNone, to_ = kNone;
+  bool inside_reduction_ = false;
+};
+
+}  // namespace tenon::codegen
