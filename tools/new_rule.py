@@ -51,9 +51,11 @@ KINDS = {
         "./dev test python",
     ),
 }
+IN_CPP = ("equation", "builder", "code")
 EPILOG = "stages (FOLDER, of rules in C++):\n" + "".join(f"  {name:<12}{what}\n" for name, what in STAGES.items())
 EPILOG += "\nkinds:\n" + "".join(f"  {name:<10}{kind.when}\n{'':<12}{', '.join(kind.files)}\n" for name, kind in KINDS.items())
-EPILOG += "\nfor instance:\n  ./dev new-rule fold_sign\n  ./dev new-rule fold_sign --kind builder\n\nhow to go on: docs/add-a-rule.md\n"
+EPILOG += "\nfor instance:\n  ./dev new-rule fold_sign\n  ./dev new-rule fold_sign --kind builder --stage fuse\n"
+EPILOG += "\nhow to go on: docs/add-a-rule.md\n"
 
 
 class Mistake(Exception):
@@ -78,7 +80,7 @@ def check_name(name: str, kind: str) -> None:
         raise Mistake(
             "Python means something else by this name", "the name of a new module", name, f"./dev new-rule {name}_rule --kind python"
         )
-    if kind not in ("equation", "builder", "code"):
+    if kind not in IN_CPP:
         return
     for path in sorted((ROOT / "src/rules").glob("*/*.cpp")):
         if f'.name = "{name}"' in path.read_text(encoding="utf-8"):
@@ -95,10 +97,27 @@ def paths_of(name: str, stage: str, kind: Kind) -> dict[Path, str]:
     return paths
 
 
-def write(name: str, stage: str, kind_name: str) -> None:
-    if kind_name not in KINDS:
-        near = difflib.get_close_matches(kind_name, KINDS, 1, 0.4)
-        raise Mistake("there is no such kind of rule", ", ".join(KINDS), kind_name, f"--kind {near[0] if near else 'equation'}")
+def check_choice(option: str, what: str, said: str, known: dict, otherwise: str) -> None:
+    if said not in known:
+        near = difflib.get_close_matches(said, known, 1, 0.4)
+        raise Mistake(f"there is no such {what}", ", ".join(known), said, f"{option} {near[0] if near else otherwise}")
+
+
+def stage_of(said: str | None, kind: str) -> str:
+    """The folder of a rule in C++; rules of other kinds have none, and run in stage clean."""
+    if said is None:
+        return "clean"
+    check_choice("--stage", "stage", said, STAGES, "clean")
+    if kind not in IN_CPP:
+        raise Mistake(
+            f"a rule of kind {kind} has no stage", "--stage with rules in C++ alone", f"--stage {said}", f"--kind equation --stage {said}"
+        )
+    return said
+
+
+def write(name: str, said_stage: str | None, kind_name: str) -> None:
+    check_choice("--kind", "kind of rule", kind_name, KINDS, "equation")
+    stage = stage_of(said_stage, kind_name)
     check_name(name, kind_name)
     kind = KINDS[kind_name]
     for path, skeleton in paths_of(name, stage, kind).items():
@@ -113,11 +132,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./dev new-rule", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", metavar="NAME", help="of the rule and of its files, in snake case")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="of the rule and of its files, in snake case")
     parser.add_argument("--kind", default="equation", metavar="KIND", help=f"{', '.join(KINDS)} (default: %(default)s)")
-    parser.add_argument("--stage", default="clean", choices=STAGES, help="when the rule runs (default: %(default)s)")
+    parser.add_argument("--stage", metavar="STAGE", help=f"when a rule in C++ runs: {', '.join(STAGES)} (default: clean)")
     options = parser.parse_args()
     try:
+        if options.name is None:
+            raise Mistake("which rule?", "./dev new-rule NAME", "no name", "./dev new-rule fold_sign, or --help for kinds and stages")
         write(options.name, options.stage, options.kind)
     except Mistake as mistake:
         print(mistake, file=sys.stderr)

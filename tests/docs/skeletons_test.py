@@ -63,9 +63,6 @@ class Skeletons(unittest.TestCase):
     def test_a_new_op(self):
         self.assertEqual(self.tool(new_op, "SomeNewOp", "shape"), (0, ""))
         self.assertEqual(self.tool(new_op, "SomeNewOp", "shape")[0], 1, "a file that is there is never overwritten")
-        status, told = self.tool(new_op, "AnotherOp", "shpae")
-        self.assertEqual(status, 2)
-        self.assertIn("expected: shape", told)
         self.compiled(self.root / "src/ops/shape/some_new_op.cpp")
 
     def test_rules_in_cpp_pass_their_cases(self):
@@ -110,10 +107,49 @@ class Skeletons(unittest.TestCase):
             ("9lives",): "./dev new-rule lives\n",
             ("json", "--kind", "python"): "./dev new-rule json_rule --kind python\n",
             ("fold_pad", "--kind", "bulider"): "--kind builder\n",
+            ("fold_pad", "--stage", "fuze"): "--stage fuse\n",
+            ("fold_pad", "--stage", "fuse", "--kind", "file"): "--kind equation --stage fuse\n",
+            (): "./dev new-rule fold_sign, or --help for kinds and stages\n",
         }.items():
             status, told = self.tool(new_rule, *words)
             self.assertEqual(status, 2, told)
             self.assertTrue(told.endswith(f"  try:      {advice}"), told)
+        self.assertEqual(sorted(self.root.rglob("*")), before)
+
+    def test_a_family_goes_by_its_name_the_last_part_of_it_or_its_number(self):
+        known = {"elementwise/cast": ["Cast"], "reduce": ["ReduceMax"], "shape": ["Reshape"]}
+        said = {
+            "shape": "shape",
+            "cast": "elementwise/cast",
+            "elementwise/cast/": "elementwise/cast",
+            " 2 ": "reduce",
+            "": None,
+            "0": None,
+            "4": None,
+        }
+        for word, family in said.items():
+            self.assertEqual(new_op.family_of(word, known), family, word)
+
+    def test_a_family_that_is_left_out_is_asked_for_on_a_terminal(self):
+        answers = iter(["shpae", "shape"])
+        with mock.patch.object(sys.stdin, "isatty", lambda: True), mock.patch("builtins.input", lambda _: next(answers)):
+            self.assertEqual(self.tool(new_op, "SomeNewOp"), (0, ""))
+        self.assertTrue((self.root / "src/ops/shape/some_new_op.cpp").exists())
+        with mock.patch.object(sys.stdin, "isatty", lambda: True), mock.patch("builtins.input", side_effect=EOFError):
+            self.assertEqual(self.tool(new_op, "AnotherOp")[0], 2)
+
+    def test_what_is_wrong_with_an_op_is_told_and_nothing_is_written(self):
+        before = sorted(self.root.rglob("*"))
+        for words, status, advice in (
+            ((), 2, "./dev new-op HardSwish2 elementwise/activation, or --help for the families"),
+            (("AnotherOp",), 2, "./dev new-op --help, which shows what is in each"),
+            (("AnotherOp", "shpae"), 2, "./dev new-op AnotherOp shape"),
+            (("9lives", "shape"), 2, "./dev new-op HardSwish FAMILY"),
+            (("Identity", "shape"), 1, "another name, or edit src/ops/shape/identity.cpp"),
+        ):
+            got, told = self.tool(new_op, *words)
+            self.assertEqual(got, status, told)
+            self.assertTrue(told.endswith(f"  try:      {advice}\n"), told)
         self.assertEqual(sorted(self.root.rglob("*")), before)
 
     def test_names(self):

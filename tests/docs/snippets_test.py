@@ -45,7 +45,7 @@ class Snippets(unittest.TestCase):
 
     def test_verbs_of_dev_exist(self):
         told = subprocess.run([str(ROOT / "dev"), "help"], capture_output=True, text=True, check=True).stdout
-        verbs = set(re.findall(r"^\./dev ([\w-]+)", told, re.MULTILINE))
+        verbs = set(re.findall(r"^ *\./dev ([\w-]+)", told, re.MULTILINE))
         for page, _, text in blocks("sh"):
             for verb in re.findall(r"^\./dev ([\w-]+)", text, re.MULTILINE):
                 self.assertIn(verb, verbs, page)
