@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/build.h"
+#include "program/guards.h"
+#include "program/label.h"
 
 #include <algorithm>
 #include <tuple>
@@ -33,16 +35,6 @@ struct Bodies {
   std::vector<std::vector<Dim>> outer;  ///< sizes that each asks for
 };
 
-runtime::Guard::Kind guard_kind(ir::Assumption::Kind kind) {
-  switch (kind) {
-    case ir::Assumption::Kind::equal: return runtime::Guard::Kind::equal;
-    case ir::Assumption::Kind::broadcast: return runtime::Guard::Kind::broadcast;
-    case ir::Assumption::Kind::at_least: return runtime::Guard::Kind::at_least;
-    case ir::Assumption::Kind::spreads: return runtime::Guard::Kind::spreads;
-  }
-  return runtime::Guard::Kind::equal;
-}
-
 class ProgramBuilder {
  public:
   ProgramBuilder(Lowered lowered, Pool& pool)
@@ -54,7 +46,7 @@ class ProgramBuilder {
     bind_symbols();
     want_all();
     TRY(sizes_.finish(out_));
-    add_guards();
+    out_.guards = guards_of(plan_.assumptions, sizes_);
     TRY(add_ports());
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
@@ -116,20 +108,6 @@ class ProgramBuilder {
     }
   }
 
-  /// What inference took for granted, where the program still knows the sizes that it speaks of.
-  template <class Visit>
-  void each_assumption(Visit visit) const {
-    for (const ir::Assumption& a : plan_.assumptions)
-      if (sizes_.knows(a.a) && sizes_.knows(a.b)) visit(a);
-  }
-
-  void add_guards() {
-    each_assumption([&](const ir::Assumption& a) {
-      out_.guards.push_back({guard_kind(a.kind), sizes_.slot(a.a), sizes_.slot(a.b), a.where, a.what, a.a.text(), a.b.text()});
-    });
-    std::ranges::sort(out_.guards, {}, [](const runtime::Guard& g) { return std::tuple(std::max(g.a, g.b), g.a, g.b, g.kind, g.where); });
-  }
-
   void want(const DimList& dims) {
     for (Dim d : dims) sizes_.want(d);
   }
@@ -140,7 +118,7 @@ class ProgramBuilder {
     for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
     for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
     for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
-    each_assumption([&](const ir::Assumption& a) { want({a.a, a.b}); });
+    want_guards(plan_.assumptions, sizes_);
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const Group& group = plan_.groups[g];
       for (const Kernel& k : lowered_.kernels[g]) {
@@ -299,22 +277,10 @@ class ProgramBuilder {
     s.grain = sizes_.slot(kernel.grain);
     s.flops = sizes_.slot(kernel.flops);
     s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
-    s.label = label(kernel.nodes);
+    s.label = label_of(graph_, kernel.nodes);
     s.code = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
-  }
-
-  std::string label(const std::vector<ir::NodeId>& nodes) const {
-    std::string text;
-    std::vector<std::string> seen;
-    for (ir::NodeId n : nodes) {
-      const std::string& op = graph_.node(n).op->name;
-      if (std::find(seen.begin(), seen.end(), op) != seen.end()) continue;
-      seen.push_back(op);
-      text += (text.empty() ? "" : "+") + op;
-    }
-    return text.empty() ? "Copy" : text;
   }
 
   Result<void> add_opaque(const Group& group) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ir/assumptions.h"
+#include "program/size_table.h"
+
+namespace tenon::program {
+
+/// Asks the table for the sizes that the assumptions speak of, as far as the program still knows them.
+void want_guards(std::span<const ir::Assumption> assumptions, SizeTable& sizes);
+/// The same as the program's guards, in the order in which their sizes become known. Not before the table is finished.
+std::vector<runtime::Guard> guards_of(std::span<const ir::Assumption> assumptions, const SizeTable& sizes);
+
+}  // namespace tenon::program
