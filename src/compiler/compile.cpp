@@ -92,6 +92,7 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   clock.end();
+  out.ops = &graph->ops();
   out.graph = std::move(graph);
   fill_report(out);
   return out;
@@ -131,7 +132,7 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
-  return runtime::Engine::create(std::move(parts), backends::reference::device(compiled.graph->ops()));
+  return runtime::Engine::create(std::move(parts), backends::reference::device(*compiled.ops));
 }
 
 }  // namespace tenon::compiler

@@ -46,6 +46,7 @@ struct CompileReport {
 
 /// A compiled graph, not yet a file.
 struct Compiled {
+  const ir::OpTable* ops = nullptr;  ///< of the graph
   std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
   codegen::Plan plan;
   program::Built built;
