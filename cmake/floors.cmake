@@ -5,8 +5,8 @@ set(TENON_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstring>
 # ... and what nearly every file of the compile side includes beside them.
 set(TENON_GRAPH_HEADERS ${TENON_COMMON_HEADERS} ${CMAKE_SOURCE_DIR}/src/ir/builder.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
 # ... of files that say what ops are and compute, and of rules.
-set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/ops/core/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form/form.h
-  ${CMAKE_SOURCE_DIR}/src/ops/reference/map.h)
+set(TENON_OP_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/ops/core/loop.h ${CMAKE_SOURCE_DIR}/src/ops/form/loops.h
+  ${CMAKE_SOURCE_DIR}/src/ops/infer/elementwise.h ${CMAKE_SOURCE_DIR}/src/ops/reference/map.h)
 set(TENON_RULE_HEADERS ${TENON_GRAPH_HEADERS} ${CMAKE_SOURCE_DIR}/src/ops/core/op.h ${CMAKE_SOURCE_DIR}/src/rewrite/rule.h ${CMAKE_SOURCE_DIR}/src/rewrite/match.h
   ${CMAKE_SOURCE_DIR}/src/rewrite/rewriter.h)
 

@@ -68,7 +68,7 @@ def operand_list(text: str, shared: dict[str, str]) -> list[str]:
 # What tells the class of a loop form; tests/ops/docs.cpp compares the page with the forms themselves.
 CONTRACT = re.compile(r"\b(end_contraction|conv_loop|matmul_loop)\b")
 ROW = re.compile(
-    r"\b(reduce_form|form_of_reduce|row_form|softmax_form|cumulative_form|arg_form|pool_loop|form_of_\w*(?:pool|sum)|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
+    r"\b(form_of_reduce|softmax_form|cumulative_form|arg_form|pool_loop|form_of_\w*(?:pool|sum)|add_statistics|add_root_mean_square|reduce_rows|Kind::(reduced|scanned))\b"
 )
 
 OTHERWISE = {"Col2Im": "row", "DeformConv": "contract"}  # where the words mislead

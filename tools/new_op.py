@@ -14,7 +14,8 @@ from new_rule import Mistake
 ROOT = Path(__file__).resolve().parent.parent
 SKELETON = """\
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
 
 namespace tenon::ops::op_{ident} {{

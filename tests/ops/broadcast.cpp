@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/infer/infer.h"
+#include "ops/infer/broadcast.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/scores.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_attention {
 

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "ops/attention/scores.h"
-#include "ops/reference/map.h"
+#include "ops/infer/refuse.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops {
 

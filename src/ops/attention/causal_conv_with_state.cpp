@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/definition.h"
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_causal_conv_with_state {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/mask.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_causal_mask {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/projected_attention.h"
+#include "ops/definition/infer_by_definition.h"
 
 namespace tenon::ops::op_contrib_attention {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/definition/infer_by_definition.h"
 
 namespace tenon::ops::op_contrib_causal_conv_with_state {
 

@@ -2,8 +2,10 @@
 #include <cmath>
 
 #include "ops/control/bodies.h"
-#include "ops/definition/definition.h"
-#include "ops/reference/map.h"
+#include "ops/definition/body_builder.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_flex_attention {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/attention/heads.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_gated_relative_position_bias {
 

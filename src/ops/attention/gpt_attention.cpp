@@ -2,8 +2,8 @@
 // Self-attention of a decoder over one packed projection: what TensorRT-LLM keeps in its plugin GPTAttention, as a fused op.
 #include <cmath>
 
-#include "ops/definition/definition.h"
-#include "ops/infer/infer.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_gpt_attention {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_group_query_attention {
 

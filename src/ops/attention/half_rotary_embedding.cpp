@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/infer.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_half_rotary_embedding {

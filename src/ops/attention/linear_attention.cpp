@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/definition.h"
-#include "ops/form/form.h"
+#include "ops/definition/body_builder.h"
+#include "ops/definition/pieces.h"
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
 
 namespace tenon::ops::op_linear_attention {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/mask.h"
 
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+
 namespace tenon::ops {
 
 Result<void> require_length(const NodeView& view, size_t input) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/builder.h"
-#include "ops/infer/infer.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/attention/heads.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_multi_head_attention {
 

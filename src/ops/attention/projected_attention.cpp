@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/projected_attention.h"
 
-#include "ops/definition/definition.h"
+#include "ops/attention/heads.h"
+#include "ops/definition/pieces.h"
 
 namespace tenon::ops {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/definition/fused.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

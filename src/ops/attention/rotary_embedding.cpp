@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/definition/precision.h"
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
-#include "ops/versions/versions.h"
+#include "ops/reference/arguments.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_rotary_embedding {
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
 
 namespace tenon::ops {
 

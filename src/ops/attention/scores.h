@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "ops/infer/infer.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

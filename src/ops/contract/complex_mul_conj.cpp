@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/contract/complex_product.h"
+#include "ops/definition/infer_by_definition.h"
 
 namespace tenon::ops::op_complex_mul_conj {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_det {
 

@@ -3,6 +3,10 @@
 
 #include "ops/contract/einsum_equation.h"
 #include "ops/contract/product.h"
+#include "ops/form/loops.h"
+#include "ops/infer/broadcast.h"
+#include "ops/reference/indices.h"
+#include "ops/reference/integers.h"
 
 namespace tenon::ops::op_einsum {
 

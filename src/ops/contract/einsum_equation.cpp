@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/infer/refuse.h"
+
 namespace tenon::ops {
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/definition/activated.h"
+#include "ops/definition/infer_by_definition.h"
 
 namespace tenon::ops::op_fused_gemm {
 

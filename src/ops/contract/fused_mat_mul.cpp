@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
-#include "ops/definition/fused.h"
+#include "ops/definition/activated.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_fused_mat_mul {
 

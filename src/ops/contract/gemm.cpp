@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contract/product.h"
+#include "ops/definition/pieces.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_gemm {
 

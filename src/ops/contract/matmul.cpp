@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/contract/product.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_matmul {
 

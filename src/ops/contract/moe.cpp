@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops::op_moe {
 

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "ops/form/loops.h"
+#include "ops/infer/broadcast.h"
+#include "ops/reference/indices.h"
+#include "ops/reference/integers.h"
+
 namespace tenon::ops {
 
 LoopForm end_contraction(Loop loop, Expr product, DType dtype, const DimList& shape, const AfterSum& after, std::vector<Expr> index) {

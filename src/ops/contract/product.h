@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

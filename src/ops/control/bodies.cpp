@@ -3,7 +3,8 @@
 
 #include <numeric>
 
-#include "ops/reference/map.h"
+#include "ops/infer/axes.h"
+#include "ops/reference/elements.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/infer/infer.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

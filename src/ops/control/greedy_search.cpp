@@ -6,7 +6,7 @@
 
 #include "ops/control/bodies.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/infer/shape_data.h"
 
 namespace tenon::ops::op_greedy_search {
 

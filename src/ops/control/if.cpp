@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control/bodies.h"
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_if {

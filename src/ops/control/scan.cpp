@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/control/bodies.h"
 #include "ops/control/scan_as_loop.h"
-#include "ops/definition/definition.h"
-#include "ops/reference/map.h"
+#include "ops/definition/body_builder.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_scan {

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "ops/definition/definition.h"
+#include "ops/definition/body_builder.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "ops/core/schema.h"
-#include "ops/infer/infer.h"
 
 namespace tenon::ops {
 

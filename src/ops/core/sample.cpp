@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "ops/core/schema.h"
-#include "ops/reference/map.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

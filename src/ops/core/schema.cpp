@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ops/infer/infer.h"
+#include "ops/infer/refuse.h"
 
 namespace tenon::ops {
 
@@ -26,7 +26,7 @@ bool is_empty_list(const ir::Attribute& a) {
   return (ints && ints->empty()) || (floats && floats->empty()) || (strings && strings->empty());
 }
 
-bool fits(const ir::Attribute& a, AttributeSpec::Kind kind) {
+bool is_of_kind(const ir::Attribute& a, AttributeSpec::Kind kind) {
   const bool list = kind == AttributeSpec::Kind::ints || kind == AttributeSpec::Kind::floats || kind == AttributeSpec::Kind::strings;
   if (kind == AttributeSpec::Kind::type) return std::holds_alternative<std::string>(a);
   return a.index() == static_cast<size_t>(kind) || (list && is_empty_list(a));
@@ -110,7 +110,7 @@ Result<void> check_attributes(const NodeView& view, const std::vector<AttributeS
       for (const AttributeSpec& s : specs) known += (known.empty() ? "" : ", ") + std::string(s.name);
       return refuse(view, Code::bad_attribute, "unknown attribute '" + name + "'").expected(known.empty() ? "no attribute" : known);
     }
-    if (!fits(value, spec->kind)) {
+    if (!is_of_kind(value, spec->kind)) {
       return refuse(view, Code::bad_attribute, "attribute '" + name + "' has a wrong kind")
           .expected(std::string(name_of(spec->kind)))
           .found(ir::text_of(value));

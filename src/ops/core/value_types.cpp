@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "ops/infer/refuse.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops {

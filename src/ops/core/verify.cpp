@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/verify.h"
 
-#include "ops/infer/infer.h"
+#include "ops/infer/refuse.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/reference/arguments.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_compress {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/infer/types.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_non_zero {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/infer.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops::op_scatter {
 

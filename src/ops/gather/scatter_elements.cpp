@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/elementwise.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_scatter_elements {
 

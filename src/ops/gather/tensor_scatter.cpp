@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/axes.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/reference/elements.h"
+#include "ops/reference/integers.h"
 
 namespace tenon::ops::op_tensor_scatter {
 

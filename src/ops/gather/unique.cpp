@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/infer/axes.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_unique {
 

@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/infer/infer.h"
+#include <string_view>
+
+#include "ops/infer/refuse.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 
-// What inference asks of an operand so that a reference function may trust it. A missing operand, or one of unknown rank, passes: before a
+/// The operand's rank lies in [low, high] (high -1: no limit), or is unknown. Errors: rank_mismatch.
+Result<void> require_rank(const NodeView& view, size_t input, int low, int high);
+inline Result<void> require_rank(const NodeView& view, size_t input, int rank) { return require_rank(view, input, rank, rank); }
+/// The operand is missing, of unknown dtype, or `accepted` says yes. `wanted`: "a float type". Errors: dtype_mismatch.
+Result<void> require_dtype(const NodeView& view, size_t input, bool (*accepted)(DType), std::string_view wanted);
+/// Both operands are present and of one dtype, or one is unknown. Errors: dtype_mismatch.
+Result<void> require_same_dtype(const NodeView& view, size_t a, size_t b);
+/// Two sizes are equal; where that cannot be decided yet, it is assumed and checked when they are known. `what`: "inner sizes of A and B".
+/// Errors: shape_mismatch, naming both.
+Result<void> require_equal(const NodeView& view, Dim a, Dim b, std::string_view what);
+/// The same, axis by axis from axis `first` on; the ranks are equal.
+Result<void> require_equal(const NodeView& view, const DimList& a, const DimList& b, std::string_view what);
+/// `a` is not smaller than `b`; assumed where that cannot be decided yet. `what`: "the padded input is smaller than its window".
+/// Errors: shape_mismatch, naming both.
+Result<void> require_at_least(const NodeView& view, Dim a, Dim b, std::string_view what);
+/// Where one operand is spread over the other's axis: `from` is `to` or 1. Errors: shape_mismatch, naming both.
+Result<void> require_spreads(const NodeView& view, Dim from, Dim to, std::string_view what);
+/// The same for whole shapes, aligned at the right. Errors: rank_mismatch (`from` has more axes), shape_mismatch.
+Result<void> require_spreads(const NodeView& view, const DimList& from, const DimList& to, std::string_view what);
+
+// What a reference function may trust, because inference asked for it. A missing operand, or one of unknown rank, passes: before a
 // reference is called inference runs once more on the operands that are there.
 
 /// One element, whatever the rank. Errors: shape_mismatch.

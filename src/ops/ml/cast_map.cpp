@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/scalar.h"
+#include "ops/infer/require.h"
 #include "ops/ml/dictionary.h"
 #include "ops/sequence/elements.h"
 

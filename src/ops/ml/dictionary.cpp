@@ -4,6 +4,9 @@
 #include <bit>
 #include <unordered_map>
 
+#include "ops/infer/refuse.h"
+#include "ops/reference/elements.h"
+
 namespace tenon::ops {
 
 Result<void> infer_look_up(NodeView& view, const Dictionary& d) {

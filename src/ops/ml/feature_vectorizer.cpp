@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
 namespace tenon::ops::op_feature_vectorizer {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numbers>
 
+#include "ops/infer/require.h"
+
 namespace tenon::ops {
 
 bool is_feature(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64; }

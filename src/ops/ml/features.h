@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/reference/map.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops {
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "ops/infer/refuse.h"
+
 namespace tenon::ops {
 
 namespace {

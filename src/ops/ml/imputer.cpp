@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
-#include "ops/definition/fused.h"
+#include "ops/infer/elementwise.h"
 #include "ops/ml/features.h"
 
 namespace tenon::ops::op_imputer {

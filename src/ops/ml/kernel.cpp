@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/infer/refuse.h"
+
 namespace tenon::ops {
 
 double Kernel::operator()(std::span<const double> a, std::span<const double> b) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
 namespace tenon::ops::op_linear_regressor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/infer/require.h"
 #include "ops/ml/features.h"
 
 namespace tenon::ops::op_one_hot_encoder {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/infer/refuse.h"
 #include "ops/ml/forest.h"
 
 namespace tenon::ops::op_tree_ensemble_regressor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/require.h"
 #include "ops/ml/dictionary.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_zip_map {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/definition/definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
 
 namespace tenon::ops::op_batch_normalization {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
-#include "ops/infer/require.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops::op_bias_softmax {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/infer/axes.h"
 #include "ops/norm/softmax_rows.h"
 
 namespace tenon::ops::op_hardmax {

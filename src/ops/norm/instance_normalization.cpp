@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
 #include "ops/spatial/convolution.h"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/definition/precision.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
-#include "ops/versions/versions.h"
 
 namespace tenon::ops::op_layer_normalization {
 

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_lrn {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
 
 namespace tenon::ops::op_mean_variance_normalization {

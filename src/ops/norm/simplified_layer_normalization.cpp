@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime keeps this op of its own in ONNX's domain, where it stood before RMSNormalization came with opset 23.
-#include "ops/definition/fused.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_simplified_layer_normalization {
 

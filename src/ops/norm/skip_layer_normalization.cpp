@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/norm/skip_norm.h"
 
 namespace tenon::ops::op_skip_layer_normalization {
 

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+
 namespace tenon::ops {
 
 Result<void> infer_softmax(NodeView& view) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/norm/statistics.h"
 
+#include "ops/infer/require.h"
+
 namespace tenon::ops {
 
 namespace {

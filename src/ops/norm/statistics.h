@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "ops/infer/types.h"
 #include "ops/reduce/reduction.h"
 
 namespace tenon::ops {

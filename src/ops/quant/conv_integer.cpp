@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/parameters.h"
 #include "ops/spatial/convolution.h"

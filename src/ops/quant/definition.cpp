@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quant/definition.h"
 
-#include "ops/definition/definition.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 #include "ops/quant/parameters.h"
 
 namespace tenon::ops {

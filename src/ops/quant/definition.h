@@ -3,11 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "ops/definition/fused.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 
-// Pieces of ONNX Runtime's quantised ops: a tensor, its scale and its zero point are three operands in a row.
+// Pieces of ONNX Runtime's quantized ops: a tensor, its scale and its zero point are three operands in a row.
 
 /// Types by the definition; result 0 has the dtype of operand `like` where the definition does not know the case.
 /// Errors: dtype_mismatch where operand `like` is no 8-bit integer, else what an op of the definition refuses.
@@ -31,7 +31,7 @@ ir::ValueId scaled_product(ir::Builder& build, ir::ValueId a, ir::ValueId b, ir:
 ir::ValueId channels_first(ir::Builder& build, ir::ValueId x, int rank);
 ir::ValueId channels_last(ir::Builder& build, ir::ValueId x, int rank);
 
-/// An op of one quantised operand: X, its scale and zero point, those of the result. `body`: the op on f32.
+/// An op of one quantized operand: X, its scale and zero point, those of the result. `body`: the op on f32.
 template <auto body>
 std::vector<ir::ValueId> define_quantized_map(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   return {quantized(build, body(build, view, dequantized(build, in, 0)), in, 3, view.type(0).dtype)};

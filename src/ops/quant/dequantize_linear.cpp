@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
 #include "ops/quant/granularity.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_dequantize_linear {
 
@@ -44,7 +47,7 @@ OP(dequantize_linear) {
     .attributes = {"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 23"},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_float, "a float dtype"));
-      Type type(TRY(quantised_dtype(view, 1, DType::f32)));
+      Type type(TRY(quantized_dtype(view, 1, DType::f32)));
       type.shape = view.type(0).shape;
       TRY(require_grain(view, 1, 2));
       set_output(view, 0, std::move(type));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/infer/elementwise.h"
 #include "ops/quant/granularity.h"
 
 namespace tenon::ops::op_dynamic_quantize_linear {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/infer_by_definition.h"
 #include "ops/quant/definition.h"
 
 namespace tenon::ops::op_dynamic_quantize_mat_mul {

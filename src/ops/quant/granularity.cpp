@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quant/granularity.h"
 
+#include "ops/form/indices.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
+
 namespace tenon::ops {
 
 Result<Grain> grain_of(const NodeView& view, int rank, int scale_rank) {
@@ -61,7 +66,7 @@ int64_t grain_position(const Grain& grain, const Sizes& at, const Sizes& scale_s
   return offset_of(place, strides_of(scale_shape));
 }
 
-Result<DType> quantised_dtype(const NodeView& view, size_t input, DType otherwise) {
+Result<DType> quantized_dtype(const NodeView& view, size_t input, DType otherwise) {
   if (const int64_t wanted = view.attributes->integer("output_dtype", 0)) {
     const auto dtype = dtype_from_onnx(wanted);
     if (!dtype) return refuse(view, Code::bad_attribute, "'output_dtype' names no dtype");

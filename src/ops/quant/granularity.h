@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 
@@ -20,7 +19,7 @@ std::vector<Expr> grain_index(const Grain& grain, const NodeView& view, size_t i
 /// Position of the scale for an element of the data.
 int64_t grain_position(const Grain& grain, const Sizes& at, const Sizes& scale_shape);
 /// Attribute output_dtype, else the dtype of operand `input`, else `otherwise`.
-Result<DType> quantised_dtype(const NodeView& view, size_t input, DType otherwise);
+Result<DType> quantized_dtype(const NodeView& view, size_t input, DType otherwise);
 /// Least and largest value of an integer dtype as doubles.
 std::pair<double, double> integer_range(DType dtype);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/infer_by_definition.h"
+#include "ops/infer/require.h"
 #include "ops/quant/definition.h"
 
 namespace tenon::ops::op_mat_mul_integer_to_float {

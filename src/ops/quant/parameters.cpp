@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quant/parameters.h"
-#include "ops/infer/require.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops {
 

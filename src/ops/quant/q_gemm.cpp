@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/activated.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/infer/require.h"
 #include "ops/quant/definition.h"
 
 namespace tenon::ops::op_q_gemm {

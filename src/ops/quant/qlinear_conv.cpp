@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/quant/parameters.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/convolution.h"
 
 namespace tenon::ops::op_qlinear_conv {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/infer/require.h"
 #include "ops/quant/definition.h"
 
 namespace tenon::ops::op_qlinear_global_average_pool {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
 #include "ops/quant/parameters.h"
 
 namespace tenon::ops::op_qlinear_matmul {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scalar.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
 #include "ops/quant/granularity.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_quantize_linear {
 
@@ -70,7 +73,7 @@ OP(quantize_linear) {
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_number, "a float dtype or i32"));
       TRY(require_dtype(view, 1, is_number, "a float dtype or i32"));
-      Type type(TRY(quantised_dtype(view, 2, DType::u8)));
+      Type type(TRY(quantized_dtype(view, 2, DType::u8)));
       type.shape = view.type(0).shape;
       TRY(require_grain(view, 1, 2));
       set_output(view, 0, std::move(type));

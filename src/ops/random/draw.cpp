@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "ops/infer/elementwise.h"
+
 namespace tenon::ops {
 
 Draw::Draw(const NodeView& view) : state_(std::bit_cast<uint32_t>(view.attributes->number("seed", 1.0f))) {}

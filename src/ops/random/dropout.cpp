@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
-#include "ops/versions/versions.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
+#include "ops/reference/arguments.h"
+#include "ops/versions/attributes.h"
+#include "ops/versions/write_as.h"
 
 namespace tenon::ops::op_dropout {
 

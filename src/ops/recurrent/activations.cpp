@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent/activations.h"
-#include "base/scalar.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/scalar.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/refuse.h"
 
 namespace tenon::ops {
 

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/definition/definition.h"
-#include "ops/infer/infer.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/definition/pieces.h"
 #include "ops/recurrent/layer.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/adapters.h"
 
 namespace tenon::ops::op_gru {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/infer/require.h"
+
 namespace tenon::ops {
 
 namespace {

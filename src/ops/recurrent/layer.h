@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "ops/definition/body_builder.h"
 #include "ops/recurrent/activations.h"
-#include "ops/reference/map.h"
 
 namespace tenon::ops {
 

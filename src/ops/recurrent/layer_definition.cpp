@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/definition/pieces.h"
+#include "ops/form/loops.h"
+#include "ops/infer/types.h"
 #include "ops/recurrent/layer.h"
 
 namespace tenon::ops {

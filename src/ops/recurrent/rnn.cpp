@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ops/recurrent/layer.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/adapters.h"
 
 namespace tenon::ops::op_rnn {
 

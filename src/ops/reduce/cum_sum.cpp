@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/cumulative.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/write_as.h"
 
 namespace tenon::ops::op_cum_sum {
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/cumulative.h"
 
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
+
 namespace tenon::ops {
 
 Result<void> infer_cumulative(NodeView& view) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/extreme_place.h"
 
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+
 namespace tenon::ops {
 
 Result<void> infer_arg(NodeView& view) {

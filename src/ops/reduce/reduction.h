@@ -6,45 +6,15 @@
 #include <vector>
 
 #include "ops/core/names.h"
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/reduce/rows.h"
+#include "ops/reference/integers.h"
+#include "ops/versions/adapters.h"
 
 namespace tenon::ops {
 
-// --- loops over rows -------------------------------------------------------------------------------------------------
-/// A loop over the index space `shape` of which `row` axes make up one row; `whole` indexes a tensor of that shape, `kept` one
-/// without the row axes.
-struct RowLoop {
-  Loop loop;
-  std::vector<Expr> whole, kept;
-
-  Expr operand(const NodeView& view, size_t input) { return widen(load(loop, read(view, input, whole))); }
-  Expr of_row(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, kept)); }
-  Expr of_element(int earlier, DType dtype, int output = 0) { return load(loop, read_earlier(earlier, output, dtype, whole)); }
-};
-/// Row axes are reduced and stand innermost; without row axes it is a map.
-RowLoop reduce_rows(const DimList& shape, std::span<const int> row);
-/// All axes parallel, in their order.
-RowLoop map_rows(const DimList& shape, std::span<const int> row);
-/// Parallel over the kept axes only; `whole` is empty.
-RowLoop each_row(const DimList& shape, std::span<const int> row);
-/// The shape with 1 for each row axis; without them where `keepdims` is false.
-DimList reduced_shape(const DimList& shape, std::span<const int> row, bool keepdims);
-/// Adds an output over the loop's parallel axes. combine is dropped where nothing is reduced.
-void emit(RowLoop& rows, DType dtype, DimList shape, Expr value, Combine combine = Combine::none);
-/// Adds an output of a loop over rows that is stored with size-1 row axes (keepdims).
-void emit_kept(RowLoop& rows, DType dtype, const DimList& shape, std::span<const int> row, bool keepdims, Expr value,
-               Combine combine = Combine::none);
-/// Number of elements of a row, as `dtype`.
-Expr row_count(const DimList& shape, std::span<const int> row, DType dtype);
-/// Axes first, first + 1, ..., rank - 1.
-std::vector<int> axes_from(int first, int rank);
-
-// --- Reduce* -----------------------------------------------------------------------------------------------------------
 inline constexpr Names kReduceInputs = {"data", "axes?"};
 inline constexpr Names kReduceOutputs = {"reduced"};
 inline constexpr Names kReduceAttributes = {"keepdims: int = 1", "noop_with_empty_axes: int = 0"};
-
 inline constexpr Names kFloatReduceSamples = {"f32[2,3,4], i64[1] = [1]",
                                               "f32[2,3,4]; keepdims=0",
                                               "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0",
@@ -54,7 +24,6 @@ inline constexpr Names kFloatReduceSamples = {"f32[2,3,4], i64[1] = [1]",
                                               "f32[]"};
 inline constexpr Names kMoreReduceSamples = {"f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0"};
 inline constexpr Names kOrderedReduceSamples = {"i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]"};
-
 /// Sorted axes that a Reduce* node reduces; nullopt where they are only known at run time. Errors: axis_out_of_range.
 Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view);
 Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_view wanted);
@@ -70,6 +39,7 @@ inline double plus(double a, double b) { return a + b; }
 inline int64_t plus(int64_t a, int64_t b) { return wrap_add(a, b); }
 inline double times(double a, double b) { return a * b; }
 inline int64_t times(int64_t a, int64_t b) { return wrap_mul(a, b); }
+
 /// `.reference = fold_rows<0, [](auto total, auto x) { return plus(total, x); }>`: joins the elements of each row to `start`, and calls
 /// finish(total, how many).
 template <int start, auto join, auto finish = [](auto total, size_t) { return total; }>
@@ -82,6 +52,7 @@ Result<void> fold_rows(Call& call) {
   return reference_of_reduce(
       call, [&](std::span<const double> row) { return fold(row); }, [&](std::span<const int64_t> row) { return fold(row); });
 }
+
 /// `.form = form_of_finished_sum<before, sqrt>`: the sum of before(x), and what a function of real numbers makes of it. Integers go through
 /// f64 and are truncated.
 template <auto before, auto finish>
@@ -92,23 +63,16 @@ Result<LoopForm> form_of_finished_sum(const NodeView& view) {
 }
 /// The reference of ReduceMax (`largest`) and ReduceMin.
 Result<void> reference_of_extreme(Call& call, bool largest);
-/// Smallest and largest value of an integer type or bool, as the bits of an int64.
-int64_t smallest_integer(DType dtype);
-int64_t largest_integer(DType dtype);
-/// Axes stand in an attribute before `operand_since`.
-Result<void> axes_to_operand(ir::Graph& graph, ir::NodeId node, int opset);
-Result<void> axes_to_attribute(ir::Graph& graph, ir::NodeId node, int opset);
+
 /// 7 where axes are constant or missing (an attribute says them), else `operand_since`.
 template <int operand_since>
 int lowest_opset_of_reduce(const NodeView& view) {
   const bool attribute_fits = !view.has(1) || (view.inputs[1].constant && view.inputs[1].constant->count() > 0);
   return attribute_fits && view.attributes->integer("noop_with_empty_axes", 0) == 0 ? 7 : operand_since;
 }
-
 /// Bytes are ordered since opset 12, bool since 20.
 int lowest_opset_of_extreme(const NodeView& view);
 Result<void> infer_extreme_reduce(NodeView& view);
-
 /// What the Reduce* ops share; `own` has the rest: name, since, form, reference, and what is other than usual.
 constexpr OpDef reduce_op(OpDef own) {
   own.inputs = kReduceInputs;
@@ -129,20 +93,5 @@ constexpr OpDef extreme_reduce_op(OpDef own) {
   own.samples = together<kFloatReduceSamples, kMoreReduceSamples, kOrderedReduceSamples>;
   return reduce_op(own);
 }
-
-/// Position of element `index` of the kept axes plus the row: base offsets of the rows and offsets inside one, for references.
-struct RowOffsets {
-  std::vector<int64_t> bases, inner;
-};
-/// Row-major over the kept axes, and over the row axes.
-RowOffsets row_offsets(const Sizes& shape, std::span<const int> row);
-
-/// Softmax and its kin before opset 13 normalise over everything from `axis` (default 1) on: flattened by a pair of reshapes
-/// unless the axis is the last one.
-Result<void> upgrade_flattened_axis(ir::Graph& graph, ir::NodeId node, int opset);
-/// The last axis by its number, as before opset 13 -1 meant the default of 1 to some readers.
-Result<void> axis_downgrade(ir::Graph& graph, ir::NodeId node, int opset);
-/// Attribute `axis` (default `otherwise`) of operand 0. Errors: axis_out_of_range.
-Result<int> axis_attribute(const NodeView& view, int64_t otherwise = -1);
 
 }  // namespace tenon::ops

@@ -6,7 +6,8 @@
 
 #include "ops/core/op.h"
 #include "ops/core/value_types.h"
-#include "ops/reference/map.h"
+#include "ops/infer/refuse.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops {
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference/interpret.h"
-#include "base/scalar.h"
 
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
-#include "ops/reference/map.h"
+#include "base/scalar.h"
+#include "ops/form/loops.h"
+#include "ops/reference/indices.h"
+#include "ops/reference/integers.h"
 
 namespace tenon::ops {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reference/texts.h"
 
-#include "ops/reference/map.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops {
 

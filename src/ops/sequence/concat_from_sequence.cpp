@@ -2,7 +2,8 @@
 #include <utility>
 
 #include "ops/control/bodies.h"
-#include "ops/reference/map.h"
+#include "ops/infer/axes.h"
+#include "ops/reference/elements.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_concat_from_sequence {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/reference/map.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_optional_has_element {
 

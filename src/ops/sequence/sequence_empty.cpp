@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/reference/map.h"
+#include "ops/infer/refuse.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_sequence_empty {

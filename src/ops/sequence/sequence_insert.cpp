@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/reference/map.h"
 #include "ops/sequence/elements.h"
 
 namespace tenon::ops::op_sequence_insert {

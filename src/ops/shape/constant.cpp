@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/shape_data.h"
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/infer/refuse.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_constant {
 

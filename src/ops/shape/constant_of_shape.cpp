@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/shape_data.h"
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/refuse.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
 
 namespace tenon::ops::op_constant_of_shape {
 

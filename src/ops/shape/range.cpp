@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/infer/shape_data.h"
 
 namespace tenon::ops::op_range {
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
+#include "ops/reference/indices.h"
 #include "ops/shape/same_bytes.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_reshape {
 

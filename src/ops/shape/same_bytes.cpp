@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shape/same_bytes.h"
 
+#include "ops/infer/shape_data.h"
+
 namespace tenon::ops {
 
 Folded fold_same_bytes(const NodeView& view, std::span<const ir::ConstantRef> in) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/shape_data.h"
 
 namespace tenon::ops::op_size {
 

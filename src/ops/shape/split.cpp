@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
-#include "ops/versions/versions.h"
+#include "ops/form/loops.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
+#include "ops/reference/elements.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_split {
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
-#include "ops/definition/definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
 #include "ops/reduce/reduction.h"
+#include "ops/reference/arguments.h"
 #include "ops/signal/fourier.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_dft {
 

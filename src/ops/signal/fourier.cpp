@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/signal/fourier.h"
-#include "ops/infer/require.h"
 
 #include <numbers>
+
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
 
 namespace tenon::ops {
 

@@ -2,8 +2,7 @@
 #pragma once
 #include <complex>
 
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

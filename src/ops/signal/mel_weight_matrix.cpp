@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/infer/shape_data.h"
 
 namespace tenon::ops::op_mel_weight_matrix {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
 #include "ops/signal/fourier.h"
 
 namespace tenon::ops::op_stft {

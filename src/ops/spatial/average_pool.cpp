@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
+#include "ops/infer/require.h"
 #include "ops/spatial/pool.h"
 
 namespace tenon::ops::op_average_pool {

@@ -2,6 +2,11 @@
 #include <algorithm>
 
 #include "ops/contract/product.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/arguments.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_col2im {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/convolution.h"
 
 namespace tenon::ops::op_conv_transpose {

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+
 namespace tenon::ops {
 
 DimList spatial_of(const Type& type) { return DimList(type.shape->begin() + std::min<size_t>(2, type.shape->size()), type.shape->end()); }

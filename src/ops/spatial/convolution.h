@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ops/contract/product.h"
+#include "ops/spatial/windows.h"
 
 namespace tenon::ops {
 

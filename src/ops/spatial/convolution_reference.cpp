@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/infer/refuse.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/convolution.h"
 
 namespace tenon::ops {

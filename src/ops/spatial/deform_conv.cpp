@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/convolution.h"
 #include "ops/spatial/interpolation.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/definition/activated.h"
+#include "ops/infer/require.h"
 #include "ops/spatial/convolution.h"
 
 namespace tenon::ops::op_fused_conv {

@@ -3,7 +3,6 @@
 
 #include "ops/spatial/global_pool.h"
 #include "ops/spatial/lp_norm.h"
-#include "ops/versions/versions.h"
 
 namespace tenon::ops::op_global_lp_pool {
 

@@ -3,6 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/convolution.h"
 #include "ops/spatial/interpolation.h"
 

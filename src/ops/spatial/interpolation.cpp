@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial/interpolation.h"
 
+#include "ops/form/loops.h"
+
 namespace tenon::ops {
 
 Expr zero_of(DType dtype) { return is_float(dtype) ? Expr::constant(dtype, 0) : Expr::integer(dtype, 0); }

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/form/form.h"
+#include "ops/core/loop.h"
 
 namespace tenon::ops {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/infer/require.h"
 #include "ops/spatial/lp_norm.h"
 #include "ops/spatial/pool.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/adapters.h"
 
 namespace tenon::ops::op_lp_pool {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/infer/require.h"
 #include "ops/reduce/reduction.h"
 #include "ops/spatial/pool.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/indices.h"
 
 namespace tenon::ops::op_max_unpool {
 

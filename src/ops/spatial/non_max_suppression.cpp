@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
+#include "ops/reference/arguments.h"
 
 namespace tenon::ops::op_non_max_suppression {
 

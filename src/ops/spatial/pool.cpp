@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial/pool.h"
 
+#include "ops/form/loops.h"
+#include "ops/reference/indices.h"
+
 namespace tenon::ops {
 
 Result<PoolSizes> pool_sizes(const Call& call) {

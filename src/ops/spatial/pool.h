@@ -18,7 +18,4 @@ Result<void> reference_of_pool(Call& call, const std::function<double(std::span<
 Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr(Expr)>& before,
                                   const std::function<Expr(Expr sum, const Windows& windows)>& after);
 
-inline constexpr Names kPoolInputs = {"X"};
-inline constexpr Names kPoolOutputs = {"Y"};
-
 }  // namespace tenon::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/spatial/resized_axes.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_resize {
 

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ops/definition/definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/form/loops.h"
+#include "ops/infer/refuse.h"
+#include "ops/infer/shape_data.h"
+#include "ops/reference/elements.h"
 #include "ops/reference/evaluate.h"
 #include "ops/spatial/resized_axes.h"
 

@@ -2,6 +2,7 @@
 // Resize by the formulas of the ONNX operator page, one axis after the other.
 #include <algorithm>
 
+#include "ops/infer/axes.h"
 #include "ops/spatial/resized_axes.h"
 
 namespace tenon::ops {

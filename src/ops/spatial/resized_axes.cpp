@@ -3,6 +3,11 @@
 
 #include <numeric>
 
+#include "ops/form/loops.h"
+#include "ops/infer/axes.h"
+#include "ops/infer/require.h"
+#include "ops/infer/shape_data.h"
+
 namespace tenon::ops {
 
 std::pair<int64_t, int64_t> fraction_of(double scale) {

@@ -3,9 +3,11 @@
 #include <array>
 #include <cmath>
 
+#include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/map.h"
+#include "ops/reference/indices.h"
 #include "ops/spatial/interpolation.h"
+#include "ops/versions/attributes.h"
 
 namespace tenon::ops::op_roi_align {
 

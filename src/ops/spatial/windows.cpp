@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/infer/infer.h"
+#include "ops/spatial/windows.h"
+
+#include "ops/infer/require.h"
 
 namespace tenon::ops {
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "ops/reduce/rows.h"
+
 namespace tenon::ops {
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 #include "ops/text/pattern.h"
 
 namespace tenon::ops::op_regex_full_match {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_string_split {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/reference/map.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_tf_idf_vectorizer {
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training/loss.h"
 
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
+#include "ops/reference/indices.h"
+
 namespace tenon::ops {
 
 Result<void> infer_loss(NodeView& view) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training/optimiser.h"
 
-#include "ops/definition/definition.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops {
 

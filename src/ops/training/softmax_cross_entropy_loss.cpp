@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/reference/indices.h"
 #include "ops/training/loss.h"
 
 namespace tenon::ops::op_softmax_cross_entropy_loss {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/definition/infer_by_definition.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_bias_split_gelu {
 

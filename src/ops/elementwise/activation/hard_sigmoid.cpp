@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scalar.h"
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
 
 namespace tenon::ops::op_hard_sigmoid {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scalar.h"
-#include "ops/form/form.h"
+#include "ops/definition/precision.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
-#include "ops/versions/versions.h"
 
 namespace tenon::ops::op_mish {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/definition/fused.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops::op_quick_gelu {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/require.h"
 #include "ops/reference/map.h"
 
 namespace tenon::ops::op_swi_glu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/precision.h"
 #include "ops/elementwise/activation/with_alpha.h"
-#include "ops/versions/versions.h"
 
 namespace tenon::ops::op_swish {
 

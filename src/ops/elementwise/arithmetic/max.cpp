@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scalar.h"
 #include "ops/elementwise/arithmetic/variadic.h"
-#include "ops/versions/versions.h"
+#include "ops/form/loops.h"
+#include "ops/reference/map.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops::op_max {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/arithmetic/variadic.h"
+#include "ops/form/loops.h"
+#include "ops/reference/map.h"
 
 namespace tenon::ops::op_mean {
 

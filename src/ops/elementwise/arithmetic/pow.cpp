@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
-#include "ops/versions/versions.h"
+#include "ops/form/loops.h"
+#include "ops/infer/broadcast.h"
+#include "ops/reference/indices.h"
+#include "ops/versions/adapters.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops::op_pow {
 

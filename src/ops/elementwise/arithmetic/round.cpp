@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/arithmetic/rounding.h"
+#include "ops/reference/map.h"
 
 namespace tenon::ops::op_round {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops {
 

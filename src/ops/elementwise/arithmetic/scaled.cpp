@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/arithmetic/scaled.h"
 
+#include "ops/infer/shape_data.h"
+
 namespace tenon::ops {
 
 namespace {

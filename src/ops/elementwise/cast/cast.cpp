@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "ops/elementwise/cast/conversion.h"
+#include "ops/infer/refuse.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_cast {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/cast/conversion.h"
+#include "ops/infer/types.h"
 
 namespace tenon::ops::op_cast_like {
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/scalar.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 
 namespace tenon::ops {
 

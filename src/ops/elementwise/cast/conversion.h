@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/form/form.h"
-#include "ops/reference/map.h"
+#include "ops/core/op.h"
 
 namespace tenon::ops {
 

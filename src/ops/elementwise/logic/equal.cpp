@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
 #include "ops/reference/texts.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/adapters.h"
 
 namespace tenon::ops::op_equal {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
-#include "ops/versions/versions.h"
+#include "ops/versions/write_as.h"
 
 namespace tenon::ops::op_is_inf {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/form/form.h"
+#include "ops/form/loops.h"
+#include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
 
 namespace tenon::ops::op_cosh {

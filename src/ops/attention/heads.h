@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/core/op.h"
+
+namespace tenon::ops {
+
+/// What a mask of 1 and 0 over the keys adds to the scores: 0, and `filter` where a key is masked. Operand `k` of the node, of rank 2
+/// [batch, keys] or 3 [batch, queries, keys].
+ir::ValueId padding_scores(ir::Builder& build, ir::ValueId mask, const NodeView& view, size_t k, DType dtype, double filter);
+/// Each head's share of the last axis: [batch, sequence, heads * size] to [batch, heads, sequence, size].
+ir::ValueId heads_apart(ir::Builder& build, ir::ValueId x, int64_t heads);
+/// And back.
+ir::ValueId heads_together(ir::Builder& build, ir::ValueId x);
+
+}  // namespace tenon::ops

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/definition/pieces.h"
+
+#include "ops/infer/types.h"
+
+namespace tenon::ops {
+
+using ir::Ints;
+using ir::ValueId;
+
+namespace {
+ir::ConstantRef constant_in(ir::Builder& build, ValueId x) { return x ? build.graph().value(x).constant : nullptr; }
+}  // namespace
+
+ValueId part_of(ir::Builder& build, ValueId x, int axis, int64_t begin, int64_t end) {
+  const auto c = constant_in(build, x);
+  const int64_t size = c && axis < static_cast<int>(c->shape.size()) ? c->shape[static_cast<size_t>(axis)] : -1;
+  if (begin >= 0 && begin <= end && end <= size) return build.constant(ir::slice(c, axis, begin, end));
+  return build("Slice", {x, build.ints({begin}), build.ints({end}), build.ints({axis})});
+}
+
+ValueId without_axis(ir::Builder& build, ValueId x, int axis) {
+  if (const auto c = constant_in(build, x); c && axis < static_cast<int>(c->shape.size()) && c->shape[static_cast<size_t>(axis)] == 1) {
+    Sizes shape = c->shape;
+    shape.erase(shape.begin() + axis);
+    return build.constant(ir::reshape(c, std::move(shape)));
+  }
+  return build("Squeeze", {x, build.ints({axis})});
+}
+
+ValueId transposed(ir::Builder& build, ValueId x, Ints order) {
+  if (const auto c = constant_in(build, x)) return build.constant(ir::permute(c, std::vector<int>(order.begin(), order.end())));
+  return build("Transpose", {x}, {{"perm", std::move(order)}});
+}
+
+ValueId sizes_of(ir::Builder& build, ValueId x, int64_t begin, int64_t end) {
+  return build("Shape", {x}, {{"start", begin}, {"end", end}});
+}
+
+ValueId size_of(ir::Builder& build, ValueId x, int64_t axis) {
+  return build("Squeeze", {sizes_of(build, x, axis, axis + 1), build.ints({0})});
+}
+
+ValueId counting(ir::Builder& build, ValueId end) {
+  return build("Range", {build.scalar(DType::i64, 0), end, build.scalar(DType::i64, 1)});
+}
+
+ValueId number_like(ir::Builder& build, ValueId like, double value) {
+  return like ? build.scalar(build.graph().value(like).type.dtype, value) : ValueId{};
+}
+
+ValueId cast_to(ir::Builder& build, ValueId x, DType dtype) {
+  if (!x || build.graph().value(x).type.dtype == dtype) return x;
+  const auto c = constant_in(build, x);
+  if (c && is_real_arithmetic(c->dtype) && is_real_arithmetic(dtype)) return build.constant(ir::cast(c, dtype));
+  return build("Cast", {x}, {{"to", static_cast<int64_t>(dtype)}});
+}
+
+}  // namespace tenon::ops

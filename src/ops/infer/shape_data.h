@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ops/infer/types.h"
+
+namespace tenon::ops {
+
+/// Stores shape data of result `k`; ignored where it is longer than kMaxShapeData or the dtype is too small to hold sizes
+/// (i32, i64, u32, f32, f64 and bool are not).
+void set_data(NodeView& view, size_t k, ShapeData data);
+/// Sizes as an int64 list where all are numbers.
+std::optional<Sizes> numbers_of(const DimList& dims);
+/// Elements of an integer operand as sizes: its constant, else its shape data.
+std::optional<ShapeData> elements(const NodeView& view, size_t input);
+/// Elements of an integer operand as numbers; nullopt where they are not all known.
+std::optional<Ints> known_ints(const NodeView& view, size_t input);
+/// The only element of a constant float or integer operand.
+std::optional<double> known_number(const NodeView& view, size_t input);
+/// How many elements a rank-1 operand has, where known.
+std::optional<int64_t> known_length(const NodeView& view, size_t input);
+/// Copies shape data of operand 0 to result 0.
+void pass_data(NodeView& view);
+/// Shape data of an element-wise result: fn over broadcast elements of both operands. Does nothing where data are not known
+/// or `fn` answers nullopt.
+void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim, Dim)>& fn);
+void propagate(NodeView& view, const std::function<std::optional<Dim>(Dim)>& fn);
+/// Shape data of result 0 that picks elements of operand 0: `source` gives the picked index from a result's index. Does nothing
+/// where sizes or elements are not known.
+void pick_data(NodeView& view, const std::function<std::vector<int64_t>(const std::vector<int64_t>& index)>& source);
+
+}  // namespace tenon::ops

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/core/op.h"
+
+namespace tenon::ops {
+
+/// The norms of a sum of operands 0 and 1: the norm, mean and deviation (f32, one a row), the sum. Errors: those of broadcasting.
+Result<void> infer_skip_norm(NodeView& view);
+
+}  // namespace tenon::ops

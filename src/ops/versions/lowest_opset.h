@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ops/infer/types.h"
+
+namespace tenon::ops {
+
+// Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets know no bf16 at all (export sees to that).
+
+inline bool is_short_integer(DType d) { return d == DType::i8 || d == DType::u8 || d == DType::i16 || d == DType::u16; }
+
+/// bf16 came with opset `since`.
+template <int since>
+int bf16_from(const NodeView& view) {
+  return dtype_of(view, 0) == DType::bf16 ? since : 7;
+}
+
+/// Integers came with opset `since`.
+template <int since>
+int integers_from(const NodeView& view) {
+  return is_integer(dtype_of(view, 0)) ? since : 7;
+}
+inline int lowest_opset_of_arithmetic(const NodeView& view) { return is_short_integer(dtype_of(view, 0)) ? 14 : 7; }
+
+}  // namespace tenon::ops

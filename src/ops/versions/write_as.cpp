@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/versions/write_as.h"
+
+#include "ops/definition/precision.h"
+#include "ops/infer/refuse.h"
+
+namespace tenon::ops {
+
+Result<void> through_f32(ir::Graph& graph, ir::NodeId node, int) {
+  const DType dtype = graph.value(graph.node(node).inputs[0]).type.dtype, wide = definition_dtype(dtype);
+  if (dtype == wide) return {};
+  const ir::Attributes attributes = graph.node(node).attributes;
+  return write_as(graph, node, [&](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+    std::vector<ir::ValueId> operands(in.begin(), in.end());
+    operands[0] = as_dtype(build, in[0], dtype, wide);
+    const ir::ValueId y = build.many(*view.op, std::move(operands), 1, attributes)[0];
+    return std::vector{is_float(view.outputs[0].dtype) ? as_dtype(build, y, wide, dtype) : y};
+  });
+}
+
+Result<void> write_as(ir::Graph& graph, ir::NodeId node, const Writing& writing) {
+  const NodeView view = graph.view(node);
+  const std::vector<ir::ValueId> inputs = graph.node(node).inputs;
+  const std::vector<ir::ValueId> outputs = graph.node(node).outputs;
+  ir::Builder build(graph, node);
+  build.set_provenance({"expand", {graph.node(node).name}});
+  const std::vector<ir::ValueId> results = writing(build, view, inputs);
+  if (!build.status()) return build.status();
+  std::vector<std::pair<ir::ValueId, std::string>> names;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!outputs[k]) continue;
+    if (k >= results.size() || !results[k]) {
+      return refuse(view, Code::not_supported, "not supported yet: result " + std::to_string(k) + " in the definition");
+    }
+    names.emplace_back(results[k], graph.value(outputs[k]).name);
+    TENON_ASSERT(graph.replace_all_uses(outputs[k], results[k]));
+  }
+  graph.erase(node);
+  // A result that is an operand of the node keeps the name that it has.
+  for (auto& [value, name] : names) {
+    if (!name.empty() && graph.value(value).kind == ir::Value::Kind::result && graph.value(value).name.empty()) graph.set_name(value, name);
+  }
+  return {};
+}
+
+}  // namespace tenon::ops
