@@ -59,38 +59,38 @@ uint64_t Writer::file_size() const {
   return end;
 }
 
+Result<TableEntry> Writer::write_section(const Section& section, uint64_t offset, WriteAt write_at) {
+  Hasher hasher;
+  uint64_t at = offset;
+  const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
+    if (bytes.size() > offset + section.length - at)
+      return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
+    hasher.add(bytes);
+    TRY(write_at(at, bytes));
+    at += bytes.size();
+    return {};
+  };
+  if (section.produce) TRY(section.produce(append));
+  else TRY(append(std::as_bytes(std::span(section.held))));
+  if (at != offset + section.length) {
+    return fail(Code::internal, std::string(name_of(section.type)), "a section ended before its length")
+        .expected(fmt::format("{} bytes", section.length))
+        .found(fmt::format("{} bytes", at - offset));
+  }
+  const uint32_t flags = section.options.required ? kRequired : 0;
+  return TableEntry{static_cast<uint32_t>(section.type), flags,           offset, section.length, section.options.tag,
+                    static_cast<uint32_t>(kPage),        hasher.digest(), {0, 0}};
+}
+
 Result<void> Writer::write(WriteAt write_at) const {
   TENON_ASSERT(sections_.size() <= kMostSections);
   std::vector<TableEntry> table;
   uint64_t offset = next_page(sizeof(Header) + sections_.size() * sizeof(TableEntry));
   for (const Section& section : sections_) {
-    Hasher hasher;
-    uint64_t at = offset;
-    const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
-      if (bytes.size() > offset + section.length - at)
-        return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
-      hasher.add(bytes);
-      TRY(write_at(at, bytes));
-      at += bytes.size();
-      return {};
-    };
-    if (section.produce) TRY(section.produce(append));
-    else TRY(append(std::as_bytes(std::span(section.held))));
-    if (at != offset + section.length) {
-      return fail(Code::internal, std::string(name_of(section.type)), "a section ended before its length")
-          .expected(fmt::format("{} bytes", section.length))
-          .found(fmt::format("{} bytes", at - offset));
-    }
-    table.push_back({static_cast<uint32_t>(section.type),
-                     section.options.required ? kRequired : 0,
-                     offset,
-                     section.length,
-                     section.options.tag,
-                     static_cast<uint32_t>(kPage),
-                     hasher.digest(),
-                     {0, 0}});
-    offset = next_page(at);
-    TRY(write_zeros(write_at, at, offset));
+    table.push_back(TRY(write_section(section, offset, write_at)));
+    const uint64_t end = offset + section.length;
+    offset = next_page(end);
+    TRY(write_zeros(write_at, end, offset));
   }
   const Header header = header_of(table, offset);
   const uint64_t table_end = sizeof(Header) + table.size() * sizeof(TableEntry);

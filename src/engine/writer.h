@@ -45,6 +45,7 @@ class Writer {
     std::string held;
     std::function<Result<void>(Append)> produce;
   };
+  static Result<TableEntry> write_section(const Section& section, uint64_t offset, WriteAt write_at);
   std::vector<Section> sections_;
 };
 

@@ -213,25 +213,31 @@ Result<void> unpack(const ZipEntry& entry, std::span<std::byte> out, const std::
   return {};
 }
 
+namespace {
+
+/// The sizes, twice the same, and the offset where they need more than 32 bits; empty where none does.
+std::string extra_field(uint64_t size, uint64_t offset) {
+  std::string numbers;
+  if (size >= kIn64) {
+    put<uint64_t>(numbers, size);
+    put<uint64_t>(numbers, size);
+  }
+  if (offset >= kIn64) put<uint64_t>(numbers, offset);
+  if (numbers.empty()) return {};
+  std::string head;
+  put<uint16_t>(head, kZip64Field);
+  put<uint16_t>(head, static_cast<uint16_t>(numbers.size()));
+  return head + numbers;
+}
+
+}  // namespace
+
 std::string ZipWriter::begin(const std::string& name, uint64_t size, uint32_t crc) {
   std::string local;
   put<uint32_t>(local, kLocal);
   put_common(local, crc, size);
   put<uint16_t>(local, static_cast<uint16_t>(name.size()));
-  std::string local_extra, central_extra;
-  if (size >= kIn64) {
-    put<uint64_t>(local_extra, size);
-    put<uint64_t>(local_extra, size);
-  }
-  central_extra = local_extra;
-  if (offset_ >= kIn64) put<uint64_t>(central_extra, offset_);
-  for (std::string* extra : {&local_extra, &central_extra}) {
-    if (extra->empty()) continue;
-    std::string head;
-    put<uint16_t>(head, kZip64Field);
-    put<uint16_t>(head, static_cast<uint16_t>(extra->size()));
-    *extra = head + *extra;
-  }
+  const std::string local_extra = extra_field(size, 0), central_extra = extra_field(size, offset_);
   put<uint16_t>(local, static_cast<uint16_t>(local_extra.size()));
   local += name + local_extra;
 

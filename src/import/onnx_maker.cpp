@@ -176,13 +176,9 @@ bool is_in_place_hint(const OnnxNode& node, int64_t version, const OnnxAttribute
 
 }  // namespace
 
-Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
+Result<GraphMaker::Given> GraphMaker::attributes(Scope& scope, const OnnxNode& node, int64_t version) {
   const std::string where = where_of(scope, node);
-  size_t results = node.outputs.size();
-  while (results > 0 && node.outputs[results - 1].empty()) --results;
-  ir::Attributes attributes;
-  Bodies bodies;
-  const int64_t version = opset_of(*scope.opsets, node.domain);
+  Given out;
   for (const OnnxAttribute& a : node.attributes) {
     if (is_in_place_hint(node, version, a)) continue;
     const OnnxAttribute* value = TRY(resolve(scope, a, node));
@@ -191,24 +187,37 @@ Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op
       return fail(Code::not_supported, where, "not supported yet: a body given as a function's attribute")
           .expected("a body that stands at its node")
           .found(fmt::format("attribute '{}'", a.name));
-    if (attributes.has(a.name) || std::ranges::find(bodies, a.name, &Bodies::value_type::first) != bodies.end())
+    if (out.attributes.has(a.name) || std::ranges::find(out.bodies, a.name, &Bodies::value_type::first) != out.bodies.end())
       return fail(Code::bad_attribute, where, fmt::format("attribute '{}' is given twice", a.name)).expected("one value").found("two");
-    if (value->graph) bodies.emplace_back(a.name, value->graph.get());
-    else attributes.set(std::string(a.name), TRY(attribute(*value, where)));
+    if (value->graph) out.bodies.emplace_back(a.name, value->graph.get());
+    else out.attributes.set(std::string(a.name), TRY(attribute(*value, where)));
   }
-  std::vector<ir::ValueId> in = TRY(operands(scope, node));
-  const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(attributes));
-  scope.graph.set_name(id, scope.prefix + std::string(node.name));
-  if (keep_metadata_ && !node.metadata.empty()) TRY(metadata(scope, node, id));
-  for (size_t i = 0; i < results; ++i) {
+  return out;
+}
+
+Result<void> GraphMaker::name_results(Scope& scope, const OnnxNode& node, ir::NodeId id) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     const ir::ValueId result = scope.graph.node(id).outputs[i];
     scope.graph.set_name(result, fresh_name(scope, node.outputs[i]));
-    TRY(define(scope, node.outputs[i], result, where));
+    TRY(define(scope, node.outputs[i], result, where_of(scope, node)));
   }
+  return {};
+}
+
+Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
+  size_t results = node.outputs.size();
+  while (results > 0 && node.outputs[results - 1].empty()) --results;
+  const int64_t version = opset_of(*scope.opsets, node.domain);
+  Given given = TRY(attributes(scope, node, version));
+  std::vector<ir::ValueId> in = TRY(operands(scope, node));
+  const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(given.attributes));
+  scope.graph.set_name(id, scope.prefix + std::string(node.name));
+  if (keep_metadata_ && !node.metadata.empty()) TRY(metadata(scope, node, id));
+  TRY(name_results(scope, node, id));
   const ops::OpDef& def = ops::def_of(op);
   if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
-  return attach(scope, id, bodies, where);
+  return attach(scope, id, given.bodies, where_of(scope, node));
 }
 
 /// Bodies stand in the order of the op's schema, whatever the file's order.

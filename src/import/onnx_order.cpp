@@ -35,6 +35,22 @@ Result<Producers> producers_of(const std::vector<OnnxNode>& nodes) {
   return out;
 }
 
+/// Whoever waits for nobody any more, by position. waits: for how many each node waits; above 0 in the end for those on a cycle and behind.
+std::vector<uint32_t> drain(const std::vector<std::vector<uint32_t>>& users, std::vector<uint32_t>& waits) {
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t i = 0; i < waits.size(); ++i)
+    if (waits[i] == 0) ready.push(i);
+  std::vector<uint32_t> order;
+  while (!ready.empty()) {
+    const uint32_t i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    for (uint32_t user : users[i])
+      if (--waits[user] == 0) ready.push(user);
+  }
+  return order;
+}
+
 /// Kahn's algorithm with a heap by file position.
 Result<std::vector<uint32_t>> sort(const std::vector<OnnxNode>& nodes, const Producers& producers) {
   std::vector<std::vector<uint32_t>> users(nodes.size());
@@ -46,17 +62,7 @@ Result<std::vector<uint32_t>> sort(const std::vector<OnnxNode>& nodes, const Pro
       users[at->second].push_back(i);
       ++waits[i];
     });
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
-  for (uint32_t i = 0; i < nodes.size(); ++i)
-    if (waits[i] == 0) ready.push(i);
-  std::vector<uint32_t> order;
-  while (!ready.empty()) {
-    const uint32_t i = ready.top();
-    ready.pop();
-    order.push_back(i);
-    for (uint32_t user : users[i])
-      if (--waits[user] == 0) ready.push(user);
-  }
+  const std::vector<uint32_t> order = drain(users, waits);
   if (order.size() == nodes.size()) return order;
   for (uint32_t i = 0; i < nodes.size(); ++i)
     if (waits[i] != 0)

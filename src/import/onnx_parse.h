@@ -16,6 +16,7 @@ struct OnnxParser {
   Result<void> read(OnnxFunction& out, std::string_view message);
   Result<void> read(OnnxNode& out, std::string_view message);
   Result<void> read(OnnxAttribute& out, std::string_view message);
+  Result<void> read(Entry& out, std::string_view message);
   Result<void> read(OnnxTensor& out, std::string_view message);
   Result<void> read(OnnxSparse& out, std::string_view message);
   Result<void> read(OnnxValueInfo& out, std::string_view message);

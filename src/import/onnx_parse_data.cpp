@@ -7,6 +7,18 @@ namespace tenon::import {
 
 using schema::AttributeType;
 
+Result<void> OnnxParser::read(Entry& out, std::string_view message) {
+  ProtoReader m(place, message);
+  while (TRY(m.next())) {
+    switch (m.field()) {
+      case schema::entry::kKey: out.first = TRY(name(m)); break;
+      case schema::entry::kValue: out.second = TRY(name(m)); break;
+      default: TRY(m.skip());
+    }
+  }
+  return {};
+}
+
 Result<void> OnnxParser::read(OnnxTensor& out, std::string_view message) {
   ProtoReader m(place, message);
   out.message = message;
@@ -21,16 +33,7 @@ Result<void> OnnxParser::read(OnnxTensor& out, std::string_view message) {
         out.segmented = true;
         TRY(m.skip());
         break;
-      case schema::tensor::kExternalData: {
-        ProtoReader pair(place, TRY(m.bytes()));
-        Entry& entry = out.entries.emplace_back();
-        while (TRY(pair.next())) {
-          if (pair.field() == schema::entry::kKey) entry.first = TRY(name(pair));
-          else if (pair.field() == schema::entry::kValue) entry.second = TRY(name(pair));
-          else TRY(pair.skip());
-        }
-        break;
-      }
+      case schema::tensor::kExternalData: TRY(read(out.entries.emplace_back(), TRY(m.bytes()))); break;
       default: TRY(m.skip());
     }
   }
@@ -66,54 +69,41 @@ Result<void> OnnxParser::read(OnnxAttribute& out, std::string_view message) {
   return {};
 }
 
-/// The field that is there tells the type where an old writer left `type` out.
+namespace {
+
+/// The type that a field for values tells, where an old writer left `type` out; undefined for other fields.
+AttributeType type_of_field(uint32_t field) {
+  switch (field) {
+    case schema::attribute::kFloat: return AttributeType::number;
+    case schema::attribute::kInt: return AttributeType::integer;
+    case schema::attribute::kString: return AttributeType::string;
+    case schema::attribute::kFloats: return AttributeType::floats;
+    case schema::attribute::kInts: return AttributeType::ints;
+    case schema::attribute::kStrings: return AttributeType::strings;
+    case schema::attribute::kTensor: return AttributeType::tensor;
+    case schema::attribute::kSparseTensor: return AttributeType::sparse_tensor;
+    case schema::attribute::kGraph: return AttributeType::graph;
+    case schema::attribute::kTypeProto: return AttributeType::type_proto;
+    default: return AttributeType::undefined;
+  }
+}
+
+}  // namespace
+
 Result<void> OnnxParser::read_value(OnnxAttribute& out, ProtoReader& m) {
-  AttributeType seen = AttributeType::undefined;
-  switch (m.field()) {
-    case schema::attribute::kFloat:
-      out.number = TRY(m.number());
-      seen = AttributeType::number;
-      break;
-    case schema::attribute::kInt:
-      out.integer = TRY(m.integer());
-      seen = AttributeType::integer;
-      break;
-    case schema::attribute::kString:
-      out.string = TRY(m.bytes());
-      seen = AttributeType::string;
-      break;
-    case schema::attribute::kFloats:
-      TRY(m.fixed<float>([&](float v) { out.floats.push_back(v); }));
-      seen = AttributeType::floats;
-      break;
-    case schema::attribute::kInts:
-      TRY(m.integers([&](int64_t v) { out.ints.push_back(v); }));
-      seen = AttributeType::ints;
-      break;
-    case schema::attribute::kStrings:
-      out.strings.push_back(TRY(m.bytes()));
-      seen = AttributeType::strings;
-      break;
-    case schema::attribute::kTensor:
-      out.tensor = std::make_unique<OnnxTensor>();
-      TRY(read(*out.tensor, TRY(m.bytes())));
-      seen = AttributeType::tensor;
-      break;
-    case schema::attribute::kSparseTensor:
-      out.sparse = std::make_unique<OnnxSparse>();
-      TRY(read(*out.sparse, TRY(m.bytes())));
-      seen = AttributeType::sparse_tensor;
-      break;
-    case schema::attribute::kGraph:
-      out.graph = std::make_unique<OnnxGraph>();
-      TRY(read(*out.graph, TRY(m.bytes())));
-      seen = AttributeType::graph;
-      break;
-    case schema::attribute::kTypeProto:
-      TRY(read_type(out.value_type.emplace(), TRY(m.bytes()), OnnxType::Kind::tensor));
-      seen = AttributeType::type_proto;
-      break;
-    default: TRY(m.skip()); return {};
+  const AttributeType seen = type_of_field(m.field());
+  switch (seen) {
+    case AttributeType::number: out.number = TRY(m.number()); break;
+    case AttributeType::integer: out.integer = TRY(m.integer()); break;
+    case AttributeType::string: out.string = TRY(m.bytes()); break;
+    case AttributeType::floats: TRY(m.fixed<float>([&](float v) { out.floats.push_back(v); })); break;
+    case AttributeType::ints: TRY(m.integers([&](int64_t v) { out.ints.push_back(v); })); break;
+    case AttributeType::strings: out.strings.push_back(TRY(m.bytes())); break;
+    case AttributeType::tensor: TRY(read(*(out.tensor = std::make_unique<OnnxTensor>()), TRY(m.bytes()))); break;
+    case AttributeType::sparse_tensor: TRY(read(*(out.sparse = std::make_unique<OnnxSparse>()), TRY(m.bytes()))); break;
+    case AttributeType::graph: TRY(read(*(out.graph = std::make_unique<OnnxGraph>()), TRY(m.bytes()))); break;
+    case AttributeType::type_proto: TRY(read_type(out.value_type.emplace(), TRY(m.bytes()), OnnxType::Kind::tensor)); break;
+    default: TRY(m.skip());
   }
   if (out.type == AttributeType::undefined) out.type = seen;
   return {};

@@ -118,6 +118,34 @@ Result<Tensor> TensorReader::read(const OnnxTensor& t) {
   return read_typed_data(place_, t, head.dtype, head.count);
 }
 
+namespace {
+
+/// Indices are places in the flat tensor, or one row of coordinates an element.
+Result<void> check_parts(const Tensor& values, const Tensor& indices, int64_t rank, const std::string& place) {
+  const int64_t n = values.count();
+  const Sizes wanted = indices.rank() == 1 ? Sizes{n} : Sizes{n, rank};
+  if (indices.dtype() == DType::i64 && values.rank() == 1 && indices.shape() == wanted) return {};
+  return fail(Code::bad_file, place, "a sparse tensor needs one value and one index an element")
+      .expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank))
+      .found(type_text(indices.dtype(), indices.shape()));
+}
+
+/// Where element `i` stands among all of the dense tensor's.
+Result<int64_t> dense_place(const Tensor& indices, int64_t i, const Sizes& dims, int64_t count, const std::string& place) {
+  const bool linear = indices.rank() == 1;
+  const int64_t rank = linear ? 0 : static_cast<int64_t>(dims.size());
+  int64_t at = linear ? indices.integer(i) : 0;
+  for (int64_t k = 0; k < rank; ++k) {
+    const int64_t index = indices.integer(i * rank + k), size = dims[static_cast<size_t>(k)];
+    if (index < 0 || index >= size) return outside(place, size, index);
+    at = at * size + index;
+  }
+  if (at < 0 || at >= count) return outside(place, count, at);
+  return at;
+}
+
+}  // namespace
+
 Result<Tensor> TensorReader::read(const OnnxSparse& s) {
   const std::string place = where(s.values);
   Tensor values = TRY(read(s.values)), indices = TRY(read(s.indices));
@@ -127,28 +155,16 @@ Result<Tensor> TensorReader::read(const OnnxSparse& s) {
   dense.dtype = s.values.dtype;
   dense.message = s.values.message;
   const Header head = TRY(header(dense));
-  const int64_t rank = static_cast<int64_t>(s.dims.size()), n = values.count();
-  const bool linear = indices.rank() == 1;
-  if (indices.dtype() != DType::i64 || values.rank() != 1 || (linear ? indices.shape() != Sizes{n} : indices.shape() != Sizes{n, rank}))
-    return fail(Code::bad_file, place, "a sparse tensor needs one value and one index an element")
-        .expected(fmt::format("i64[{}] or i64[{},{}]", n, n, rank))
-        .found(type_text(indices.dtype(), indices.shape()));
+  TRY(check_parts(values, indices, static_cast<int64_t>(s.dims.size()), place));
   if (bits_of(head.dtype) < 8 || is_complex(head.dtype))
-
     return fail(Code::not_supported, place, "not supported yet: sparse tensors of this element type")
         .expected("elements of whole bytes that are not complex")
         .found(std::string(name_of(head.dtype)));
   Tensor out = TRY(Tensor::make(head.dtype, s.dims, kDenseLimit));
   const auto width = static_cast<size_t>(bits_of(head.dtype) / 8);
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t at = linear ? indices.integer(i) : 0;
-    for (int64_t k = 0; k < rank && !linear; ++k) {
-      const int64_t index = indices.integer(i * rank + k);
-      if (index < 0 || index >= s.dims[k]) return outside(place, s.dims[k], index);
-      at = at * s.dims[k] + index;
-    }
-    if (at < 0 || at >= head.count) return outside(place, head.count, at);
-    std::memcpy(out.mutable_data() + static_cast<size_t>(at) * width, values.data() + static_cast<size_t>(i) * width, width);
+  for (int64_t i = 0; i < values.count(); ++i) {
+    const auto at = static_cast<size_t>(TRY(dense_place(indices, i, s.dims, head.count, place)));
+    std::memcpy(out.mutable_data() + at * width, values.data() + static_cast<size_t>(i) * width, width);
   }
   return out;
 }

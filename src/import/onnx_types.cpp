@@ -116,34 +116,48 @@ Result<Dim> TypeReader::dim(const OnnxDim& d, std::string_view name) {
   return symbols_.fresh();
 }
 
-Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
-  ir::Type out;
-  const auto place = [&] { return fmt::format("value '{}'", name); };
-  switch (t.kind) {
-    case OnnxType::Kind::none: return out;
-    case OnnxType::Kind::map: out.kind = ir::Type::Kind::map; break;
-    case OnnxType::Kind::sequence_of_maps: out.kind = ir::Type::Kind::sequence_of_maps; break;
+namespace {
+
+Result<ir::Type::Kind> kind_of(OnnxType::Kind kind, const std::string& place) {
+  switch (kind) {
+    case OnnxType::Kind::map: return ir::Type::Kind::map;
+    case OnnxType::Kind::sequence_of_maps: return ir::Type::Kind::sequence_of_maps;
+    case OnnxType::Kind::sequence: return ir::Type::Kind::sequence;
+    case OnnxType::Kind::optional: return ir::Type::Kind::optional;
+    case OnnxType::Kind::optional_sequence: return ir::Type::Kind::optional_sequence;
+    case OnnxType::Kind::none:
+    case OnnxType::Kind::tensor: break;
     case OnnxType::Kind::other:
-      return fail(Code::not_supported, place(), "not supported yet: sparse and nested sequence types")
+      return fail(Code::not_supported, place, "not supported yet: sparse and nested sequence types")
           .expected("a tensor, a sequence or an optional of tensors, a map, or a sequence of maps")
           .found("another type");
-    case OnnxType::Kind::tensor: break;
-    case OnnxType::Kind::sequence: out.kind = ir::Type::Kind::sequence; break;
-    case OnnxType::Kind::optional: out.kind = ir::Type::Kind::optional; break;
-    case OnnxType::Kind::optional_sequence: out.kind = ir::Type::Kind::optional_sequence; break;
   }
+  return ir::Type().kind;
+}
+
+Result<DType> key_of(int64_t element, const std::string& place) {
+  const auto key = dtype_from_onnx(element);
+  if (key != DType::i64 && key != DType::string)
+    return fail(Code::not_supported, place, fmt::format("not supported yet: a map with keys of ONNX element type {}", element))
+        .expected("int64 or string");
+  return *key;
+}
+
+}  // namespace
+
+Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
+  ir::Type out;
+  const std::string place = fmt::format("value '{}'", name);
+  if (t.kind == OnnxType::Kind::none) return out;
+  out.kind = TRY(kind_of(t.kind, place));
   const auto dtype = t.element == 0 ? std::optional(DType::none) : dtype_from_onnx(t.element);
   if (!dtype)
-    return fail(Code::not_supported, place(), fmt::format("not supported yet: ONNX element type {}", t.element))
+    return fail(Code::not_supported, place, fmt::format("not supported yet: ONNX element type {}", t.element))
         .expected("an element type of docs/element-types.md")
         .found(std::to_string(t.element));
   out.dtype = *dtype;
   if (out.is_map()) {
-    const auto key = dtype_from_onnx(t.key);
-    if (key != DType::i64 && key != DType::string)
-      return fail(Code::not_supported, place(), fmt::format("not supported yet: a map with keys of ONNX element type {}", t.key))
-          .expected("int64 or string");
-    out.key = *key;
+    out.key = TRY(key_of(t.key, place));
     return out;
   }
   if (!t.shape) return out;

@@ -62,23 +62,19 @@ Result<int64_t> ProtoReader::integer() {
   return static_cast<int64_t>(TRY(varint()));
 }
 
-Result<float> ProtoReader::number() {
-  TRY(expect(pbf_wire_type::fixed32));
-  float value;
+template <class T>
+Result<T> ProtoReader::of_fixed_size(pbf_wire_type type) {
+  TRY(expect(type));
+  T value;
   if (end_ - at_ < static_cast<ptrdiff_t>(sizeof value)) return cut_off(sizeof value);
   std::memcpy(&value, at_, sizeof value);
   at_ += sizeof value;
   return value;
 }
 
-Result<double> ProtoReader::real() {
-  TRY(expect(pbf_wire_type::fixed64));
-  double value;
-  if (end_ - at_ < static_cast<ptrdiff_t>(sizeof value)) return cut_off(sizeof value);
-  std::memcpy(&value, at_, sizeof value);
-  at_ += sizeof value;
-  return value;
-}
+Result<float> ProtoReader::number() { return of_fixed_size<float>(pbf_wire_type::fixed32); }
+
+Result<double> ProtoReader::real() { return of_fixed_size<double>(pbf_wire_type::fixed64); }
 
 Result<void> ProtoReader::skip() {
   switch (type_) {

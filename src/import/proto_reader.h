@@ -51,6 +51,8 @@ class ProtoReader {
   Error cut_off(size_t wanted) const;
   Result<uint64_t> varint();
   Result<void> expect(protozero::pbf_wire_type type);
+  template <class T>
+  Result<T> of_fixed_size(protozero::pbf_wire_type type);
 
   const SourcePlace* place_;
   const char* at_;

@@ -14,39 +14,45 @@ using schema::AttributeType;
 
 namespace {
 
-std::string type_message(const ir::Type& type) {
+std::string message_with(uint32_t field, const std::string& message) {
+  std::string out;
+  pbf_writer(out).add_message(field, message);
+  return out;
+}
+
+std::string shape_message(const ir::Type& type) {
+  std::string shape;
+  for (Dim d : *type.shape) {
+    std::string dim;
+    if (d.is_number()) pbf_writer(dim).add_int64(schema::type::kDimValue, d.value());
+    else if (type.is_tensor()) pbf_writer(dim).add_string(schema::type::kDimParam, d.text());
+    pbf_writer(shape).add_message(schema::type::kDim, dim);
+  }
+  return shape;
+}
+
+std::string tensor_type_message(const ir::Type& type) {
   std::string tensor;
   pbf_writer t(tensor);
   t.add_int32(schema::type::kElement, static_cast<int32_t>(type.dtype));
-  if (type.shape) {
-    std::string shape;
-    for (Dim d : *type.shape) {
-      std::string dim;
-      if (d.is_number()) pbf_writer(dim).add_int64(schema::type::kDimValue, d.value());
-      else if (type.is_tensor()) pbf_writer(dim).add_string(schema::type::kDimParam, d.text());
-      pbf_writer(shape).add_message(schema::type::kDim, dim);
-    }
-    t.add_message(schema::type::kShape, shape);
-  }
-  std::string out;
-  pbf_writer(out).add_message(schema::type::kTensor, tensor);
-  const auto wrap = [&](uint32_t field) {
-    std::string element, wrapped;
-    pbf_writer(element).add_message(schema::type::kElement, out);
-    pbf_writer(wrapped).add_message(field, element);
-    out = std::move(wrapped);
-  };
-  if (type.is_map()) {
-    std::string map, wrapped;
-    pbf_writer fields(map);
-    fields.add_int32(schema::type::kKey, static_cast<int32_t>(type.key));
-    fields.add_message(schema::type::kValue, out);
-    pbf_writer(wrapped).add_message(schema::type::kMap, map);
-    out = std::move(wrapped);
-  }
+  if (type.shape) t.add_message(schema::type::kShape, shape_message(type));
+  return message_with(schema::type::kTensor, tensor);
+}
+
+std::string map_type_message(DType key, const std::string& value) {
+  std::string map;
+  pbf_writer fields(map);
+  fields.add_int32(schema::type::kKey, static_cast<int32_t>(key));
+  fields.add_message(schema::type::kValue, value);
+  return message_with(schema::type::kMap, map);
+}
+
+std::string type_message(const ir::Type& type) {
+  std::string out = tensor_type_message(type);
+  if (type.is_map()) out = map_type_message(type.key, out);
   if (type.is_sequence() || type.kind == ir::Type::Kind::sequence_of_maps || type.kind == ir::Type::Kind::optional_sequence)
-    wrap(schema::type::kSequence);
-  if (type.is_optional()) wrap(schema::type::kOptional);
+    out = message_with(schema::type::kSequence, message_with(schema::type::kElement, out));
+  if (type.is_optional()) out = message_with(schema::type::kOptional, message_with(schema::type::kElement, out));
   return out;
 }
 

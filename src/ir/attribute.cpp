@@ -95,31 +95,19 @@ void Attributes::erase(std::string_view name) {
 }
 
 template <class T>
-static const T* get(const Attributes& attributes, std::string_view name) {
+static T value_or(const Attributes& attributes, std::string_view name, T otherwise) {
   const Attribute* a = attributes.find(name);
-  return a ? std::get_if<T>(a) : nullptr;
+  const T* x = a ? std::get_if<T>(a) : nullptr;
+  return x ? *x : otherwise;
 }
 
-int64_t Attributes::integer(std::string_view name, int64_t otherwise) const {
-  auto* x = get<int64_t>(*this, name);
-  return x ? *x : otherwise;
-}
-float Attributes::number(std::string_view name, float otherwise) const {
-  auto* x = get<float>(*this, name);
-  return x ? *x : otherwise;
-}
+int64_t Attributes::integer(std::string_view name, int64_t otherwise) const { return value_or(*this, name, otherwise); }
+float Attributes::number(std::string_view name, float otherwise) const { return value_or(*this, name, otherwise); }
 std::string Attributes::text(std::string_view name, std::string_view otherwise) const {
-  auto* x = get<std::string>(*this, name);
-  return x ? *x : std::string(otherwise);
+  return value_or(*this, name, std::string(otherwise));
 }
-Ints Attributes::ints(std::string_view name, Ints otherwise) const {
-  auto* x = get<Ints>(*this, name);
-  return x ? *x : otherwise;
-}
-Floats Attributes::floats(std::string_view name, Floats otherwise) const {
-  auto* x = get<Floats>(*this, name);
-  return x ? *x : otherwise;
-}
+Ints Attributes::ints(std::string_view name, Ints otherwise) const { return value_or(*this, name, std::move(otherwise)); }
+Floats Attributes::floats(std::string_view name, Floats otherwise) const { return value_or(*this, name, std::move(otherwise)); }
 
 bool operator==(const Attributes& a, const Attributes& b) {
   return std::ranges::equal(a.items_, b.items_,

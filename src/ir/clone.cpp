@@ -26,16 +26,34 @@ class Carrier {
   Symbols* to_;
 };
 
+/// Without its bodies.
 Node copy_of(const Node& n) {
-  Node copy;
-  copy.op = n.op;
-  copy.name = n.name;
-  copy.attributes = n.attributes;
-  copy.outputs = n.outputs;
-  copy.provenance = n.provenance;
-  copy.explicit_inputs = n.explicit_inputs;
-  copy.inputs = n.inputs;
-  return copy;
+  return {.op = n.op,
+          .explicit_inputs = n.explicit_inputs,
+          .inputs = n.inputs,
+          .outputs = n.outputs,
+          .attributes = n.attributes,
+          .bodies = {},
+          .provenance = n.provenance,
+          .name = n.name};
+}
+
+template <class NodeSlot>
+void copy_place(const NodeSlot& from, NodeSlot& to) {
+  to.positions = from.positions;
+  to.key = from.key;
+  to.previous = from.previous;
+  to.next = from.next;
+  to.generation = from.generation;
+  to.live = from.live;
+}
+
+void copy_assumptions(const Assumptions& from, Assumptions& to, const Carrier& carry) {
+  for (const Assumption& a : from.all())
+    to.add(a.kind, carry(a.a), carry(a.b), [&](Assumption& made) {
+      made.where = a.where;
+      made.what = a.what;
+    });
 }
 
 }  // namespace
@@ -53,23 +71,14 @@ void Graph::copy_slots_to(Graph& copy) const {
     const NodeSlot& from = nodes_[i];
     NodeSlot& to = copy.nodes_.grow();
     to.node = copy_of(from.node);
-    to.positions = from.positions;
-    to.key = from.key;
-    to.previous = from.previous;
-    to.next = from.next;
-    to.generation = from.generation;
-    to.live = from.live;
+    copy_place(from, to);
     for (const Body& body : from.node.bodies) {
       std::unique_ptr<Graph> inner(new Graph(*ops_, copy.symbols_, true));
       body.graph->copy_slots_to(*inner);
       to.node.bodies.push_back({body.name, std::move(inner), body.first_capture, body.captures});
     }
   }
-  for (const Assumption& a : assumptions.all())
-    copy.assumptions.add(a.kind, carry(a.a), carry(a.b), [&](Assumption& made) {
-      made.where = a.where;
-      made.what = a.what;
-    });
+  copy_assumptions(assumptions, copy.assumptions, carry);
   copy.name = name;
   copy.opsets = opsets;
   copy.free_nodes_ = free_nodes_;

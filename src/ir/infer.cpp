@@ -36,6 +36,14 @@ Dim merge(Dim inferred, Dim declared, size_t symbols_before, const Symbols& symb
   return is_fresh(inferred, symbols_before, symbols) ? declared : inferred;
 }
 
+void assume_equal(Dim computed, Dim declared, size_t symbols_before, const NodeView& view) {
+  if (computed == declared || computed.is_overflow() || is_fresh(computed, symbols_before, *view.symbols)) return;
+  view.assumptions->add(Assumption::Kind::equal, computed, declared, [&](Assumption& a) {
+    a.where = view.where();
+    a.what = "the size is another than the model declares";
+  });
+}
+
 Type merge(Type inferred, const Type& declared, size_t symbols_before, const NodeView& view) {
   if (inferred.dtype == DType::none && inferred.kind == Type::Kind::tensor) {
     inferred.dtype = declared.dtype;
@@ -47,14 +55,10 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
   } else if (inferred.rank() == declared.rank()) {
     for (size_t i = 0; i < inferred.shape->size(); ++i) {
       Dim& d = (*inferred.shape)[i];
-      const Dim computed = d, merged = merge(d, (*declared.shape)[i], symbols_before, *view.symbols);
-      d = merged;
-      if (!inferred.is_tensor()) continue;  // sizes of what holds tensors are not the program's: a run compares them
-      if (computed == merged || computed.is_overflow() || is_fresh(computed, symbols_before, *view.symbols)) continue;
-      view.assumptions->add(Assumption::Kind::equal, computed, merged, [&](Assumption& a) {
-        a.where = view.where();
-        a.what = "the size is another than the model declares";
-      });
+      const Dim computed = d;
+      d = merge(d, (*declared.shape)[i], symbols_before, *view.symbols);
+      // Sizes of what holds tensors are not the program's: a run compares them.
+      if (inferred.is_tensor()) assume_equal(computed, d, symbols_before, view);
     }
   }
   return inferred;

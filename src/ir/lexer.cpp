@@ -10,18 +10,23 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
 bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-' || c == '$'; }
 
-Token Lexer::scan() {
-  while (at_ < text_.size()) {
-    char c = text_[at_];
+/// Where the first character stands that is neither blank nor of a comment.
+static size_t behind_blanks(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    char c = text[at];
     if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
-      ++at_;
-    } else if (text_.substr(at_, 2) == "//") {
-      size_t end = text_.find('\n', at_);
-      at_ = end == text_.npos ? text_.size() : end;
+      ++at;
+    } else if (text.substr(at, 2) == "//") {
+      at = std::min(text.find('\n', at), text.size());
     } else {
       break;
     }
   }
+  return at;
+}
+
+Token Lexer::scan() {
+  at_ = behind_blanks(text_, at_);
   if (at_ >= text_.size()) return {Token::Kind::end, {}, text_.size()};
   size_t begin = at_;
   char c = text_[at_];

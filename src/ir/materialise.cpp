@@ -79,6 +79,17 @@ Result<void> cast_into(const Constant& c, Tensor& to) {
   return {};
 }
 
+/// `count` elements from `first` on.
+void scale_row(const Tensor& from, Tensor& to, int64_t first, int64_t count, double f, bool divide) {
+  if (from.dtype() == DType::f32) {
+    const float* x = from.as<float>().data() + first;
+    float* y = to.as_mutable<float>().data() + first;
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(divide ? x[i] / f : x[i] * f);
+    return;
+  }
+  for (int64_t i = first; i < first + count; ++i) to.set_number(i, divide ? from.number(i) / f : from.number(i) * f);
+}
+
 Result<void> scale_into(const Constant& c, Tensor& to) {
   auto& step = std::get<Constant::Scale>(c.how);
   if (!is_float(c.dtype)) return fail(Code::not_supported, place(c), "not supported yet: scale of a constant that is no float");
@@ -88,16 +99,8 @@ Result<void> scale_into(const Constant& c, Tensor& to) {
   int64_t inner = 1;
   for (size_t i = axis + 1; i < c.shape.size(); ++i) inner *= c.shape[i];
   int64_t rows = inner ? c.count() / inner : 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    double f = factors[static_cast<size_t>(row % c.shape[axis])];
-    if (c.dtype == DType::f32) {
-      const float* x = from.as<float>().data() + row * inner;
-      float* y = to.as_mutable<float>().data() + row * inner;
-      for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<float>(step.divide ? x[i] / f : x[i] * f);
-    } else {
-      for (int64_t i = row * inner; i < (row + 1) * inner; ++i) to.set_number(i, step.divide ? from.number(i) / f : from.number(i) * f);
-    }
-  }
+  for (int64_t row = 0; row < rows; ++row)
+    scale_row(from, to, row * inner, inner, factors[static_cast<size_t>(row % c.shape[axis])], step.divide);
   return {};
 }
 

@@ -174,6 +174,19 @@ class Parser {
     size_t at = 0;
   };
 
+  /// A name, perhaps with its type, or "_" for a result that nobody asks for.
+  Result<Made> result(const Graph& g, std::span<const Made> others) {
+    Made out;
+    const Token token = lexer_.peek();
+    out.at = token.at;
+    if (lexer_.take_if("_")) return out;
+    out.name = TRY(new_name(g));
+    for (const Made& other : others)
+      if (other.name == out.name) return lexer_.error(token, "a name that another value has already");
+    if (lexer_.take_if(":")) out.type = TRY(values_.type());
+    return out;
+  }
+
   Result<std::vector<Made>> results(const Graph& g) {
     std::vector<Made> out;
     if (lexer_.take_if("(")) {
@@ -182,17 +195,7 @@ class Parser {
       return out;
     }
     do {
-      Made r;
-      r.at = lexer_.peek().at;
-      if (!lexer_.take_if("_")) {
-        Token token = lexer_.peek();
-        r.name = TRY(new_name(g));
-        for (const Made& other : out) {
-          if (other.name == r.name) return lexer_.error(token, "a name that another value has already");
-        }
-        if (lexer_.take_if(":")) r.type = TRY(values_.type());
-      }
-      out.push_back(std::move(r));
+      out.push_back(TRY(result(g, out)));
       if (out.size() > 1024) return lexer_.error(lexer_.peek(), "more than 1024 results of a node", Code::limit_exceeded);
     } while (lexer_.take_if(","));
     TRY(lexer_.expect("=", "a node"));
@@ -229,6 +232,16 @@ class Parser {
     return {};
   }
 
+  /// "captures = [a, b]", which may be missing.
+  Result<std::vector<ValueId>> captures(const Graph& g) {
+    std::vector<ValueId> out;
+    if (!lexer_.peek().is("captures") || !lexer_.peek(1).is("=") || !lexer_.peek(2).is("[")) return out;
+    for (int i = 0; i < 3; ++i) lexer_.take();
+    do { out.push_back(TRY(known(g))); } while (lexer_.take_if(","));
+    TRY(lexer_.expect("]", "the captures of a body"));
+    return out;
+  }
+
   Result<void> body(Graph& g, NodeId id, int depth) {
     Token near = lexer_.peek();
     std::string name = TRY(values_.name("a body"));
@@ -237,16 +250,11 @@ class Parser {
     auto inner = Graph::body_of(g);
     TRY(graph(*inner, depth + 1));
     TRY(lexer_.expect("}", "a body"));
-    std::vector<ValueId> captures;
-    if (lexer_.peek().is("captures") && lexer_.peek(1).is("=") && lexer_.peek(2).is("[")) {
-      for (int i = 0; i < 3; ++i) lexer_.take();
-      do { captures.push_back(TRY(known(g))); } while (lexer_.take_if(","));
-      TRY(lexer_.expect("]", "the captures of a body"));
-    }
-    if (captures.size() > inner->inputs().size()) {
+    const std::vector<ValueId> taken = TRY(captures(g));
+    if (taken.size() > inner->inputs().size()) {
       return lexer_.error(near, "more captures than the body has inputs").expected(fmt::format("at most {}", inner->inputs().size()));
     }
-    g.attach_body(id, std::move(name), std::move(inner), captures);
+    g.attach_body(id, std::move(name), std::move(inner), taken);
     return {};
   }
 
@@ -289,17 +297,19 @@ class Parser {
       Diagnostic d = *done.error();
       return fail(d.code, lexer_.place(near.at) + ": " + d.place, d.what).expected(d.expected).found(d.found).advice(d.advice);
     }
-    for (Declared& stated : declared_) {
-      const Type& found = stated.graph->value(stated.value).type;
-      std::string text = found.text();
-      if (!agree(stated.type, found)) {
-        return fail(Code::bad_graph, lexer_.place(stated.at), "the type that the text states is not the type of the value")
-            .expected(text)
-            .found(stated.type.text());
-      }
-      stated.graph->set_type(stated.value, std::move(stated.type));
-    }
+    for (Declared& stated : declared_) TRY(hold(stated));
     declared_.clear();
+    return {};
+  }
+
+  /// The value gets the type that the text states, which must not contradict what was inferred.
+  Result<void> hold(Declared& stated) {
+    const Type& found = stated.graph->value(stated.value).type;
+    if (!agree(stated.type, found))
+      return fail(Code::bad_graph, lexer_.place(stated.at), "the type that the text states is not the type of the value")
+          .expected(found.text())
+          .found(stated.type.text());
+    stated.graph->set_type(stated.value, std::move(stated.type));
     return {};
   }
 

@@ -206,39 +206,52 @@ Result<void> ValueParser::complex_element(Tensor& out, int64_t i) {
   return {};
 }
 
+Result<void> ValueParser::float_element(Tensor& out, int64_t i, const Token& token) {
+  const DType dtype = out.dtype();
+  if (dtype == DType::f32) {
+    auto value = token.kind == Token::Kind::string ? std::nullopt : read_single(token.text);
+    if (!value) return lexer_.error(token, "an element is no number").expected("a number, inf or nan");
+    out.as_mutable<float>()[static_cast<size_t>(i)] = *value;
+    return {};
+  }
+  const double value = TRY(number(token));
+  // Only a Cast saturates; infinity in the text is infinity where the format has one.
+  if (bits_of(dtype) == 8)
+    out.as_mutable<uint8_t>()[static_cast<size_t>(i)] = static_cast<uint8_t>(encode_float(dtype, value, std::isfinite(value)));
+  else out.set_number(i, value);
+  return {};
+}
+
+Result<void> ValueParser::integer_element(Tensor& out, int64_t i, const Token& token) {
+  if (out.dtype() == DType::u64) {
+    auto value = read<uint64_t>(token.text);
+    if (!value) return lexer_.error(token, "an element is no u64").expected("an integer >= 0");
+    out.as_mutable<uint64_t>()[static_cast<size_t>(i)] = *value;
+    return {};
+  }
+  auto value = read<int64_t>(token.text);
+  if (!value || !fits(*value, out.dtype()))
+    return lexer_.error(token, fmt::format("an element is no {}", name_of(out.dtype()))).expected("an integer that fits");
+  out.set_integer(i, *value);
+  return {};
+}
+
 Result<void> ValueParser::element(Tensor& out, int64_t i) {
-  DType dtype = out.dtype();
-  auto at = static_cast<size_t>(i);
+  const DType dtype = out.dtype();
   if (is_complex(dtype)) return complex_element(out, i);
   Token token = lexer_.take();
   if (dtype == DType::string) {
     if (token.kind != Token::Kind::string) return lexer_.error(token, "an element is no text").expected("a string in quotes");
-    out.mutable_strings()[at] = TRY(unquote(lexer_, token));
-  } else if (dtype == DType::boolean) {
-    if (!token.is("true") && !token.is("false") && !token.is("0") && !token.is("1")) {
-      return lexer_.error(token, "an element is no bool").expected("true or false");
-    }
-    out.set_integer(i, token.is("true") || token.is("1"));
-  } else if (dtype == DType::f32) {
-    auto value = token.kind == Token::Kind::string ? std::nullopt : read_single(token.text);
-    if (!value) return lexer_.error(token, "an element is no number").expected("a number, inf or nan");
-    out.as_mutable<float>()[at] = *value;
-  } else if (is_float(dtype)) {
-    double value = TRY(number(token));
-    // Only a Cast saturates; infinity in the text is infinity where the format has one.
-    if (bits_of(dtype) == 8) out.as_mutable<uint8_t>()[at] = static_cast<uint8_t>(encode_float(dtype, value, std::isfinite(value)));
-    else out.set_number(i, value);
-  } else if (dtype == DType::u64) {
-    auto value = read<uint64_t>(token.text);
-    if (!value) return lexer_.error(token, "an element is no u64").expected("an integer >= 0");
-    out.as_mutable<uint64_t>()[at] = *value;
-  } else {
-    auto value = read<int64_t>(token.text);
-    if (!value || !fits(*value, dtype))
-      return lexer_.error(token, fmt::format("an element is no {}", name_of(dtype))).expected("an integer that fits");
-    out.set_integer(i, *value);
+    out.mutable_strings()[static_cast<size_t>(i)] = TRY(unquote(lexer_, token));
+    return {};
   }
-  return {};
+  if (dtype == DType::boolean) {
+    if (!token.is("true") && !token.is("false") && !token.is("0") && !token.is("1"))
+      return lexer_.error(token, "an element is no bool").expected("true or false");
+    out.set_integer(i, token.is("true") || token.is("1"));
+    return {};
+  }
+  return is_float(dtype) ? float_element(out, i, token) : integer_element(out, i, token);
 }
 
 Result<void> ValueParser::elements(Tensor& out, int64_t& count, int depth) {
@@ -291,17 +304,23 @@ Result<ConstantRef> ValueParser::constant(const Type& type) {
     TRY(elements(out));
     return constant_of(std::move(out));
   }
-  lexer_.take();
+  TRY(splat(out));
+  return constant_of(std::move(out));
+}
+
+/// "splat(1.5)": each element.
+Result<void> ValueParser::splat(Tensor& out) {
+  const Token near = lexer_.take();
   TRY(lexer_.expect("(", "a splat"));
   Token value = lexer_.peek();
-  Tensor one = TRY(make(Type(type.dtype, {}), value));
+  Tensor one = TRY(make(Type(out.dtype(), {}), value));
   TRY(element(one, 0));
   TRY(lexer_.expect(")", "a splat"));
-  int bits = bits_of(type.dtype);
+  int bits = bits_of(out.dtype());
   if (bits < 8) return lexer_.error(near, "not supported yet: splat of this dtype", Code::not_supported);
   auto width = static_cast<size_t>(bits / 8);
   for (int64_t i = 0; i < out.count(); ++i) std::copy_n(one.data(), width, out.mutable_data() + static_cast<size_t>(i) * width);
-  return constant_of(std::move(out));
+  return {};
 }
 
 // --- attributes ----------------------------------------------------------------------------------------------

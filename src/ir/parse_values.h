@@ -35,6 +35,9 @@ class ValueParser {
   Result<void> elements(Tensor& out, int64_t& count, int depth);
   Result<void> element(Tensor& out, int64_t i);
   Result<void> complex_element(Tensor& out, int64_t i);
+  Result<void> splat(Tensor& out);
+  Result<void> float_element(Tensor& out, int64_t i, const Token& token);
+  Result<void> integer_element(Tensor& out, int64_t i, const Token& token);
   Result<double> number(const Token& token);
   Result<ConstantRef> by_number(const Type& type);
   Result<Attribute> list();

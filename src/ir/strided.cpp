@@ -159,25 +159,31 @@ int64_t Strided::count() const {
 
 bool Strided::is_contiguous() const { return count() == 0 || coalesced(*this).shape.empty() || (coalesced(*this).strides == Sizes{1}); }
 
+namespace {
+
+Strided sliced(Strided view, const Constant::Slice& step, const Constant& constant) {
+  const auto axis = static_cast<size_t>(step.axis);
+  if (constant.count() > 0) view.data += step.begin * view.strides[axis] * view.width();
+  view.strides[axis] *= step.step;
+  view.shape = constant.shape;
+  return view;
+}
+
+Strided permuted(Strided view, const Constant::Permute& step, const Constant& constant) {
+  Sizes strides;
+  for (int k : step.order) strides.push_back(view.strides[static_cast<size_t>(k)]);
+  view.strides = std::move(strides);
+  view.shape = constant.shape;
+  return view;
+}
+
+}  // namespace
+
 Result<Strided> strided_view(const Constant& constant) {
   TENON_ASSERT(bits_of(constant.dtype) >= 8);
   if (auto* tensor = std::get_if<Tensor>(&constant.how)) return dense(*tensor);
-  if (auto* step = std::get_if<Constant::Slice>(&constant.how)) {
-    Strided view = TRY(strided_view(*step->of));
-    auto axis = static_cast<size_t>(step->axis);
-    if (constant.count() > 0) view.data += step->begin * view.strides[axis] * view.width();
-    view.strides[axis] *= step->step;
-    view.shape = constant.shape;
-    return view;
-  }
-  if (auto* step = std::get_if<Constant::Permute>(&constant.how)) {
-    Strided view = TRY(strided_view(*step->of));
-    Sizes strides;
-    for (int k : step->order) strides.push_back(view.strides[static_cast<size_t>(k)]);
-    view.strides = std::move(strides);
-    view.shape = constant.shape;
-    return view;
-  }
+  if (auto* step = std::get_if<Constant::Slice>(&constant.how)) return sliced(TRY(strided_view(*step->of)), *step, constant);
+  if (auto* step = std::get_if<Constant::Permute>(&constant.how)) return permuted(TRY(strided_view(*step->of)), *step, constant);
   if (auto* step = std::get_if<Constant::Reshape>(&constant.how)) {
     Strided view = TRY(strided_view(*step->of));
     if (view.is_contiguous()) {

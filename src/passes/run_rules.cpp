@@ -33,6 +33,15 @@ bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
   return stage == rewrite::Stage::target ? rule.stage == stage : rule.stage <= stage;
 }
 
+/// What a run has used up and left out.
+void settle(const rewrite::Statistics& run, Context& context) {
+  for (const auto& rule : run.rules) {
+    if (rule.name != "fold_constants") context.budget -= rule.applied;
+    if (rule.left_out) context.left_out.insert(rule.name);
+  }
+  book(context.report.rules, run);
+}
+
 Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   rewrite::Options options = context.options.rewriting;
   const rewrite::RuleSet set = context.rules.where([&](const rewrite::CompiledRule& rule) {
@@ -46,11 +55,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants")) options.fold = fold_node;
   const auto statistics =
       TRY(context.options.isolate ? rewrite::rewrite_isolated(graph, set, options) : rewrite::rewrite(graph, set, options));
-  for (const auto& rule : statistics.rules) {
-    if (rule.name != "fold_constants") context.budget -= rule.applied;
-    if (rule.left_out) context.left_out.insert(rule.name);
-  }
-  book(context.report.rules, statistics);
+  settle(statistics, context);
   return statistics.changed;
 }
 

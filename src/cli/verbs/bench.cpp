@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "base/threads.h"
 #include "cli/bench/measure.h"
@@ -215,30 +216,35 @@ Result<double> largest_difference(Bench& b) {
   return largest;
 }
 
+Json json_of_peer(const Peer& p, const Figures& f, double difference) {
+  const Interval i = median_interval(f.ratios);
+  return {{"name", p.name},
+          {"version", p.version},
+          {"median_ms", median(f.other_times)},
+          {"p5_ms", quantile(f.other_times, 0.05)},
+          {"p95_ms", quantile(f.other_times, 0.95)},
+          {"load_ms", p.load_ms},
+          {"first_ms", p.first_ms},
+          {"peak_rss_bytes", p.peak_rss_bytes()},
+          {"ratio", median(f.ratios)},
+          {"ratio_low", i.low},
+          {"ratio_high", i.high},
+          {"pairs_kept", f.ratios.size()},
+          {"pairs_tried", f.kept.tried},
+          {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
+}
+
 Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
   const Interval i = median_interval(f.ratios);
-  const double ratio = median(f.ratios), difference = TRY(largest_difference(b)), other_ms = median(f.other_times);
+  const double difference = TRY(largest_difference(b));
   const Peer& p = *b.peer;
   console.line();
   console.line(fmt::format("{} {}: median {:.4g} ms, load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", p.name, p.version,
-                           other_ms, p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
+                           median(f.other_times), p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
   console.line(fmt::format(
       "Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}",
-      ratio, i.low, i.high, f.ratios.size(), f.kept.tried, difference));
-  return Json{{"name", p.name},
-              {"version", p.version},
-              {"median_ms", other_ms},
-              {"p5_ms", quantile(f.other_times, 0.05)},
-              {"p95_ms", quantile(f.other_times, 0.95)},
-              {"load_ms", p.load_ms},
-              {"first_ms", p.first_ms},
-              {"peak_rss_bytes", p.peak_rss_bytes()},
-              {"ratio", ratio},
-              {"ratio_low", i.low},
-              {"ratio_high", i.high},
-              {"pairs_kept", f.ratios.size()},
-              {"pairs_tried", f.kept.tried},
-              {"largest_difference", std::isfinite(difference) ? Json(difference) : Json("inf")}};
+      median(f.ratios), i.low, i.high, f.ratios.size(), f.kept.tried, difference));
+  return json_of_peer(p, f, difference);
 }
 
 void report_own(const Bench& b, const Figures& f, Console& console) {
@@ -265,7 +271,7 @@ Json report_kernels(const std::vector<KernelTime>& kernels, Console& console) {
   return json;
 }
 
-/// A file that is asked for, before minutes of measuring that it could not keep.
+/// None where none is asked for.
 Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
   if (path.empty()) return std::nullopt;
   return TRY(files::AtomicFile::create(path));
@@ -278,49 +284,60 @@ std::string shapes_text(const Bench& b) {
   return out;
 }
 
+Json json_of(const Bench& b, const Figures& f, double weight_bytes, bool cold) {
+  return {{"median_ms", f.median_ms},
+          {"p5_ms", quantile(f.times, 0.05)},
+          {"p95_ms", quantile(f.times, 0.95)},
+          {"gflops", f.gflops},
+          {"peak_share", f.gflops / f.peak},
+          {"load_ms", b.load_ms},
+          {"first_ms", b.first_ms},
+          {"peak_rss_bytes", b.rss},
+          {"regime", cold ? "cold" : "hot"},
+          {"weight_bytes_read", std::llround(weight_bytes)},
+          {"memory_gbps", f.memory},
+          {"memory_share", f.weight_gbps / f.memory},
+          {"roofline_share", f.roofline_share},
+          {"samples_kept", f.kept.samples.size()},
+          {"samples_tried", f.kept.tried}};
+}
+
+/// Files that are asked for, opened before minutes of measuring that they could not keep.
+struct Pictures {
+  std::optional<files::AtomicFile> trace, html;
+
+  Result<void> draw(Bench& b, const Figures& f, const Profile& seen, const std::vector<double>& flops) {
+    if (trace) {
+      TRY(trace->append(chrome_trace(b.engine->program(), seen, flops)));
+      TRY(trace->commit());
+    }
+    if (html) {
+      b.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
+      b.page->set_times(step_times(b.engine->program(), seen));
+      TRY(html->append(b.page->html()));
+      TRY(html->commit());
+    }
+    return {};
+  }
+};
+
 Result<void> bench_model(const Options& o, Console& console) {
-  auto trace = TRY(file_for(o.trace)), html = TRY(file_for(o.html));
+  Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads);
   const auto samples = TRY(take_samples(o, b, limits, console));
   const auto flops = TRY(flops_of_steps(b.engine->program(), b.inputs));
-  double total = 0;
-  for (const double f : flops) total += f;
   const double weight_bytes = TRY(weight_bytes_read(b.engine->program(), b.inputs, flops));
-  const Figures f = figures_of(samples, total, weight_bytes, console);
+  const Figures f = figures_of(samples, std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
   const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
-  if (trace) {
-    TRY(trace->append(chrome_trace(b.engine->program(), seen, flops)));
-    TRY(trace->commit());
-  }
-  if (html) {
-    b.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-    b.page->set_times(step_times(b.engine->program(), seen));
-    TRY(html->append(b.page->html()));
-    TRY(html->commit());
-  }
+  TRY(pictures.draw(b, f, seen, flops));
   report_own(b, f, console);
-  const Json kernels = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
-  const Json vs = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
-  console.object({{"median_ms", f.median_ms},
-                  {"p5_ms", quantile(f.times, 0.05)},
-                  {"p95_ms", quantile(f.times, 0.95)},
-                  {"gflops", f.gflops},
-                  {"peak_share", f.gflops / f.peak},
-                  {"load_ms", b.load_ms},
-                  {"first_ms", b.first_ms},
-                  {"peak_rss_bytes", b.rss},
-                  {"regime", o.cold ? "cold" : "hot"},
-                  {"weight_bytes_read", std::llround(weight_bytes)},
-                  {"memory_gbps", f.memory},
-                  {"memory_share", f.weight_gbps / f.memory},
-                  {"roofline_share", f.roofline_share},
-                  {"samples_kept", f.kept.samples.size()},
-                  {"samples_tried", f.kept.tried},
-                  {"kernels", kernels},
-                  {"vs", vs}});
+  Json json = json_of(b, f, weight_bytes, o.cold);
+  json["kernels"] = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
+  json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
+  console.object(json);
   return {};
 }
 

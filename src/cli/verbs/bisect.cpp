@@ -135,6 +135,12 @@ Json json_of(const Culprit& c, const RewriteRecord& r) {
           {"pass", r.pass},     {"matched", r.matched}, {"made", r.made},     {"sources", r.sources}};
 }
 
+Result<void> finish_dump(const Options& o, const Culprit& culprit, RewriteDump& dump, Console& console) {
+  const auto title = fmt::format("Rewrite {} of {}", culprit.bad, fs::path(o.rewriting.model.path).filename().string());
+  for (const std::string& w : TRY(dump.finish(title, {}))) console.warn(w);
+  return {};
+}
+
 Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, const CommandJudge* command, Console& console) {
   const int64_t all = TRY(bisection.count());
   if (all == 0)
@@ -146,10 +152,7 @@ Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, con
   TRY(checked);
   const Culprit culprit = TRY(bisection.search(0, all));
   const RewriteRecord record = TRY(bisection.record(culprit.bad, dump));
-  if (dump) {
-    const auto title = fmt::format("Rewrite {} of {}", culprit.bad, fs::path(o.rewriting.model.path).filename().string());
-    for (const std::string& w : TRY(dump->finish(title, {}))) console.warn(w);
-  }
+  if (dump) TRY(finish_dump(o, culprit, *dump, console));
   tell(o, culprit, all, record, console);
   Json out = json_of(o, bisection, all);
   out["guilty"] = json_of(culprit, record);

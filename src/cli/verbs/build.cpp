@@ -79,6 +79,69 @@ class PlanDump {
   Result<void> status_;
 };
 
+using Peak = Result<runtime::PlannedBytes>;  ///< a figure for the report: it may fail
+
+void show_figures(const compiler::CompileReport& r, const std::string& peak, const std::filesystem::path& path, Console& console) {
+  console.table({{"", path.string()},
+                 {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
+                 {"fused groups", std::to_string(r.groups)},
+                 {"kernels", fmt::format("{} ({} bytes of code)", r.kernels, r.code_bytes)},
+                 {"steps", std::to_string(r.steps)},
+                 {"weights", fmt::format("{:.1f} MB", static_cast<double>(r.weight_bytes) / 1e6)},
+                 {"planned peak", peak},
+                 {"runs by reference", opaque_text(r)}});
+}
+
+void show_times(const compiler::CompileReport& r, double build_ms, Console& console) {
+  std::string line;
+  for (const compiler::StepTime& t : r.times) line += fmt::format("{}{} {:.0f} ms", line.empty() ? "" : ", ", t.name, t.ms);
+  console.line(fmt::format("{:.0f} ms: {}", build_ms, line));
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const compiler::CompileReport& r, const Peak& planned, const std::filesystem::path& path, double build_ms) {
+  Json times = Json::array();
+  for (const compiler::StepTime& t : r.times) times.push_back({{"name", t.name}, {"ms", t.ms}});
+  return {{"file", path.string()},
+          {"nodes_before", r.nodes_before},
+          {"nodes_after", r.nodes_after},
+          {"groups", r.groups},
+          {"kernels", r.kernels},
+          {"weight_bytes", r.weight_bytes},
+          {"arena_bytes", planned ? Json(planned->values) : Json()},
+          {"peak_bytes", planned ? Json(peak_of(*planned)) : Json()},
+          {"build_ms", build_ms},
+          {"steps", times}};
+}
+
+void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes, const std::filesystem::path& path, double build_ms,
+            Console& console) {
+  const Peak planned = runtime::planned_bytes(compiled.built.program, shapes);
+  show_figures(compiled.report, peak_text(planned, shapes_text(shapes)), path, console);
+  show_times(compiled.report, build_ms, console);
+  console.object(json_of(compiled.report, planned, path, build_ms));
+}
+
+Result<compiler::CompileOptions> compile_options(const Options& o, Console& console) {
+  auto options = o.engine.compile_options(console);
+  options.portable = o.portable;
+  if (!o.tactic.empty()) {
+    const auto file = TRY(files::MappedFile::open(o.tactic));
+    options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
+  }
+  if (!o.target.empty()) options.target = TRY(codegen::target_named(o.target));
+  return options;
+}
+
+Result<compiler::Compiled> compile_graph(const Options& o, std::unique_ptr<ir::Graph> graph, compiler::CompileOptions options) {
+  PlanDump dump(o.dump_plan);
+  if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
+  auto compiled = TRY(compiler::compile(std::move(graph), options));
+  TRY(dump.status());
+  return compiled;
+}
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   auto reading = TRY(o.engine.model.import_options());
@@ -87,17 +150,8 @@ Result<void> build_engine(const Options& o, Console& console) {
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   for (const std::string& w : imported.warnings) console.warn(w);
-  auto options = o.engine.compile_options(console);
-  options.portable = o.portable;
-  if (!o.tactic.empty()) {
-    const auto file = TRY(files::MappedFile::open(o.tactic));
-    options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
-  }
-  if (!o.target.empty()) options.target = TRY(codegen::target_named(o.target));
-  PlanDump dump(o.dump_plan);
-  if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
-  auto compiled = TRY(compiler::compile(std::move(imported.graph), options));
-  TRY(dump.status());
+  const auto options = TRY(compile_options(o, console));
+  const auto compiled = TRY(compile_graph(o, std::move(imported.graph), options));
   std::filesystem::path path = o.output;
   if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
   console.progress("write");
@@ -108,34 +162,7 @@ Result<void> build_engine(const Options& o, Console& console) {
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  const compiler::CompileReport r = compiled.report;
-  const auto shapes = default_shapes(compiled.built.program.inputs, reading.shapes);
-  const auto planned = runtime::planned_bytes(compiled.built.program, shapes);  // a figure for the report: it may fail
-  console.table({{"", path.string()},
-                 {"nodes", fmt::format("{} -> {}", r.nodes_before, r.nodes_after)},
-                 {"fused groups", std::to_string(r.groups)},
-                 {"kernels", fmt::format("{} ({} bytes of code)", r.kernels, r.code_bytes)},
-                 {"steps", std::to_string(r.steps)},
-                 {"weights", fmt::format("{:.1f} MB", static_cast<double>(r.weight_bytes) / 1e6)},
-                 {"planned peak", peak_text(planned, shapes_text(shapes))},
-                 {"runs by reference", opaque_text(r)}});
-  nlohmann::ordered_json times = nlohmann::ordered_json::array();
-  std::string line;
-  for (const compiler::StepTime& t : r.times) {
-    times.push_back({{"name", t.name}, {"ms", t.ms}});
-    line += fmt::format("{}{} {:.0f} ms", line.empty() ? "" : ", ", t.name, t.ms);
-  }
-  console.line(fmt::format("{:.0f} ms: {}", build_ms, line));
-  console.object({{"file", path.string()},
-                  {"nodes_before", r.nodes_before},
-                  {"nodes_after", r.nodes_after},
-                  {"groups", r.groups},
-                  {"kernels", r.kernels},
-                  {"weight_bytes", r.weight_bytes},
-                  {"arena_bytes", planned ? nlohmann::ordered_json(planned->values) : nlohmann::ordered_json()},
-                  {"peak_bytes", planned ? nlohmann::ordered_json(peak_of(*planned)) : nlohmann::ordered_json()},
-                  {"build_ms", build_ms},
-                  {"steps", times}});
+  report(compiled, default_shapes(compiled.built.program.inputs, reading.shapes), path, build_ms, console);
   return {};
 }
 

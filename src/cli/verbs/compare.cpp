@@ -101,6 +101,18 @@ std::string verdict_text(const OutputDistance& d) {
   return d.good() ? "good" + rounding : "bad: " + d.ours.found + rounding;
 }
 
+Json json_of(const OutputDistance& d) {
+  return {{"name", d.name},
+          {"type", d.type},
+          {"largest_error", d.ours.largest},
+          {"of_bound", d.ours.of_bound},
+          {"bound", d.ours.bound},
+          {"elements_beyond", d.ours.beyond},
+          {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
+          {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
+          {"verdict", d.good() ? "good" : "bad"}};
+}
+
 Json report_outputs(const std::vector<OutputDistance>& outputs, const std::string& with, Console& console) {
   std::vector<std::vector<std::string>> rows{{"output", "type", "largest error", "of its bound", "verdict"}};
   const bool other = with != "reference";
@@ -109,15 +121,7 @@ Json report_outputs(const std::vector<OutputDistance>& outputs, const std::strin
   for (const OutputDistance& d : outputs) {
     rows.push_back({d.name, d.type, fmt::format("{:.3g}", d.ours.largest), fmt::format("{:.3g}", d.ours.of_bound), verdict_text(d)});
     if (other) rows.back().insert(rows.back().begin() + 4, d.other ? fmt::format("{:.3g}", d.other->largest) : "-");
-    json.push_back({{"name", d.name},
-                    {"type", d.type},
-                    {"largest_error", d.ours.largest},
-                    {"of_bound", d.ours.of_bound},
-                    {"bound", d.ours.bound},
-                    {"elements_beyond", d.ours.beyond},
-                    {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
-                    {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
-                    {"verdict", d.good() ? "good" : "bad"}});
+    json.push_back(json_of(d));
   }
   console.table(rows);
   return json;

@@ -24,6 +24,15 @@ struct Options {
   bool external = false, bare = false;
 };
 
+import::ExportOptions export_options(const Options& o) {
+  import::ExportOptions options;
+  if (o.opset != 0) options.opset = o.opset;
+  options.raise_to = o.raise;
+  options.external_data = o.external;
+  options.value_info = !o.bare;
+  return options;
+}
+
 Result<void> write(const Options& o, Console& console) {
   const import::Imported m = TRY(o.model.import());
   for (const std::string& w : m.warnings) console.warn(w);
@@ -33,12 +42,7 @@ Result<void> write(const Options& o, Console& console) {
     rewriting.rules = o.rules;
     TRY(passes::optimise(*m.graph, rewriting));
   }
-  import::ExportOptions options;
-  if (o.opset != 0) options.opset = o.opset;
-  options.raise_to = o.raise;
-  options.external_data = o.external;
-  options.value_info = !o.bare;
-  const int64_t opset = TRY(import::export_onnx(*m.graph, o.output, options)).opset;
+  const int64_t opset = TRY(import::export_onnx(*m.graph, o.output, export_options(o))).opset;
   std::error_code error;
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(o.output, error));
   console.line(fmt::format("{}: opset {}, {} nodes, {} bytes", o.output, opset, m.graph->node_count(), bytes));

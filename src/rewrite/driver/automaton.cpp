@@ -83,7 +83,8 @@ std::vector<Automaton::Path> Automaton::paths(const Equation& e, int index, uint
   }
 }
 
-std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place, int depth) {
+/// For the op and its attributes, without its operands.
+Automaton::Path Automaton::own_tests(const Equation& e, const Term& t, uint32_t place) {
   Test test;
   test.place = place;
   test.op = t.op;
@@ -98,26 +99,31 @@ std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& 
     own.push_back({number ? Ask::number_attribute : Ask::attribute, place, &given, nullptr, number.value_or(0), nullptr,
                    number ? 0 : ir::hash_of(*exact)});
   }
-  const size_t fixed = fixed_operands(e, t);
-  const bool swaps = t.op->commutative && fixed >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
-  std::vector<Path> all;
-  for (bool swapped : {false, true}) {
-    if (swapped && !swaps) break;
-    std::vector<Path> some{own};
-    for (uint32_t i = 0; i < fixed; ++i) {
-      if (is_free(e, t.operands[i])) continue;
-      const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i), depth - 1);
-      if (some.size() * ways.size() > kMostPaths) continue;
-      std::vector<Path> longer;
-      for (const Path& before : some)
-        for (const Path& after : ways) {
-          longer.push_back(before);
-          longer.back().insert(longer.back().end(), after.begin(), after.end());
-        }
-      some = std::move(longer);
-    }
-    std::ranges::move(some, std::back_inserter(all));
+  return own;
+}
+
+/// With the operands in their order, or the first two of them exchanged.
+std::vector<Automaton::Path> Automaton::operand_paths(const Equation& e, const Term& t, uint32_t place, int depth, bool swapped) {
+  std::vector<Path> some{own_tests(e, t, place)};
+  for (uint32_t i = 0; i < fixed_operands(e, t); ++i) {
+    if (is_free(e, t.operands[i])) continue;
+    const auto ways = paths(e, t.operands[i], place_of(place, swapped && i < 2 ? 1 - i : i), depth - 1);
+    if (some.size() * ways.size() > kMostPaths) continue;
+    std::vector<Path> longer;
+    for (const Path& before : some)
+      for (const Path& after : ways) {
+        longer.push_back(before);
+        longer.back().insert(longer.back().end(), after.begin(), after.end());
+      }
+    some = std::move(longer);
   }
+  return some;
+}
+
+std::vector<Automaton::Path> Automaton::op_paths(const Equation& e, const Term& t, uint32_t place, int depth) {
+  const bool swaps = t.op->commutative && fixed_operands(e, t) >= 2 && !(is_free(e, t.operands[0]) && is_free(e, t.operands[1]));
+  std::vector<Path> all = operand_paths(e, t, place, depth, false);
+  if (swaps) std::ranges::move(operand_paths(e, t, place, depth, true), std::back_inserter(all));
   return all;
 }
 

@@ -66,6 +66,8 @@ class Automaton {
   uint32_t place_of(uint32_t parent, uint32_t slot);
   std::vector<Path> paths(const Equation& equation, int term, uint32_t place, int depth);
   std::vector<Path> op_paths(const Equation& equation, const Term& term, uint32_t place, int depth);
+  std::vector<Path> operand_paths(const Equation& equation, const Term& term, uint32_t place, int depth, bool swapped);
+  static Path own_tests(const Equation& equation, const Term& term, uint32_t place);
   void hang(const Path& path, uint32_t rule);
   uint32_t& answer(Question& question, const Test& test);
   uint32_t follow(uint32_t state, const Test& test);

@@ -23,6 +23,12 @@ struct Shared {
   std::vector<bool> left_out;  ///< by rule: it broke a promise, or a limit
 };
 
+/// Order sweep: a rule and a node that it may begin at.
+struct RulePlace {
+  uint32_t rule, at;  ///< at: in the graph's order
+  NodeId node;
+};
+
 /// One run over one graph (bodies have runs of their own).
 class Run {
  public:
@@ -37,6 +43,9 @@ class Run {
   Result<bool> one_sweep();     ///< true where the graph changed
   Result<bool> work_through();  ///< one pass of the worklist; the same
   Result<bool> sweep();
+  Result<std::vector<RulePlace>> candidate_places();
+  std::vector<RulePlace> matching_apart(std::span<const RulePlace> places);
+  bool carry_out_all(std::span<const RulePlace> places);
   Result<bool> in_turn();
   void report_unsettled(std::span<const int64_t> applied_before);
   void push_all();

@@ -7,12 +7,9 @@
 
 namespace tenon::rewrite {
 
-Result<bool> Run::sweep() {
-  struct Place {
-    uint32_t rule, at;  ///< at: in the graph's order
-    NodeId node;
-  };
-  std::vector<Place> places;
+/// In the order of their turns.
+Result<std::vector<RulePlace>> Run::candidate_places() {
+  std::vector<RulePlace> places;
   uint32_t at = 0;
   for (NodeId node : graph_.nodes()) {
     if (++stats_.visits % 1024 == 0) TRY(asked_to_stop());
@@ -23,11 +20,15 @@ Result<bool> Run::sweep() {
     for (uint32_t index : candidates_)
       if (may_run(index)) places.push_back({index, at, node});
   }
-  std::ranges::sort(places, [](const Place& a, const Place& b) { return std::pair(a.rule, a.at) < std::pair(b.rule, b.at); });
+  std::ranges::sort(places, [](const RulePlace& a, const RulePlace& b) { return std::pair(a.rule, a.at) < std::pair(b.rule, b.at); });
+  return places;
+}
 
+/// The places where rules match, of matches that share nodes the first.
+std::vector<RulePlace> Run::matching_apart(std::span<const RulePlace> places) {
   std::unordered_set<NodeId> claimed;
-  std::vector<Place> chosen;
-  for (const Place& place : places) {
+  std::vector<RulePlace> chosen;
+  for (const RulePlace& place : places) {
     if (!may_run(place.rule)) continue;
     Match match(graph_, place.node, options_.args);
     if (futile_.contains({place.rule, place.node}) || !decide(place.rule, match)) continue;
@@ -36,10 +37,14 @@ Result<bool> Run::sweep() {
     if (!rules_[place.rule].match_and_rewrite) claimed.insert(match.nodes.begin(), match.nodes.end());
     chosen.push_back(place);
   }
+  return chosen;
+}
 
-  // An earlier rewrite may have taken away what a later match was bound to: each is asked again before its turn.
+/// An earlier rewrite may have taken away what a later match was bound to: each is asked again before its turn. True where it is worth
+/// while to sweep again.
+bool Run::carry_out_all(std::span<const RulePlace> places) {
   bool changed = false;
-  for (const Place& place : chosen) {
+  for (const RulePlace& place : places) {
     if (!graph_.alive(place.node) || !may_run(place.rule) || shared_.budget <= 0) continue;
     Match match(graph_, place.node, options_.args);
     tell(place.rule, place.node);
@@ -52,6 +57,12 @@ Result<bool> Run::sweep() {
       changed |= futile_.insert({place.rule, place.node}).second;
     }
   }
+  return changed;
+}
+
+Result<bool> Run::sweep() {
+  const auto places = TRY(candidate_places());
+  bool changed = carry_out_all(matching_apart(places));
   while (NodeId node = work_.pop(graph_)) {
     if (is_dead(graph_, node) && bury(node) > 0) changed = stats_.changed = true;
     else if (options_.fold && fold(node)) changed = true;

@@ -220,6 +220,19 @@ Result<int> EquationParser::word_expression() {
   return c_.error("a literal, ?name, an element type or a function");
 }
 
+/// own: how many arguments a definition of the rule file has.
+Result<void> EquationParser::check_count(const Expression& e, const std::string& name, int own, size_t at) {
+  const auto count = static_cast<int>(e.arguments.size());
+  const int least = e.function ? e.function->least : e.named ? e.named->least : own;
+  const int most = e.function ? e.function->most : e.named ? e.named->most : own;
+  if (count >= least && count <= most) return {};
+  return c_.wrong(at, fmt::format("{} has another number of arguments", name))
+      .expected(e.function      ? std::string(e.function->usage)
+                : least == most ? fmt::format("{}", least)
+                                : fmt::format("{} to {}", least, most))
+      .found(fmt::format("{}", count));
+}
+
 Result<int> EquationParser::call(const std::string& name, size_t at) {
   Expression e;
   e.kind = ExpressionKind::call;
@@ -234,16 +247,8 @@ Result<int> EquationParser::call(const std::string& name, size_t at) {
     while (c_.eat(","));
     if (!c_.eat(")")) return c_.error("',' or ')'");
   }
-  const auto count = static_cast<int>(e.arguments.size());
   const int own = definition == names_.definitions.end() ? 0 : static_cast<int>(definition->second.parameters);
-  const int least = e.function ? e.function->least : e.named ? e.named->least : own;
-  const int most = e.function ? e.function->most : e.named ? e.named->most : own;
-  if (count < least || count > most)
-    return c_.wrong(at, fmt::format("{} has another number of arguments", name))
-        .expected(e.function      ? std::string(e.function->usage)
-                  : least == most ? fmt::format("{}", least)
-                                  : fmt::format("{} to {}", least, most))
-        .found(fmt::format("{}", count));
+  TRY(check_count(e, name, own, at));
   for (int a : e.arguments)
     if (is_pattern(a)) return c_.wrong(at, fmt::format("{} cannot be asked of a pattern", name)).expected("a list without '_' and '...'");
   if (!e.function && !e.named) return inlined(definition->second, e.arguments);

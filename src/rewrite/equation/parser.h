@@ -53,6 +53,7 @@ class EquationParser {
   Result<void> operand(Term& t);
   Result<void> attribute(Term& t, std::string name, size_t at);
   Result<void> left_attribute(Term::Given& given);
+  Result<void> captured_attribute(Term::Given& given);
   Result<void> check_arity(const Term& t, size_t at);
   Result<void> schema(const Term& t, Term::Given& given, size_t at);
 
@@ -71,6 +72,7 @@ class EquationParser {
   Result<int> list();
   Result<int> word_expression();
   Result<int> call(const std::string& name, size_t at);
+  Result<void> check_count(const Expression& call, const std::string& name, int own, size_t at);
   Result<int> inlined(const Definition& definition, const std::vector<int>& arguments);
   Error unknown_function(size_t at, const std::string& name) const;
   bool is_pattern(int expression) const;

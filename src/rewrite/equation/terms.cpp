@@ -218,24 +218,26 @@ Result<void> EquationParser::attribute(Term& t, std::string name, size_t at) {
   return {};
 }
 
+/// Behind the "?" of `?name`, or of `?name else LITERAL`.
+Result<void> EquationParser::captured_attribute(Term::Given& given) {
+  Expression e;
+  e.kind = Expression::Kind::variable;
+  e.variable = TRY(variable(Variable::Kind::attribute));
+  given.expression = TRY(add(std::move(e)));
+  if (!c_.eat_word("else")) return {};
+  const Expression& otherwise = out_.expressions[TRY(unary())];
+  auto value = otherwise.kind == Expression::Kind::literal ? attribute_of(otherwise.literal) : std::nullopt;
+  if (!value) return c_.error("a literal behind 'else'");
+  given.otherwise = std::move(*value);
+  given.has_default = true;
+  return {};
+}
+
 /// A literal to compare with, or `?name` to capture, or a function of names: captured under a hidden name, and a condition.
 Result<void> EquationParser::left_attribute(Term::Given& given) {
   c_.skip();
   const size_t start = c_.at();
-  if (c_.eat("?")) {
-    Expression e;
-    e.kind = Expression::Kind::variable;
-    e.variable = TRY(variable(Variable::Kind::attribute));
-    given.expression = TRY(add(std::move(e)));
-    if (!c_.eat_word("else")) return {};
-    const int otherwise = TRY(unary());
-    auto value =
-        out_.expressions[otherwise].kind == Expression::Kind::literal ? attribute_of(out_.expressions[otherwise].literal) : std::nullopt;
-    if (!value) return c_.error("a literal behind 'else'");
-    given.otherwise = std::move(*value);
-    given.has_default = true;
-    return {};
-  }
+  if (c_.eat("?")) return captured_attribute(given);
   where_ = Where::attribute;
   const int wanted = TRY(sum());
   where_ = Where::left;

@@ -15,6 +15,29 @@ std::pair<int64_t, int64_t> ends_of(DType dtype) {
   return {0, (int64_t{1} << bits) - 1};
 }
 
+/// What a float dtype can tell apart: half a step at 1, the largest finite number, the smallest above 0.
+struct Span {
+  double unit, largest, smallest;
+};
+
+Span span_of(DType dtype) {
+  using Float = std::numeric_limits<float>;
+  using Double = std::numeric_limits<double>;
+  switch (dtype) {
+    case DType::f64: return {1e-7, Double::max(), Double::denorm_min()};
+    case DType::f32: return {0x1p-24, Float::max(), Float::denorm_min()};
+    case DType::f16: return {0x1p-11, 65504, 0x1p-24};
+    case DType::bf16: return {0x1p-8, 0x1.fep127, 0x1p-133};
+    case DType::f8e4m3fn: return {0x1p-4, 448, 0x1p-10};
+    case DType::f8e4m3fnuz: return {0x1p-4, 240, 0x1p-10};
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return {0x1p-3, 57344, 0x1p-17};
+    case DType::f4e2m1: return {0x1p-2, 6, 0.5};
+    case DType::f8e8m0: return {0x1p-1, Float::max(), 0x1p-127};
+    default: return {0, Float::max(), Float::denorm_min()};
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Draw draw) {
@@ -33,50 +56,9 @@ std::string_view name_of(Draw draw) {
   return "";
 }
 
-double unit_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64: return 1e-7;
-    case DType::f32: return 0x1p-24;
-    case DType::f16: return 0x1p-11;
-    case DType::bf16: return 0x1p-8;
-    case DType::f8e4m3fn:
-    case DType::f8e4m3fnuz: return 0x1p-4;
-    case DType::f8e5m2:
-    case DType::f8e5m2fnuz: return 0x1p-3;
-    case DType::f4e2m1: return 0x1p-2;
-    case DType::f8e8m0: return 0x1p-1;
-    default: return 0;
-  }
-}
-
-double largest_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64: return std::numeric_limits<double>::max();
-    case DType::f16: return 65504;
-    case DType::f8e4m3fn: return 448;
-    case DType::f8e4m3fnuz: return 240;
-    case DType::f8e5m2:
-    case DType::f8e5m2fnuz: return 57344;
-    case DType::f4e2m1: return 6;
-    case DType::bf16: return 0x1.fep127;
-    default: return std::numeric_limits<float>::max();
-  }
-}
-
-double smallest_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64: return std::numeric_limits<double>::denorm_min();
-    case DType::f16: return 0x1p-24;
-    case DType::bf16: return 0x1p-133;
-    case DType::f8e4m3fn:
-    case DType::f8e4m3fnuz: return 0x1p-10;
-    case DType::f8e5m2:
-    case DType::f8e5m2fnuz: return 0x1p-17;
-    case DType::f4e2m1: return 0.5;
-    case DType::f8e8m0: return 0x1p-127;
-    default: return std::numeric_limits<float>::denorm_min();
-  }
-}
+double unit_of(DType dtype) { return span_of(dtype).unit; }
+double largest_of(DType dtype) { return span_of(dtype).largest; }
+double smallest_of(DType dtype) { return span_of(dtype).smallest; }
 
 /// Near enough to normal, of four pieces of one draw: inputs of images are large, and std::normal_distribution takes logarithms.
 double ElementSource::normal() {

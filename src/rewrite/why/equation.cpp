@@ -68,11 +68,7 @@ class WhyTrace {
       case What::result: n.found = fmt::format("result {} of {}", m.value(miss.value).index, n.found); break;
       case What::present: n.expected = "no operand"; break;
       case What::number:
-        if (const auto number = m.number(miss.value)) n.found = fmt::format("{}, {}", *number, n.found);
-        break;
-      case What::ints:
-        if (const auto ints = m.ints(miss.value)) n.found = fmt::format("{}, {}", text_of(TermValue(*ints)), n.found);
-        break;
+      case What::ints: n.found = constant_before(miss, m) + n.found; break;
       case What::variable: n.expected += fmt::format(", which is {} elsewhere", describe(m, miss.expected)); break;
       case What::attribute: tell_attribute(n, m, b); break;
       case What::arity: n.found = fmt::format("{} operands", operands_of(m, miss.node)); break;
@@ -83,6 +79,14 @@ class WhyTrace {
     if (miss.what == What::attribute || miss.what == What::arity) n.at = describe(m, asked);
     else if (!m.nodes.empty() && miss.what != What::condition) n.at = fmt::format("below {}", describe(m, m.nodes.back()));
     return n;
+  }
+
+  /// "3, " or "[1,2], " where the value is such a constant.
+  static std::string constant_before(const Miss& miss, const Match& m) {
+    const auto number = miss.what == What::number ? m.number(miss.value) : std::nullopt;
+    const auto ints = miss.what == What::ints ? m.ints(miss.value) : std::nullopt;
+    if (number) return fmt::format("{}, ", *number);
+    return ints ? fmt::format("{}, ", text_of(TermValue(*ints))) : std::string();
   }
 
   static size_t operands_of(const Match& m, NodeId node) {
@@ -108,6 +112,24 @@ class WhyTrace {
     if (n.found.empty()) n.found = "it does not hold";
   }
 
+  /// Empty for a literal and for a value of the graph.
+  std::string side_of_comparison(const Expression& e, size_t i, const Match& m, const Bindings& b) const {
+    if (e_.expressions[static_cast<size_t>(e.arguments[i])].kind == Expression::Kind::literal) return {};
+    const Answer value = evaluate(e_, e.arguments[i], b, m);
+    if (value && std::holds_alternative<ValueId>(*value)) return {};
+    return fmt::format("{} side {}", i == 0 ? "left" : "right", value ? text_of(*value) : "has no answer");
+  }
+
+  /// Empty where it is not bound.
+  std::string value_of_variable(int index, const Match& m, const Bindings& b) const {
+    const Answer value = evaluate(e_, index, b, m);
+    if (!value) return {};
+    const std::string name = "?" + e_.variables[static_cast<size_t>(e_.expressions[static_cast<size_t>(index)].variable)].name;
+    if (const auto* v = std::get_if<ValueId>(&*value))
+      return fmt::format("{} is {}{}", name, *v ? m.value(*v).type.text() + " " : "", describe(m, *v));
+    return fmt::format("{} is {}", name, text_of(*value));
+  }
+
   /// The names that a condition asks about, and the calls that it compares, with what they stand for.
   std::string values_in(int index, const Match& m, const Bindings& b) const {
     const Expression& e = e_.expressions[static_cast<size_t>(index)];
@@ -116,22 +138,9 @@ class WhyTrace {
     const auto put = [&](const std::string& part) {
       if (!part.empty() && out.find(part) == std::string::npos) out += (out.empty() ? "" : ", ") + part;
     };
-    if (e.kind == Kind::compare) {
-      for (size_t i = 0; i < e.arguments.size(); ++i) {
-        if (e_.expressions[static_cast<size_t>(e.arguments[i])].kind == Kind::literal) continue;
-        const Answer value = evaluate(e_, e.arguments[i], b, m);
-        if (!value || !std::holds_alternative<ValueId>(*value))
-          put(fmt::format("{} side {}", i == 0 ? "left" : "right", value ? text_of(*value) : "has no answer"));
-      }
-    }
-    if (e.kind == Kind::variable) {
-      const Answer value = evaluate(e_, index, b, m);
-      const std::string name = "?" + e_.variables[static_cast<size_t>(e.variable)].name;
-      if (!value) return {};
-      if (const auto* v = std::get_if<ValueId>(&*value))
-        return fmt::format("{} is {}{}", name, *v ? m.value(*v).type.text() + " " : "", describe(m, *v));
-      return fmt::format("{} is {}", name, text_of(*value));
-    }
+    if (e.kind == Kind::compare)
+      for (size_t i = 0; i < e.arguments.size(); ++i) put(side_of_comparison(e, i, m, b));
+    if (e.kind == Kind::variable) return value_of_variable(index, m, b);
     for (int a : e.arguments) put(values_in(a, m, b));
     return out;
   }

@@ -69,36 +69,43 @@ std::vector<NodeId> roots_of(NodeId root, std::span<const NodeId> others) {
   return out;
 }
 
+/// What was supposed, and where the equation fails still.
+struct NearMiss {
+  std::vector<Supposition> suppositions;
+  std::vector<Noted> misses;
+};
+
+/// Each way to suppose one thing more.
+std::vector<std::vector<Supposition>> one_more(const Equation& equation, const Graph& graph, const NearMiss& state) {
+  std::vector<std::vector<Supposition>> out;
+  for (size_t i = 0; i < state.misses.size() && i < kWidth * 2; ++i)
+    for (Supposition& more : suppositions_for(equation, graph, state.misses[i])) {
+      out.push_back(state.suppositions);
+      out.back().push_back(std::move(more));
+    }
+  return out;
+}
+
 /// The fewest changes under which the equation matches; breadth first.
 void seek_near_miss(Why& why, const Graph& graph, const CompiledRule& rule, NodeId node, const WhyOptions& options, Tried first) {
-  struct State {
-    std::vector<Supposition> suppositions;
-    std::vector<Noted> misses;
-  };
   const Equation& equation = *rule.equation;
   const size_t most = std::min(kMostSuppositions, std::max<size_t>(1, static_cast<size_t>(why.parts) / 4));
-  std::vector<State> front{{{}, std::move(first.misses)}};
+  std::vector<NearMiss> front{{{}, std::move(first.misses)}};
   size_t attempts = 0;
   for (size_t level = 1; level <= most; ++level) {
-    std::vector<State> next;
-    for (const State& state : front) {
-      for (size_t i = 0; i < state.misses.size() && i < kWidth * 2; ++i) {
-        for (Supposition& more : suppositions_for(equation, graph, state.misses[i])) {
-          if (++attempts > kMostAttempts) return;
-          auto all = state.suppositions;
-          all.push_back(std::move(more));
-          Tried tried = try_equation(equation, graph, node, all);
-          if (!tried.matched) {
-            if (next.size() < kWidth) next.push_back({std::move(all), std::move(tried.misses)});
-            continue;
-          }
+    std::vector<NearMiss> next;
+    for (const NearMiss& state : front)
+      for (std::vector<Supposition>& all : one_more(equation, graph, state)) {
+        if (++attempts > kMostAttempts) return;
+        Tried tried = try_equation(equation, graph, node, all);
+        if (tried.matched) {
           for (const Supposition& s : all) why.would_do.push_back(s.text);
           const auto roots = roots_of(node, tried.other_roots);
           std::ranges::move(objections(Look(graph), rule, options, tried.nodes, roots, all), std::back_inserter(why.would_do));
           return;
         }
+        if (next.size() < kWidth) next.push_back({std::move(all), std::move(tried.misses)});
       }
-    }
     front = std::move(next);
   }
 }
