@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine_values.h"
+#include "graph_compile.h"
 
 namespace nb = nanobind;
 using namespace tenon_python;
@@ -43,18 +44,51 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
   return out;
 }
 
-tenon::Engine compile(const std::filesystem::path& model, const std::optional<std::filesystem::path>& external_data, int opt, int threads,
+[[noreturn]] void refuse_model(const char* expected, const nb::handle& found) {
+  raise(tenon::Error{tenon::Code::bad_usage, "model", "this is no model", expected, nb::type_name(found.type()).c_str(),
+                     "save the model as an ONNX file and give its path"});
+}
+
+/// Of a model in memory; whatever has SerializeToString is asked for its bytes. Null: `model` is something else.
+nb::object bytes_of(const nb::handle& model) {
+  if (PyBytes_Check(model.ptr())) return nb::borrow(model);
+  if (PyObject_CheckBuffer(model.ptr())) return nb::steal(PyBytes_FromObject(model.ptr()));
+  if (!nb::hasattr(model, "SerializeToString")) return {};
+  nb::object bytes = model.attr("SerializeToString")();
+  if (!PyBytes_Check(bytes.ptr())) refuse_model("bytes from SerializeToString()", bytes);
+  return bytes;
+}
+
+tenon::Result<tenon::Engine> compile_bytes(nb::object bytes, const tenon::CompileOptions& options) {
+  const std::span model(reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr())),
+                        static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+  // The bytes live as long as the weights that lie in them; any thread may let go of them.
+  const std::shared_ptr<const void> keeper(new nb::object(std::move(bytes)), [](const nb::object* held) {
+    const nb::gil_scoped_acquire acquired;
+    delete held;
+  });
+  const nb::gil_scoped_release released;
+  return tenon::compile(model, options, keeper);
+}
+
+tenon::Result<tenon::Engine> compile_any(const nb::handle& model, const tenon::CompileOptions& options) {
+  if (tenon::python::is_graph(model)) return tenon::python::compile_graph(model, options);
+  if (nb::object bytes = bytes_of(model); bytes.is_valid()) return compile_bytes(std::move(bytes), options);
+  std::filesystem::path path;
+  if (!nb::try_cast(model, path))
+    refuse_model("a path, the bytes of an ONNX model, an object with SerializeToString, or a tenon.rewriting.Graph", model);
+  const nb::gil_scoped_release released;
+  return tenon::compile(path, options);
+}
+
+tenon::Engine compile(const nb::object& model, const std::optional<std::filesystem::path>& external_data, int opt, int threads,
                       const std::map<std::string, std::vector<int64_t>>& shapes) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
   options.threads = threads;
   options.shapes = shapes;
-  auto engine = [&] {
-    const nb::gil_scoped_release released;
-    return tenon::compile(model, options);
-  }();
-  return unwrap(std::move(engine));
+  return unwrap(compile_any(model, options));
 }
 
 tenon::Engine load(const std::filesystem::path& path, bool verify) {
@@ -131,7 +165,7 @@ NB_MODULE(_tenon, m) {
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
-  m.def("compile", &compile, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
+  m.def("compile", &compile, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
         nb::arg("threads") = 0, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>());
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false);
   tenon::python::bind_nodes(m);

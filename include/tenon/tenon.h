@@ -239,6 +239,10 @@ class Engine {
 /// Reads an ONNX model and compiles it for this CPU. The engine keeps the model's file mapped, so that it can be saved.
 /// Errors: what is wrong with the model, file_missing, not_supported. Not in tenon::run.
 TENON_API Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options = {});
+/// The same of a model's bytes. keeper: keeps them, and weights are read where they lie; none: weights are copied. External data needs
+/// options.external_data. The engine is the same, to the byte, as that of a file with these bytes.
+TENON_API Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options = {},
+                                 std::shared_ptr<const void> keeper = nullptr);
 
 /// One thread's running instance of an engine, for those who want every microsecond: once warm, run() allocates nothing but the list
 /// of inputs and results.

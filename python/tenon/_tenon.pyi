@@ -60,18 +60,25 @@ class Engine:
     def save(self, path: str | PathLike[str], *, portable: bool = False) -> None:
         """Writes the engine file, atomically. `portable`: without native code; compiled when it is loaded, on any CPU."""
 
+class SupportsSerialization(Protocol):
+    """onnx.ModelProto, for one."""
+
+    def SerializeToString(self) -> bytes: ...
+
 def compile(
-    model: str | PathLike[str],
+    model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph,
     *,
     external_data: str | PathLike[str] | None = None,
     opt: int = 3,
     threads: int = 0,
     shapes: Mapping[str, Sequence[int]] = ...,
 ) -> Engine:
-    """Compiles an ONNX model for this CPU, without the GIL.
+    """Compiles a model for this CPU, without the GIL.
 
-    external_data: folder of the model's external data (default: the model's own). opt: 0 no rewriting ... 3 everything.
-    shapes: inputs whose shape is fixed; -1 leaves a size as the model says. Raises TenonError.
+    model: the path of an ONNX file, the bytes of one, an onnx.ModelProto, or a Graph of tenon.rewriting, which stays as it is. The engine
+    is the same to the byte, whichever of them. external_data: folder of the model's external data (default: that of its file).
+    opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
+    and shapes already. Raises TenonError.
     """
 
 def load(path: str | PathLike[str], *, verify: bool = False) -> Engine:

@@ -27,7 +27,7 @@ struct CompileOptions {
   const codegen::Target* target = nullptr;  ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
-  std::string source;  ///< digest or path of the model, for provenance
+  std::string source;  ///< the place of errors that know no nearer one: the model's file
 };
 
 struct StepTime {

@@ -42,7 +42,7 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
 
 std::string manifest(const Compiled& c, const CompileOptions& options) {
   const nlohmann::ordered_json json{
-      {"producer", "tenon 0.1.0"},     {"opt", options.opt},          {"portable", options.portable},         {"source", options.source},
+      {"producer", "tenon 0.1.0"},     {"opt", options.opt},          {"portable", options.portable},         {"source", c.graph->name},
       {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
   return json.dump();
 }

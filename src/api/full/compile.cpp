@@ -3,8 +3,10 @@
 
 #include "compiler/save.h"
 #include "import/onnx_import.h"
+#include "ir/verify.h"
 
 // Last: the public names come after the inner ones (see there).
+#include "api/full/compile.h"
 #include "api/state.h"
 
 namespace tenon::inline v1 {
@@ -33,14 +35,14 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   return kept;
 }
 
-base::Result<Engine> compile_model(const std::filesystem::path& model, const CompileOptions& options) {
+/// Errors: those of a model are at `source` where nothing nearer is known.
+base::Result<Engine> engine_of(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, std::string source) {
   compiler::CompileOptions inner;
   inner.opt = options.opt;
   inner.threads = options.threads;
   inner.progress = options.progress;
-  inner.source = model.filename().string();
-  auto imported = TRY(import::import_onnx(model, import_options(options)));
-  auto compiled = TRY(compiler::compile(std::move(imported.graph), inner));
+  inner.source = std::move(source);
+  auto compiled = TRY(compiler::compile(std::move(graph), inner));
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));
   inner.progress = nullptr;
@@ -51,16 +53,65 @@ base::Result<Engine> compile_model(const std::filesystem::path& model, const Com
   });
 }
 
-}  // namespace
+base::Error beside_a_graph(std::string option, std::string what, std::string advice) {
+  return base::fail(base::Code::bad_usage, std::move(option), std::move(what))
+      .expected("nothing beside a graph")
+      .found("this option")
+      .advice(std::move(advice));
+}
 
-Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
+/// What reading a model would have found.
+base::Result<void> check_graph(const ir::Graph& graph, const CompileOptions& options) {
+  if (!options.external_data.empty())
+    return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
+  if (!options.shapes.empty())
+    return beside_a_graph("shapes", "a graph has its shapes already", "set the types of its inputs, and infer the rest");
+  TRY(ir::verify(graph));
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& input = graph.value(id);
+    if (input.type.is_tensor() && (input.type.dtype == base::DType::none || !input.type.has_rank()))
+      return base::fail(base::Code::bad_usage, "input '" + input.name + "'", "the type of this input is not known")
+          .expected("a dtype, and a size or a symbol for each dimension")
+          .found(input.type.text())
+          .advice("set its type before compiling");
+  }
+  return {};
+}
+
+/// `make` returns base::Result<Engine>.
+template <class Make>
+Result<Engine> made(const CompileOptions& options, Make make) {
   return guarded([&]() -> Result<Engine> {
     if (options.opt < 0 || options.opt > 3)
       return std::unexpected(
           Error{Code::bad_usage, "opt", "there is no such level", "0 to 3", std::to_string(options.opt), "3 does everything"});
-    auto engine = compile_model(model, options);
+    auto engine = make();
     if (!engine) return std::unexpected(public_error(engine.error()));
     return std::move(*engine);
+  });
+}
+
+}  // namespace
+
+Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
+  return made(options, [&]() -> base::Result<Engine> {
+    auto imported = TRY(import::import_onnx(model, import_options(options)));
+    return engine_of(std::move(imported.graph), options, model.filename().string());
+  });
+}
+
+Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
+  return made(options, [&]() -> base::Result<Engine> {
+    auto imported = TRY(import::import_onnx(model, std::move(keeper), import_options(options)));
+    return engine_of(std::move(imported.graph), options, "model in memory");
+  });
+}
+
+Result<Engine> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  return made(options, [&]() -> base::Result<Engine> {
+    TRY(check_graph(*graph, options));
+    TRY(ir::infer_all(*graph));
+    return engine_of(std::move(graph), options, "graph");
   });
 }
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a graph to an engine: the one bridge between the graphs of tenon.rewriting and the public interface.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <tenon/tenon.h>
+
+namespace tenon::python {
+
+bool is_graph(nanobind::handle object);
+/// Compiles a copy of the graph, without the GIL. Raises where it is a body, or another thread works on it.
+tenon::v1::Result<tenon::v1::Engine> compile_graph(nanobind::handle graph, const tenon::v1::CompileOptions& options);
+
+}  // namespace tenon::python
