@@ -107,6 +107,18 @@ void ExportWriter::name_constant(const ir::Graph& graph, ir::ValueId id, NameSco
   scope.own_constants.push_back(id);
 }
 
+static std::string constant_node(const std::string& name, const std::string& tensor) {
+  std::string attribute, node;
+  pbf_writer a(attribute), n(node);
+  a.add_string(schema::attribute::kName, "value");
+  a.add_message(schema::attribute::kTensor, tensor);
+  a.add_int32(schema::attribute::kType, static_cast<int32_t>(schema::AttributeType::tensor));
+  n.add_string(schema::node::kOutput, name);
+  n.add_string(schema::node::kOpType, "Constant");
+  n.add_message(schema::node::kAttribute, attribute);
+  return node;
+}
+
 Result<void> ExportWriter::constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root) {
   for (ir::ValueId id : scope.own_constants) {
     const ir::Value& value = graph.value(id);
@@ -114,16 +126,7 @@ Result<void> ExportWriter::constants(std::string& out, const ir::Graph& graph, N
     if (root) {
       weights.push_back({name, value.constant});
     } else if (scope.function) {
-      const std::string tensor = TRY(tensor_message("", *value.constant));
-      std::string attribute, node;
-      pbf_writer a(attribute), n(node);
-      a.add_string(schema::attribute::kName, "value");
-      a.add_message(schema::attribute::kTensor, tensor);
-      a.add_int32(schema::attribute::kType, static_cast<int32_t>(schema::AttributeType::tensor));
-      n.add_string(schema::node::kOutput, name);
-      n.add_string(schema::node::kOpType, "Constant");
-      n.add_message(schema::node::kAttribute, attribute);
-      pbf_writer(out).add_message(schema::function::kNode, node);
+      pbf_writer(out).add_message(schema::function::kNode, constant_node(name, TRY(tensor_message("", *value.constant))));
     } else {
       pbf_writer(out).add_message(schema::graph::kInitializer, TRY(tensor_message(name, *value.constant)));
     }
@@ -178,6 +181,15 @@ Result<std::string> ExportWriter::body_message(const ir::Graph&, const ir::Node&
   return graph_message(*body.graph, inner, formals, false);
 }
 
+static std::string identity_node(const std::string& from, const std::string& to) {
+  std::string node;
+  pbf_writer n(node);
+  n.add_string(schema::node::kInput, from);
+  n.add_string(schema::node::kOutput, to);
+  n.add_string(schema::node::kOpType, "Identity");
+  return node;
+}
+
 /// Names of the outputs. A value that cannot carry the output's name, is an output twice or, in a body or function, is no
 /// result of a node there, goes through an Identity.
 Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope,
@@ -194,12 +206,7 @@ Result<std::vector<std::string>> ExportWriter::outputs(std::string& out, uint32_
       continue;
     }
     const std::string copy = reserved != scope.copies.end() ? reserved->second : unique(scope, name + "_out");
-    std::string node;
-    pbf_writer n(node);
-    n.add_string(schema::node::kInput, name);
-    n.add_string(schema::node::kOutput, copy);
-    n.add_string(schema::node::kOpType, "Identity");
-    pbf_writer(out).add_message(node_field, node);
+    pbf_writer(out).add_message(node_field, identity_node(name, copy));
     names.push_back(copy);
   }
   return names;

@@ -100,24 +100,19 @@ std::vector<KernelTime> kernel_times(const runtime::Program& program, const Prof
   return out;
 }
 
+static nlohmann::ordered_json json_of(const runtime::Step& step, const Profile::Event& e, double gflops) {
+  const char* kind = step.kind == runtime::Step::Kind::kernel ? "kernel" : step.kind == runtime::Step::Kind::opaque ? "reference" : "sizes";
+  return {{"name", label_of(step)}, {"cat", kind}, {"ph", "X"}, {"ts", e.begin_us},
+          {"dur", e.length_us},     {"pid", 1},    {"tid", 1},  {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
+}
+
 std::string chrome_trace(const runtime::Program& program, const Profile& profile, std::span<const double> flops) {
   using Json = nlohmann::ordered_json;
   Json events = Json::array();
   for (const char* kind : {"process_name", "thread_name"})
     events.push_back({{"name", kind}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", kind[0] == 'p' ? "tenon" : "steps"}}}});
   for (const Profile::Event& e : profile.events) {
-    const runtime::Step& step = program.steps[e.step];
-    const char* kind = step.kind == runtime::Step::Kind::kernel   ? "kernel"
-                       : step.kind == runtime::Step::Kind::opaque ? "reference"
-                                                                  : "sizes";
-    events.push_back({{"name", label_of(step)},
-                      {"cat", kind},
-                      {"ph", "X"},
-                      {"ts", e.begin_us},
-                      {"dur", e.length_us},
-                      {"pid", 1},
-                      {"tid", 1},
-                      {"args", {{"run", e.run}, {"step", e.step}, {"gflops", rate(flops[e.step], e.length_us / 1e3)}}}});
+    events.push_back(json_of(program.steps[e.step], e, rate(flops[e.step], e.length_us / 1e3)));
   }
   const Json trace{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
   return trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

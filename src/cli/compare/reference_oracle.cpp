@@ -29,26 +29,29 @@ std::map<std::string, int64_t> sizes_of(const ir::Graph& graph) {
   return out;
 }
 
+void describe(const ir::Type& type, const std::map<std::string, int64_t>& sizes, runtime::PortInfo& port) {
+  port.dtype = type.dtype;
+  if (!type.is_tensor()) {
+    port.held = program::held_of(type);
+    return;
+  }
+  for (int d = 0; type.shape && d < type.rank(); ++d) {
+    const Dim size = substitute(type.dim(d), [&](const DimNode& s) { return Dim(sizes.at(s.name)); });
+    port.dimensions.push_back(type.dim(d).text());
+    port.lower.push_back(size.is_number() ? size.value() : kOther);
+    port.upper.push_back(port.lower.back());
+  }
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> inputs_for(const ir::Graph& graph, const InputOptions& options) {
   const auto sizes = sizes_of(graph);
   std::vector<runtime::PortInfo> ports;
   for (ir::ValueId id : graph.inputs()) {
-    const ir::Value& value = graph.value(id);
     runtime::PortInfo& port = ports.emplace_back();
-    port.name = value.name;
-    port.dtype = value.type.dtype;
-    if (!value.type.is_tensor()) {
-      port.held = program::held_of(value.type);
-      continue;
-    }
-    for (int d = 0; value.type.shape && d < value.type.rank(); ++d) {
-      const Dim size = substitute(value.type.dim(d), [&](const DimNode& s) { return Dim(sizes.at(s.name)); });
-      port.dimensions.push_back(value.type.dim(d).text());
-      port.lower.push_back(size.is_number() ? size.value() : kOther);
-      port.upper.push_back(port.lower.back());
-    }
+    port.name = graph.value(id).name;
+    describe(graph.value(id).type, sizes, port);
   }
   return options.inputs(ports, {});
 }

@@ -76,22 +76,19 @@ void print_statistics(const passes::Report& report, Console& console) {
   console.table(rows);
 }
 
+static Json json_of(const rewrite::RuleStatistics& rule) {
+  Json refused = Json::object();
+  for (const auto& [reason, count] : rule.refused) refused[reason] = count;
+  return {{"name", rule.name},   {"set", rule.sets},         {"matches", rule.matches}, {"applied", rule.applied},
+          {"added", rule.added}, {"removed", rule.removed},  {"refused", refused},      {"ms", rule.ms},
+          {"tried", rule.tried}, {"left_out", rule.left_out}};
+}
+
 Json rules_json(const rewrite::Statistics& statistics) {
   Json out = Json::array();
   for (const auto& rule : statistics.rules) {
     if (rule.name == kFolding) continue;
-    Json refused = Json::object();
-    for (const auto& [reason, count] : rule.refused) refused[reason] = count;
-    out.push_back({{"name", rule.name},
-                   {"set", rule.sets},
-                   {"matches", rule.matches},
-                   {"applied", rule.applied},
-                   {"added", rule.added},
-                   {"removed", rule.removed},
-                   {"refused", refused},
-                   {"ms", rule.ms},
-                   {"tried", rule.tried},
-                   {"left_out", rule.left_out}});
+    out.push_back(json_of(rule));
   }
   return out;
 }

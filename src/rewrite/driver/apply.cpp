@@ -34,6 +34,16 @@ void keep_common(std::vector<std::pair<std::string, std::string>>& kept, const s
   });
 }
 
+/// What the node was made from; itself where it is of the model.
+void add_sources(const Match& match, const Node& node, std::vector<std::string>& out) {
+  if (!node.provenance || node.provenance->sources.empty()) {
+    out.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
+    return;
+  }
+  for (const std::string& source : node.provenance->sources)
+    if (out.size() < kMostSources && std::ranges::find(out, source) == out.end()) out.push_back(source);
+}
+
 /// Of the nodes that a rewrite has made: all share it.
 std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const CompiledRule& rule) {
   ir::Provenance p{rule.name, {}};
@@ -48,12 +58,7 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
       else keep_common(p.metadata, node.provenance->metadata);
       first = false;
     }
-    if (!node.provenance || node.provenance->sources.empty()) {
-      p.sources.push_back(!node.name.empty() || !node.outputs[0] ? node.name : match.value(node.outputs[0]).name);
-      continue;
-    }
-    for (const std::string& source : node.provenance->sources)
-      if (p.sources.size() < kMostSources && std::ranges::find(p.sources, source) == p.sources.end()) p.sources.push_back(source);
+    add_sources(match, node, p.sources);
   }
   std::erase_if(p.metadata, [](const auto& entry) { return is_tenons(entry.first); });
   return std::make_shared<const ir::Provenance>(std::move(p));
@@ -149,6 +154,13 @@ Outcome Attempt::build(const CompiledRule& rule, Match& match, Rewriter& rewrite
   return {OutcomeKind::applied, {}};
 }
 
+/// Whether nodes that stood there before have other operands or attributes now.
+static bool edits_in_place(const Journal& journal) {
+  const auto is_old = [&](NodeId n) { return !contains(journal.nodes(), n); };
+  return std::ranges::any_of(journal.edits(), is_old, &Journal::Edit::node) ||
+         std::ranges::any_of(journal.nodes_with_new_attributes(), is_old);
+}
+
 Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewriter& rewriter) {
   for (const auto& [from, to] : rewriter.replacements())
     if (const auto reason = foreign(graph_, from, to); !reason.empty()) return {OutcomeKind::broken, std::string(reason)};
@@ -164,10 +176,7 @@ Outcome Attempt::check(const CompiledRule& rule, const Match& match, const Rewri
   if (!check_) return {OutcomeKind::applied, {}};
   std::vector<NodeId> made = journal_.nodes();
   std::ranges::sort(made, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
-  const auto is_old = [&](NodeId n) { return !contains(journal_.nodes(), n); };
-  const bool edits_in_place = std::ranges::any_of(journal_.edits(), is_old, &Journal::Edit::node) ||
-                              std::ranges::any_of(journal_.nodes_with_new_attributes(), is_old);
-  auto verdict = check_({graph_, rule, match, made, rewriter.replacements(), edits_in_place});
+  auto verdict = check_({graph_, rule, match, made, rewriter.replacements(), edits_in_place(journal_)});
   return verdict ? Outcome{OutcomeKind::applied, {}} : Outcome{OutcomeKind::broken, verdict.error().text()};
 }
 

@@ -97,12 +97,15 @@ class Evaluator {
       return e.compare == Compare::equal ? same : negated(same);
     }
     const Answer right = (*this)(e.arguments[1]);
-    if (!right) return std::nullopt;
-    switch (e.compare) {
-      case Compare::less: return less(*left, *right);
-      case Compare::greater: return less(*right, *left);
-      case Compare::at_most: return negated(less(*right, *left));
-      default: return negated(less(*left, *right));
+    return right ? in_order(e.compare, *left, *right) : std::nullopt;
+  }
+
+  static std::optional<bool> in_order(Compare how, const TermValue& left, const TermValue& right) {
+    switch (how) {
+      case Compare::less: return less(left, right);
+      case Compare::greater: return less(right, left);
+      case Compare::at_most: return negated(less(right, left));
+      default: return negated(less(left, right));
     }
   }
 

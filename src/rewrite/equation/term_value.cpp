@@ -110,15 +110,19 @@ std::optional<DimList> as_dims(const TermValue& value) {
   return std::nullopt;
 }
 
+/// An attribute such as `to` holds the number of a dtype.
+static std::optional<bool> is_number_of(DType dtype, const TermValue& value) {
+  const auto number = as_integer(value);
+  return number ? std::optional(*number == static_cast<int64_t>(dtype)) : std::nullopt;
+}
+
 std::optional<bool> equal(const TermValue& a, const TermValue& b) {
   const auto x = as_number(a), y = as_number(b);
   if (x && y) return near(*x, *y);
   if (const auto p = as_dim(a), q = as_dim(b); p && q) return p->equals(*q);
-  if (std::holds_alternative<DType>(a) != std::holds_alternative<DType>(b)) {  // an attribute such as `to` holds a number
-    const DType dtype = std::holds_alternative<DType>(a) ? std::get<DType>(a) : std::get<DType>(b);
-    const auto number = as_integer(std::holds_alternative<DType>(a) ? b : a);
-    return number ? std::optional(*number == static_cast<int64_t>(dtype)) : std::nullopt;
-  }
+  const auto *s = std::get_if<DType>(&a), *t = std::get_if<DType>(&b);
+  if (s && !t) return is_number_of(*s, b);
+  if (t && !s) return is_number_of(*t, a);
   if (std::holds_alternative<DimList>(a) || std::holds_alternative<DimList>(b)) {
     const auto p = as_dims(a), q = as_dims(b);
     return p && q ? all_same(*p, *q, [](Dim m, Dim n) { return m.equals(n); }) : std::nullopt;
@@ -126,7 +130,7 @@ std::optional<bool> equal(const TermValue& a, const TermValue& b) {
   if (const auto p = as_numbers(a), q = as_numbers(b); p && q)
     return all_same(*p, *q, [](double m, double n) { return std::optional(near(m, n)); });
   if (a.index() != b.index()) return std::nullopt;
-  if (const auto* t = std::get_if<Tensor>(&a)) return same_tensor(*t, std::get<Tensor>(b));
+  if (const auto* tensor = std::get_if<Tensor>(&a)) return same_tensor(*tensor, std::get<Tensor>(b));
   return std::visit(
       [&](const auto& value) -> std::optional<bool> {
         using T = std::decay_t<decltype(value)>;

@@ -70,14 +70,7 @@ class Cook {
     switch (t.kind) {
       case TermKind::variable: return variable(t, index);
       case TermKind::number: return number(t, index, hint);
-      case TermKind::ints: {
-        auto ints = t.ints;
-        if (is_fault(Fault::Kind::constant, index)) {
-          if (ints.empty()) ints.push_back(0);
-          else ints.back() = ints.back() == 0 ? 1 : 0;
-        }
-        return build_.ints(std::move(ints));
-      }
+      case TermKind::ints: return ints(t, index);
       case TermKind::tensor: return constant(t, index);
       case TermKind::either: return term(t.operands[r_.draws[e_.variables.size() + static_cast<size_t>(index)] % t.operands.size()], hint);
       case TermKind::op: return op(t, index, hint);
@@ -86,6 +79,14 @@ class Cook {
       case TermKind::computed: break;
     }
     return {};
+  }
+
+  ValueId ints(const Term& t, int index) {
+    ir::Ints out = t.ints;
+    const bool other = is_fault(Fault::Kind::constant, index);
+    if (other && out.empty()) out.push_back(0);
+    else if (other) out.back() = out.back() == 0 ? 1 : 0;
+    return build_.ints(std::move(out));
   }
 
   ValueId constant(const Term& t, int index) {

@@ -131,6 +131,14 @@ class RegionSide {
     return made;
   }
 
+  void add_bodies(const Node& n, NodeId copy) {
+    for (const ir::Body& body : n.bodies) {
+      std::vector<ValueId> captures;
+      for (uint32_t i = 0; i < body.captures; ++i) captures.push_back(of(n.inputs[body.first_capture + i]));
+      copy_->attach_body(copy, body.name, body.graph->clone_body(*copy_), captures);
+    }
+  }
+
   Result<void> add(NodeId id) {
     TRY(can_run(graph_, id));
     const Node& n = graph_.node(id);
@@ -138,11 +146,7 @@ class RegionSide {
     for (size_t i = 0; i < n.explicit_inputs; ++i) operands.push_back(of(n.inputs[i]));
     const NodeId copy = copy_->insert(*n.op, std::move(operands), n.outputs.size(), n.attributes);
     copy_->set_name(copy, n.name);
-    for (const ir::Body& body : n.bodies) {
-      std::vector<ValueId> captures;
-      for (uint32_t i = 0; i < body.captures; ++i) captures.push_back(of(n.inputs[body.first_capture + i]));
-      copy_->attach_body(copy, body.name, body.graph->clone_body(*copy_), captures);
-    }
+    add_bodies(n, copy);
     for (uint32_t k = 0; k < n.outputs.size(); ++k) {
       if (!n.outputs[k]) {
         copy_->drop_result(copy, k, true);

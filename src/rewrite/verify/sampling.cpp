@@ -85,6 +85,16 @@ std::optional<Sampler::Sizing> Sampler::sizing(Spread spread) {
   return sizes;
 }
 
+/// False where one is no number.
+static bool store_sizes(const ir::ShapeData& data, const decltype(Instance::sizes)& sizes, Tensor& out) {
+  for (int64_t i = 0; i < out.count(); ++i) {
+    const auto element = sized(data[static_cast<size_t>(i)], sizes).number();
+    if (!element) return false;
+    out.set_integer(i, *element);
+  }
+  return true;
+}
+
 std::optional<Tensor> Sampler::tensor(const ir::Value& value, const Sizing& sizes, Spread spread, Draw draw, int64_t& room) {
   Sizes shape;
   int64_t count = 1;
@@ -101,11 +111,7 @@ std::optional<Tensor> Sampler::tensor(const ir::Value& value, const Sizing& size
     elements_.fill(*made, draw);
     return std::move(*made);
   }
-  for (int64_t i = 0; i < count; ++i) {
-    const auto element = sized((*value.data)[static_cast<size_t>(i)], sizes).number();
-    if (!element) return std::nullopt;
-    made->set_integer(i, *element);
-  }
+  if (!store_sizes(*value.data, sizes, *made)) return std::nullopt;
   return std::move(*made);
 }
 
