@@ -34,7 +34,7 @@ bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
 }
 
 /// What a run has used up and left out.
-void settle(const rewrite::Statistics& run, Context& context) {
+void note_run(const rewrite::Statistics& run, Context& context) {
   for (const auto& rule : run.rules) {
     if (rule.name != "fold_constants") context.budget -= rule.applied;
     if (rule.left_out) context.left_out.insert(rule.name);
@@ -55,7 +55,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants")) options.fold = fold_node;
   const auto statistics =
       TRY(context.options.isolate ? rewrite::rewrite_isolated(graph, set, options) : rewrite::rewrite(graph, set, options));
-  settle(statistics, context);
+  note_run(statistics, context);
   return statistics.changed;
 }
 

@@ -88,9 +88,9 @@ bool are_all_empty(const std::vector<Tensor>& old, const std::vector<Tensor>& fr
   return std::ranges::all_of(old, is_empty) && std::ranges::all_of(fresh, is_empty);
 }
 
-class Trial {
+class RegionTrial {
  public:
-  Trial(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits)
+  RegionTrial(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits)
       : original_(original),
         region_(region),
         numerics_(numerics),
@@ -308,7 +308,7 @@ class Trial {
 }  // namespace
 
 Verdict try_region(const ir::Graph& original, const Region& region, Numerics numerics, const RegionTrialLimits& limits) {
-  return Trial(original, region, numerics, limits).run();
+  return RegionTrial(original, region, numerics, limits).run();
 }
 
 }  // namespace tenon::rewrite
