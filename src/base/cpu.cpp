@@ -80,7 +80,13 @@ bool CpuFeatures::has_all(std::string_view names) const {
     if (end > at && !has(names.substr(at, end - at))) return false;
     at = end + 1;
   }
-  return true;
+  return feature_count(names) > 0;
+}
+
+int feature_count(std::string_view names) {
+  int count = 0;
+  for (size_t k = 0; k < names.size(); ++k) count += names[k] != ' ' && (k == 0 || names[k - 1] == ' ');
+  return count;
 }
 
 void CpuFeatures::set(std::string_view name, bool there) {

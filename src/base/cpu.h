@@ -15,7 +15,7 @@ class CpuFeatures {
   CpuFeatures(std::initializer_list<std::string_view> names);
   /// false too for a name that this version does not know.
   bool has(std::string_view name) const;
-  /// Names separated by blanks.
+  /// Names separated by blanks. false where there is none: code that does not say what it needs runs nowhere.
   bool has_all(std::string_view names) const;
   /// Asserts that the name is known.
   void set(std::string_view name, bool there = true);
@@ -26,6 +26,8 @@ class CpuFeatures {
   uint32_t bits_ = 0;
 };
 
+/// How many names stand in a list separated by blanks.
+int feature_count(std::string_view names);
 /// Asks cpuid and xgetbv, once.
 const CpuFeatures& cpu_features();
 

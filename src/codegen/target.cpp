@@ -33,8 +33,8 @@ Result<const Target*> target_for(const CpuFeatures& cpu) {
   const Target* best = nullptr;
   const Target* least = nullptr;
   for (const Target* t : all_targets()) {
-    if (!least || t->needs.size() < least->needs.size()) least = t;
-    if (cpu.has_all(t->needs) && (!best || t->needs.size() > best->needs.size())) best = t;
+    if (!least || feature_count(t->needs) < feature_count(least->needs)) least = t;
+    if (cpu.has_all(t->needs) && (!best || feature_count(t->needs) > feature_count(best->needs))) best = t;
   }
   if (best) return best;
   return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code")

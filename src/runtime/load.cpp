@@ -40,7 +40,7 @@ Result<uint32_t> choose_code(const engine::Reader& reader, const CpuFeatures& cp
         .expected("a code section")
         .found("none")
         .advice("load it with the full library, which compiles it on load");
-  const auto needs_less = [](const CodeTarget& a, const CodeTarget& b) { return a.needs.size() < b.needs.size(); };
+  const auto needs_less = [](const CodeTarget& a, const CodeTarget& b) { return feature_count(a.needs) < feature_count(b.needs); };
   const CodeTarget* best = nullptr;
   for (const CodeTarget& t : targets)
     if (cpu.has_all(t.needs) && (!best || needs_less(*best, t))) best = &t;

@@ -69,6 +69,10 @@ class InspectEngine(unittest.TestCase):
         self.assertTrue(all("grain=77" in t for t in self.tactics(other)))
         self.assertIn("tile=4x2", self.tactics(other)[0])
         self.assertNotIn("grain=77", self.tactics(self.engine)[0])
+        sizes = [json.loads(tenon("inspect", e, "--json").stdout)["kernels"][0]["bytes"] for e in (self.engine, other)]
+        self.assertNotEqual(*sizes, "another tile is other code")
+        both = tenon("build", ROOT / "examples/mlp.onnx", "-o", self.folder / "p.tenon", "--portable", "--tactic", file)
+        self.assertEqual(both.returncode, 2, "a portable engine holds no kernels")
 
     def test_a_tactic_that_cannot_be_is_refused_with_its_line(self):
         for line, told in {

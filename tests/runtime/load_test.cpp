@@ -145,6 +145,19 @@ TEST_F(LoadTest, DoesNotRunAvx512CodeWithoutAllOfIt) {
   }
 }
 
+TEST_F(LoadTest, DoesNotRunCodeThatDoesNotSayWhatItNeeds) {
+  for (const char* said : {"A CPU", "A CPU\n", "A CPU\na_feature_of_tomorrow", ""}) {
+    engine::Writer w;
+    w.add(SectionType::manifest, "{}");
+    w.add(SectionType::program, encode(small_program()));
+    w.add(SectionType::target, said, {.required = false, .tag = 1});
+    w.add(SectionType::kernels, std::string(8, '\0'), {.tag = 1});
+    w.add(SectionType::code, "\xc3", {.tag = 1});
+    w.add(SectionType::weights, std::string(kSlack, '\0'));
+    EXPECT_EQ(refused(*w.bytes()), Code::wrong_target) << said;
+  }
+}
+
 TEST_F(LoadTest, RefusesANewerFormat) {
   std::string bytes = engine_bytes({});
   bytes[offsetof(engine::Header, major)] = static_cast<char>(engine::kMajor + 1);

@@ -184,10 +184,15 @@ VERB(build) {
           ->type_name("DIR");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
-      app.add_option("--target", o->target, "whose code is generated: x86_avx2, x86_avx512 (default: this CPU's best)")->type_name("NAME");
-      app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
-          ->type_name("FILE");
-      app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU");
+      CLI::Option* target =
+          app.add_option("--target", o->target, "whose code is generated: x86_avx2, x86_avx512 (default: this CPU's best)")
+              ->type_name("NAME");
+      CLI::Option* tactic =
+          app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
+              ->type_name("FILE");
+      app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
+          ->excludes(target)
+          ->excludes(tactic);
       return [o](Console& console) { return build_engine(*o, console); };
     },
 };

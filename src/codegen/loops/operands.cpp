@@ -174,10 +174,27 @@ namespace {
 /// An operand of one load is stored as its whole array, which the nest then reads as it did.
 void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::vector<Nest>& before) {
   NestAccess& access = nest.accesses[operand.accesses[0]];
+  const ir::ConstantRef constant = constant_of(operand, nest, plan);
   const Array& source = plan.arrays[access.array];
   const auto with_load = [&](const Expr& load) {
     return substitute(operand.value, [&](const ExprNode& n) { return n.op == ExprOp::input ? load : Expr(); });
   };
+  Expr factors[2] = {nest.outputs[0].value.args()[0], nest.outputs[0].value.args()[1]};
+  const DType stored = operand.value.dtype();
+  for (Expr& f : factors)
+    if (mentions(f, ExprOp::input, operand.accesses[0])) f = Expr::input(operand.accesses[0], stored);
+  nest.outputs[0].value = factors[0] * factors[1];
+  if (access.fill) access.fill = with_load(access.fill);
+  if (constant) {
+    Array cast = source;
+    cast.constant = constant;
+    cast.dtype = stored;
+    cast.value = {};
+    plan.arrays.push_back(std::move(cast));
+    access.array = static_cast<ArrayId>(plan.arrays.size() - 1);
+    access.dtype = stored;
+    return;
+  }
   Nest copy;
   NestAccess read;
   read.array = access.array;
@@ -189,17 +206,12 @@ void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::ve
   }
   out.index = read.index;
   out.value = with_load(Expr::input(0, access.dtype));
-  out.dtype = out.value.dtype();
-  out.array = add_temporary(plan, out.dtype, source.shape, source.order);
+  out.dtype = stored;
+  out.array = add_temporary(plan, stored, source.shape, source.order);
   copy.accesses.push_back(std::move(read));
   copy.nodes = nest.nodes;
   access.array = out.array;
-  access.dtype = out.dtype;
-  if (access.fill) access.fill = with_load(access.fill);
-  Expr factors[2] = {nest.outputs[0].value.args()[0], nest.outputs[0].value.args()[1]};
-  for (Expr& f : factors)
-    if (mentions(f, ExprOp::input, operand.accesses[0])) f = Expr::input(operand.accesses[0], out.dtype);
-  nest.outputs[0].value = factors[0] * factors[1];
+  access.dtype = stored;
   copy.outputs.push_back(std::move(out));
   before.push_back(std::move(copy));
 }
