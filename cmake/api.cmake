@@ -17,7 +17,7 @@ function(tenon_shared TARGET OUTPUT EXPORTED FOLDER)
 endfunction()
 
 tenon_shared(tenon_api tenon tenon full tenon_compiler)
-tenon_shared(tenon_run tenon_run run run tenon_cpu_device)
+tenon_shared(tenon_run tenon_run run run tenon_runtime ${TENON_DEVICES})
 
 # The command line, libraries, header and package: `cmake --install build --prefix DIR --component tenon`.
 if(NOT SKBUILD)

@@ -70,6 +70,23 @@ function(tenon_list DIR MACRO FILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${FILE} CONTENT "${TEXT}")
 endfunction()
 
+# tenon_backends(DIR): each folder of DIR is a backend, tenon_NAME_backend, and its `device` folder the run side of it, tenon_NAME_device. Sets
+# TENON_BACKENDS and TENON_DEVICES to what was found; the reference device, which alone needs the ops, is not among the latter.
+macro(tenon_backends DIR)
+  file(GLOB FOLDERS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${DIR} ${CMAKE_SOURCE_DIR}/${DIR}/*)
+  list(SORT FOLDERS)
+  foreach(NAME ${FOLDERS})
+    if(NAME STREQUAL "reference")
+      tenon_floor(reference_device SOURCES ${DIR}/reference/device DEPENDS tenon_runtime tenon_ops HEADERS ops)
+    else()
+      tenon_floor(${NAME}_device SOURCES ${DIR}/${NAME}/device DEPENDS tenon_runtime HEADERS base)
+      list(APPEND TENON_DEVICES tenon_${NAME}_device)
+    endif()
+    tenon_floor(${NAME}_backend SOURCES ${DIR}/${NAME} DEPENDS tenon_backend HEADERS ir)
+    list(APPEND TENON_BACKENDS tenon_${NAME}_backend)
+  endforeach()
+endmacro()
+
 # tenon_llvm(NAME DEPENDS...): the part of floor NAME that knows LLVM, src/NAME/llvm. Nothing else sees LLVM's headers.
 function(tenon_llvm NAME)
   find_program(LLVM_CONFIG llvm-config-22 REQUIRED)

@@ -7,14 +7,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <map>
 
-#include "backends/cpu/cpu.h"
-#include "backends/reference/device/reference.h"
 #include "base/threads.h"
 #include "codegen/loops/plan.h"
+#include "compiler/backends.h"
+#include "compiler/guessed_shares.h"
 #include "compiler/lower.h"
 #include "ir/port_names.h"
+#include "partition/partition.h"
 #include "passes/pipeline.h"
 
 namespace tenon::compiler {
@@ -51,9 +51,7 @@ void fill_report(Compiled& c) {
   r.steps = c.built.program.steps.size();
   r.weight_bytes = c.built.program.weight_bytes;
   r.code_bytes = c.code.bytes.size();
-  std::map<std::string, size_t> counts;
-  for (const std::string& op : c.built.opaque_ops) ++counts[op];
-  r.opaque.assign(counts.begin(), counts.end());
+  for (const auto& of_device : c.built.ops_of_devices) ++r.ops_of_devices[of_device];
 }
 
 Result<void> check_input_types(const ir::Graph& graph) {
@@ -65,6 +63,15 @@ Result<void> check_input_types(const ir::Graph& graph) {
   return {};
 }
 
+backend::Options backend_options(const CompileOptions& options, const codegen::Target& target) {
+  backend::Options out{.planning = {}, .target = &target, .tactics = &options.tactics};
+  out.planning.fuse = out.planning.channels_last = options.opt > 0;
+  out.planning.off = options.off;
+  out.planning.verify = options.verify;
+  out.planning.dump = options.dump_plan;
+  return out;
+}
+
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
@@ -72,22 +79,19 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();
   const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
+  const backend::Backends backends = options.backends.empty() ? TRY(backends_named()) : options.backends;
   clock.begin("rewrite");
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
   TRY(passes::optimise(*graph, rewriting));
-  TRY(backends::cpu::prepare(*graph));
+  TRY(partition::prepare(*graph, backends));
   clock.begin("plan and lower");
-  codegen::PlanOptions planning;
-  planning.fuse = planning.channels_last = options.opt > 0;
-  planning.off = options.off;
-  planning.verify = options.verify;
-  planning.dump = options.dump_plan;
-  program::Lowered lowered = TRY(lower(*graph, planning, target, options.tactics));
+  program::Lowered lowered = TRY(lower(*graph, backends, backend_options(options, target)));
   TRY(options.tactics.check_used());
-  out.plan = lowered.plan;
+  out.plan = lowered.kernels.plan;
+  out.report.guessed_shares = guessed_shares(lowered, backends);
   out.built = TRY(program::build(std::move(lowered)));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
@@ -116,7 +120,7 @@ Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions&
   return compiled;
 }
 
-Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices) {
   runtime::EngineParts parts;
   const uint64_t bytes = compiled.built.program.weight_bytes + runtime::kSlack;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,7 +136,9 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled) {
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
-  return runtime::Engine::create(std::move(parts), backends::reference::device(*compiled.ops));
+  runtime::Devices all = all_devices(*compiled.ops);
+  all.insert(all.end(), devices.begin(), devices.end());
+  return runtime::Engine::create(std::move(parts), all);
 }
 
 }  // namespace tenon::compiler

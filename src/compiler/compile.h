@@ -2,11 +2,13 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "codegen/emit.h"
 #include "ir/graph.h"
 #include "program/build.h"
@@ -23,6 +25,7 @@ struct CompileOptions {
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
+  backend::Backends backends;               ///< in order of priority (compiler::backends_named); empty: cpu, and reference for what is left
   codegen::TacticBook tactics;              ///< what it says holds in place of default tactics
   const codegen::Target* target = nullptr;  ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
@@ -40,7 +43,9 @@ struct CompileReport {
   size_t nodes_before = 0, nodes_after = 0;
   size_t groups = 0, kernels = 0, steps = 0;
   uint64_t weight_bytes = 0, code_bytes = 0;
-  std::vector<std::pair<std::string, size_t>> opaque;  ///< ops that run by reference, with counts
+  /// What backends without kernels run: backend, op, how many nodes.
+  std::map<std::pair<std::string, std::string>, size_t> ops_of_devices;
+  std::map<std::string, double> guessed_shares;  ///< of each backend, where there are several: its part of a run's time
   std::vector<StepTime> times;
 };
 
@@ -65,7 +70,7 @@ std::vector<PassName> pass_names();
 /// Errors: not_supported, naming node and reason; whatever makes the graph illegal.
 Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there.
-Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled);
+/// An engine in memory, its weights materialised there. `devices`: beside those that are linked in.
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {});
 
 }  // namespace tenon::compiler

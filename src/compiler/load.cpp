@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "backends/reference/device/reference.h"
+#include "compiler/backends.h"
 #include "compiler/compile.h"
 #include "compiler/portable.h"
 #include "engine/reader.h"
@@ -15,12 +15,20 @@ namespace tenon::compiler {
 
 namespace {
 
-/// The level that the engine was built with; 3 where the manifest does not say.
-int level_of(std::span<const std::byte> manifest) {
+/// The level and the backends that the engine was built for; the usual ones where the manifest does not say. Errors: bad_usage for a
+/// backend that is not linked in.
+Result<CompileOptions> options_of(std::span<const std::byte> manifest) {
+  CompileOptions out;
   const auto json =
       nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
-  if (!json.is_object() || !json.contains("opt") || !json["opt"].is_number_integer()) return 3;
-  return std::clamp(json["opt"].get<int>(), 0, 3);
+  if (!json.is_object()) return out;
+  if (json.contains("opt") && json["opt"].is_number_integer()) out.opt = std::clamp(json["opt"].get<int>(), 0, 3);
+  if (!json.contains("backends") || !json["backends"].is_array()) return out;
+  std::vector<std::string> names;
+  for (const auto& name : json["backends"])
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  out.backends = TRY(backends_named(names));
+  return out;
 }
 
 }  // namespace
@@ -31,11 +39,10 @@ Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path,
   const bool has_code =
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
-    return runtime::load_engine(path, {.verify = options.verify, .opaque = backends::reference::device(*options.ops)});
+    return runtime::load_engine(path, {.verify = options.verify, .devices = all_devices(*options.ops)});
   TRY(reader.verify_all());
-  CompileOptions compiling;
+  CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest))));
   compiling.threads = options.threads;
-  compiling.opt = level_of(TRY(reader.require(engine::SectionType::manifest)));
   auto compiled = TRY(compile(TRY(read_graph(reader, *options.ops, path.string())), compiling));
   return load_compiled(std::move(compiled));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/lower.h"
 
+#include <algorithm>
 #include <unordered_set>
 
-#include "backends/cpu/cpu.h"
+#include "partition/partition.h"
 
 namespace tenon::compiler {
 
@@ -27,29 +28,47 @@ class Known {
   std::unordered_set<const DimNode*> seen_;
 };
 
-}  // namespace
+Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment& segment, const backend::Backends& backends,
+                                      const backend::Options& options) {
+  const auto owner = std::ranges::find_if(backends, [&](const backend::Backend* b) { return b->name() == segment.backend; });
+  const auto cut = ir::cut_out(graph, segment);
+  auto artifact = (*owner)->compile({*cut}, options);
+  if (!artifact) return std::move(artifact).error().at(graph.view(segment.nodes[0]).where());
+  return std::get<backend::Blob>(*std::move(artifact));
+}
 
-Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target,
-                               const codegen::TacticBook& tactics) {
-  program::Lowered out;
-  out.graph = &graph;
-  out.plan = TRY(codegen::plan(graph, options));
-  out.kernels = TRY(backends::cpu::lower(graph, out.plan, target, tactics));
+/// The bodies of branches and loops that run as programs know the sizes that stand before them.
+Result<void> lower_bodies(program::Lowered& of, const backend::Backends& backends, const backend::Options& options) {
+  const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
-  for (const codegen::Group& g : out.plan.groups)
+  for (const codegen::Group& g : of.kernels.plan.groups)
     if (g.kind == codegen::GroupKind::control) controls.insert(g.node);
-  if (controls.empty()) return out;
-  Known known(options.given);
+  if (controls.empty()) return {};
+  Known known(options.planning.given);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);
   for (ir::NodeId n : graph.nodes()) {
     if (controls.contains(n)) {
-      codegen::PlanOptions inside = options;
-      inside.given = known.list();
-      for (const ir::Body& b : graph.node(n).bodies) out.bodies[n].push_back(TRY(lower(*b.graph, inside, target, tactics)));
+      backend::Options inside = options;
+      inside.planning.given = known.list();
+      for (const ir::Body& b : graph.node(n).bodies) of.bodies[n].push_back(TRY(lower(*b.graph, backends, inside)));
     }
     for (ir::ValueId v : graph.node(n).outputs)
       if (v) known.add(graph.value(v).type);
   }
+  return {};
+}
+
+}  // namespace
+
+Result<program::Lowered> lower(const ir::Graph& graph, const backend::Backends& backends, const backend::Options& options) {
+  program::Lowered out;
+  out.graph = &graph;
+  const std::vector<ir::Segment> segments = TRY(partition::partition(graph, backends));
+  for (const ir::Segment& s : segments) out.blobs.push_back(TRY(compile_segment(graph, s, backends, options)));
+  const auto weaver = std::ranges::find_if(backends, [](const backend::Backend* b) { return b->makes_kernels(); });
+  TENON_ASSERT(weaver != backends.end());
+  out.kernels = std::get<backend::Kernels>(TRY((*weaver)->compile({graph, segments}, options)));
+  TRY(lower_bodies(out, backends, options));
   return out;
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "codegen/emit.h"
-#include "codegen/loops/nest.h"
+#include "backend/backend.h"
 #include "program/build.h"
 
 namespace tenon::compiler {
 
-/// Plans and lowers a graph and the bodies of its branches and loops. Errors: not_supported, naming the node.
-Result<program::Lowered> lower(const ir::Graph& graph, const codegen::PlanOptions& options, const codegen::Target& target,
-                               const codegen::TacticBook& tactics = {});
+/// Shares a graph out, and the bodies of its branches and loops, and lets each backend compile its part. The backend that makes kernels
+/// weaves the others' segments. `backends`: in order of priority. Errors: not_supported, naming the node.
+Result<program::Lowered> lower(const ir::Graph& graph, const backend::Backends& backends, const backend::Options& options);
 
 }  // namespace tenon::compiler

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/carry.h"
 #include "ir/slots.h"
 
 namespace tenon::ir {
 namespace {
 
-/// Carries dims over to the Symbols of a copy.
-class Carrier {
- public:
-  explicit Carrier(Symbols* to) : to_(to) {}
-  Dim operator()(Dim d) const {
-    if (!to_ || d.is_number()) return d;
-    return substitute(d, [this](const DimNode& s) { return to_->symbol(s.name, s.lower, s.upper); });
-  }
-  void apply(Value& v) const {
-    if (!to_) return;
-    if (v.type.shape) {
-      for (Dim& d : *v.type.shape) d = (*this)(d);
-    }
-    if (v.data) {
-      for (Dim& d : *v.data) d = (*this)(d);
-    }
-  }
-
- private:
-  Symbols* to_;
-};
+void carry_dims(Value& v, const DimCarrier& carry) {
+  v.type = carry(std::move(v.type));
+  if (v.data)
+    for (Dim& d : *v.data) d = carry(d);
+}
 
 /// Without its bodies.
 Node copy_of(const Node& n) {
@@ -48,7 +33,7 @@ void copy_place(const NodeSlot& from, NodeSlot& to) {
   to.live = from.live;
 }
 
-void copy_assumptions(const Assumptions& from, Assumptions& to, const Carrier& carry) {
+void copy_assumptions(const Assumptions& from, Assumptions& to, const DimCarrier& carry) {
   for (const Assumption& a : from.all())
     to.add(a.kind, carry(a.a), carry(a.b), [&](Assumption& made) {
       made.where = a.where;
@@ -59,12 +44,12 @@ void copy_assumptions(const Assumptions& from, Assumptions& to, const Carrier& c
 }  // namespace
 
 void Graph::copy_slots_to(Graph& copy) const {
-  Carrier carry(copy.symbols_ == symbols_ ? nullptr : copy.symbols_.get());
+  const DimCarrier carry(copy.symbols_ == symbols_ ? nullptr : copy.symbols_.get());
   for (size_t i = 0; i < values_.size(); ++i) {
     ValueSlot& to = copy.values_.grow();
     to = values_[i];
     if (!to.live) continue;
-    carry.apply(to.value);
+    carry_dims(to.value, carry);
     if (!to.value.name.empty()) copy.names_.add(to.value.name, ValueId(static_cast<uint32_t>(i), to.generation));
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {

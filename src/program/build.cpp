@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/build.h"
-#include "program/guards.h"
-#include "program/label.h"
 
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
 #include "ops/core/op.h"
+#include "program/bind_sizes.h"
+#include "program/guards.h"
+#include "program/label.h"
 #include "program/least_sizes.h"
-#include "program/opaque_text.h"
 #include "program/pool.h"
 #include "program/size_table.h"
 
@@ -38,18 +38,24 @@ struct Bodies {
 class ProgramBuilder {
  public:
   ProgramBuilder(Lowered lowered, Pool& pool)
-      : lowered_(std::move(lowered)), graph_(*lowered_.graph), plan_(lowered_.plan), pool_(pool), numbers_(plan_.arrays.size(), kMissing) {}
+      : lowered_(std::move(lowered)),
+        graph_(*lowered_.graph),
+        plan_(lowered_.kernels.plan),
+        pool_(pool),
+        numbers_(plan_.arrays.size(), kMissing) {}
 
   Result<Program> run() {
     for (const Group& g : plan_.groups)
       if (g.kind == GroupKind::control) TRY(add_bodies(g));
-    bind_symbols();
-    want_all();
+    dynamic_ = bind_sizes(lowered_, sizes_);
+    want_sizes(lowered_, sizes_);
+    for (const Group& g : plan_.groups)
+      if (g.kind == GroupKind::control) want_outer(bodies_.at(g.node));
     TRY(sizes_.finish(out_));
     out_.guards = guards_of(plan_.assumptions, sizes_);
     TRY(add_ports());
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      TRY(add_group(plan_.groups[g], lowered_.kernels[g]));
+      TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
       group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
     }
     finish_lives();
@@ -59,7 +65,10 @@ class ProgramBuilder {
   std::vector<uint32_t> take_group_of_step() { return std::move(group_of_step_); }
 
  private:
-  static bool stepless(const Group& g) { return g.kind == GroupKind::opaque || g.kind == GroupKind::control; }
+  void want_outer(const Bodies& bodies) {
+    for (const std::vector<Dim>& outer : bodies.outer)
+      for (Dim d : outer) sizes_.want(d);
+  }
 
   Result<void> add_bodies(const Group& group) {
     Bodies bodies;
@@ -70,72 +79,6 @@ class ProgramBuilder {
     }
     bodies_.emplace(group.node, std::move(bodies));
     return {};
-  }
-
-  /// Symbols come from input shapes, from outside, or from the shapes that steps without kernels give.
-  void bind_symbols() {
-    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);  // first: what a body gets must be what the graph around it says
-    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
-      for (size_t d = 0; d < shape.size(); ++d)
-        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
-          sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
-    }
-    dynamic_.assign(plan_.arrays.size(), false);
-    uint32_t step = 0;
-    for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      const Group& group = plan_.groups[g];
-      if (stepless(group)) bind_results(group, step++);
-      else step += group.kind == GroupKind::sizes || group.kind == GroupKind::check ? 1 : static_cast<uint32_t>(lowered_.kernels[g].size());
-    }
-  }
-
-  /// Sizes that this step's results tell, and which of the results have no buffer before it has run.
-  void bind_results(const Group& group, uint32_t step) {
-    for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
-      for (ArrayId a : group.outputs) {
-        if (a < 0) continue;
-        for (Dim d : plan_.arrays[a].shape)
-          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
-            sizes_.from_step(n, step);
-      }
-    for (ArrayId a : group.outputs) {
-      if (a < 0) continue;
-      const codegen::Array& array = plan_.arrays[a];
-      auto told = [&](Dim d) { return d.node() && sizes_.is_bound_by(d.node(), step); };
-      dynamic_[a] = group.kind == GroupKind::opaque || array.dtype == DType::string || held(a).kind != ValueKind::tensor ||
-                    std::ranges::any_of(array.shape, told);
-    }
-  }
-
-  void want(const DimList& dims) {
-    for (Dim d : dims) sizes_.want(d);
-  }
-
-  void want_all() {
-    sizes_.want(0);
-    sizes_.want(1);
-    for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
-    for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
-    for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
-    want_guards(plan_.assumptions, sizes_);
-    for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      const Group& group = plan_.groups[g];
-      for (const Kernel& k : lowered_.kernels[g]) {
-        want(k.sizes);
-        want({k.tasks, k.grain, k.flops});
-        for (ArrayId a : k.arguments)
-          for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
-      }
-      for (const auto* list : {&group.inputs, &group.outputs})
-        for (ArrayId a : *list)
-          for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
-      if (group.kind == GroupKind::control)
-        for (const auto& outer : bodies_.at(group.node).outer)
-          for (Dim d : outer) sizes_.want(d);
-      if (group.kind == GroupKind::check) sizes_.want(group.limit.extent);
-      if (group.kind == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
-    }
   }
 
   std::vector<Slot> slots(const DimList& dims) const {
@@ -185,10 +128,7 @@ class ProgramBuilder {
     return {};
   }
 
-  runtime::Held held(ArrayId a) const {
-    const ir::ValueId v = plan_.arrays[a].value;
-    return v ? held_of(graph_.value(v).type) : runtime::Held();
-  }
+  runtime::Held held(ArrayId a) const { return held_of(plan_, graph_, a); }
 
   BufferInfo info(ArrayId a) const {
     BufferInfo b;
@@ -239,7 +179,7 @@ class ProgramBuilder {
 
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
     for (Kernel& k : lowered) TRY(add_kernel(k));
-    if (group.kind == GroupKind::opaque) return add_opaque(group);
+    if (group.kind == GroupKind::segment) return add_segment(group);
     if (group.kind == GroupKind::control) return add_control(group);
     if (group.kind == GroupKind::check) return add_check(group);
     if (group.kind == GroupKind::sizes) {
@@ -283,15 +223,28 @@ class ProgramBuilder {
     return {};
   }
 
-  Result<void> add_opaque(const Group& group) {
-    const ir::Node& node = graph_.node(group.node);
-    const OpaqueText text = TRY(opaque_text(graph_, group.node));
-    Step s = start(Step::Kind::opaque);
-    s.code = static_cast<uint32_t>(out_.opaque.size());
-    out_.opaque.push_back(text.text);
-    pool_.note_opaque(node.op->name);
-    for (size_t k : text.operands) s.buffers.push_back(TRY(buffer(group.inputs[k])));
+  Result<void> add_segment(const Group& group) {
+    const ir::Segment& segment = plan_.segments[group.segment];
+    backend::Blob& blob = lowered_.blobs[group.segment];
+    Step s = start(Step::Kind::segment);
+    s.code = static_cast<uint32_t>(out_.blobs.size());
+    for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
+    for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
+    out_.blobs.push_back({segment.backend, std::move(blob.bytes)});
+    for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
+    s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
     return finish_step(group, std::move(s));
+  }
+
+  uint32_t weight(const ir::ConstantRef& constant) {
+    BufferInfo b;
+    b.kind = BufferInfo::Kind::weight;
+    b.dtype = constant->dtype;
+    for (int64_t size : constant->shape) b.shape.push_back(sizes_.slot(size));
+    b.offset = pool_.place(constant);
+    b.first = kMissing;
+    out_.buffers.push_back(std::move(b));
+    return static_cast<uint32_t>(out_.buffers.size() - 1);
   }
 
   /// Results, bindings and lives of a step without a kernel.
@@ -307,7 +260,6 @@ class ProgramBuilder {
     }
     for (uint32_t b : s.buffers) touch(b);
     for (uint32_t b : s.results) touch(b);
-    s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
     return {};
   }
@@ -317,6 +269,7 @@ class ProgramBuilder {
     const bool loops = ops::def_of(*node.op).control == ops::Control::loop;
     Bodies& bodies = bodies_.at(group.node);
     Step s = start(loops ? Step::Kind::loop : Step::Kind::branch);
+    s.label = graph_.view(group.node).where();
     s.code = static_cast<uint32_t>(out_.bodies.size());
     for (uint32_t k = 0; k < (loops ? 2u : 1u); ++k)
       s.buffers.push_back(k < node.explicit_inputs ? TRY(buffer(group.inputs[k])) : kMissing);
@@ -375,17 +328,9 @@ class ProgramBuilder {
 
 }  // namespace
 
-runtime::Held held_of(const ir::Type& type) {
-  runtime::Held out{.kind = type.kind, .sizes = {}, .key = type.key};
-  if (type.is_tensor()) return out;
-  out.unranked = !type.has_rank();
-  if (type.has_rank())
-    for (Dim d : *type.shape) out.sizes.push_back(d.is_number() ? d.value() : -1);
-  return out;
-}
-
 Result<Built> build(Lowered lowered) {
-  TENON_ASSERT(lowered.kernels.size() == lowered.plan.groups.size());
+  TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
+  TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
   Built out;
   Pool pool(out);
   ProgramBuilder builder(std::move(lowered), pool);

@@ -16,7 +16,7 @@ class Pool {
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
   /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read.
   uint64_t place(const ir::ConstantRef& constant);
-  void note_opaque(const std::string& op) { out_.opaque_ops.push_back(op); }
+  void note_op(const std::string& backend, const std::string& op) { out_.ops_of_devices.emplace_back(backend, op); }
   uint64_t weight_bytes() const { return weight_bytes_; }
 
  private:

@@ -55,27 +55,52 @@ Result<void> check_kernels(const EngineParts& parts, const Program& program) {
   return {};
 }
 
-bool has_opaque(const Program& program) { return !program.opaque.empty() || std::ranges::any_of(program.bodies, has_opaque); }
+Error missing_device(const std::string& name, const Devices& from) {
+  std::string known;
+  for (const auto& device : from) known.append(known.empty() ? "" : ", ").append(device->name());
+  return fail(Code::not_supported, "engine", "this engine has segments for the device '" + name + "', which is not linked in")
+      .expected("the device '" + name + "'")
+      .found(known.empty() ? "no device" : known)
+      .advice("link tenon::tenon instead of tenon::run; `tenon inspect` names the ops that run there");
+}
+
+/// Adds the devices that the program's segments run on, each once. Errors: not_supported for one that is not there.
+Result<void> choose_devices(const Program& program, const Devices& from, Devices& chosen) {
+  const auto named = [](const Devices& list, std::string_view name) {
+    return std::ranges::find_if(list, [&](const auto& device) { return device->name() == name; });
+  };
+  for (const Blob& blob : program.blobs) {
+    if (named(chosen, blob.device) != chosen.end()) continue;
+    const auto found = named(from, blob.device);
+    if (found == from.end()) return missing_device(blob.device, from);
+    chosen.push_back(*found);
+  }
+  for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));
+  return {};
+}
 
 }  // namespace
 
-Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, std::shared_ptr<const OpaqueDevice> opaque) {
+Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
   TRY(check_kernels(parts, parts.program));
   if (parts.program.weight_bytes > parts.weights.size())
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says")
         .expected(std::to_string(parts.program.weight_bytes) + " bytes")
         .found(std::to_string(parts.weights.size()) + " bytes");
-  if (has_opaque(parts.program) && opaque == nullptr)
-    return fail(Code::not_supported, "engine", "this engine has ops that run by reference, and the reference device is not linked in")
-        .expected("the reference device")
-        .found("none")
-        .advice("link tenon::tenon instead of tenon::run (or, inside this project, tenon_reference_device); `tenon inspect` names the ops");
+  Devices chosen;
+  TRY(choose_devices(parts.program, devices, chosen));
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
   engine->parts_.code.clear();
   engine->parts_.code.shrink_to_fit();
-  engine->opaque_ = std::move(opaque);
+  engine->devices_ = std::move(chosen);
   return engine;
+}
+
+Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob) const {
+  for (const auto& device : devices_)
+    if (device->name() == blob.device) return device->make(blob.bytes);
+  return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");
 }
 
 }  // namespace tenon::runtime

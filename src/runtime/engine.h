@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,28 +7,12 @@
 
 #include "base/result.h"
 #include "base/tensor.h"
+#include "runtime/device.h"
 #include "runtime/kernel.h"
 #include "runtime/program.h"
-
-namespace tenon::inline base {
-class Team;
-}
+#include "runtime/run_options.h"
 
 namespace tenon::runtime {
-
-/// An op without generated code, ready to run. Not thread-safe: one a context.
-class OpaqueOp {
- public:
-  virtual ~OpaqueOp() = default;
-  /// inputs: nullptr where an operand is missing. Returns one tensor a result.
-  virtual Result<std::vector<Tensor>> run(std::span<const Tensor* const> inputs) = 0;
-};
-/// Makes opaque ops from the text that the engine holds. The reference device is one.
-class OpaqueDevice {
- public:
-  virtual ~OpaqueDevice() = default;
-  virtual Result<std::unique_ptr<OpaqueOp>> make(std::string_view text) const = 0;
-};
 
 /// Machine code mapped read-execute; never writable and executable at once.
 class CodeMapping {
@@ -63,8 +43,8 @@ struct EngineParts {
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// `opaque`: runs what has no code. Errors: not_supported where the program needs it and it is null.
-  static Result<std::shared_ptr<Engine>> create(EngineParts parts, std::shared_ptr<const OpaqueDevice> opaque = nullptr);
+  /// devices: run what is no kernel; others than the program names are not kept. Errors: not_supported for one that is missing.
+  static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
   const Program& program() const { return parts_.program; }
   const std::string& manifest() const { return parts_.manifest; }
@@ -74,31 +54,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
     return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
   }
   const std::byte* weights() const { return parts_.weights.data(); }
-  const OpaqueDevice* opaque() const { return opaque_.get(); }
+  /// Those that its segments run on.
+  const Devices& devices() const { return devices_; }
+  Result<std::unique_ptr<Segment>> make_segment(const Blob& blob) const;
   size_t code_bytes() const { return code_.size(); }
 
  private:
   explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
   EngineParts parts_;
   CodeMapping code_;
-  std::shared_ptr<const OpaqueDevice> opaque_;
-};
-
-/// Asks a running context to stop; checked between chunks of work (about every 50 us).
-struct StopToken {
-  std::atomic<bool> stop{false};
-};
-
-struct RunOptions {
-  int threads = 0;       ///< 0: all that the team has
-  Team* team = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
-  const StopToken* token = nullptr;
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
-  /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
-  bool guard = false;
-  /// Called after each step with its number and its start and end (profiling). Null costs nothing.
-  std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
+  Devices devices_;
 };
 
 /// One thread's running instance. run() allocates nothing once it has seen a shape (but for steps whose sizes depend on data).
@@ -108,7 +73,7 @@ class Context {
   ~Context();
 
   /// inputs: in the engine's order; their memory is read, never copied. Results are valid until the next run; they lie in memory of
-  /// the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what an opaque op says.
+  /// the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device says.
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {});
   /// Result `index` is written to that memory from the next run on; it must hold `bytes` when it runs (else bad_input). nullptr: unbind.
   void bind_output(size_t index, void* memory, size_t bytes);

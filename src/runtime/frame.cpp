@@ -55,7 +55,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       scratch_stride_(scratch_stride(program)),
       pointers_(program.buffers.size(), nullptr),
       dynamic_(program.buffers.size()),
-      opaque_(program.opaque.size()),
+      segments_(program.blobs.size()),
       results_(program.outputs.size()),
       bound_(program.outputs.size()),
       result_blocks_(program.outputs.size()) {
@@ -213,40 +213,6 @@ std::vector<Tensor> Frame::operands_of(const Step& step) const {
   return operands;
 }
 
-Result<void> Frame::run_opaque(const Step& step) {
-  if (!opaque_[step.code]) opaque_[step.code] = TRY(engine_.opaque()->make(program_.opaque[step.code]));
-  const std::vector<Tensor> operands = operands_of(step);
-  std::vector<const Tensor*> in(step.buffers.size(), nullptr);
-  for (size_t k = 0; k < step.buffers.size(); ++k)
-    if (step.buffers[k] != kMissing) in[k] = &operands[k];
-  auto ran = opaque_[step.code]->run(in);
-  if (!ran) return std::move(ran).error().placed_at(step.label);  // its text, which equal nodes share, knows no name
-  std::vector<Tensor> out = *std::move(ran);
-  if (out.size() < step.results.size()) return fail(Code::internal, step.label, "an opaque op returned too few results");
-  for (size_t k = 0; k < step.results.size(); ++k)
-    if (step.results[k] != kMissing) TRY(own(out[k], step, operands));
-  return take_results(step, out);
-}
-
-/// A result that only passes an operand on (Identity, a branch of If), or holds one, must not outlive the operand's memory.
-Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
-  if (result.holds_tensors()) {
-    result = TRY(owned(result));
-    return {};
-  }
-  if (result.byte_size() == 0) return {};
-  for (size_t k = 0; k < operands.size(); ++k) {
-    const Tensor& t = operands[k];
-    if (t.empty_handle() || !t.has_bytes() || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
-    if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
-    Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
-    std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
-    result = std::move(copy);
-    return {};
-  }
-  return {};
-}
-
 Result<void> Frame::run_control(const Step& step, Control& control, const RunOptions& options) {
   const std::vector<Tensor> operands = operands_of(step);
   for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
@@ -256,14 +222,6 @@ Result<void> Frame::run_control(const Step& step, Control& control, const RunOpt
     if (b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic) places[k] = {pointers_[b], shape_of(b)};
   }
   return take_results(step, TRY(control.run(operands, {kernel_sizes_.data(), step.sizes.size()}, places, options)));
-}
-
-Result<void> Frame::check_held(const Step& step, uint32_t buffer, const Tensor& t) const {
-  const BufferInfo& info = program_.buffers[buffer];
-  if (is_as_promised(info.held, info.dtype, t)) return {};
-  return fail(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
-      .expected(text_of(info.held, info.dtype))
-      .found(type_text(t));
 }
 
 /// Sizes that only the results tell, and the results themselves where no buffer was there before them.
@@ -276,12 +234,7 @@ Result<void> Frame::take_results(const Step& step, std::span<const Tensor> out) 
   for (size_t k = 0; k < step.results.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b == kMissing || program_.buffers[b].kind != BufferInfo::Kind::dynamic) continue;
-    if (is_held(program_.buffers[b])) TRY(check_held(step, b, out[k]));
-    else if (out[k].dtype() != program_.buffers[b].dtype)
-      return fail(Code::dtype_mismatch, step.label,
-                  fmt::format("its result '{}' has another element type than the model promises", program_.buffers[b].name))
-          .expected(std::string(name_of(program_.buffers[b].dtype)))
-          .found(std::string(name_of(out[k].dtype())));
+    TRY(check_type(step, b, out[k]));
     dynamic_[b] = out[k];
     pointers_[b] = out[k].count() > 0 && out[k].has_bytes() ? dynamic_[b].mutable_data() : nothing_;
     TRY(keep_result(b, out[k]));
@@ -343,7 +296,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
   const Step& step = program_.steps[number];
   switch (step.kind) {
     case Step::Kind::kernel: return run_kernel(step, options, threads);
-    case Step::Kind::opaque: return run_opaque(step);
+    case Step::Kind::segment: return run_segment(step, options);
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
     case Step::Kind::loop: return run_control(step, *controls_[number], options);

@@ -43,9 +43,10 @@ class Frame {
   std::vector<Tensor> operands_of(const Step& step) const;
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
-  Result<void> run_opaque(const Step& step);
-  Result<void> check_held(const Step& step, uint32_t buffer, const Tensor& t) const;
+  Result<void> run_segment(const Step& step, const RunOptions& options);
+  Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step) const;
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
+  Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
   Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);
   Result<void> learn_sizes(uint32_t number, uint32_t& lines);
@@ -74,9 +75,9 @@ class Frame {
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer
   std::vector<uint32_t> input_buffers_;
-  std::vector<Tensor> dynamic_;                     // inputs and results of opaque steps, by buffer
+  std::vector<Tensor> dynamic_;                     // inputs, and results that brought their own memory, by buffer
   std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
-  std::vector<std::unique_ptr<OpaqueOp>> opaque_;   // by text
+  std::vector<std::unique_ptr<Segment>> segments_;  // by blob; made when they first run
   std::vector<std::unique_ptr<Control>> controls_;  // by step; null for the others
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;

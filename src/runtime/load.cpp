@@ -84,7 +84,7 @@ Result<std::shared_ptr<Engine>> load_engine(const std::filesystem::path& path, c
   parts.weights = TRY(reader.require(SectionType::weights));
   parts.keeper = file;
   parts.manifest = text(TRY(reader.require(SectionType::manifest)));
-  return Engine::create(std::move(parts), options.opaque);
+  return Engine::create(std::move(parts), options.devices);
 }
 
 }  // namespace tenon::runtime

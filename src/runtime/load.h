@@ -10,9 +10,9 @@
 namespace tenon::runtime {
 
 struct LoadOptions {
-  bool verify = false;                                   ///< check every byte of the file, weights and padding included
-  std::shared_ptr<const OpaqueDevice> opaque = nullptr;  ///< runs ops without code
-  CpuFeatures cpu = cpu_features();                      ///< of the CPU that has to run the code
+  bool verify = false;               ///< check every byte of the file, weights and padding included
+  Devices devices = {};              ///< that may run its segments
+  CpuFeatures cpu = cpu_features();  ///< of the CPU that has to run the code
 };
 
 /// Maps an engine file and makes it ready to run. Weights are not read until they are used.

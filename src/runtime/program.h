@@ -70,11 +70,11 @@ struct BufferInfo {
 };
 
 struct Step {
-  enum class Kind : uint8_t { kernel = 1, opaque = 2, sizes = 3, branch = 4, loop = 5, check = 6 } kind = Kind::kernel;
-  /// kernel: entry of the code section; opaque: number of the text in Program::opaque; loop: number of its body in Program::bodies;
+  enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6 } kind = Kind::kernel;
+  /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in Program::bodies;
   /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
   uint32_t code = 0;
-  /// kernel: arguments; sizes: the buffer written; opaque: operands (kMissing: none); branch: condition, operands of the one body, of
+  /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none); branch: condition, operands of the one body, of
   /// the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and largest index, i64[].
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> results;  ///< of all but kernel and sizes (kMissing: not wanted); loop: carried values, then stacked rows
@@ -112,6 +112,12 @@ struct PortInfo {
   Held held = {};  ///< a sequence or an optional has no shape of its own
 };
 
+/// What a device makes a segment from.
+struct Blob {
+  std::string device;  ///< its name
+  std::string bytes;   ///< what the backend of that name compiled the segment to
+};
+
 /// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.
 /// A body's inputs: of a branch its captures; of a loop iteration (i64), condition (bool), carried values, captures. A loop's body
 /// results: condition, carried values, rows to stack.
@@ -122,9 +128,9 @@ struct Program {
   std::vector<BufferInfo> buffers;
   std::vector<Step> steps;
   std::vector<PortInfo> inputs, outputs;
-  std::vector<std::string> opaque;  ///< one-node graphs in text form
-  std::vector<Program> bodies;      ///< each belongs to one step
-  uint64_t weight_bytes = 0;        ///< of the whole engine; 0 in a body
+  std::vector<Blob> blobs;
+  std::vector<Program> bodies;  ///< each belongs to one step
+  uint64_t weight_bytes = 0;    ///< of the whole engine; 0 in a body
 };
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.

@@ -83,7 +83,7 @@ class Checker {
     using Kind = Step::Kind;
     if (s.kind < Kind::kernel || s.kind > Kind::check || s.lines > p_.sizes.size()) return false;
     if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
-    const bool may_miss = s.kind == Kind::opaque || s.kind == Kind::branch || s.kind == Kind::loop;
+    const bool may_miss = s.kind == Kind::segment || s.kind == Kind::branch || s.kind == Kind::loop;
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
@@ -94,13 +94,24 @@ class Checker {
       if (b.slot >= p_.sizes.size() || p_.sizes[b.slot].kind != SizeLine::Kind::bound || b.result >= s.results.size()) return false;
     switch (s.kind) {
       case Kind::kernel: return true;
-      case Kind::opaque: return s.code < p_.opaque.size();
+      case Kind::segment: return s.code < p_.blobs.size() && segment_sound(s);
       case Kind::sizes: return s.buffers.size() == 1;
       case Kind::branch: return branch_sound(s);
       case Kind::loop: return loop_sound(s);
       case Kind::check: return check_sound(s);
     }
     return false;
+  }
+
+  /// Results go where a device may write, or come as tensors of its own.
+  bool segment_sound(const Step& s) const {
+    return std::ranges::all_of(s.results, [&](uint32_t b) { return b == kMissing || writable(p_.buffers[b]); });
+  }
+
+  /// A value of a step that is no kernel: it brings its own memory, or has elements of fixed width in memory that was laid out.
+  static bool writable(const BufferInfo& b) {
+    if (b.kind == BufferInfo::Kind::dynamic) return true;
+    return (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output) && b.dtype != DType::string;
   }
 
   /// The body has what the step gives it sizes for.
@@ -113,10 +124,8 @@ class Checker {
     for (size_t k = 0; k < s.results.size(); ++k) {
       if (s.results[k] == kMissing) continue;
       const BufferInfo& to = p_.buffers[s.results[k]];
-      const bool tensor = to.kind == BufferInfo::Kind::dynamic;
-      if (!tensor && to.kind != BufferInfo::Kind::arena && to.kind != BufferInfo::Kind::output) return false;
-      if (to.held.kind != body.outputs[first_output + k].held.kind) return false;
-      if (to.dtype != body.outputs[first_output + k].dtype || (!tensor && to.dtype == DType::string)) return false;
+      const PortInfo& from = body.outputs[first_output + k];
+      if (!writable(to) || to.held.kind != from.held.kind || to.dtype != from.dtype) return false;
     }
     return true;
   }

@@ -64,8 +64,23 @@ enum : uint32_t {
 namespace port {
 enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9 };
 }
+namespace blob {
+enum : uint32_t { device = 1, bytes = 2 };
+}
 namespace program {
-enum : uint32_t { line = 1, door = 2, buffer = 3, step = 4, input = 5, output = 6, opaque = 7, weight_bytes = 8, body = 9, guard = 10 };
+enum : uint32_t {
+  line = 1,
+  door = 2,
+  buffer = 3,
+  step = 4,
+  input = 5,
+  output = 6,
+  text = 7,
+  weight_bytes = 8,
+  body = 9,
+  guard = 10,
+  blob = 11
+};
 }
 
 template <class List>
@@ -125,6 +140,11 @@ void write(pbf_writer w, const Step& s) {
   w.add_string(step::label, s.label);
   w.add_uint32(step::flops, s.flops);
   if (s.carried != 0) w.add_uint32(step::carried, s.carried);
+}
+
+void write(pbf_writer w, const Blob& b) {
+  w.add_string(blob::device, b.device);
+  w.add_string(blob::bytes, b.bytes);
 }
 
 void write(pbf_writer w, const PortInfo& p) {
@@ -227,6 +247,16 @@ Step read_step(Reader r) {
   return s;
 }
 
+Blob read_blob(Reader r) {
+  Blob b;
+  while (r.next()) switch (r.tag()) {
+      case blob::device: b.device = r.get_string(); break;
+      case blob::bytes: b.bytes = r.get_string(); break;
+      default: r.skip();
+    }
+  return b;
+}
+
 PortInfo read_port(Reader r) {
   PortInfo p;
   while (r.next()) switch (r.tag()) {
@@ -260,7 +290,8 @@ Program read_program(Reader r, int depth) {
       case program::step: p.steps.push_back(read_step(r.get_message())); break;
       case program::input: p.inputs.push_back(read_port(r.get_message())); break;
       case program::output: p.outputs.push_back(read_port(r.get_message())); break;
-      case program::opaque: p.opaque.push_back(r.get_string()); break;
+      case program::text: p.blobs.push_back({"reference", r.get_string()}); break;  // of 0.1.0, which had that device alone
+      case program::blob: p.blobs.push_back(read_blob(r.get_message())); break;
       case program::guard: p.guards.push_back(read_guard(r.get_message())); break;
       case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
       case program::body:
@@ -281,7 +312,7 @@ void write(pbf_writer w, const Program& p) {
   for (const Step& s : p.steps) add(program::step, s);
   for (const PortInfo& i : p.inputs) add(program::input, i);
   for (const PortInfo& o : p.outputs) add(program::output, o);
-  for (const std::string& o : p.opaque) w.add_string(program::opaque, o);
+  for (const Blob& b : p.blobs) add(program::blob, b);
   w.add_uint64(program::weight_bytes, p.weight_bytes);
   for (const Program& b : p.bodies) add(program::body, b);
 }

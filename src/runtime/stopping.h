@@ -2,7 +2,8 @@
 #pragma once
 #include <string>
 
-#include "runtime/engine.h"
+#include "base/result.h"
+#include "runtime/run_options.h"
 
 namespace tenon::runtime {
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "../segments.h"
 #include "codegen/emit.h"
 #include "codegen/loops/inline.h"
 #include "codegen/lower/kernel.h"
@@ -94,7 +95,8 @@ Planned planned(const std::string& text) {
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return out;
-  auto made = plan(**graph, {});
+  const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
+  auto made = plan(**graph, {.segments = segments});
   EXPECT_TRUE(made) << made.error().text();
   out.graph = std::move(*graph);
   if (made) out.plan = std::move(*made);

@@ -3,12 +3,16 @@
 
 #include <unordered_map>
 
+#include "../segments.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::codegen {
 
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target, const ChooseTactic& choose) {
-  PlannedGraph out{&graph, TRY(plan(graph, options)), {}, target};
+  const std::vector<ir::Segment> segments = tests::nodes_alone(graph);
+  PlanOptions planning = options;
+  planning.segments = segments;
+  PlannedGraph out{&graph, TRY(plan(graph, planning)), {}, target};
   for (const Group& group : out.plan.groups) {
     auto kernels = lower_group(group, choose(group, target), out.plan, target);
     if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
@@ -74,7 +78,7 @@ class Runner {
       auto done = run_kernel(k);
       if (!done) return std::move(done).error().found(text_of(k.tile) + text_of(plan_));
     }
-    if (group.kind == GroupKind::opaque) return run_opaque(group);
+    if (group.kind == GroupKind::segment) return run_segment(group);
     if (group.kind == GroupKind::sizes) return write_sizes(group);
     return {};
   }
@@ -100,17 +104,14 @@ class Runner {
     return interpret(kernel.tile, bound, sizes, 0, half);
   }
 
-  Result<void> run_opaque(const Group& group) {
-    std::vector<Tensor> held;
-    std::vector<const Tensor*> inputs;
-    for (ArrayId a : group.inputs) held.push_back(a >= 0 ? TRY(buffer(a)) : Tensor());
-    for (size_t k = 0; k < held.size(); ++k) inputs.push_back(group.inputs[k] >= 0 ? &held[k] : nullptr);
-    auto results = TRY(ops::evaluate_node(*planned_.graph, group.node, inputs, ops::Mode::own));
-    for (size_t k = 0; k < group.outputs.size(); ++k)
-      if (group.outputs[k] >= 0) {
-        bind(plan_.arrays[group.outputs[k]].shape, results[k]);
-        buffers_[group.outputs[k]] = std::move(results[k]);
-      }
+  Result<void> run_segment(const Group& group) {
+    std::vector<Tensor> inputs;
+    for (ArrayId a : group.inputs) inputs.push_back(TRY(buffer(a)));
+    auto results = TRY(ops::evaluate(*ir::cut_out(*planned_.graph, plan_.segments[group.segment]), inputs));
+    for (size_t k = 0; k < group.outputs.size(); ++k) {
+      bind(plan_.arrays[group.outputs[k]].shape, results[k]);
+      buffers_[group.outputs[k]] = std::move(results[k]);
+    }
     return {};
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "../segments.h"
+
 #include "codegen/loops/nest.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
@@ -17,7 +19,7 @@ struct Planned {
 
   /// "contract: MatMul Add Gelu" a line: the kind, and the nodes that it computes, in the graph's order.
   std::string text() const {
-    static constexpr const char* kKinds[] = {"nests", "contract", "attention", "opaque", "sizes", "control"};
+    static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control"};
     std::string out;
     for (const Group& g : plan.groups) {
       out += std::string(kKinds[static_cast<int>(g.kind)]) + ":";
@@ -45,6 +47,8 @@ Planned planned(std::string_view text, PlanOptions options = {}) {
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
   if (!graph) return out;
+  const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
+  options.segments = segments;
   auto made = plan(**graph, options);
   EXPECT_TRUE(made) << made.error().text();
   out.graph = std::move(*graph);

@@ -11,13 +11,16 @@
 #include "ops/core/op.h"
 #include "ops/core/sample.h"
 
+#include "../segments.h"
+
 namespace tenon::codegen {
 namespace {
 
 Plan plan_of(std::string_view text) {
   auto graph = ir::parse(text, ops::table());
   EXPECT_TRUE(graph) << graph.error().text();
-  auto made = plan(**graph, {});
+  const std::vector<ir::Segment> segments = tests::nodes_alone(**graph);
+  auto made = plan(**graph, {.segments = segments});
   EXPECT_TRUE(made) << made.error().text();
   static std::vector<std::unique_ptr<ir::Graph>> kept;  // sizes of a plan live in its graph
   kept.push_back(std::move(*graph));
@@ -130,6 +133,8 @@ TEST(PlanVerify, ProvesWhatPlansOfAllOpsRead) {
       if (!made) continue;
       PlanOptions options;
       options.verify = true;
+      const std::vector<ir::Segment> segments = tests::nodes_alone(*made->graph);
+      options.segments = segments;
       const auto planned = plan(*made->graph, options);
       if (!planned && planned.error().code() == Code::not_supported) continue;
       ASSERT_TRUE(planned) << planned.error().text() << "\n" << ir::print(*made->graph);

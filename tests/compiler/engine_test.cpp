@@ -54,7 +54,7 @@ class EngineFile : public ::testing::Test {
     return folder_ / name;
   }
   static auto load(const std::filesystem::path& path, bool verify) {
-    return runtime::load_engine(path, {.verify = verify, .opaque = backends::reference::device()});
+    return runtime::load_engine(path, {.verify = verify, .devices = {backends::reference::device()}});
   }
 
   std::filesystem::path folder_;
@@ -69,9 +69,9 @@ TEST_F(EngineFile, SaysWhichCpusItWasCompiledFor) {
   CpuFeatures older = cpu_features();
   older.set("avx512f", false);
   const auto avx2 = saved("avx2.engine", 3, *codegen::target_named("x86_avx2"));
-  EXPECT_TRUE(runtime::load_engine(avx2, {.opaque = backends::reference::device(), .cpu = older}));
+  EXPECT_TRUE(runtime::load_engine(avx2, {.devices = {backends::reference::device()}, .cpu = older}));
   const auto avx512 = saved("avx512.engine", 3, *codegen::target_named("x86_avx512"));
-  const auto refused = runtime::load_engine(avx512, {.opaque = backends::reference::device(), .cpu = older});
+  const auto refused = runtime::load_engine(avx512, {.devices = {backends::reference::device()}, .cpu = older});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::wrong_target);
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "backends/cpu/cpu.h"
-#include "codegen/loops/nest.h"
+#include "compiler/backends.h"
 #include "ops/core/sample.h"
+#include "partition/partition.h"
 
 namespace tenon::compiler {
 namespace {
@@ -29,11 +29,13 @@ std::vector<std::string> opaque_ops(const ops::OpDef& def, std::string_view text
   auto made = ops::build_sample(def, *sample, 1, symbolic);
   if (!made) return {};  // needs that size: tests/ops says which may
   std::vector<std::string> names;
-  if (auto done = backends::cpu::prepare(*made->graph); !done) return {done.error().text()};
-  auto plan = codegen::plan(*made->graph, {});
-  if (!plan) return {};  // strings at the border
-  for (const codegen::Group& g : plan->groups)
-    if (g.kind == codegen::GroupKind::opaque && gives_floats(*made->graph, g.node)) names.push_back(made->graph->node(g.node).op->name);
+  const backend::Backends backends = *backends_named();
+  if (auto done = partition::prepare(*made->graph, backends); !done) return {done.error().text()};
+  auto segments = partition::partition(*made->graph, backends);
+  if (!segments) return {segments.error().text()};
+  for (const ir::Segment& s : *segments)
+    for (ir::NodeId n : s.nodes)
+      if (gives_floats(*made->graph, n)) names.push_back(made->graph->node(n).op->name);
   return names;
 }
 

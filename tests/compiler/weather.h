@@ -12,6 +12,7 @@
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"
+#include "every_other.h"
 
 /// Weathers: the same tests under another climate, which TENON_WEATHER names (tests/CMakeLists.txt has an entry for each).
 namespace tenon::tests {
@@ -24,6 +25,7 @@ struct Weather {
   Home home = Home::memory;  ///< where an engine comes from
   bool guard = false;
   bool fuse = true;       ///< false: rewritten, but every op has a kernel of its own
+  bool shared = false;    ///< half of the nodes run on another backend
   bool symbolic = false;  ///< every dimension of every input is a symbol of its own
 };
 
@@ -35,6 +37,7 @@ inline constexpr Weather kWeathers[] = {
     {.name = "portable", .home = Home::portable_file},
     {.name = "guard", .guard = true},
     {.name = "unfused", .fuse = false},
+    {.name = "shared", .shared = true},
     {.name = "symbolic", .symbolic = true},
 };
 
@@ -57,6 +60,7 @@ inline const bool weather_is_known = (weather(), true);  // before anything asks
 inline compiler::CompileOptions compile_options(int opt) {
   compiler::CompileOptions options;
   options.opt = opt;
+  if (weather().shared) options.backends = every_other();
   if (!weather().fuse)
     for (const codegen::PlanPass& pass : codegen::plan_passes())
       if (pass.fuses) options.off.emplace(pass.name);
@@ -101,7 +105,7 @@ inline runtime::RunOptions run_options() {
 
 /// The engine, by way of a file where the weather is so.
 inline Result<std::shared_ptr<runtime::Engine>> engine_from(compiler::Compiled compiled, compiler::CompileOptions options) {
-  if (weather().home == Home::memory) return compiler::load_compiled(std::move(compiled));
+  if (weather().home == Home::memory) return compiler::load_compiled(std::move(compiled), every_other_device());
   options.portable = weather().home == Home::portable_file;
   const auto path = std::filesystem::temp_directory_path() / ("weather_" + std::to_string(getpid()) + ".tenon");
   TRY(compiler::save(compiled, options, path));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An op, a rule, a verb or a target is one file: the build's own listing finds it, and it works without a change anywhere else."""
+"""An op, a rule, a verb or a target is one file, a backend one folder: the build's own listing finds it, and it works without a change
+anywhere else."""
 
 import os
 import re
@@ -60,10 +61,10 @@ class OneFile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def listed(self, folder: str) -> list[str]:
+    def listed(self, folder: str, macro: str = r"\w+") -> list[str]:
         """The lines that the build's listing of the folder has for what lies there now."""
         listing, written = re.search(
-            rf"^(tenon_list\({folder} \w+ (\S+\.inc).*\))$", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE
+            rf"^(tenon_list\({folder} {macro} (\S+\.inc).*\))$", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE
         ).groups()
         (self.root / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT, listing=listing))
         self.passes("cmake", "-S", self.root, "-B", self.root / "build")
@@ -106,6 +107,16 @@ class OneFile(unittest.TestCase):
         self.assertEqual(self.passes(tenon, "say-hello"), "hello\n")
         self.assertIn('"said": "hello"', self.passes(tenon, "say-hello", "--json"))
         self.assertIn("tenon say-hello", self.passes(tenon, "say-hello", "--help"))
+
+    def test_a_backend(self):
+        shutil.copytree(ROOT / "src/backends", self.root / "src/backends")
+        before = {macro: self.listed("src/backends", macro) for macro in ("BACKEND", "DEVICE")}
+        self.assertEqual(before["BACKEND"], ["TENON_ENTRY(cpu)", "TENON_ENTRY(reference)"])
+        shutil.copytree(ROOT / "tests/backends/null", self.root / "src/backends/null")  # test_compiler runs it
+        for macro, entries in before.items():
+            self.assertEqual(self.listed("src/backends", macro), sorted([*entries, "TENON_ENTRY(null)"]))
+        lines = [path.read_text().count("\n") for path in (ROOT / "tests/backends/null").rglob("*.cpp")]
+        self.assertLess(sum(lines), 60)
 
     def test_a_target(self):
         text = (ROOT / "src/codegen/targets/x86_avx512.cpp").read_text().replace("x86_avx512", "x86_third").replace(".tag = 2", ".tag = 77")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./dev new-op and ./dev new-rule write compiles, and its tests pass as they stand."""
+"""What ./dev new-op, new-rule and new-backend write compiles, and its tests pass as they stand."""
 
 import contextlib
 import io
@@ -17,6 +17,7 @@ BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
 TENON = os.environ.get("TENON", str(ROOT / "build/bin/tenon"))
 sys.path.insert(0, str(ROOT / "tools"))
 
+import new_backend  # noqa: E402
 import new_op  # noqa: E402
 import new_rule  # noqa: E402
 
@@ -64,6 +65,21 @@ class Skeletons(unittest.TestCase):
         self.assertEqual(self.tool(new_op, "SomeNewOp", "shape"), (0, ""))
         self.assertEqual(self.tool(new_op, "SomeNewOp", "shape")[0], 1, "a file that is there is never overwritten")
         self.compiled(self.root / "src/ops/shape/some_new_op.cpp")
+
+    def test_a_new_backend(self):
+        self.assertEqual(self.tool(new_backend, "FarAway"), (0, ""))
+        for source in ("far_away.cpp", "device/far_away.cpp"):
+            text = (self.root / "src/backends/far_away" / source).read_text()
+            self.assertIn('std::string_view name() const override { return "far_away"; }', text)
+            self.compiled(self.root / "src/backends/far_away" / source)
+        for words, status, advice in (
+            (("far_away",), 1, "another name"),
+            (("../up",), 2, "./dev new-backend far_away"),
+            ((), 2, "./dev new-backend"),
+        ):
+            found, told = self.tool(new_backend, *words)
+            self.assertEqual(found, status, told)
+            self.assertIn(advice, told)
 
     def test_rules_in_cpp_pass_their_cases(self):
         names = [f"some_{kind}" for kind in CPP]

@@ -145,7 +145,7 @@ class Models : public testing::TestWithParam<Model> {
 
   void check_opaque(const runtime::Program& program) {
     for (const runtime::Step& step : program.steps) {
-      if (step.kind != runtime::Step::Kind::opaque || std::ranges::count(kByReference, step.label) > 0) continue;
+      if (step.kind != runtime::Step::Kind::segment || std::ranges::count(kByReference, step.label) > 0) continue;
       for (uint32_t b : step.results)
         EXPECT_FALSE(b != runtime::kMissing && is_float(program.buffers[b].dtype)) << step.label << " runs by reference";
     }

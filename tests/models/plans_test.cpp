@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "backends/cpu/cpu.h"
 #include "codegen/loops/plan_verify.h"
+#include "compiler/backends.h"
 #include "import/onnx_import.h"
+#include "partition/partition.h"
 #include "passes/pipeline.h"
 #include "weights.h"
 
@@ -19,12 +20,14 @@ namespace {
 void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::string>& unproved) {
   codegen::PlanOptions options;
   options.verify = true;
-  auto plan = codegen::plan(graph, options);
-  ASSERT_TRUE(plan) << plan.error().text();
-  const auto lowered = backends::cpu::lower(graph, *plan, **codegen::target_named("x86_avx2"));
-  ASSERT_TRUE(lowered) << lowered.error().text();
-  ASSERT_TRUE(codegen::verify(*plan)) << codegen::verify(*plan).error().text();  // lowering adds arrays
-  codegen::PlanReport report = codegen::examine(*plan, &graph);
+  const backend::Backends backends = *compiler::backends_named();
+  const auto segments = partition::partition(graph, backends);
+  ASSERT_TRUE(segments) << segments.error().text();
+  const auto made = backends[0]->compile({graph, *segments}, {.planning = options, .target = *codegen::target_named("x86_avx2")});
+  ASSERT_TRUE(made) << made.error().text();
+  const codegen::Plan& plan = std::get<backend::Kernels>(*made).plan;
+  ASSERT_TRUE(codegen::verify(plan)) << codegen::verify(plan).error().text();  // lowering adds arrays
+  codegen::PlanReport report = codegen::examine(plan, &graph);
   accesses += report.accesses;
   unproved.insert(unproved.end(), report.unproved.begin(), report.unproved.end());
   for (ir::NodeId n : graph.nodes())
@@ -47,7 +50,7 @@ TEST(ModelPlans, StayInsideTheirArrays) {
     passes::Options rewriting;
     rewriting.level = 3;
     ASSERT_TRUE(passes::optimise(*imported->graph, rewriting));
-    ASSERT_TRUE(backends::cpu::prepare(*imported->graph));
+    ASSERT_TRUE(partition::prepare(*imported->graph, *compiler::backends_named()));
     int64_t accesses = 0;
     std::vector<std::string> unproved;
     examine_all(*imported->graph, accesses, unproved);

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backends/cpu/cpu.h"
 #include "base/hash.h"
+#include "compiler/backends.h"
 #include "compiler/lower.h"
 #include "files/atomic_write.h"
 #include "import/onnx_import.h"
 #include "ir/text.h"
+#include "partition/partition.h"
 #include "passes/pipeline.h"
 #include "program/build.h"
 #include "weights.h"
@@ -30,7 +31,7 @@ void add_steps(const runtime::Program& program, const std::string& indent, std::
     out += fmt::format("{}{} {} code {} buffers [{}] results [{}] sizes [{}] tasks {} grain {} scratch {} lines {}\n", indent, s.label,
                        static_cast<int>(s.kind), s.code, fmt::join(s.buffers, ","), fmt::join(s.results, ","), fmt::join(s.sizes, ","),
                        s.tasks, s.grain, s.scratch_bytes, s.lines);
-  for (const std::string& text : program.opaque) out += indent + "by reference: " + text + "\n";
+  for (const runtime::Blob& blob : program.blobs) out += indent + "on " + blob.device + ": " + blob.bytes + "\n";
   for (const runtime::Program& body : program.bodies) add_steps(body, indent + "  ", out);
 }
 
@@ -38,11 +39,14 @@ Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Tar
   passes::Options rewriting;
   rewriting.level = opt;
   TRY(passes::optimise(*graph, rewriting));
-  TRY(backends::cpu::prepare(*graph));
+  const backend::Backends backends = TRY(compiler::backends_named());
+  TRY(partition::prepare(*graph, backends));
   ir::TextConstants constants;
   std::string out = ir::print(*graph, &constants);
-  auto lowered = TRY(compiler::lower(*graph, {.fuse = opt > 0, .channels_last = opt > 0, .given = {}}, target));
-  out += "\nplan\n" + codegen::text_of(lowered.plan);
+  backend::Options options{.planning = {}, .target = &target};
+  options.planning.fuse = options.planning.channels_last = opt > 0;
+  auto lowered = TRY(compiler::lower(*graph, backends, options));
+  out += "\nplan\n" + codegen::text_of(lowered.kernels.plan);
   const program::Built built = TRY(program::build(std::move(lowered)));
   out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.program)).text(), built.program.weight_bytes);
   add_steps(built.program, "", out);

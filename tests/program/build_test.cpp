@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "../segments.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
-#include "program/opaque_text.h"
 
 namespace tenon::tests {
 namespace {
@@ -21,12 +21,15 @@ std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
 }
 
 /// Every group gets one kernel over the arrays that its loops touch; none has code that could run.
-Result<program::Built> build(const ir::Graph& graph) {
+/// blob_weights: what each segment's blob wants to be handed over.
+Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::ConstantRef>& blob_weights = {}) {
   program::Lowered out;
   out.graph = &graph;
-  out.plan = TRY(codegen::plan(graph, {.fuse = false, .channels_last = false, .given = {}}));
-  const codegen::Plan& plan = out.plan;
-  auto& kernels = out.kernels;
+  const std::vector<ir::Segment> segments = nodes_alone(graph);
+  for (const ir::Segment& s : segments) out.blobs.push_back({"blob of " + graph.node(s.nodes[0]).op->name, blob_weights});
+  out.kernels.plan = TRY(codegen::plan(graph, {.segments = segments, .fuse = false, .channels_last = false, .given = {}}));
+  const codegen::Plan& plan = out.kernels.plan;
+  auto& kernels = out.kernels.of_groups;
   kernels.resize(plan.groups.size());
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     if (plan.groups[g].kind != GroupKind::nests && plan.groups[g].kind != GroupKind::contract) continue;
@@ -81,13 +84,15 @@ TEST(Build, PlacesEachWeightOnceWithRoomBehindIt) {
   EXPECT_GE(built->program.weight_bytes, built->weights[1].offset + 16 + runtime::kSlack);
 }
 
-TEST(Build, BindsSizesThatAnOpaqueStepBrings) {
+TEST(Build, BindsSizesThatASegmentBrings) {
   auto graph = graph_of("graph main(x: f32[n]) { i = NonZero(x) y = Cast(i, to=1) z = Exp(y) return z }");
   auto built = build(*graph);
   ASSERT_TRUE(built) << built.error().text();
   const runtime::Program& p = built->program;
-  ASSERT_EQ(p.steps[0].kind, Step::Kind::opaque);
-  EXPECT_EQ(built->opaque_ops, std::vector<std::string>{"NonZero"});
+  ASSERT_EQ(p.steps[0].kind, Step::Kind::segment);
+  EXPECT_EQ(p.blobs[p.steps[0].code].device, "reference");
+  EXPECT_EQ(p.blobs[p.steps[0].code].bytes, "blob of NonZero");
+  EXPECT_EQ(built->ops_of_devices, (std::vector<std::pair<std::string, std::string>>{{"reference", "NonZero"}}));
   ASSERT_EQ(p.steps[0].bindings.size(), 1u);
   const runtime::Slot slot = p.steps[0].bindings[0].slot;
   EXPECT_EQ(p.sizes[slot].kind, runtime::SizeLine::Kind::bound);
@@ -110,16 +115,25 @@ TEST(Build, RefusesASizeThatNothingGives) {
   EXPECT_EQ(built.error().code(), Code::not_supported);
 }
 
-TEST(OpaqueText, HoldsSmallConstantsAndNamesTheOtherOperands) {
-  auto graph = graph_of("graph main(x: f32[n,4], k: i64[1]) { const w: i64[1] = [2] v, i = TopK(x, w) return v, i }");
-  auto text = program::opaque_text(*graph, graph->first());
-  ASSERT_TRUE(text) << text.error().text();
-  EXPECT_EQ(text->operands, std::vector<size_t>{0});
-  auto again = ir::parse(text->text, ops::table());
-  ASSERT_TRUE(again) << again.error().text();
-  EXPECT_EQ((*again)->node_count(), 1u);
-  EXPECT_EQ((*again)->inputs().size(), 1u);
-  EXPECT_EQ((*again)->outputs().size(), 2u);
+TEST(Build, LaysOutResultsOfSegmentsWhoseSizesAreKnown) {
+  auto graph = graph_of("graph main(x: f32[n,8]) { const k: i64[1] = [3] v, i = TopK(x, k) y = Exp(v) j = NonZero(y) return y, j }");
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  EXPECT_EQ(named(built->program, "v").kind, BufferInfo::Kind::arena);
+  EXPECT_EQ(named(built->program, "j").kind, BufferInfo::Kind::dynamic);
+}
+
+TEST(Build, KeepsAWeightThatKernelsAndSegmentsReadOnce) {
+  auto graph = graph_of("graph main(x: f32[4]) { const w: f32[4] = [1, 2, 3, 4] y = Add(x, w) i = NonZero(y) return i }");
+  const ir::ValueId w = graph->find_value("w");
+  auto built = build(*graph, {graph->value(w).constant});
+  ASSERT_TRUE(built) << built.error().text();
+  EXPECT_EQ(built->weights.size(), 1u);
+  const Step& segment = built->program.steps.back();
+  ASSERT_EQ(segment.buffers.size(), 2u);
+  const BufferInfo& passed = built->program.buffers[segment.buffers[1]];
+  EXPECT_EQ(passed.kind, BufferInfo::Kind::weight);
+  EXPECT_EQ(passed.offset, built->weights[0].offset);
 }
 
 }  // namespace

@@ -138,17 +138,17 @@ TEST(EngineParts, ThatDoNotFitAreRefused) {
   parts = {};
   parts.program = small_program();
   parts.program.weight_bytes = 1;
-  EXPECT_EQ(Engine::create(std::move(parts), test_device()).error().code(), Code::bad_file);
+  EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 
   parts = {};
   parts.program = small_program();
   parts.program.steps[0].kind = Step::Kind::kernel;
-  EXPECT_EQ(Engine::create(std::move(parts), test_device()).error().code(), Code::bad_file);
+  EXPECT_EQ(Engine::create(std::move(parts), test_devices()).error().code(), Code::bad_file);
 }
 
-TEST(ContextErrors, OfOpaqueOpsComeThrough) {
+TEST(ContextErrors, OfDevicesComeThrough) {
   Program program = small_program();
-  program.opaque[0] = "something else";
+  program.blobs[0].bytes = "something else";
   auto context = *Context::create(small_engine(program));
   auto got = context->run(inputs_of({1, 2}));
   ASSERT_FALSE(got);
@@ -197,7 +197,7 @@ TEST(Contexts, OfOneEngineRunOnManyThreadsAtOnce) {
   parts.program = with_kernel();
   parts.code = {std::byte{0xc3}};  // x86-64: ret
   parts.entries = {0};
-  auto created = Engine::create(std::move(parts), test_device());
+  auto created = Engine::create(std::move(parts), test_devices());
   ASSERT_TRUE(created) << created.error().text();
   const std::shared_ptr<const Engine> engine = *created;
   std::atomic<int> wrong{0};

@@ -102,7 +102,7 @@ TEST(Branch, RunsTheBodyThatTheConditionNames) {
 
 TEST(Branch, RefusesAResultOfAnotherShapeThanPromised) {
   Program p = branch_program();
-  p.bodies[0].opaque = {"positives"};
+  p.bodies[0].blobs = {{"test", "positives"}};
   auto context = context_of(p);
   const auto inputs = [](std::vector<float> x) {
     return std::vector<Tensor>{Tensor::scalar(DType::boolean, 1), Tensor::of_f32({static_cast<int64_t>(x.size())}, x)};

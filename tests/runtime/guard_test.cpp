@@ -44,7 +44,7 @@ std::unique_ptr<Context> context_of(Program program) {
   parts.program = std::move(program);
   for (uint8_t byte : kCallBack) parts.code.push_back(std::byte{byte});
   parts.entries = {0};
-  return *Context::create(*Engine::create(std::move(parts), test_device()));
+  return *Context::create(*Engine::create(std::move(parts), test_devices()));
 }
 
 template <class T>
@@ -154,7 +154,7 @@ TEST(Guard, StandsInBranchesAndLoops) {
   Program p = branch_program();  // each body: one kernel that writes behind its result
   for (Program& body : p.bodies) {
     body.steps.resize(1);
-    body.opaque.clear();
+    body.blobs.clear();
     body.steps[0] = {};
     body.sizes.push_back({SizeLine::Kind::constant, 1, 0, 0, 0});
     body.door_lines = 2;

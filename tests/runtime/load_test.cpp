@@ -27,7 +27,7 @@ struct LoadTest : testing::Test {
     std::ofstream(folder / "test.tenon", std::ios::binary) << bytes;
     return folder / "test.tenon";
   }
-  Code refused(const std::string& bytes, LoadOptions options = {.verify = false, .opaque = test_device()}) const {
+  Code refused(const std::string& bytes, LoadOptions options = {.verify = false, .devices = test_devices()}) const {
     auto loaded = load_engine(file(bytes), options);
     EXPECT_FALSE(loaded);
     return loaded ? Code::internal : loaded.error().code();
@@ -56,7 +56,7 @@ std::string engine_bytes(const Parts& parts) {
 
 TEST_F(LoadTest, RunsWhatWasWritten) {
   if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs AVX2";
-  auto loaded = load_engine(file(engine_bytes({})), {.verify = true, .opaque = test_device()});
+  auto loaded = load_engine(file(engine_bytes({})), {.verify = true, .devices = test_devices()});
   ASSERT_TRUE(loaded) << loaded.error().text();
   auto context = *Context::create(*loaded);
   std::vector<Tensor> inputs = {Tensor::of_f32({2}, std::vector<float>{1, -4}), Tensor::of_i64({2}, std::vector<int64_t>{0, 1})};
@@ -119,7 +119,7 @@ TEST_F(LoadTest, SaysWhatTheCpuLacks) {
   const auto path = file(engine_bytes({}));
   for (const CpuFeatures& cpu :
        {CpuFeatures{}, without(kAvx2, "avx2"), without(kAvx2, "fma"), without(kAvx2, "f16c"), without(kAvx2, "bmi2")}) {
-    const auto loaded = load_engine(path, {.verify = false, .opaque = test_device(), .cpu = cpu});
+    const auto loaded = load_engine(path, {.verify = false, .devices = test_devices(), .cpu = cpu});
     ASSERT_FALSE(loaded) << cpu.text();
     EXPECT_EQ(loaded.error().code(), Code::wrong_target);
     EXPECT_EQ(loaded.error()->place, path.string());
@@ -135,9 +135,9 @@ TEST_F(LoadTest, DoesNotRunAvx512CodeWithoutAllOfIt) {
   const auto path = file(engine_bytes(parts));
   CpuFeatures all = kAvx2;
   for (const char* name : {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512cd"}) all.set(name);
-  EXPECT_TRUE(load_engine(path, {.verify = false, .opaque = test_device(), .cpu = all}));
+  EXPECT_TRUE(load_engine(path, {.verify = false, .devices = test_devices(), .cpu = all}));
   for (const CpuFeatures& cpu : {kAvx2, without(all, "avx512vl"), without(all, "avx512cd")}) {
-    const auto loaded = load_engine(path, {.verify = false, .opaque = test_device(), .cpu = cpu});
+    const auto loaded = load_engine(path, {.verify = false, .devices = test_devices(), .cpu = cpu});
     ASSERT_FALSE(loaded) << cpu.text();
     EXPECT_EQ(loaded.error().code(), Code::wrong_target);
     EXPECT_NE(loaded.error()->expected.find("avx512f"), std::string::npos);
@@ -161,7 +161,7 @@ TEST_F(LoadTest, DoesNotRunCodeThatDoesNotSayWhatItNeeds) {
 TEST_F(LoadTest, RefusesANewerFormat) {
   std::string bytes = engine_bytes({});
   bytes[offsetof(engine::Header, major)] = static_cast<char>(engine::kMajor + 1);
-  const auto loaded = load_engine(file(bytes), {.verify = false, .opaque = test_device()});
+  const auto loaded = load_engine(file(bytes), {.verify = false, .devices = test_devices()});
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code(), Code::wrong_target);
   EXPECT_EQ(loaded.error()->found, "2.0");

@@ -6,37 +6,39 @@
 
 #include "runtime/engine.h"
 
-/// Programs made by hand, and a device for their opaque steps.
+/// Programs made by hand, and a device for their segments.
 namespace tenon::tests {
 
 /// "add one": a tensor of f32 plus 1; "positives": the elements over 0, as many as there are.
-class TestDevice : public runtime::OpaqueDevice {
+class TestDevice : public runtime::Device {
  public:
-  Result<std::unique_ptr<runtime::OpaqueOp>> make(std::string_view text) const override {
-    if (text == "add one") return std::make_unique<AddOne>();
-    if (text == "positives") return std::make_unique<Positives>();
-    return fail(Code::not_supported, "", "no such op: " + std::string(text));
+  std::string_view name() const override { return "test"; }
+  Result<std::unique_ptr<runtime::Segment>> make(std::string_view blob) const override {
+    if (blob == "add one") return std::make_unique<AddOne>();
+    if (blob == "positives") return std::make_unique<Positives>();
+    return fail(Code::not_supported, "", "no such segment: " + std::string(blob));
   }
 
  private:
-  struct AddOne : runtime::OpaqueOp {
-    Result<std::vector<Tensor>> run(std::span<const Tensor* const> inputs) override {
+  using Tensors = std::vector<Tensor>;
+  struct AddOne : runtime::Segment {
+    Result<Tensors> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
       std::vector<float> values;
-      for (float v : inputs[0]->as<float>()) values.push_back(v + 1);
-      return std::vector{Tensor::of_f32(inputs[0]->shape(), values)};
+      for (float v : operands[0].as<float>()) values.push_back(v + 1);
+      return Tensors{Tensor::of_f32(operands[0].shape(), values)};
     }
   };
-  struct Positives : runtime::OpaqueOp {
-    Result<std::vector<Tensor>> run(std::span<const Tensor* const> inputs) override {
+  struct Positives : runtime::Segment {
+    Result<Tensors> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
       std::vector<float> values;
-      for (float v : inputs[0]->as<float>())
+      for (float v : operands[0].as<float>())
         if (v > 0) values.push_back(v);
-      return std::vector{Tensor::of_f32({static_cast<int64_t>(values.size())}, values)};
+      return Tensors{Tensor::of_f32({static_cast<int64_t>(values.size())}, values)};
     }
   };
 };
 
-inline std::shared_ptr<const runtime::OpaqueDevice> test_device() { return std::make_shared<TestDevice>(); }
+inline runtime::Devices test_devices() { return {std::make_shared<TestDevice>()}; }
 
 inline runtime::PortInfo port(std::string name, DType dtype, std::vector<runtime::Slot> shape, std::vector<std::string> dimensions,
                               uint32_t buffer) {
@@ -70,9 +72,9 @@ inline runtime::Program small_program() {
   p.inputs = {port("x", DType::f32, {0}, {"n"}, 0), port("ids", DType::i64, {0}, {"n"}, 1)};
   p.inputs[1].limits = {{0, false}};
   p.outputs = {port("plus", DType::f32, {0}, {"n"}, 2), port("found", DType::f32, {3}, {"u"}, 3), port("sizes", DType::i64, {1}, {"2"}, 4)};
-  p.opaque = {"add one", "positives"};
+  p.blobs = {{"test", "add one"}, {"test", "positives"}};
   p.steps.resize(3);
-  p.steps[0] = {.kind = Step::Kind::opaque,
+  p.steps[0] = {.kind = Step::Kind::segment,
                 .code = 0,
                 .buffers = {0},
                 .results = {2},
@@ -82,7 +84,7 @@ inline runtime::Program small_program() {
                 .lines = 3,
                 .bindings = {},
                 .label = "AddOne"};
-  p.steps[1] = {.kind = Step::Kind::opaque,
+  p.steps[1] = {.kind = Step::Kind::segment,
                 .code = 1,
                 .buffers = {2},
                 .results = {3},
@@ -118,12 +120,12 @@ inline runtime::Program loop_program() {
                   buffer(Place::dynamic, DType::f32, {0}, 1, "next")};
   body.inputs = {port("i", DType::i64, {}, {}, 0), port("go", DType::boolean, {}, {}, 1), port("v", DType::f32, {0}, {"n"}, 2)};
   body.outputs = {port("on", DType::boolean, {}, {}, 3), port("next", DType::f32, {0}, {"n"}, 4), port("row", DType::f32, {0}, {"n"}, 4)};
-  body.opaque = {"add one"};
+  body.blobs = {{"test", "add one"}};
   body.steps.resize(2);
   body.steps[0].kind = Step::Kind::sizes;
   body.steps[0].buffers = {3};
   body.steps[0].sizes = {1};
-  body.steps[1].kind = Step::Kind::opaque;
+  body.steps[1].kind = Step::Kind::segment;
   body.steps[1].buffers = {2};
   body.steps[1].results = {4};
   for (Step& s : body.steps) s.lines = 2;
@@ -158,9 +160,9 @@ inline runtime::Program branch_program() {
   yes.buffers = {buffer(Place::input, DType::f32, {0}, 0, "x"), buffer(Place::dynamic, DType::f32, {0}, 0, "y")};
   yes.inputs = {port("x", DType::f32, {0}, {"n"}, 0)};
   yes.outputs = {port("y", DType::f32, {0}, {"n"}, 1)};
-  yes.opaque = {"add one"};
+  yes.blobs = {{"test", "add one"}};
   yes.steps.resize(1);
-  yes.steps[0].kind = Step::Kind::opaque;
+  yes.steps[0].kind = Step::Kind::segment;
   yes.steps[0].buffers = {0};
   yes.steps[0].results = {1};
   yes.steps[0].lines = 1;
@@ -191,7 +193,7 @@ inline runtime::Program branch_program() {
 inline std::shared_ptr<runtime::Engine> small_engine(runtime::Program program = small_program()) {
   runtime::EngineParts parts;
   parts.program = std::move(program);
-  return *runtime::Engine::create(std::move(parts), test_device());
+  return *runtime::Engine::create(std::move(parts), test_devices());
 }
 
 /// A kernel of x86-64 code that calls the function whose address is element 0 of its first argument.

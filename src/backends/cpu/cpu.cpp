@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/cpu.h"
-
 #include <algorithm>
 
-#include "codegen/loops/attention.h"
-#include "codegen/loops/control.h"
-#include "ops/core/op.h"
+#include "backend/backend.h"
+#include "backend/work.h"
+#include "codegen/loops/role.h"
 
-namespace tenon::backends::cpu {
+namespace tenon::backends {
 
 namespace {
 
@@ -32,59 +30,14 @@ Result<void> own_results(ir::Graph& graph) {
   return {};
 }
 
-/// Writes ops that have no kernel out in plain ops. Returns whether there was one.
-Result<bool> expand_fused(ir::Graph& graph) {
-  std::vector<ir::NodeId> fused;
-  for (ir::NodeId n : graph.nodes()) {
-    const ir::Node& node = graph.node(n);
-    const ops::OpDef& def = ops::def_of(*node.op);
-    if (!def.definition || (def.form && def.form(graph.view(n)))) continue;
-    if (def.kernels == ops::KernelFamily::attention && codegen::attention_fits(graph.view(n))) continue;
-    fused.push_back(n);
-  }
-  bool any = false;
-  for (ir::NodeId n : fused) {
-    auto expanded = ops::expand(graph, n);
-    if (!expanded && expanded.error().code() != Code::not_supported) return std::unexpected(std::move(expanded).error());
-    any |= expanded.has_value();
-  }
-  return any;
-}
-
-/// A node that runs by reference travels as text, which holds small constants only: the large ones of its bodies become captures.
-void lift_constants(ir::Graph& graph, ir::NodeId node) {
-  constexpr int64_t kInText = 64;
-  for (size_t b = 0; b < graph.node(node).bodies.size(); ++b) {
-    ir::Graph& body = graph.body(node, b);
-    for (ir::NodeId inner : body.nodes()) lift_constants(body, inner);
-    for (ir::ValueId v : body.values()) {
-      if (!body.value(v).is_constant() || body.value(v).constant->count() <= kInText) continue;
-      const ir::ValueId input = graph.add_capture(node, b, graph.add_constant(body.value(v).constant));
-      body.set_type(input, body.value(v).type);
-      TENON_ASSERT(body.replace_all_uses(v, input));
-      body.erase_value(v);
-    }
-  }
-}
-
-}  // namespace
-
-Result<void> prepare(ir::Graph& graph) {
-  // What a definition is made of may have a definition itself: LSTM is a Scan, and that a Loop.
-  for (bool again = true; again;) again = TRY(expand_fused(graph));
-  for (ir::NodeId n : graph.nodes())
-    for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) TRY(prepare(graph.body(n, b)));
-  for (ir::NodeId n : graph.nodes())
-    if (!graph.node(n).bodies.empty() && !codegen::runs_as_programs(graph, n)) lift_constants(graph, n);
-  return own_results(graph);
-}
-
-Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const codegen::Target& target,
-                                               const codegen::TacticBook& tactics) {
+/// The kernels of each group of the plan, in the order in which they run. New arrays (packed and padded operands) are added to the plan.
+Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::Plan& plan, const backend::Options& options) {
+  static const codegen::TacticBook kNoTactics;
+  const codegen::TacticBook& tactics = options.tactics ? *options.tactics : kNoTactics;
   std::vector<std::vector<Kernel>> out;
   for (const Group& group : plan.groups) {
-    const codegen::Tactic tactic = TRY(tactics.tactic_of(group, graph, target));
-    auto kernels = codegen::lower_group(group, tactic, plan, target);
+    const codegen::Tactic tactic = TRY(tactics.tactic_of(group, graph, *options.target));
+    auto kernels = codegen::lower_group(group, tactic, plan, *options.target);
     if (!kernels) {
       Error e = std::move(kernels.error());
       const ir::NodeId n = group.node                                              ? group.node
@@ -97,4 +50,40 @@ Result<std::vector<std::vector<Kernel>>> lower(const ir::Graph& graph, codegen::
   return out;
 }
 
-}  // namespace tenon::backends::cpu
+class Cpu final : public backend::Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  std::string_view docs() const override { return "kernels generated for this CPU, or for the one that --target names"; }
+
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    TRY(codegen::role_of(graph, node));
+    return {};
+  }
+
+  /// Some 16 multiply-adds and 10 bytes of memory a nanosecond, of a core of 2020.
+  double cost(const ir::Graph& graph, ir::NodeId node) const override {
+    const backend::Work work = backend::work_of(graph, node);
+    return std::max(work.steps / 16, work.bytes / 10);
+  }
+
+  Result<void> prepare(ir::Graph& graph) const override { return own_results(graph); }
+  bool makes_kernels() const override { return true; }
+
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+    codegen::PlanOptions planning = options.planning;
+    planning.segments = share.others;
+    backend::Kernels out;
+    out.plan = TRY(codegen::plan(share.graph, planning));
+    out.of_groups = TRY(lower(share.graph, out.plan, options));
+    return out;
+  }
+};
+
+}  // namespace
+
+BACKEND(cpu) {
+  static const Cpu backend;
+  return backend;
+}
+
+}  // namespace tenon::backends

@@ -101,7 +101,7 @@ std::vector<KernelTime> kernel_times(const runtime::Program& program, const Prof
 }
 
 static nlohmann::ordered_json json_of(const runtime::Step& step, const Profile::Event& e, double gflops) {
-  const char* kind = step.kind == runtime::Step::Kind::kernel ? "kernel" : step.kind == runtime::Step::Kind::opaque ? "reference" : "sizes";
+  const char* kind = step.kind == runtime::Step::Kind::kernel ? "kernel" : step.kind == runtime::Step::Kind::segment ? "segment" : "sizes";
   return {{"name", label_of(step)}, {"cat", kind}, {"ph", "X"}, {"ts", e.begin_us},
           {"dur", e.length_us},     {"pid", 1},    {"tid", 1},  {"args", {{"run", e.run}, {"step", e.step}, {"gflops", gflops}}}};
 }

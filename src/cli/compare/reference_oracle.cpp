@@ -7,7 +7,7 @@
 
 #include "cli/compare/judge.h"
 #include "ops/reference/evaluate.h"
-#include "program/build.h"
+#include "program/bind_sizes.h"
 #include "program/least_sizes.h"
 
 namespace tenon::cli {

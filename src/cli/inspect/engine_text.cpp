@@ -129,7 +129,7 @@ void show_kernels(const engine::Reader& reader, const Program& p, Console& conso
 const char* kind_name(Step::Kind kind) {
   switch (kind) {
     case Step::Kind::kernel: return "kernel";
-    case Step::Kind::opaque: return "by reference";
+    case Step::Kind::segment: return "segment";
     case Step::Kind::sizes: return "sizes";
     case Step::Kind::branch: return "branch";
     case Step::Kind::loop: return "loop";
@@ -146,27 +146,32 @@ std::string buffers_text(const Program& p, const Step& s) {
   return names;
 }
 
+using Segments = std::map<std::pair<std::string, std::string>, size_t>;  ///< device and label, how often
+
 /// The steps of a program, and below a branch or loop those of its bodies: "3", "3.0", "3.1".
-void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& json, std::map<std::string, size_t>& opaque) {
+void list_steps(const Program& p, const std::string& prefix, Rows& rows, Json& json, Segments& segments) {
   for (size_t k = 0; k < p.steps.size(); ++k) {
     const Step& s = p.steps[k];
     const std::string number = prefix + std::to_string(k);
-    rows.push_back({number, runs_text(s), buffers_text(p, s), s.label});
+    rows.push_back({number, runs_text(p, s), buffers_text(p, s), s.label});
     json.push_back({{"step", number}, {"kind", kind_name(s.kind)}, {"code", s.code}, {"computes", s.label}});
-    if (s.kind == Step::Kind::opaque) ++opaque[s.label];
+    if (s.kind == Step::Kind::segment) {
+      json.back()["device"] = p.blobs[s.code].device;
+      ++segments[{p.blobs[s.code].device, s.label}];
+    }
     if (s.kind != Step::Kind::branch && s.kind != Step::Kind::loop) continue;
     const uint32_t bodies = s.kind == Step::Kind::branch ? 2 : 1;
     for (uint32_t b = 0; b < bodies; ++b)
-      list_steps(p.bodies[s.code + b], number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, opaque);
+      list_steps(p.bodies[s.code + b], number + (bodies == 1 ? "." : b == 0 ? ".then." : ".else."), rows, json, segments);
   }
 }
 
 void show_steps(const Program& p, bool text, Console& console, Json& out) {
   Rows rows{{"step", "runs", "reads and writes", "computes"}};
   out["steps"] = Json::array();
-  std::map<std::string, size_t> opaque;
-  list_steps(p, "", rows, out["steps"], opaque);
-  for (const auto& [label, count] : opaque) console.line(fmt::format("runs by reference: {} x{}", label, count));
+  Segments segments;
+  list_steps(p, "", rows, out["steps"], segments);
+  for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));
   if (!text) return;
   console.line();
   console.table(rows);
@@ -192,8 +197,9 @@ Result<void> show_memory(const Program& p, const std::vector<import::RequestedSh
 
 }  // namespace
 
-std::string runs_text(const Step& step) {
-  return step.kind == Step::Kind::kernel ? fmt::format("kernel {}", step.code) : kind_name(step.kind);
+std::string runs_text(const Program& program, const Step& step) {
+  if (step.kind == Step::Kind::kernel) return fmt::format("kernel {}", step.code);
+  return step.kind == Step::Kind::segment ? "on " + program.blobs[step.code].device : kind_name(step.kind);
 }
 
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console) {

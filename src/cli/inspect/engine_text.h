@@ -15,7 +15,7 @@ class Console;
 /// shapes: those for which the memory plan is told (see default_shapes). Nothing is run or compiled.
 Result<void> inspect_engine(const std::string& path, const std::vector<import::RequestedShape>& shapes, bool text, Console& console);
 
-/// What a step runs: "kernel 3", "by reference", "loop".
-std::string runs_text(const runtime::Step& step);
+/// What a step runs: "kernel 3", "on reference", "loop".
+std::string runs_text(const runtime::Program& program, const runtime::Step& step);
 
 }  // namespace tenon::cli

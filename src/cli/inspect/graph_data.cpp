@@ -133,6 +133,7 @@ GroupsOfNodes groups_of_nodes(const codegen::Plan& plan) {
     };
     const codegen::Group& group = plan.groups[g];
     if (group.node) add(group.node);
+    if (group.kind == codegen::GroupKind::segment) std::ranges::for_each(plan.segments[group.segment].nodes, add);
     for (const codegen::Nest& nest : group.nests) std::ranges::for_each(nest.nodes, add);
     if (group.epilogue) std::ranges::for_each(group.epilogue->map.nodes, add);
   }

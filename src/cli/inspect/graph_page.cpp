@@ -16,7 +16,7 @@ const char* name_of(codegen::GroupKind kind) {
     case codegen::GroupKind::nests: return "loops";
     case codegen::GroupKind::contract: return "contraction";
     case codegen::GroupKind::attention: return "attention";
-    case codegen::GroupKind::opaque: return "by reference";
+    case codegen::GroupKind::segment: return "on another backend";
     case codegen::GroupKind::sizes: return "sizes";
     case codegen::GroupKind::control: return "control flow";
     case codegen::GroupKind::check: return "index check";
@@ -63,7 +63,7 @@ void GraphPage::add_compiled(const compiler::Compiled& compiled, const std::stri
   group_of_step_ = compiled.built.group_of_step;
   for (size_t s = 0; s < group_of_step_.size(); ++s) {
     const runtime::Step& step = compiled.built.program.steps[s];
-    list[group_of_step_[s]]["steps"].push_back({{"runs", runs_text(step)}, {"computes", step.label}});
+    list[group_of_step_[s]]["steps"].push_back({{"runs", runs_text(compiled.built.program, step)}, {"computes", step.label}});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "cli/console/console.h"
+#include "compiler/backends.h"
 #include "compiler/load.h"
 
 namespace tenon::cli {
@@ -18,12 +19,22 @@ std::vector<std::string> names_of_passes() {
   return out;
 }
 
+std::string backend_list() {
+  std::string out;
+  for (const backend::Backend* b : compiler::all_backends()) out.append(out.empty() ? "" : ", ").append(b->name());
+  return out;
+}
+
 }  // namespace
 
 void EngineOptions::add_to(CLI::App& app) {
   model.add_to(app, "an ONNX model or an engine (.tenon)");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+  app.add_option("--backend", backends, "who runs what, in order of priority (cpu and reference take what is left): " + backend_list())
+      ->type_name("NAME[,NAME]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--verify", verify, "check every byte of an engine file first");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
   app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
@@ -45,10 +56,11 @@ runtime::RunOptions EngineOptions::run_options() const {
 
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
-compiler::CompileOptions EngineOptions::compile_options(Console& console) const {
+Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
+  options.backends = TRY(compiler::backends_named(backends));
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();
@@ -59,10 +71,15 @@ compiler::CompileOptions EngineOptions::compile_options(Console& console) const 
 Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
   const auto start = std::chrono::steady_clock::now();
   auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
+    if (is_engine() && !backends.empty())
+      return fail(Code::bad_usage, "--backend", "an engine has its backends already")
+          .expected("an ONNX model")
+          .found(model.path)
+          .advice("build the engine again with --backend");
     if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
-    return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), compile_options(console))));
+    return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), TRY(compile_options(console)))));
   }();
   if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;

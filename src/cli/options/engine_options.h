@@ -12,8 +12,8 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify,
-/// --verify-passes, --without, and those of ModelOptions.
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend,
+/// --verify, --verify-passes, --without, and those of ModelOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
@@ -21,14 +21,16 @@ struct EngineOptions {
   bool verify = false;
   bool guard = false;
   bool verify_passes = false;
-  std::vector<std::string> without;  ///< passes that do not run
+  std::vector<std::string> without;   ///< passes that do not run
+  std::vector<std::string> backends;  ///< in order of priority
 
   void add_to(CLI::App& app);
   /// --guard, of verbs that run.
   void add_guard_to(CLI::App& app);
   runtime::RunOptions run_options() const;
   bool is_engine() const;
-  compiler::CompileOptions compile_options(Console& console) const;
+  /// Errors: bad_usage for backends.
+  Result<compiler::CompileOptions> compile_options(Console& console) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
   Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
 };

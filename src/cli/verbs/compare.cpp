@@ -176,7 +176,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
-  const auto options = o.engine.compile_options(console);
+  const auto options = TRY(o.engine.compile_options(console));
   const auto engine = TRY(compile_with(graph, {}, options));
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   const Ran ran = TRY(run_engine(engine, inputs, o.engine.run_options()));

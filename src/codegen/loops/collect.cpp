@@ -7,9 +7,9 @@
 #include <unordered_set>
 
 #include "codegen/loops/attention.h"
-#include "codegen/loops/control.h"
 #include "codegen/loops/index_checks.h"
 #include "codegen/loops/numbers.h"
+#include "codegen/loops/role.h"
 #include "codegen/loops/size_checks.h"
 #include "ops/core/op.h"
 
@@ -22,17 +22,22 @@ using ir::ValueId;
 
 class Collector {
  public:
-  Collector(const ir::Graph& graph, std::span<const DimNode* const> given) : graph_(graph), known_(given.begin(), given.end()) {
+  Collector(const ir::Graph& graph, std::span<const ir::Segment> segments, std::span<const DimNode* const> given)
+      : graph_(graph), at_the_door_(given.begin(), given.end()) {
     plan_.given.assign(given.begin(), given.end());
+    plan_.segments.assign(segments.begin(), segments.end());
   }
 
   Result<Plan> run() {
     for (ValueId v : graph_.inputs()) {
       plan_.inputs.push_back(array_of(v));
-      learn(graph_.value(v).type);
+      const ir::Type& type = graph_.value(v).type;
+      if (!type.has_rank() || !type.is_tensor()) continue;
+      for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { at_the_door_.insert(&s); });
     }
-    at_the_door_ = known_;
-    for (NodeId n : graph_.nodes()) TRY(add(n));
+    for (const ir::Unit& unit : TRY(ir::units_of(graph_, plan_.segments)))
+      if (unit.segment) add_segment(*unit.segment);
+      else TRY(add(unit.node));
     for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
     drop_unread(plan_);
@@ -96,92 +101,51 @@ class Collector {
     return plan_.groups.back();
   }
 
-  bool sizes_known(const ir::Node& node) const {
-    for (ValueId v : node.outputs) {
-      if (!v) continue;
-      const ir::Value& value = graph_.value(v);
-      if (!value.data || !value.type.has_rank() || !(value.type.count() == Dim(static_cast<int64_t>(value.data->size())))) return false;
-    }
-    return node.op->deterministic;
-  }
-
-  void learn(const ir::Type& type) {
-    if (!type.has_rank() || !type.is_tensor()) return;
-    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known_.insert(&s); });
-  }
-
-  bool brings_new_sizes(const ir::NodeView& view) const {
-    bool fresh = false;
-    for (const ir::Type& t : view.outputs)
-      if (t.has_rank() && t.is_tensor())
-        for (Dim d : *t.shape) each_symbol(d, [&](const DimNode& s) { fresh |= !known_.contains(&s); });
-    return fresh;
-  }
-
-  /// The op itself says how large its results are. Where only the model's declarations do, it runs by reference, whose results are held
-  /// against them.
-  static bool tells_sizes(ir::NodeView view) {
-    const std::vector<ir::Type> declared = std::move(view.outputs);
-    view.outputs.assign(declared.size(), ir::Type());
-    const size_t symbols_before = view.symbols->all().size();
-    if (!view.op->infer(view)) return false;
-    auto is_new = [&](Dim d) {
-      bool found = false;
-      if (view.symbols->all().size() > symbols_before && !d.is_number())
-        each_symbol(d, [&](const DimNode& s) { found |= s.id >= view.symbols->all()[symbols_before].node()->id; });
-      return found;
-    };
-    for (size_t k = 0; k < declared.size(); ++k) {
-      if (!declared[k].has_rank()) continue;
-      if (!view.outputs[k].has_rank() || std::ranges::any_of(*view.outputs[k].shape, is_new)) return false;
-    }
-    return true;
-  }
-
   Result<void> add(NodeId n) {
     const ir::Node& node = graph_.node(n);
-    if (sizes_known(node)) {
-      for (ValueId v : node.outputs) {
-        if (!v) continue;
-        const ArrayId a = array_of(v);
-        plan_.arrays[a].fixed_layout = true;
-        Group& g = push(GroupKind::sizes, n);
-        g.outputs = {a};
-        for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
-      }
-      return {};
+    const NodeRole role = TRY(role_of(graph_, n));
+    switch (role.kind) {
+      case RoleKind::sizes: add_sizes(n, node); return {};
+      case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]); return {};
+      case RoleKind::loops: return add_form(n, node, role.form);
+      case RoleKind::attention: add_attention(n, node); return {};
+      case RoleKind::control: add_step(push(GroupKind::control, n), node.inputs, node.outputs); return {};
     }
-    const ops::OpDef& def = ops::def_of(*node.op);
-    const ir::NodeView view = graph_.view(n);
-    // Sizes that only this node's data tells: it runs by reference, which says what they are.
-    const bool new_sizes = brings_new_sizes(view) || ((def.form || def.same_bytes) && !tells_sizes(view));
-    for (const ir::Type& t : view.outputs) learn(t);
-    if (def.same_bytes && shaped(view) && !new_sizes && only_moves(def, view)) {
-      plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]);
-      return {};
-    }
-    if (def.form && shaped(view) && !new_sizes) {
-      auto form = def.form(view);
-      if (form && !meets_itself(*form)) return add_form(n, node, *form);
-      if (!form && form.error().code() != Code::not_supported) return std::unexpected(form.error());
-    }
-    if (!def.reference && !def.definition) {
-      return fail(Code::not_supported, view.where(), "not supported yet: " + node.op->name + " has no kernel");
-    }
-    if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return add_attention(n, node, view);
-    Group& g = push(runs_as_programs(graph_, n) ? GroupKind::control : GroupKind::opaque, n);
-    std::vector<ArrayId> in, out;
-    for (ValueId v : node.inputs) in.push_back(array_of(v));
-    for (ValueId v : node.outputs) out.push_back(array_of(v));
-    for (const auto* list : {&in, &out})
-      for (ArrayId a : *list)
-        if (a >= 0) plan_.arrays[a].fixed_layout = true;
-    g.inputs = std::move(in);
-    g.outputs = std::move(out);
     return {};
   }
 
-  Result<void> add_attention(NodeId n, const ir::Node& node, const ir::NodeView& view) {
+  void add_segment(const ir::Segment& segment) {
+    Group& g = push(GroupKind::segment, segment.nodes[0]);
+    g.segment = static_cast<uint32_t>(&segment - plan_.segments.data());
+    add_step(g, segment.operands, segment.results);
+  }
+
+  /// What is no kernel sees its operands and results as the graph does.
+  template <class Values>
+  void add_step(Group& group, const Values& operands, const Values& results) {
+    std::vector<ArrayId> in, out;
+    for (ValueId v : operands) in.push_back(array_of(v));
+    for (ValueId v : results) out.push_back(array_of(v));
+    for (const auto* list : {&in, &out})
+      for (ArrayId a : *list)
+        if (a >= 0) plan_.arrays[a].fixed_layout = true;
+    group.inputs = std::move(in);
+    group.outputs = std::move(out);
+  }
+
+  void add_sizes(NodeId n, const ir::Node& node) {
+    for (ValueId v : node.outputs) {
+      if (!v) continue;
+      const ArrayId a = array_of(v);
+      plan_.arrays[a].fixed_layout = true;
+      Group& g = push(GroupKind::sizes, n);
+      g.outputs = {a};
+      for (Dim d : *graph_.value(v).data) each_symbol(d, [&](const DimNode& s) { g.symbols.push_back(&s); });
+    }
+  }
+
+  void add_attention(NodeId n, const ir::Node& node) {
+    const ir::NodeView view = graph_.view(n);
     std::vector<ArrayId> arrays;
     for (ValueId v : node.inputs) arrays.push_back(array_of(v));
     Nest nest = attention_nest(view, arrays, array_of(node.outputs[0]));
@@ -191,39 +155,6 @@ class Collector {
     g.scale = attention_scale(view);
     g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
     g.nests.push_back(std::move(nest));
-    return {};
-  }
-
-  /// Ranks and dtypes of all operands and results are known, and none is a string, sequence or packed type.
-  static bool shaped(const ir::NodeView& view) {
-    auto fits = [](const ir::Type& t) {
-      return t.kind == ir::Type::Kind::tensor && t.has_rank() && t.dtype != DType::string && !is_complex(t.dtype) &&
-             bits_of(t.dtype) >= 8 && (!is_float(t.dtype) || is_real_arithmetic(t.dtype));
-    };
-    for (const ir::Operand& o : view.inputs)
-      if (o.present && !fits(o.type)) return false;
-    for (const ir::Type& t : view.outputs)
-      if (t.dtype != DType::none && !fits(t)) return false;
-    return true;
-  }
-
-  /// Some ops share bytes in their common use only: Dropout has a mask, and in training mode a generator.
-  static bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
-    for (size_t k = 1; k < view.outputs.size(); ++k)
-      if (view.outputs[k].dtype != DType::none) return false;
-    return !def.form || def.form(view);
-  }
-
-  /// Several iterations of a parallel loop may write one element and combine there (Scatter with a reduction): their order would
-  /// be that of the threads, so such a node runs by reference.
-  static bool meets_itself(const ops::LoopForm& form) {
-    for (const ops::Loop& loop : form.loops) {
-      const bool parallel =
-          std::all_of(loop.axes.begin(), loop.axes.end(), [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
-      for (const ops::Output& o : loop.outputs)
-        if (parallel && o.partial && o.combine != ops::Combine::none) return true;
-    }
-    return false;
   }
 
   Result<void> add_form(NodeId n, const ir::Node& node, const ops::LoopForm& form) {
@@ -338,13 +269,14 @@ class Collector {
   std::unordered_map<ValueId, ArrayId> ids_;
   std::unordered_set<ArrayId> returned_;  ///< outputs already
   std::set<std::pair<ArrayId, std::string>> checked_;
-  std::unordered_set<const DimNode*> known_;        ///< symbols that inputs or earlier nodes give
-  std::unordered_set<const DimNode*> at_the_door_;  ///< those that inputs give
+  std::unordered_set<const DimNode*> at_the_door_;  ///< symbols that inputs give, or the graph around this one
 };
 
 }  // namespace
 
-Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given) { return Collector(graph, given).run(); }
+Result<Plan> collect(const ir::Graph& graph, std::span<const ir::Segment> segments, std::span<const DimNode* const> given) {
+  return Collector(graph, segments, given).run();
+}
 
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
   while (plan.arrays[access.array].same_bytes >= 0) {

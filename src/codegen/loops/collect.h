@@ -4,10 +4,9 @@
 
 namespace tenon::codegen {
 
-/// Every node as one group of its own: nests from its loop form, else opaque, attention, sizes or control. Nothing is fused;
-/// what nobody reads is left out.
-/// given: of a body, the symbols that are known around it. Errors: not_supported for a node with neither form nor reference.
-Result<Plan> collect(const ir::Graph& graph, std::span<const DimNode* const> given = {});
+/// Every node as one group of its own, by its role, and every segment. Nothing is fused; what nobody reads is left out.
+/// given: of a body, the symbols that are known around it. Errors: not_supported for a node that kernels cannot run.
+Result<Plan> collect(const ir::Graph& graph, std::span<const ir::Segment> segments = {}, std::span<const DimNode* const> given = {});
 
 /// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat. An access that may
 /// leave its array keeps its index: it stays before the first reshape through which that would be lost.

@@ -53,7 +53,7 @@ class Reads {
 
  private:
   /// Sizes may come with its results.
-  static bool is_told(const Group& g) { return g.kind == GroupKind::opaque || g.kind == GroupKind::control; }
+  static bool is_told(const Group& g) { return g.kind == GroupKind::segment || g.kind == GroupKind::control; }
 
   template <class Visit>
   static void each_written(const Group& group, Visit visit) {

@@ -123,10 +123,12 @@ std::string text_of(const Nest& nest, const Plan& plan) {
 }
 
 std::string text_of(const Plan& plan) {
-  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "opaque", "sizes", "control", "check"};
+  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check"};
   std::string out;
   for (const Group& g : plan.groups) {
     out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);
+    if (g.kind == GroupKind::segment)
+      out += fmt::format("  {}, nodes: {}\n", plan.segments[g.segment].backend, plan.segments[g.segment].nodes.size());
     for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";
     if (g.epilogue) out += "  then " + text_of(g.epilogue->map, plan) + "\n";
   }

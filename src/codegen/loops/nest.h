@@ -11,6 +11,7 @@
 #include "base/expr.h"
 #include "codegen/loops/fusion_limits.h"
 #include "ir/graph.h"
+#include "ir/segment.h"
 #include "ops/attention/scores.h"
 #include "ops/core/loop.h"
 
@@ -28,7 +29,7 @@ struct Array {
   std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
   ir::ConstantRef constant;   ///< row-major bytes, where constant
   ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
-  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of an opaque op): stays row-major
+  bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
 };
 
 /// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
@@ -100,7 +101,7 @@ struct IndexLimit {
   bool from_end = false;  ///< negative ones count from the end
 };
 
-enum class GroupKind : uint8_t { nests, contract, attention, opaque, sizes, control, check };
+enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check };
 
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
@@ -111,8 +112,9 @@ struct Group {
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
   std::optional<Epilogue> epilogue;
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
-  ir::NodeId node;                         ///< opaque, attention, control (whose bodies have plans of their own), check
-  std::vector<ArrayId> inputs, outputs;    ///< opaque, attention, control: operands (-1: missing) and results; sizes: one output
+  ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check; segment: its first
+  uint32_t segment = 0;                    ///< segment: number in Plan::segments
+  std::vector<ArrayId> inputs, outputs;    ///< segment, attention, control: operands (-1: missing) and results; sizes: one output
   std::vector<const DimNode*> symbols;     ///< sizes: what its elements depend on
   IndexLimit limit;                        ///< check: what the smallest and largest index (its inputs) must keep
 };
@@ -122,6 +124,7 @@ struct Plan {
   std::vector<Array> arrays;
   std::vector<Group> groups;
   std::vector<ArrayId> inputs, outputs;  ///< of the graph
+  std::vector<ir::Segment> segments;     ///< what other backends run, each one group here
   std::vector<IndexLimit> limits;
   std::vector<ir::Assumption> assumptions;  ///< checked before anything runs that relies on them
   std::vector<const DimNode*> given;        ///< of a body: symbols that the graph around it knows
@@ -143,7 +146,8 @@ std::string text_of(const Nest& nest, const Plan& plan);
 std::string text_of(const Plan& plan);
 
 struct PlanOptions {
-  bool fuse = true;  ///< off: one kernel a node
+  std::span<const ir::Segment> segments = {};  ///< what other backends run
+  bool fuse = true;                            ///< off: one kernel a node
   bool channels_last = true;
   std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
@@ -152,7 +156,7 @@ struct PlanOptions {
   /// Called after `collect` and after each pass that changed something. May be null.
   std::function<void(std::string_view pass, const Plan& plan)> dump = {};
 };
-/// Loop forms of all nodes, fused into groups. Errors: not_supported for what has neither form nor reference.
+/// Loop forms of all nodes but those of segments, fused into groups. Errors: not_supported for a node that kernels cannot run.
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options);
 
 }  // namespace tenon::codegen

@@ -53,7 +53,7 @@ Result<void> run_passes(Plan& plan, const PlanOptions& options) {
 }
 
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
-  Plan plan = TRY(collect(graph, options.given));
+  Plan plan = TRY(collect(graph, options.segments, options.given));
   plan.fusion = options.fusion;
   if (options.dump) options.dump("collect", plan);
   TRY(check_after("collect", plan, options));

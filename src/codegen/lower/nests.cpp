@@ -113,7 +113,7 @@ Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic
     case GroupKind::nests: return lower_loops(group, tactic, plan, target);
     case GroupKind::contract: return lower_contract(group, tactic, plan, target);
     case GroupKind::attention: return lower_attention(group, tactic, plan, target);
-    case GroupKind::opaque:
+    case GroupKind::segment:
     case GroupKind::control:
     case GroupKind::check:
     case GroupKind::sizes: break;

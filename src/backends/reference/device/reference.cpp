@@ -2,32 +2,29 @@
 #include "backends/reference/device/reference.h"
 
 #include "ir/text.h"
-#include "ops/core/op.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::backends::reference {
 
 namespace {
 
-class ReferenceOp final : public runtime::OpaqueOp {
+class Evaluation final : public runtime::Segment {
  public:
-  explicit ReferenceOp(std::unique_ptr<ir::Graph> graph) : graph_(std::move(graph)) {}
-  Result<std::vector<Tensor>> run(std::span<const Tensor* const> inputs) override {
-    std::vector<Tensor> in;
-    for (const Tensor* t : inputs) in.push_back(t ? *t : Tensor());
-    return ops::evaluate(*graph_, in);
+  explicit Evaluation(std::unique_ptr<ir::Graph> graph) : graph_(std::move(graph)) {}
+  Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
+    return ops::evaluate(*graph_, operands);
   }
 
  private:
   std::unique_ptr<ir::Graph> graph_;
 };
 
-class ReferenceDevice final : public runtime::OpaqueDevice {
+class ReferenceDevice final : public runtime::Device {
  public:
   explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
-  Result<std::unique_ptr<runtime::OpaqueOp>> make(std::string_view text) const override {
-    auto graph = TRY(ir::parse(text, ops_));
-    return std::make_unique<ReferenceOp>(std::move(graph));
+  std::string_view name() const override { return "reference"; }
+  Result<std::unique_ptr<runtime::Segment>> make(std::string_view blob) const override {
+    return std::make_unique<Evaluation>(TRY(ir::parse(blob, ops_)));
   }
 
  private:
@@ -36,6 +33,6 @@ class ReferenceDevice final : public runtime::OpaqueDevice {
 
 }  // namespace
 
-std::shared_ptr<const runtime::OpaqueDevice> device(const ir::OpTable& ops) { return std::make_shared<ReferenceDevice>(ops); }
+std::shared_ptr<const runtime::Device> device(const ir::OpTable& ops) { return std::make_shared<ReferenceDevice>(ops); }
 
 }  // namespace tenon::backends::reference

@@ -3,11 +3,12 @@
 #include <memory>
 
 #include "ops/core/op.h"
-#include "runtime/engine.h"
+#include "runtime/device.h"
 
 namespace tenon::backends::reference {
 
-/// Runs opaque ops through their reference functions. `ops` outlives the device. Linked by programs whose engines need it.
-std::shared_ptr<const runtime::OpaqueDevice> device(const ir::OpTable& ops = ops::table());
+/// Runs segments through the reference functions of their ops, which are of that table; it outlives the device. No `DEVICE` of the folder
+/// listing, because it needs the ops.
+std::shared_ptr<const runtime::Device> device(const ir::OpTable& ops = ops::table());
 
 }  // namespace tenon::backends::reference

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "codegen/lower/kernel.h"
+#include "codegen/tactic.h"
+#include "ir/graph.h"
+#include "ir/segment.h"
+
+namespace tenon::backend {
+
+/// What a backend is given to compile: a segment cut out of its graph (ir::cut_out); or, where it makes kernels, a whole graph with the
+/// segments of all other backends in it.
+struct Share {
+  const ir::Graph& graph;
+  std::span<const ir::Segment> others = {};
+};
+
+struct Options {
+  codegen::PlanOptions planning;                 ///< but for `segments`, which the share says
+  const codegen::Target* target = nullptr;       ///< whose code is generated
+  const codegen::TacticBook* tactics = nullptr;  ///< what it says holds in place of default tactics; may be null
+};
+
+/// A graph planned and lowered. Segments of other backends are groups of the plan, without kernels.
+struct Kernels {
+  codegen::Plan plan;
+  std::vector<std::vector<codegen::Kernel>> of_groups;  ///< in the order in which they run; none where a group is a step without code
+};
+
+/// What the device of the same name makes a segment from.
+struct Blob {
+  std::string bytes;
+  /// Constants that the engine keeps for it and passes at each run, after the operands. A constant that others use too is kept once.
+  std::vector<ir::ConstantRef> weights;
+};
+
+using Artifact = std::variant<Kernels, Blob>;
+
+/// Something that can run nodes: a folder of src/backends. A graph is shared out by what each supports. Stateless, or safe between threads.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  /// One sentence, for people.
+  virtual std::string_view docs() const = 0;
+  /// Whether it runs the node as it stands. Errors: not_supported, saying why not; anything else makes the graph illegal.
+  virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
+  /// A guess at the time of one run of a node that it supports, in nanoseconds.
+  virtual double cost(const ir::Graph& graph, ir::NodeId node) const = 0;
+  /// What must be true of a graph of which it runs a part, before the graph is shared out.
+  virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
+  /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.
+  virtual bool makes_kernels() const { return false; }
+  /// Errors: not_supported, naming the node; what the options ask for and cannot be.
+  virtual Result<Artifact> compile(const Share& share, const Options& options) const = 0;
+};
+
+/// In order of priority: a node goes to the first that supports it.
+using Backends = std::vector<const Backend*>;
+
+/// `BACKEND(name) { static const Name backend; return backend; }` in src/backends/NAME/NAME.cpp, namespace tenon::backends. The folder
+/// listing is the registration.
+#define BACKEND(IDENT)                                \
+  const ::tenon::backend::Backend& backend_##IDENT(); \
+  const ::tenon::backend::Backend& backend_##IDENT()
+
+}  // namespace tenon::backend

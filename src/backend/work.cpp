@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/work.h"
+
+#include <algorithm>
+
+#include "ops/core/op.h"
+
+namespace tenon::backend {
+
+namespace {
+
+constexpr int64_t kUnknown = 64;
+
+double size_of(Dim d) {
+  return static_cast<double>(
+      substitute(d, [](const DimNode& s) { return Dim(std::clamp(kUnknown, s.lower, s.upper)); }).number().value_or(kUnknown));
+}
+
+double count_of(const ir::Type& type) {
+  if (!type.is_tensor() || !type.has_rank()) return kUnknown;
+  double count = 1;
+  for (Dim d : *type.shape) count *= size_of(d);
+  return count;
+}
+
+double bytes_in(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
+
+double steps_of(const ops::LoopForm& form) {
+  double steps = 0;
+  for (const ops::Loop& loop : form.loops) {
+    double turns = 1;
+    for (const ops::Axis& axis : loop.axes) turns *= size_of(axis.extent);
+    steps += turns;
+  }
+  return steps;
+}
+
+}  // namespace
+
+Work work_of(const ir::Graph& graph, ir::NodeId node) {
+  const ir::NodeView view = graph.view(node);
+  Work out;
+  for (const ir::Operand& o : view.inputs)
+    if (o.present) out.bytes += bytes_in(o.type);
+  for (const ir::Type& t : view.outputs) {
+    out.bytes += bytes_in(t);
+    out.steps += count_of(t);
+  }
+  const ops::OpDef& def = ops::def_of(*view.op);
+  if (!def.form) return out;
+  if (const auto form = def.form(view)) out.steps = steps_of(*form);
+  return out;
+}
+
+}  // namespace tenon::backend

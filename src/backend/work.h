@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/graph.h"
+
+namespace tenon::backend {
+
+/// What a node does in one run, where a size that is not known counts as 64.
+struct Work {
+  double steps = 0;  ///< iterations of its loops; elements of its results where it has no loop form
+  double bytes = 0;  ///< of its operands and results, strings aside
+};
+Work work_of(const ir::Graph& graph, ir::NodeId node);
+
+}  // namespace tenon::backend

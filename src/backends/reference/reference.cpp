@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs everything, slowly: what no other backend takes. A segment travels as text (docs/why/004); its device reads it.
+#include "backend/backend.h"
+#include "backend/work.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
+
+namespace tenon::backends {
+
+namespace {
+
+/// Constants of so many elements stand in the text; larger ones are handed over at each run.
+constexpr int64_t kInText = 64;
+
+bool is_large(const ir::Value& v) { return v.is_constant() && v.constant->count() > kInText && v.constant->dtype != DType::string; }
+
+/// Large constants of bodies become captures.
+void lift_constants(ir::Graph& graph, ir::NodeId node) {
+  for (size_t b = 0; b < graph.node(node).bodies.size(); ++b) {
+    ir::Graph& body = graph.body(node, b);
+    for (ir::NodeId inner : body.nodes()) lift_constants(body, inner);
+    for (ir::ValueId v : body.values()) {
+      if (!is_large(body.value(v))) continue;
+      const ir::ValueId input = graph.add_capture(node, b, graph.add_constant(body.value(v).constant));
+      body.set_type(input, body.value(v).type);
+      TENON_ASSERT(body.replace_all_uses(v, input));
+      body.erase_value(v);
+    }
+  }
+}
+
+/// Large constants become the last inputs.
+std::vector<ir::ConstantRef> take_constants(ir::Graph& graph) {
+  for (ir::NodeId n : graph.nodes()) lift_constants(graph, n);
+  std::vector<ir::ConstantRef> weights;
+  for (ir::ValueId v : graph.values()) {
+    if (!is_large(graph.value(v))) continue;
+    weights.push_back(graph.value(v).constant);
+    const ir::ValueId input = graph.add_input("weight" + std::to_string(weights.size()), graph.value(v).type);
+    TENON_ASSERT(graph.replace_all_uses(v, input));
+    graph.erase_value(v);
+  }
+  return weights;
+}
+
+/// Sizes are known when the segment runs: the text leaves them open, so that no name of one is held against another.
+void open_sizes(ir::Graph& graph) {
+  for (ir::ValueId v : graph.values()) {
+    ir::Type type = graph.value(v).type;
+    if (!type.shape || graph.value(v).is_constant()) continue;
+    for (Dim& d : *type.shape)
+      if (!d.is_number()) d = graph.symbols().fresh();
+    graph.set_type(v, std::move(type));
+  }
+}
+
+class Reference final : public backend::Backend {
+ public:
+  std::string_view name() const override { return "reference"; }
+  std::string_view docs() const override { return "plain, slow, checked functions: what every other backend is compared with"; }
+
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    const ops::OpDef& def = ops::def_of(*graph.node(node).op);
+    if (def.reference || def.definition) return {};
+    return fail(Code::not_supported, graph.view(node).where(), "it has neither a reference function nor a definition");
+  }
+
+  /// Some 50 ns a loop iteration, on a CPU of 3 GHz.
+  double cost(const ir::Graph& graph, ir::NodeId node) const override { return 50 * backend::work_of(graph, node).steps; }
+
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
+    const auto graph = share.graph.clone();
+    backend::Blob blob;
+    blob.weights = take_constants(*graph);
+    open_sizes(*graph);
+    blob.bytes = ir::print(*graph);
+    return blob;
+  }
+};
+
+}  // namespace
+
+BACKEND(reference) {
+  static const Reference backend;
+  return backend;
+}
+
+}  // namespace tenon::backends

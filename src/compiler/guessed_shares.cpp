@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/guessed_shares.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tenon::compiler {
+
+namespace {
+
+void add_costs(const program::Lowered& lowered, const backend::Backends& backends, std::map<std::string, double>& costs) {
+  std::unordered_map<ir::NodeId, std::string_view> owners;
+  for (const ir::Segment& s : lowered.kernels.plan.segments)
+    for (ir::NodeId n : s.nodes) owners.emplace(n, s.backend);
+  for (ir::NodeId n : lowered.graph->nodes()) {
+    const auto found = owners.find(n);
+    const auto runs = std::ranges::find_if(
+        backends, [&](const backend::Backend* b) { return found == owners.end() ? b->makes_kernels() : b->name() == found->second; });
+    costs[std::string((*runs)->name())] += (*runs)->cost(*lowered.graph, n);
+  }
+  for (const auto& [node, bodies] : lowered.bodies)
+    for (const program::Lowered& body : bodies) add_costs(body, backends, costs);
+}
+
+bool has_segments(const program::Lowered& lowered) {
+  return !lowered.kernels.plan.segments.empty() ||
+         std::ranges::any_of(lowered.bodies, [](const auto& of_node) { return std::ranges::any_of(of_node.second, has_segments); });
+}
+
+}  // namespace
+
+std::map<std::string, double> guessed_shares(const program::Lowered& lowered, const backend::Backends& backends) {
+  std::map<std::string, double> out;
+  if (!has_segments(lowered)) return out;
+  add_costs(lowered, backends, out);
+  double all = 0;
+  for (const auto& [name, cost] : out) all += cost;
+  for (auto& [name, cost] : out) cost = all > 0 ? cost / all : 0;
+  return out;
+}
+
+}  // namespace tenon::compiler

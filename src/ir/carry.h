@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/dim.h"
+#include "ir/type.h"
+
+namespace tenon::ir {
+
+/// Carries dims over to other Symbols, by name.
+class DimCarrier {
+ public:
+  /// null: dims stay what they are.
+  explicit DimCarrier(Symbols* to) : to_(to) {}
+  Dim operator()(Dim d) const {
+    if (!to_ || d.is_number()) return d;
+    return substitute(d, [this](const DimNode& s) { return to_->symbol(s.name, s.lower, s.upper); });
+  }
+  Type operator()(Type type) const {
+    if (to_ && type.shape)
+      for (Dim& d : *type.shape) d = (*this)(d);
+    return type;
+  }
+
+ private:
+  Symbols* to_;
+};
+
+}  // namespace tenon::ir

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/segment.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/carry.h"
+
+namespace tenon::ir {
+
+namespace {
+
+template <class Visit>
+void each_size(const Type& type, Visit visit) {
+  if (!type.is_tensor() || !type.has_rank()) return;
+  for (Dim d : *type.shape) each_symbol(d, visit);
+}
+
+/// Walks what stands before a unit first, without recursion: graphs are deep.
+class Ordering {
+ public:
+  Ordering(const Graph& graph, std::span<const Segment> segments) : graph_(graph), dependencies_(graph) {
+    for (const Segment& s : segments)
+      for (NodeId n : s.nodes) segments_.emplace(n, &s);
+  }
+
+  Result<std::vector<Unit>> run() {
+    for (NodeId n : graph_.nodes()) TRY(visit(n));
+    return std::move(units_);
+  }
+
+ private:
+  enum class State : uint8_t { fresh, open, done };
+  /// What stands for a unit: its node, or the first node of its segment.
+  NodeId leader(NodeId n) const {
+    const auto found = segments_.find(n);
+    return found == segments_.end() ? n : found->second->nodes[0];
+  }
+
+  Result<void> visit(NodeId node) {
+    std::vector<NodeId> stack = {leader(node)};
+    while (!stack.empty()) {
+      const NodeId top = stack.back();
+      State& state = states_[top];
+      if (state == State::fresh) {
+        state = State::open;
+        TRY(push_needed(top, stack));
+        continue;
+      }
+      stack.pop_back();
+      if (state == State::done) continue;
+      state = State::done;
+      const auto found = segments_.find(top);
+      units_.push_back(found == segments_.end() ? Unit{top, nullptr} : Unit{{}, found->second});
+    }
+    return {};
+  }
+
+  Result<void> push_needed(NodeId unit, std::vector<NodeId>& stack) {
+    bool circle = false;
+    auto push = [&](NodeId needed) {
+      const NodeId other = leader(needed);
+      if (other == unit) return;
+      const State state = states_[other];
+      circle |= state == State::open;
+      if (state == State::fresh) stack.push_back(other);
+    };
+    const auto found = segments_.find(unit);
+    if (found == segments_.end()) dependencies_.each(unit, push);
+    else
+      for (NodeId n : found->second->nodes) dependencies_.each(n, push);
+    if (circle) return fail(Code::internal, graph_.view(unit).where(), "two segments need each other");
+    return {};
+  }
+
+  const Graph& graph_;
+  Dependencies dependencies_;
+  std::unordered_map<NodeId, const Segment*> segments_;
+  std::unordered_map<NodeId, State> states_;
+  std::vector<Unit> units_;
+};
+
+/// Copies a segment, value by value.
+class Cutter {
+ public:
+  explicit Cutter(const Graph& from) : from_(from), to_(std::make_unique<Graph>(from.ops())), carry_(&to_->symbols()) {}
+
+  std::unique_ptr<Graph> run(const Segment& segment) {
+    to_->name = from_.name;
+    to_->opsets = from_.opsets;
+    for (ValueId v : segment.operands) stand_for(v, to_->add_input(from_.value(v).name, carry_(from_.value(v).type)));
+    for (NodeId n : segment.nodes) copy(n);
+    for (ValueId v : segment.results) to_->add_output(copies_.at(v));
+    return std::move(to_);
+  }
+
+ private:
+  void stand_for(ValueId original, ValueId copy) {
+    copies_[original] = copy;
+    const Value& v = from_.value(original);
+    to_->set_type(copy, carry_(v.type));
+    if (!v.data) return;
+    ShapeData data = *v.data;
+    for (Dim& d : data) d = carry_(d);
+    to_->set_data(copy, std::move(data));
+  }
+
+  ValueId operand(ValueId v) {
+    if (!v) return v;
+    if (!copies_.contains(v)) stand_for(v, to_->add_constant(from_.value(v).constant, from_.value(v).name));
+    return copies_.at(v);
+  }
+
+  void copy(NodeId id) {
+    const Node& node = from_.node(id);
+    std::vector<ValueId> operands;
+    for (ValueId v : node.inputs) operands.push_back(operand(v));
+    const auto captured = [&](const Body& b) { return std::span(operands).subspan(b.first_capture, b.captures); };
+    const NodeId made =
+        to_->insert(*node.op, {operands.begin(), operands.begin() + node.explicit_inputs}, node.outputs.size(), node.attributes);
+    to_->set_name(made, node.name);
+    for (const Body& b : node.bodies) to_->attach_body(made, b.name, b.graph->clone_body(*to_), captured(b));
+    for (uint32_t k = 0; k < node.outputs.size(); ++k) {
+      const ValueId result = to_->node(made).outputs[k];
+      if (!node.outputs[k]) continue;
+      to_->set_name(result, from_.value(node.outputs[k]).name);
+      stand_for(node.outputs[k], result);
+    }
+  }
+
+  const Graph& from_;
+  std::unique_ptr<Graph> to_;
+  DimCarrier carry_;
+  std::unordered_map<ValueId, ValueId> copies_;
+};
+
+}  // namespace
+
+Dependencies::Dependencies(const Graph& graph) : graph_(graph) {
+  std::unordered_set<const DimNode*> given;
+  for (ValueId v : graph.inputs()) each_size(graph.value(v).type, [&](const DimNode& s) { given.insert(&s); });
+  for (NodeId n : graph.nodes())
+    for (ValueId v : graph.node(n).outputs)
+      if (v)
+        each_size(graph.value(v).type, [&](const DimNode& s) {
+          if (!given.contains(&s)) tellers_.emplace(&s, v);
+        });
+}
+
+ValueId Dependencies::teller(const DimNode& symbol) const {
+  const auto found = tellers_.find(&symbol);
+  return found == tellers_.end() ? ValueId() : found->second;
+}
+
+void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) const {
+  const Node& node = graph_.node(id);
+  const auto behind = [&](ValueId v) {
+    if (v && graph_.value(v).producer && graph_.value(v).producer != id) visit(graph_.value(v).producer);
+  };
+  for (ValueId v : node.inputs) behind(v);
+  for (ValueId v : node.outputs)
+    if (v) each_size(graph_.value(v).type, [&](const DimNode& s) { behind(teller(s)); });
+}
+
+Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {
+  Segment out{.backend = std::move(backend), .nodes = std::move(nodes), .operands = {}, .results = {}};
+  const std::unordered_set<NodeId> inside(out.nodes.begin(), out.nodes.end());
+  std::unordered_set<ValueId> taken;
+  const auto is_used_outside = [&](ValueId v) {
+    return std::ranges::any_of(graph.value(v).uses, [&](const Use& u) { return u.is_output() || !inside.contains(u.node); });
+  };
+  const auto tells = [&](ValueId v) {
+    bool first = false;
+    each_size(graph.value(v).type, [&](const DimNode& s) { first |= dependencies.teller(s) == v; });
+    return first;
+  };
+  for (NodeId n : out.nodes) {
+    for (ValueId v : graph.node(n).inputs)
+      if (v && !graph.value(v).is_constant() && !inside.contains(graph.value(v).producer) && taken.insert(v).second)
+        out.operands.push_back(v);
+    for (ValueId v : graph.node(n).outputs)
+      if (v && (is_used_outside(v) || tells(v))) out.results.push_back(v);
+  }
+  return out;
+}
+
+Result<std::vector<Unit>> units_of(const Graph& graph, std::span<const Segment> segments) {
+  if (!segments.empty()) return Ordering(graph, segments).run();
+  std::vector<Unit> units;
+  for (NodeId n : graph.nodes()) units.push_back({n, nullptr});
+  return units;
+}
+
+std::unique_ptr<Graph> cut_out(const Graph& graph, const Segment& segment) { return Cutter(graph).run(segment); }
+
+}  // namespace tenon::ir

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon::ir {
+
+/// A convex set of nodes that one backend compiles as a unit.
+struct Segment {
+  std::string backend;
+  std::vector<NodeId> nodes;      ///< in the order of the graph
+  std::vector<ValueId> operands;  ///< values that come from outside, each once; constants are none
+  std::vector<ValueId> results;   ///< values that others use, or whose sizes others go by
+};
+
+/// Whom a node must come behind: those that make its operands, and those whose results are the first to tell a size that it goes by.
+class Dependencies {
+ public:
+  explicit Dependencies(const Graph& graph);
+  /// Each may come several times. Cost: the node's operands and the sizes in its types.
+  void each(NodeId node, const std::function<void(NodeId)>& visit) const;
+  /// The value whose type is the first to have a size; none: an input's, or the graph around this one knows it.
+  ValueId teller(const DimNode& symbol) const;
+
+ private:
+  const Graph& graph_;
+  std::unordered_map<const DimNode*, ValueId> tellers_;  ///< of symbols that only results tell
+};
+
+/// The segment of these nodes, which stand in the order of the graph.
+Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes);
+
+/// One step of an order in which segments stand as a whole.
+struct Unit {
+  NodeId node;                       ///< where it is part of no segment
+  const Segment* segment = nullptr;  ///< else
+};
+/// The graph's nodes and segments, each behind what it depends on and otherwise in the order of the graph: a segment stands where its first
+/// node does, and pulls what it needs before it. Errors: internal where two segments need each other (they are not convex). Cost: linear.
+Result<std::vector<Unit>> units_of(const Graph& graph, std::span<const Segment> segments);
+
+/// The segment as a graph of its own, with Symbols of the same names: inputs are its operands, outputs its results. Constants are shared,
+/// and values and nodes keep their names. Cost: linear in the segment.
+std::unique_ptr<Graph> cut_out(const Graph& graph, const Segment& segment);
+
+}  // namespace tenon::ir

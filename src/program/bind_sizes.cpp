@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/bind_sizes.h"
+
+#include <algorithm>
+
+#include "program/guards.h"
+
+namespace tenon::program {
+
+namespace {
+
+using codegen::ArrayId;
+using codegen::Group;
+using codegen::GroupKind;
+
+class Binder {
+ public:
+  Binder(const Lowered& lowered, SizeTable& sizes)
+      : lowered_(lowered), graph_(*lowered.graph), plan_(lowered.kernels.plan), sizes_(sizes) {}
+
+  std::vector<bool> bind() {
+    for (const DimNode* symbol : plan_.given) sizes_.from_outside(symbol);  // first: what a body gets must be what the graph around it says
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const DimList& shape = plan_.arrays[plan_.inputs[i]].shape;
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (const DimNode* n = shape[d].node(); n && n->kind == DimNode::Kind::symbol)
+          sizes_.from_input(n, static_cast<uint32_t>(i), static_cast<uint32_t>(d));
+    }
+    dynamic_.assign(plan_.arrays.size(), false);
+    uint32_t step = 0;
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      if (brings_results(plan_.groups[g])) bind_results(plan_.groups[g], step);
+      step += steps_of(g);
+    }
+    return std::move(dynamic_);
+  }
+
+  void want() {
+    sizes_.want(0);
+    sizes_.want(1);
+    for (ArrayId a : plan_.inputs) want(plan_.arrays[a].shape);
+    for (ArrayId a : plan_.outputs) want(plan_.arrays[a].shape);
+    for (const codegen::IndexLimit& l : plan_.limits) sizes_.want(l.extent);
+    want_guards(plan_.assumptions, sizes_);
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      for (const codegen::Kernel& k : lowered_.kernels.of_groups[g]) {
+        want(k.sizes);
+        want({k.tasks, k.grain, k.flops});
+        for (ArrayId a : k.arguments) want_array(a);
+      }
+      want_group(plan_.groups[g]);
+    }
+  }
+
+ private:
+  static bool brings_results(const Group& g) { return g.kind == GroupKind::segment || g.kind == GroupKind::control; }
+
+  uint32_t steps_of(size_t group) const {
+    const GroupKind kind = plan_.groups[group].kind;
+    if (brings_results(plan_.groups[group]) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
+    return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
+  }
+
+  /// Sizes that this step's results tell, and which of the results have no buffer before it has run.
+  void bind_results(const Group& group, uint32_t step) {
+    for (bool bare : {true, false})  // first the symbols that stand alone: the others may be made of them
+      for (ArrayId a : group.outputs) {
+        if (a < 0) continue;
+        for (Dim d : plan_.arrays[a].shape)
+          if (const DimNode* n = d.node(); n && (n->kind == DimNode::Kind::symbol) == bare && (bare || !sizes_.knows(d)))
+            sizes_.from_step(n, step);
+      }
+    for (ArrayId a : group.outputs) {
+      if (a < 0) continue;
+      const codegen::Array& array = plan_.arrays[a];
+      auto told = [&](Dim d) { return d.node() && sizes_.is_bound_by(d.node(), step); };
+      dynamic_[a] = array.dtype == DType::string || held_of(plan_, graph_, a).kind != ValueKind::tensor || !has_rank(a) ||
+                    std::ranges::any_of(array.shape, told);
+    }
+  }
+
+  bool has_rank(ArrayId a) const {
+    const ir::ValueId v = plan_.arrays[a].value;
+    return !v || graph_.value(v).type.has_rank();
+  }
+
+  void want(const DimList& dims) {
+    for (Dim d : dims) sizes_.want(d);
+  }
+  void want_array(ArrayId a) {
+    for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
+  }
+
+  void want_group(const Group& group) {
+    for (const auto* list : {&group.inputs, &group.outputs})
+      for (ArrayId a : *list) want_array(a);
+    if (group.kind == GroupKind::check) sizes_.want(group.limit.extent);
+    if (group.kind == GroupKind::sizes) want(*graph_.value(plan_.arrays[group.outputs[0]].value).data);
+    if (group.kind == GroupKind::segment)
+      for (const ir::ConstantRef& w : lowered_.blobs[group.segment].weights)
+        for (int64_t size : w->shape) sizes_.want(size);
+  }
+
+  const Lowered& lowered_;
+  const ir::Graph& graph_;
+  const codegen::Plan& plan_;
+  SizeTable& sizes_;
+  std::vector<bool> dynamic_;
+};
+
+}  // namespace
+
+std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes) { return Binder(lowered, sizes).bind(); }
+
+void want_sizes(const Lowered& lowered, SizeTable& sizes) { Binder(lowered, sizes).want(); }
+
+runtime::Held held_of(const ir::Type& type) {
+  runtime::Held out{.kind = type.kind, .sizes = {}, .key = type.key};
+  if (type.is_tensor()) return out;
+  out.unranked = !type.has_rank();
+  if (type.has_rank())
+    for (Dim d : *type.shape) out.sizes.push_back(d.is_number() ? d.value() : -1);
+  return out;
+}
+
+runtime::Held held_of(const codegen::Plan& plan, const ir::Graph& graph, ArrayId array) {
+  const ir::ValueId v = plan.arrays[array].value;
+  return v ? held_of(graph.value(v).type) : runtime::Held();
+}
+
+}  // namespace tenon::program

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "program/build.h"
+#include "program/size_table.h"
+
+namespace tenon::program {
+
+/// Says where symbols come from: input shapes, outside, or the shapes that steps without kernels give. Returns, by array, whether its
+/// memory comes with the step that makes it.
+std::vector<bool> bind_sizes(const Lowered& lowered, SizeTable& sizes);
+/// Asks for every size that the program will, but for those that bodies want of it.
+void want_sizes(const Lowered& lowered, SizeTable& sizes);
+
+/// What the runtime is told of a value that is no tensor.
+runtime::Held held_of(const ir::Type& type);
+runtime::Held held_of(const codegen::Plan& plan, const ir::Graph& graph, codegen::ArrayId array);
+
+}  // namespace tenon::program

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/tensor.h"
+#include "runtime/run_options.h"
+
+namespace tenon::runtime {
+
+/// A part of an engine that a device runs, ready to run. Not thread-safe: one a context.
+class Segment {
+ public:
+  virtual ~Segment() = default;
+  /// operands: a handle that is empty where one is missing. places: one a result: memory of the plan that the result belongs in
+  /// (row-major), or an empty handle where nobody knows its size before it is there. Returns one tensor a result: its place, once written,
+  /// or a tensor of its own, whose elements the caller moves. Whatever comes back is held against what the model promises.
+  virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
+};
+
+/// Runs what is no kernel of ours: the segments of one backend, whose name it bears. Shared between threads.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+  /// Makes a segment from what the backend of that name compiled it to. Errors: those of a blob that is no such thing.
+  virtual Result<std::unique_ptr<Segment>> make(std::string_view blob) const = 0;
+};
+using Devices = std::vector<std::shared_ptr<const Device>>;
+
+/// `DEVICE(name) { return std::make_shared<...>(); }` in src/backends/NAME/device/NAME.cpp, namespace tenon::backends. The folder listing
+/// is the registration.
+#define DEVICE(IDENT)                                               \
+  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT(); \
+  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT()
+
+}  // namespace tenon::runtime

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that a device runs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "runtime/frame.h"
+#include "runtime/held.h"
+
+namespace tenon::runtime {
+
+Result<void> Frame::run_segment(const Step& step, const RunOptions& options) {
+  std::unique_ptr<Segment>& segment = segments_[step.code];
+  if (!segment) segment = TRY(engine_.make_segment(program_.blobs[step.code]));
+  const std::vector<Tensor> operands = operands_of(step);
+  std::vector<Tensor> places(step.results.size());
+  for (size_t k = 0; k < places.size(); ++k)
+    if (const uint32_t b = step.results[k]; b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic)
+      places[k] = tensor_of(b);
+  auto ran = segment->run(operands, places, options);
+  if (!ran) return std::move(ran).error().at(step.label);
+  std::vector<Tensor> out = *std::move(ran);
+  if (out.size() != step.results.size())
+    return fail(Code::internal, step.label, fmt::format("device '{}' gave another number of results", program_.blobs[step.code].device))
+        .expected(std::to_string(step.results.size()))
+        .found(std::to_string(out.size()));
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (step.results[k] == kMissing) continue;
+    if (places[k].empty_handle()) TRY(own(out[k], step, operands));
+    else TRY(bring(out[k], places[k], step.results[k], step));
+  }
+  return take_results(step, out);
+}
+
+/// A result whose memory is laid out goes there, where the device has not written to it.
+Result<void> Frame::bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step) const {
+  TRY(check_type(step, buffer, result));
+  if (result.shape() != place.shape())
+    return fail(Code::bad_input, step.label,
+                fmt::format("its result '{}' has another shape than the model promises", program_.buffers[buffer].name))
+        .expected(fmt::format("[{}]", fmt::join(place.shape(), ",")))
+        .found(fmt::format("[{}]", fmt::join(result.shape(), ",")));
+  if (result.data() == place.data()) return {};
+  if (result.byte_size() > 0) std::memmove(pointers_[buffer], result.data(), static_cast<size_t>(result.byte_size()));
+  result = place;
+  return {};
+}
+
+/// A result that only passes an operand on (Identity, a branch of If), or holds one, must not outlive the operand's memory.
+Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
+  if (result.holds_tensors()) {
+    result = TRY(owned(result));
+    return {};
+  }
+  if (result.byte_size() == 0) return {};
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& t = operands[k];
+    if (t.empty_handle() || !t.has_bytes() || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
+    if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
+    Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
+    std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
+    result = std::move(copy);
+    return {};
+  }
+  return {};
+}
+
+Result<void> Frame::check_type(const Step& step, uint32_t buffer, const Tensor& t) const {
+  const BufferInfo& info = program_.buffers[buffer];
+  if (is_held(info)) {
+    if (is_as_promised(info.held, info.dtype, t)) return {};
+    return fail(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
+        .expected(text_of(info.held, info.dtype))
+        .found(type_text(t));
+  }
+  if (t.dtype() == info.dtype) return {};
+  return fail(Code::dtype_mismatch, step.label, fmt::format("its result '{}' has another element type than the model promises", info.name))
+      .expected(std::string(name_of(info.dtype)))
+      .found(std::string(name_of(t.dtype())));
+}
+
+}  // namespace tenon::runtime

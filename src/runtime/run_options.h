@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace tenon::inline base {
+class Team;
+}
+
+namespace tenon::runtime {
+
+/// Asks a running context to stop; checked between chunks of work (about every 50 us).
+struct StopToken {
+  std::atomic<bool> stop{false};
+};
+
+struct RunOptions {
+  int threads = 0;       ///< 0: all that the team has
+  Team* team = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
+  const StopToken* token = nullptr;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
+  /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
+  bool guard = false;
+  /// Called after each step with its number and its start and end (profiling). Null costs nothing.
+  std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// One graph over several backends: any share of it on one that computes (by reference) or does not (null), the rest in kernels.
+#include <gtest/gtest.h>
+
+#include "compiler/load.h"
+#include "compiler/save.h"
+#include "every_other.h"
+#include "helpers.h"
+#include "ops/reference/evaluate.h"
+
+namespace tenon::backends {
+const backend::Backend& backend_null();
+std::shared_ptr<const runtime::Device> device_null();
+}  // namespace tenon::backends
+
+namespace tenon::compiler {
+namespace {
+
+/// Reshapes, sizes, a product with its bias, a result that is used twice, and sizes that data tells.
+constexpr std::string_view kText = R"(graph main(x: f32[n,4]) {
+  const w: f32[4,3] = [1, 2, -3, 4, -5, 6, 7, 8, -9, 1, 2, 3]
+  const b: f32[3] = [1, -1, 2]
+  const flat: i64[1] = [-1]
+  h = MatMul(x, w)
+  a = Add(h, b)
+  r = Relu(a)
+  s = Softmax(a)
+  m = Mul(r, s)
+  f = Reshape(m, flat)
+  z = NonZero(r)
+  e = Exp(f)
+  return e, z, s
+})";
+constexpr size_t kNodes = 8;
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  return std::move(*graph);
+}
+
+size_t place_of(const ir::Graph& graph, ir::NodeId node) {
+  size_t k = 0;
+  for (ir::NodeId n : graph.nodes()) {
+    if (n == node) return k;
+    ++k;
+  }
+  return k;
+}
+
+class EveryShare : public ::testing::Test {
+ protected:
+  Result<std::vector<Tensor>> results(const backend::Backend& base, size_t mask, const runtime::Devices& devices) {
+    const tests::Some some(std::string(base.name()), base,
+                           [&](const ir::Graph& graph, ir::NodeId n) { return (mask >> place_of(graph, n) & 1) != 0; });
+    CompileOptions options;
+    options.opt = 0;
+    options.verify = true;
+    options.backends = {&some, all_[0], all_[1]};
+    auto compiled = TRY(compile(graph_of(kText), options));
+    for (const runtime::Blob& blob : compiled.built.program.blobs) segments_ += blob.device == base.name();
+    auto context = TRY(runtime::Context::create(TRY(load_compiled(std::move(compiled), devices))));
+    return testing::copied_results(*context, inputs_);
+  }
+
+  const backend::Backends all_ = *backends_named();
+  const std::vector<Tensor> inputs_ = {Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1})};
+  size_t segments_ = 0;
+};
+
+TEST_F(EveryShare, IsComputedAsTheWholeIs) {
+  const auto want = ops::evaluate(*graph_of(kText), inputs_);
+  ASSERT_TRUE(want) << want.error().text();
+  const tests::Some renamed("elsewhere", *all_[1], [](const ir::Graph&, ir::NodeId) { return true; });
+  for (size_t mask = 0; mask < size_t{1} << kNodes; mask += 3) {
+    const auto got = results(renamed, mask, {std::make_shared<tests::Renamed>("elsewhere")});
+    ASSERT_TRUE(got) << mask << ": " << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "") << mask;
+  }
+  EXPECT_GT(segments_, size_t{80});
+}
+
+TEST_F(EveryShare, IsTakenByABackendThatComputesNothing) {
+  for (size_t mask = 0; mask < size_t{1} << kNodes; mask += 7) {
+    const auto got = results(backends::backend_null(), mask, {backends::device_null()});
+    ASSERT_TRUE(got) << mask << ": " << got.error().text();
+    EXPECT_EQ((*got)[0].shape(), (Sizes{6})) << mask;
+    EXPECT_EQ((*got)[2].shape(), (Sizes{2, 3})) << mask;
+    if (mask >> 3 & 1) EXPECT_EQ((*got)[2].number(0), 0) << mask;
+  }
+  EXPECT_GT(segments_, size_t{35});
+}
+
+TEST(Segments, HoldAsManyNodesAsCanRunAtOnce) {
+  CompileOptions options;
+  const auto compiled = compile(graph_of(R"(graph main(x: f32[n], y: f32[n]) {
+    i = NonZero(x) u = Unique(y) t = Transpose(i, perm=[1, 0]) a = Exp(x) b = NonZero(a) return t, u, b })"),
+                                options);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_EQ(compiled->built.program.blobs.size(), 1u);  // all of them behind Exp
+}
+
+TEST(Segments, SayWhichNodeFails) {
+  const auto engine = load_compiled(*compile(graph_of(R"(graph main(x: f32[n], k: i64[1]) {
+    i = NonZero(x) @"find" v, j = TopK(x, k) @"best of all" return i, v })"),
+                                             {}));
+  ASSERT_TRUE(engine) << engine.error().text();
+  auto context = *runtime::Context::create(*engine);
+  const std::vector<Tensor> inputs = {Tensor::of_f32({2}, std::vector<float>{1, 2}), Tensor::of_i64({1}, std::vector<int64_t>{9})};
+  const auto got = context->run(inputs);
+  ASSERT_FALSE(got);
+  EXPECT_NE(got.error()->place.find("best of all"), std::string::npos) << got.error().text();
+}
+
+/// A device that gives what nobody promised.
+struct Liar final : runtime::Device {
+  enum class Lie : uint8_t { shape, dtype, count } lie;
+  explicit Liar(Lie l) : lie(l) {}
+  struct Answer final : runtime::Segment {
+    explicit Answer(Lie l) : lie(l) {}
+    Lie lie;
+    Result<std::vector<Tensor>> run(std::span<const Tensor>, std::span<const Tensor> places, const runtime::RunOptions&) override {
+      std::vector<Tensor> out(places.begin(), places.end());
+      if (lie == Lie::shape) out[0] = TRY(Tensor::make(out[0].dtype(), {7}));
+      if (lie == Lie::dtype) out[0] = TRY(Tensor::make(DType::u8, out[0].shape()));
+      if (lie == Lie::count) out.clear();
+      return out;
+    }
+  };
+  std::string_view name() const override { return "null"; }
+  Result<std::unique_ptr<runtime::Segment>> make(std::string_view) const override { return std::make_unique<Answer>(lie); }
+};
+
+TEST(Segments, AreHeldAgainstWhatTheModelPromises) {
+  using Lie = Liar::Lie;
+  const backend::Backends all = *backends_named();
+  CompileOptions options;
+  options.backends = {&backends::backend_null(), all[0], all[1]};
+  for (const auto& [lie, code] :
+       {std::pair{Lie::shape, Code::bad_input}, {Lie::dtype, Code::dtype_mismatch}, {Lie::count, Code::internal}}) {
+    const auto engine =
+        load_compiled(*compile(graph_of("graph main(x: f32[n,4]) { y = Exp(x) return y }"), options), {std::make_shared<Liar>(lie)});
+    ASSERT_TRUE(engine) << engine.error().text();
+    const Tensor x = Tensor::of_f32({1, 4}, std::vector<float>{1, 2, 3, 4});
+    const auto got = (*runtime::Context::create(*engine))->run({&x, 1});
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code(), code) << got.error().text();
+  }
+}
+
+TEST(Segments, OfADeviceThatIsNotThereAreRefusedAtTheDoor) {
+  const backend::Backends all = *backends_named();
+  CompileOptions options;
+  options.backends = {&backends::backend_null(), all[0], all[1]};
+  const auto engine = load_compiled(*compile(graph_of("graph main(x: f32[n]) { y = Exp(x) return y }"), options));
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code(), Code::not_supported);
+  EXPECT_NE(engine.error().text().find("'null'"), std::string::npos) << engine.error().text();
+}
+
+TEST(BackendNames, AreKnownOnceEach) {
+  const std::vector<std::string> unknown = {"cuda"}, twice = {"cpu", "cpu"}, first = {"reference"};
+  EXPECT_EQ(backends_named(unknown).error().code(), Code::bad_usage);
+  EXPECT_EQ(backends_named(twice).error().code(), Code::bad_usage);
+  const auto named = backends_named(first);
+  ASSERT_TRUE(named);
+  ASSERT_EQ(named->size(), 2u);
+  EXPECT_EQ((*named)[0]->name(), "reference");
+  EXPECT_EQ((*named)[1]->name(), "cpu");
+}
+
+}  // namespace
+}  // namespace tenon::compiler

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "ir/text.h"
+#include "ops/core/op.h"
+
+namespace tenon::partition {
+namespace {
+
+/// Takes the nodes of some names. The one called `host` makes kernels.
+class Named final : public backend::Backend {
+ public:
+  Named(std::string name, std::vector<std::string> nodes) : name_(std::move(name)), nodes_(std::move(nodes)) {}
+  std::string_view name() const override { return name_; }
+  std::string_view docs() const override { return "of a test"; }
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    if (std::ranges::count(nodes_, graph.value(graph.node(node).outputs[0]).name) > 0) return {};
+    return fail(Code::not_supported, "", "not one of " + name_);
+  }
+  double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
+  bool makes_kernels() const override { return name_ == "host"; }
+  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+
+ private:
+  std::string name_;
+  std::vector<std::string> nodes_;
+};
+
+std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
+  auto graph = ir::parse(text, ops::table());
+  EXPECT_TRUE(graph) << graph.error().text();
+  return std::move(*graph);
+}
+
+/// "b{p q}(x -> q) ..." in the order of running; nodes in no segment stand alone.
+std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segments) {
+  const auto name = [&](ir::ValueId v) { return " " + graph.value(v).name; };
+  std::string out;
+  for (const ir::Unit& unit : *ir::units_of(graph, segments)) {
+    if (!out.empty()) out += " ";
+    if (!unit.segment) {
+      out += graph.value(graph.node(unit.node).outputs[0]).name;
+      continue;
+    }
+    out += unit.segment->backend + "{";
+    for (ir::NodeId n : unit.segment->nodes) out += name(graph.node(n).outputs[0]);
+    out += " }(";
+    for (ir::ValueId v : unit.segment->operands) out += name(v);
+    out += " ->";
+    for (ir::ValueId v : unit.segment->results) out += name(v);
+    out += " )";
+  }
+  return out;
+}
+
+std::string shared(std::string_view text, const backend::Backends& backends) {
+  const auto graph = graph_of(text);
+  const auto segments = partition(*graph, backends);
+  return segments ? text_of(*graph, *segments) : segments.error().text();
+}
+
+constexpr std::string_view kDiamond = "graph main(x: f32[n]) { a = Exp(x) b = Neg(a) c = Abs(a) d = Sqrt(c) e = Add(b, d) return e }";
+
+TEST(Partition, GivesEachNodeToTheFirstThatTakesIt) {
+  const Named one("one", {"b", "d"}), two("two", {"d", "e"}), host("host", {"a", "b", "c", "d", "e"});
+  EXPECT_EQ(shared(kDiamond, {&one, &two, &host}), "a c one{ b d }( a c -> b d ) two{ e }( b d -> e )");
+  EXPECT_EQ(shared(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d }( c -> d ) two{ e }( b d -> e )");
+  EXPECT_EQ(shared(kDiamond, {&host, &one, &two}), "a b c d e");
+}
+
+TEST(Partition, NeverMakesSegmentsThatNeedEachOther) {
+  const Named one("one", {"a", "e"}), host("host", {"b", "c", "d"});
+  EXPECT_EQ(shared(kDiamond, {&one, &host}), "one{ a }( x -> a ) b c d one{ e }( b d -> e )");
+}
+
+TEST(Partition, PassesOnWhatTellsASize) {
+  const Named one("one", {"i", "t"}), host("host", {"y"});
+  EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}), "one{ i t }( x -> i t ) y");
+}
+
+TEST(Partition, NamesTheReasonsOfAllBackends) {
+  const Named one("one", {"a"}), host("host", {"b", "c", "d"});
+  const auto graph = graph_of(kDiamond);
+  const auto refused = partition(*graph, {&one, &host});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::not_supported);
+  EXPECT_NE(refused.error()->found.find("one: not one of one; host: not one of host"), std::string::npos) << refused.error().text();
+}
+
+/// Random graphs, random shares: every node stands in one segment or in none, and behind what it needs.
+TEST(Partition, OrdersAnyShareOfAnyGraph) {
+  std::mt19937_64 random(7);
+  const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  for (int round = 0; round < 300; ++round) {
+    const size_t nodes = 2 + pick(40);
+    std::string text = "graph main(v0: f32[n]) { ";
+    std::vector<std::string> names[3];
+    for (size_t k = 1; k <= nodes; ++k) {
+      text += "v" + std::to_string(k) + " = Add(v" + std::to_string(pick(k)) + ", v" + std::to_string(pick(k)) + ") ";
+      names[pick(3)].push_back("v" + std::to_string(k));
+    }
+    const auto graph = graph_of(text + "return v" + std::to_string(nodes) + " }");
+    const Named one("one", names[0]), host("host", names[1]), two("two", names[2]);
+    const auto segments = partition(*graph, {&one, &host, &two});
+    ASSERT_TRUE(segments) << segments.error().text();
+    const auto units = ir::units_of(*graph, *segments);
+    ASSERT_TRUE(units) << units.error().text();
+    std::set<ir::NodeId> done;
+    const auto run = [&](ir::NodeId n) {
+      for (ir::ValueId v : graph->node(n).inputs) {
+        const ir::NodeId maker = graph->value(v).producer;
+        EXPECT_TRUE(!maker || done.contains(maker));
+      }
+      EXPECT_TRUE(done.insert(n).second);
+    };
+    for (const ir::Unit& unit : *units)
+      if (unit.segment) std::ranges::for_each(unit.segment->nodes, run);
+      else run(unit.node);
+    EXPECT_EQ(done.size(), nodes);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::partition
