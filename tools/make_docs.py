@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
-NAMED_LIST = re.compile(r'\b(k[A-Z]\w*)(?:\[\])?\s*=\s*(\{(?:"(?:[^"\\]|\\.)*"|[^;"])*\});', re.DOTALL)
+NAMED_LIST = re.compile(r'\bNames (k[A-Z]\w*)\s*=\s*((?:"(?:[^"\\]|\\.)*"|[^;"])*);')
 QUOTATION = re.compile(r"(<!-- from ([^\s:]+)(?:: '([^']+)' to '([^']+)')? -->\n```\w*\n)(.*?)(\n```)", re.DOTALL)
 WRITTEN = "<!-- Written by ./dev docs; edit the sources. -->\n"
 
@@ -27,13 +27,13 @@ def block_of(text: str, macro: str) -> str:
 
 
 def families() -> dict[str, dict[str, str]]:
-    """What functions that give an OpDef fill in: `constexpr OpDef reduce_op(OpDef own) { own.inputs = kReduceInputs; ... }`."""
+    """What functions that give an OpDef fill in: `constexpr OpDef reduce_op(OpDef own) { own.outputs = names<"reduced">; ... }`."""
     out: dict[str, dict[str, str]] = {}
     for path in sorted(OPS.rglob("*.h")):
         text = path.read_text(encoding="utf-8")
         for name, body in re.findall(r"^constexpr OpDef (\w+)\(OpDef own\) \{\n(.*?)\n\}", text, re.MULTILINE | re.DOTALL):
             nested = re.search(r"return (\w+)\(own\);", body)
-            fields = dict(re.findall(r"\bown\.(\w+) = ([^;]*);", body))
+            fields = dict(re.findall(r'\bown\.(\w+) =\s+((?:"(?:[^"\\]|\\.)*"|[^;"])*);', body))
             out[name] = fields | (out[nested.group(1)] if nested else {}) | fields
     return out
 
@@ -56,13 +56,14 @@ def strings(text: str) -> list[str]:
 
 
 def shared_lists() -> dict[str, str]:
-    """Lists that several ops share: kReduceAttributes and the like."""
+    """Lists that several ops share: kConvAttributes and the like."""
     return {name: body for path in sorted(OPS.rglob("*.h")) for name, body in NAMED_LIST.findall(path.read_text(encoding="utf-8"))}
 
 
 def operand_list(text: str, shared: dict[str, str]) -> list[str]:
-    """The list that is written there, or those that it names: kLists, together<kSome, kMore>."""
-    return strings(text if text.startswith("{") else "".join(shared[name] for name in re.findall(r"\bk[A-Z]\w+", text)))
+    """What is said by names<"these">, kThose, together<kSome, names<"more">>."""
+    parts = re.findall(rf"{LITERAL.pattern}|\bk[A-Z]\w+", text)
+    return [item for part in parts for item in strings(part if part.startswith('"') else shared[part])]
 
 
 # What tells the class of a loop form; tests/ops/docs.cpp compares the page with the forms themselves.

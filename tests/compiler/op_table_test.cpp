@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "../ops/run_time_op.h"
 #include "compiler/compile.h"
 #include "compiler/load.h"
 #include "compiler/save.h"
@@ -13,7 +14,6 @@
 #include "ops/core/op.h"
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
-#include "ops/reference/evaluate.h"
 #include "ops/reference/map.h"
 #include "runtime/engine.h"
 
@@ -22,14 +22,14 @@ namespace {
 
 const ops::OpDef kTwice{.name = "Twice",
                         .domain = "test.here",
-                        .inputs = {"x"},
+                        .inputs = ops::names<"x">,
                         .infer = ops::infer_float_unary,
                         .form = ops::unary_of<[](Expr x) { return x + x; }>,
                         .reference = ops::unary_reference<[](double x) { return 2 * x; }>};
 /// No loop form: it runs by reference, parsed anew with the table when the engine is loaded.
 const ops::OpDef kThrice{.name = "Thrice",
                          .domain = "test.here",
-                         .inputs = {"x"},
+                         .inputs = ops::names<"x">,
                          .infer = ops::infer_float_unary,
                          .reference = ops::unary_reference<[](double x) { return 3 * x; }>};
 
@@ -47,22 +47,19 @@ constexpr std::string_view kText = R"(graph main(x: f32[n]) {
   return y
 })";
 
-void expect_six_times(runtime::Engine& engine) {
+void expect_result(runtime::Engine& engine, const std::vector<double>& want) {
   auto context = runtime::Context::create(engine.shared_from_this());
   ASSERT_TRUE(context) << context.error().text();
   const Tensor x = Tensor::of_f32({3}, std::vector<float>{-1, 0.5f, 2});
   const auto y = (*context)->run({&x, 1});
   ASSERT_TRUE(y) << y.error().text();
-  EXPECT_EQ((*y)[0].number(0), 0);
-  EXPECT_EQ((*y)[0].number(1), 3);
-  EXPECT_EQ((*y)[0].number(2), 12);
+  EXPECT_EQ(numbers_of((*y)[0]), want);
 }
 
-TEST(OpTable, WithOpsOfItsOwnIsUsedThroughout) {
-  const auto table = table_here();
-  EXPECT_FALSE(ir::parse(kText, ops::table())) << "the library has no such op";
+/// Compiled, saved and loaded, portable too: each engine gives `want` of [-1, 0.5, 2].
+void expect_everywhere(std::string_view text, const ir::OpTable& table, const std::vector<double>& want) {
   for (int opt : {0, 3}) {
-    auto graph = ir::parse(kText, *table);
+    auto graph = ir::parse(text, table);
     ASSERT_TRUE(graph) << graph.error().text();
     CompileOptions options;
     options.opt = opt;
@@ -72,15 +69,35 @@ TEST(OpTable, WithOpsOfItsOwnIsUsedThroughout) {
     for (const bool portable : {false, true}) {
       options.portable = portable;
       ASSERT_TRUE(save(*compiled, options, path));
-      const auto loaded = load(path, {.ops = table.get()});
+      const auto loaded = load(path, {.ops = &table});
       ASSERT_TRUE(loaded) << loaded.error().text();
-      expect_six_times(**loaded);
+      expect_result(**loaded, want);
     }
     std::filesystem::remove(path);
     const auto engine = load_compiled(std::move(*compiled));
     ASSERT_TRUE(engine) << engine.error().text();
-    expect_six_times(**engine);
+    expect_result(**engine, want);
   }
+}
+
+TEST(OpTable, WithOpsOfItsOwnIsUsedThroughout) {
+  EXPECT_FALSE(ir::parse(kText, ops::table())) << "the library has no such op";
+  expect_everywhere(kText, *table_here(), {0, 3, 12});
+}
+
+TEST(OpTable, HasOpsThatReadTheirSelf) {
+  const ops::Multiples both("Both", {1, -1}), half("Half", {0.5});
+  const ops::OpDef* const more[] = {&both.def(), &half.def()};
+  const auto table = ops::table_with(more);
+  ASSERT_TRUE(table) << table.error().text();
+  expect_everywhere(R"(graph main(x: f32[n]) {
+    r = Relu(x)
+    a = test.here::Both(r, shift=1.0)
+    b = Mul(a, a)
+    y = test.here::Half(b)
+    return y
+  })",
+                    **table, {0.5, 1.125, 4.5, 0.5, 0.125, 0.5});
 }
 
 TEST(OpTable, HasOneOpOfAName) {

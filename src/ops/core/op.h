@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "ir/graph.h"
 #include "ir/op.h"
 #include "ops/core/loop.h"
+#include "ops/core/names.h"
 
 namespace tenon::ops {
 
@@ -35,11 +35,6 @@ struct Call {
   Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs) const;
 };
 
-/// A list that lives as long as the program: written where an OpDef stands, or an `inline constexpr Names` that several share. A function
-/// that gives an OpDef takes it from the latter; else the definition does not compile.
-using Names = std::initializer_list<std::string_view>;
-inline constexpr Names kOneOutput = {"output"};
-
 /// What an op with bodies does with them, where programs can: take one of them, or turn one over and over.
 enum class Control : uint8_t { none, branch, loop };
 
@@ -49,14 +44,14 @@ enum class KernelFamily : uint8_t { none, attention };
 /// The results of a node as lazy expressions over its constant operands.
 using Folded = std::optional<std::vector<ir::ConstantRef>>;
 
-/// One op, complete. Everything is constant-initialised; functions may be null where the comment says so.
+/// One op, complete. Those of the library are constant-initialised; functions may be null where the comment says so.
 struct OpDef {
   std::string_view name;  ///< ONNX name
   std::string_view domain = "";
   int since = 1;  ///< newest version of the op that this file speaks
   /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
   Names inputs = {};
-  Names outputs = kOneOutput;
+  Names outputs = names<"output">;
   /// "axis: int = -1", "perm: ints", "mode: string = constant", "to: int", "value: tensor", "body: graph", "alpha: float = 1.0".
   /// An attribute that is not listed is refused by name.
   Names attributes = {};
@@ -73,6 +68,9 @@ struct OpDef {
   bool reads_body_types = false;
   Control control = Control::none;
   KernelFamily kernels = KernelFamily::none;
+  /// What the functions of an op read that comes at run time: a function has no captures, so it asks `def_of(*view.op).self`. Outlives the
+  /// table, and is not written to: functions run on several threads. null in the library.
+  const void* self = nullptr;
 
   /// Types, shapes and (for integer and bool results) shape data of the results.
   Result<void> (*infer)(NodeView& view) = nullptr;

@@ -4,10 +4,6 @@
 
 namespace tenon::ops {
 
-inline constexpr Names kSoftmaxSamples = {
-    "f32[2,3,4]", "f32[2,3,4]; axis=1",  "f32[2,3,4]; axis=0", "f32[5]",   "f16[3,33]",
-    "f64[2,7]",   "f32[2,3] in 80..200", "f32[0,4]",           "f32[3,1]", "f32[4] = [0, -inf, 1, -inf]"};
-
 /// Same type; axis inside the rank.
 Result<void> infer_softmax(NodeView& view);
 /// Loops: the row's maximum, the sum of exp(x - maximum), and a map: finish(x - maximum, sum).
@@ -17,18 +13,17 @@ Result<void> each_row_in_place(Call& call, const std::function<void(std::span<do
 /// Every x of each row becomes finish(x - the row's maximum, sum of exp of those).
 Result<void> softmax_reference(Call& call, double (*finish)(double shifted, double sum));
 
-inline constexpr Names kSoftmaxInputs = {"input"};
-inline constexpr Names kSoftmaxAttributes = {"axis: int = -1"};
 /// What Softmax, LogSoftmax and Hardmax share; name, form and reference are their own.
 constexpr OpDef softmax_op(OpDef own) {
   own.since = 13;
-  own.inputs = kSoftmaxInputs;
-  own.attributes = kSoftmaxAttributes;
+  own.inputs = names<"input">;
+  own.attributes = names<"axis: int = -1">;
   own.infer = infer_softmax;
   own.upgrade = upgrade_flattened_axis;
   own.lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() ? 7 : 13; };
   own.downgrade = axis_downgrade;
-  own.samples = kSoftmaxSamples;
+  own.samples = names<"f32[2,3,4]", "f32[2,3,4]; axis=1", "f32[2,3,4]; axis=0", "f32[5]", "f16[3,33]", "f64[2,7]", "f32[2,3] in 80..200",
+                      "f32[0,4]", "f32[3,1]", "f32[4] = [0, -inf, 1, -inf]">;
   return own;
 }
 

@@ -10,24 +10,14 @@ Result<void> infer_cumulative(NodeView& view);
 Result<LoopForm> cumulative_form(const NodeView& view, Combine combine);
 Result<void> cumulative_reference(Call& call, int64_t identity, double (*number)(double, double), int64_t (*integer)(int64_t, int64_t));
 
-inline constexpr Names kCumulativeInputs = {"x", "axis"};
-inline constexpr Names kCumulativeOutputs = {"y"};
-inline constexpr Names kCumulativeAttributes = {"exclusive: int = 0", "reverse: int = 0"};
-inline constexpr Names kCumulativeSamples = {"f32[5], i64[] = 0",
-                                             "f32[2,3,4], i64[] = 1",
-                                             "f32[2,3], i32[] = -1; exclusive=1",
-                                             "f32[2,3], i64[] = 0; reverse=1",
-                                             "f64[4], i64[] = 0; exclusive=1, reverse=1",
-                                             "i64[2,3], i64[] = 1",
-                                             "f32[0,2], i64[] = 0",
-                                             "i32[6], i64[] = 0"};
 /// What CumSum and CumProd share.
 constexpr OpDef cumulative_op(OpDef own) {
-  own.inputs = kCumulativeInputs;
-  own.outputs = kCumulativeOutputs;
-  own.attributes = kCumulativeAttributes;
+  own.inputs = names<"x", "axis">;
+  own.outputs = names<"y">;
+  own.attributes = names<"exclusive: int = 0", "reverse: int = 0">;
   own.infer = infer_cumulative;
-  own.samples = kCumulativeSamples;
+  own.samples = names<"f32[5], i64[] = 0", "f32[2,3,4], i64[] = 1", "f32[2,3], i32[] = -1; exclusive=1", "f32[2,3], i64[] = 0; reverse=1",
+                      "f64[4], i64[] = 0; exclusive=1, reverse=1", "i64[2,3], i64[] = 1", "f32[0,2], i64[] = 0", "i32[6], i64[] = 0">;
   return own;
 }
 

@@ -8,10 +8,6 @@ namespace tenon::ops::op_global_lp_pool {
 
 namespace {
 
-constexpr Names kAttributes = {"p: int = 2"};
-constexpr Names kSamples = {"f32[1,3,5,5]", "f32[2,3,7]",        "f16[1,2,4,4]",     "f64[2,1,2,3,2]",
-                            "f32[2,3,1,1]", "f32[1,2,3,3]; p=1", "f32[1,2,3,3]; p=3"};
-
 Result<LoopForm> form(const NodeView& view) {
   const int64_t p = view.attributes->integer("p", 2);
   return form_of_global_pool(
@@ -27,11 +23,12 @@ Result<void> evaluate(Call& call) {
 
 OP(global_lp_pool) = global_pool_op({
     .name = "GlobalLpPool",
-    .attributes = kAttributes,
+    .attributes = names<"p: int = 2">,
     .form = form,
     .reference = evaluate,
     .upgrade = whole_p_upgrade,
-    .samples = kSamples,
+    .samples =
+        names<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]", "f32[1,2,3,3]; p=1", "f32[1,2,3,3]; p=3">,
 });
 
 }  // namespace tenon::ops::op_global_lp_pool

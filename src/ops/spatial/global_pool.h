@@ -12,17 +12,14 @@ Result<LoopForm> form_of_global_pool(const NodeView& view, Combine combine, cons
 /// Calls `number` with the elements of each plane.
 Result<void> reference_of_global_pool(Call& call, const std::function<double(std::span<const double>)>& number);
 
-inline constexpr Names kGlobalPoolInputs = {"X"};
-inline constexpr Names kGlobalPoolOutputs = {"Y"};
-inline constexpr Names kGlobalPoolSamples = {"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]"};
 /// What the pools over whole planes share.
 constexpr OpDef global_pool_op(OpDef own) {
   own.since = 22;
-  own.inputs = kGlobalPoolInputs;
-  own.outputs = kGlobalPoolOutputs;
+  own.inputs = names<"X">;
+  own.outputs = names<"Y">;
   own.infer = infer_global_pool;
   own.lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; };
-  if (own.samples.size() == 0) own.samples = kGlobalPoolSamples;
+  if (own.samples.empty()) own.samples = names<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]">;
   return own;
 }
 

@@ -19,15 +19,12 @@ Result<void> reference_with_alpha(Call& call) {
   return each(call, [=](double x) { return number(x, alpha); });
 }
 
-inline constexpr Names kActivationInputs = {"input"};
-inline constexpr Names kAlphaAttributes = {"alpha: float = 1.0"};
-inline constexpr Names kAlphaSamples = {"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"};
 /// What Celu, Elu, Swish and ThresholdedRelu share.
 constexpr OpDef alpha_op(OpDef own) {
-  own.inputs = kActivationInputs;
-  own.attributes = kAlphaAttributes;
+  own.inputs = names<"input">;
+  own.attributes = names<"alpha: float = 1.0">;
   own.infer = infer_float_unary;
-  if (own.samples.size() == 0) own.samples = kAlphaSamples;
+  if (own.samples.empty()) own.samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">;
   return own;
 }
 
