@@ -89,6 +89,14 @@ class InspectEngine(unittest.TestCase):
                 self.assertIn("bad.tactic:2", done.stderr)
                 self.assertIn(told, done.stderr)
 
+    def test_lanes_that_a_kernel_cannot_have_are_refused_with_its_node(self):
+        file = self.folder / "lanes.tactic"
+        file.write_text("softmax: lanes=0")
+        done = tenon("build", ROOT / "examples/mlp.onnx", "-o", self.folder / "x.tenon", "--tactic", file)
+        self.assertEqual(done.returncode, 2)
+        for told in ("'softmax' (Softmax)", "lanes=-1", "lanes=0", "leave lanes out"):
+            self.assertIn(told, done.stderr)
+
     def test_text_shows_steps_and_graph(self):
         text = tenon("inspect", self.engine, "--text").stdout
         self.assertIn("reads and writes", text)

@@ -8,13 +8,16 @@
 
 namespace tenon::codegen {
 
+Tactic usual_tactic(const Group& group, const Plan&, const Target& target) { return default_tactic(group, target); }
+
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target, const ChooseTactic& choose) {
   const std::vector<ir::Segment> segments = tests::nodes_alone(graph);
   PlanOptions planning = options;
   planning.segments = segments;
   PlannedGraph out{&graph, TRY(plan(graph, planning)), {}, target};
   for (const Group& group : out.plan.groups) {
-    auto kernels = lower_group(group, choose(group, target), out.plan, target);
+    auto kernels = lower_group(group, choose(group, out.plan, target), out.plan, target);
+    if (!kernels && kernels.error().code() == Code::bad_usage) return std::move(kernels).error();
     if (!kernels) return std::move(kernels).error().found(text_of(out.plan));
     for (const Kernel& k : *kernels) TRY(verify(k.tile));
     out.kernels.push_back(std::move(*kernels));

@@ -15,11 +15,14 @@ struct PlannedGraph {
   Target target;
 };
 
-using ChooseTactic = std::function<Tactic(const Group& group, const Target& target)>;
+using ChooseTactic = std::function<Tactic(const Group& group, const Plan& plan, const Target& target)>;
+/// default_tactic, whatever the plan is.
+Tactic usual_tactic(const Group& group, const Plan& plan, const Target& target);
 
-/// Errors: those of planning and of lowering, with the group's text as what was found; those of codegen::verify(TileKernel).
+/// Errors: those of planning and of lowering, with the plan's text as what was found but of bad_usage; those of
+/// codegen::verify(TileKernel).
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target,
-                                   const ChooseTactic& choose = default_tactic);
+                                   const ChooseTactic& choose = usual_tactic);
 
 /// Runs every kernel in the tile interpreter, its tasks in two parts, the later one first; buffers are as long as their arrays, and hold
 /// NaN before they are written. native: machine code instead. inputs: one a graph input; their shapes give the symbols.

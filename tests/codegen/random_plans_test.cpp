@@ -58,8 +58,14 @@ void name_the_seed(int signal) {
   std::_Exit(1);
 }
 
-/// One of the tactics that the kind of group may have, the default in every other plan.
-Tactic drawn_tactic(const Group& group, const Target& target, std::mt19937_64& random) {
+/// Can some kernel of the group not have these lanes?
+bool refuses_lanes(const Group& group, const Tactic& tactic, Plan plan, const Target& target) {
+  const auto kernels = lower_group(group, tactic, plan, target);
+  return !kernels && kernels.error().code() == Code::bad_usage;
+}
+
+/// One of the tactics that the group may have, the default in every other plan.
+Tactic drawn_tactic(const Group& group, const Plan& plan, const Target& target, std::mt19937_64& random) {
   const auto pick = [&](auto... each) {
     const int64_t list[] = {each...};
     return list[random() % std::size(list)];
@@ -75,7 +81,9 @@ Tactic drawn_tactic(const Group& group, const Target& target, std::mt19937_64& r
   if (group.kind != GroupKind::nests && group.kind != GroupKind::contract && group.kind != GroupKind::attention) return out;
   auto made = changed(out, group.kind, text, target);
   EXPECT_TRUE(made) << made.error().text();
-  return made ? *made : out;
+  if (!made) return out;
+  if (made->lanes >= 0 && refuses_lanes(group, *made, plan, target)) made->lanes = -1;
+  return *made;
 }
 
 void check(uint64_t seed) {
@@ -91,7 +99,8 @@ void check(uint64_t seed) {
   for (const PlanPass& pass : plan_passes())
     if (random() % 12 == 0) options.off.emplace(pass.name);
   const Target& target = **target_named(seed % 2 ? "x86_avx512" : "x86_avx2");
-  const auto planned = planned_graph(*graph, options, target, [&](const Group& g, const Target& t) { return drawn_tactic(g, t, random); });
+  const auto choose = [&](const Group& g, const Plan& p, const Target& t) { return drawn_tactic(g, p, t, random); };
+  const auto planned = planned_graph(*graph, options, target, choose);
   ASSERT_TRUE(planned) << planned.error().text() << "\n" << text;
   const bool native = seed % 16 == 5 && cpu_features().has_all(target.needs);
   const int64_t sizes[][2] = {{3, 4}, {1, static_cast<int64_t>(seed % 21) + 1}};

@@ -5,7 +5,7 @@
 
 #include "codegen/loops/inline.h"
 #include "codegen/loops/padding.h"
-#include "codegen/lower/schedule.h"
+#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
 

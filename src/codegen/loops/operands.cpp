@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "codegen/loops/collect.h"
-#include "codegen/lower/schedule.h"
+#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
 

@@ -5,8 +5,8 @@
 #include "base/checked.h"
 #include "codegen/loops/attention.h"
 #include "codegen/loops/operands.h"
+#include "codegen/loops/places.h"
 #include "codegen/lower/kernel_emitter.h"
-#include "codegen/lower/schedule.h"
 
 namespace tenon::codegen {
 

@@ -4,9 +4,9 @@
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
+#include "codegen/loops/places.h"
 #include "codegen/lower/contract_tiling.h"
 #include "codegen/lower/kernel_emitter.h"
-#include "codegen/lower/schedule.h"
 
 namespace tenon::codegen {
 

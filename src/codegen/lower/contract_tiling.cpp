@@ -2,7 +2,7 @@
 #include "codegen/lower/contract_tiling.h"
 
 #include "codegen/loops/inline.h"
-#include "codegen/lower/schedule.h"
+#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
 

@@ -27,7 +27,8 @@ Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic
 /// Lowers a group of kind nests; a sum of products that may leave its arrays (a depthwise convolution) reads padded copies where it can,
 /// so that its inner loop asks nothing.
 Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
-/// The same as one kernel that reads its operands where they are. Errors: not_supported, naming the node.
+/// The same as one kernel that reads its operands where they are. Errors: not_supported; bad_usage for lanes that it cannot
+/// have.
 Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 /// One nest as a group of its own, by the default tactic.
 Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target);

@@ -2,6 +2,7 @@
 #include "codegen/lower/nest_lowering.h"
 
 #include "codegen/loops/inline.h"
+#include "codegen/loops/places.h"
 #include "codegen/lower/combine.h"
 
 namespace tenon::codegen {

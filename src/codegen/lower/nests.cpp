@@ -51,6 +51,7 @@ void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
 Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   Kernel kernel;
   std::vector<Nest> nests = group.nests;
+  TRY(check_lanes(nests, tactic, plan));
   count_work(kernel, nests);
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;

@@ -1,102 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "codegen/loops/inline.h"
+#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
-
 namespace {
 
-/// A hostile index operand must not reach outside the array.
-Expr held_inside(const Expr& index, Dim extent) {
-  if (!mentions(index, ExprOp::input, -1)) return index;
-  const Expr i = index.dtype() == DType::i64 ? index : cast(index, DType::i64);
-  return max(min(i, Expr::dim(extent) - Expr::integer(DType::i64, 1)), Expr::integer(DType::i64, 0));
-}
-
-Expr flat_in(const std::vector<Expr>& index, const Array& array) {
-  std::vector<Expr> held;
-  for (size_t k = 0; k < index.size(); ++k) held.push_back(held_inside(index[k], array.shape[k]));
-  return flatten(held, array.strides);
-}
-
-/// Everything of the nest that is an affine place, as coefficients over its axes; nullopt where one is not.
-std::optional<std::vector<Affine>> places_of(const Nest& nest, const Plan& plan) {
-  std::vector<Affine> out;
-  const int axes = static_cast<int>(nest.axes.size());
-  for (const NestAccess& a : nest.accesses) {
-    auto affine = affine_of(flat_of(a, plan), axes);
-    if (!affine) return std::nullopt;
-    out.push_back(std::move(*affine));
-  }
-  for (const NestOutput& o : nest.outputs) {
-    auto affine = affine_of(flat_of(o, plan), axes);
-    if (!affine) return std::nullopt;
-    out.push_back(std::move(*affine));
-  }
-  return out;
-}
-
-bool axis_is_free(const Nest& nest, int axis) {
-  for (const NestAccess& a : nest.accesses)
-    if (mentions(a.within, ExprOp::axis, axis) || mentions(a.fill, ExprOp::axis, axis)) return false;
-  for (const NestOutput& o : nest.outputs)
-    if (mentions(o.value, ExprOp::axis, axis) || mentions(o.within, ExprOp::axis, axis)) return false;
-  return true;
-}
-
-/// Joins axis k+1 into axis k: axis k counts both, its inner part is axis k's number times 1.
-void join_axes(Nest& nest, int k, const std::vector<Affine>& places) {
-  // With coefficient_k = coefficient_(k+1) * extent_(k+1) in every place, the pair is one axis with the inner coefficient.
-  auto flat_from = [&](const Affine& p) {
-    Expr sum = Expr::dim(p.offset);
-    for (size_t x = 0; x < nest.axes.size(); ++x) {
-      if (static_cast<int>(x) == k) continue;
-      const int to = static_cast<int>(x) > k ? static_cast<int>(x) - 1 : static_cast<int>(x);
-      if (!(p.coefficients[x] == Dim(0))) sum = sum + Expr::axis(to) * Expr::dim(p.coefficients[x]);
-    }
-    return simplify(sum);
-  };
-  for (size_t a = 0; a < nest.accesses.size(); ++a) {
-    nest.accesses[a].flat = flat_from(places[a]);
-    nest.accesses[a].index.clear();
-  }
-  for (size_t o = 0; o < nest.outputs.size(); ++o) {
-    nest.outputs[o].flat = flat_from(places[nest.accesses.size() + o]);
-    nest.outputs[o].index.clear();
-  }
-  nest.axes[k].extent = nest.axes[k].extent * nest.axes[k + 1].extent;
-  nest.axes.erase(nest.axes.begin() + k + 1);
-  auto renumber = [&](Expr& e) {
-    if (e) e = substitute(e, [&](const ExprNode& n) { return n.op == ExprOp::axis && n.index > k ? Expr::axis(n.index - 1) : Expr(); });
-  };
-  for (NestAccess& a : nest.accesses) {
-    renumber(a.within);
-    renumber(a.fill);
-  }
-  for (NestOutput& o : nest.outputs) {
-    renumber(o.value);
-    renumber(o.within);
-  }
-}
-
-bool joinable(const Nest& nest, int k, const std::vector<Affine>& places) {
-  if (nest.axes[k].kind != ops::Axis::Kind::parallel || nest.axes[k + 1].kind != ops::Axis::Kind::parallel) return false;
-  if (!axis_is_free(nest, k) || !axis_is_free(nest, k + 1)) return false;
-  return std::all_of(places.begin(), places.end(),
-                     [&](const Affine& p) { return p.coefficients[k] == p.coefficients[k + 1] * nest.axes[k + 1].extent; });
-}
-
-constexpr int kNotAlongLanes = -1000;
+bool may_lie_along_lanes(const ops::Axis& axis) { return axis.kind != ops::Axis::Kind::scanned && axis.extent != Dim(1); }
 
 /// How well an axis lies along the lanes.
 int lane_score(const Nest& nest, int axis, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
   const ops::Axis& a = nest.axes[axis];
-  if (a.kind == ops::Axis::Kind::scanned || a.extent == Dim(1)) return kNotAlongLanes;
   const bool parallel = a.kind == ops::Axis::Kind::parallel;
   int score = 0;
   for (const NestOutput& o : nest.outputs) {
@@ -116,18 +37,13 @@ int lane_score(const Nest& nest, int axis, const Plan& plan) {
 }
 
 int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
-  int best = -1, best_score = kNotAlongLanes + 1;
+  int best = -1, best_score = 0;
   for (int x = from; x < static_cast<int>(nest.axes.size()); ++x) {
+    if (!may_lie_along_lanes(nest.axes[x])) continue;
     const int score = lane_score(nest, x, plan);
-    if (score >= best_score) best = x, best_score = score;
+    if (best < 0 || score >= best_score) best = x, best_score = score;
   }
   return best;
-}
-
-/// The one that the tactic asks for, where it may lie along the lanes; else the best.
-int lane_axis(const Nest& nest, const Tactic& tactic, const Plan& plan) {
-  const bool there = tactic.lanes >= 0 && tactic.lanes < static_cast<int>(nest.axes.size());
-  return there && lane_score(nest, tactic.lanes, plan) > kNotAlongLanes ? tactic.lanes : best_lane_axis(nest, 0, plan);
 }
 
 void reorder_axes(Nest& nest, const std::vector<int>& order) {
@@ -140,34 +56,6 @@ void reorder_axes(Nest& nest, const std::vector<int>& order) {
   rewrite(nest, [&](const ExprNode& n) { return n.op == ExprOp::axis ? Expr::axis(place[n.index]) : Expr(); });
   nest.axes = std::move(axes);
 }
-
-}  // namespace
-
-Expr flat_of(const NestAccess& access, const Plan& plan) {
-  if (access.flat) {
-    const Array& a = plan.arrays[access.array];
-    return mentions(access.flat, ExprOp::input, -1) ? held_inside(access.flat, product(a.shape)) : access.flat;
-  }
-  return flat_in(access.index, plan.arrays[access.array]);
-}
-
-Expr flat_of(const NestOutput& output, const Plan& plan) {
-  return output.flat ? output.flat : flat_in(output.index, plan.arrays[output.array]);
-}
-
-void collapse(Nest& nest, const Plan& plan) {
-  auto places = places_of(nest, plan);
-  for (int k = 0; places && k + 1 < static_cast<int>(nest.axes.size());) {
-    if (!joinable(nest, k, *places)) {
-      ++k;
-      continue;
-    }
-    join_axes(nest, k, *places);
-    for (Affine& p : *places) p.coefficients.erase(p.coefficients.begin() + k);
-  }
-}
-
-namespace {
 
 /// Axes from `outer` on: parallel ones, the vector axis among them last, then the reduced ones. Returns the new number of the vector axis.
 int order_inner(Nest& nest, int outer, int vector) {
@@ -193,10 +81,6 @@ int64_t points(const Nest& nest, size_t from, size_t to) {
   return n;
 }
 
-}  // namespace
-
-namespace {
-
 /// Two points that differ in this axis write different elements: it is an index of every output.
 bool keeps_apart(const Nest& nest, int axis) {
   return std::ranges::all_of(nest.outputs, [&](const NestOutput& o) {
@@ -204,16 +88,32 @@ bool keeps_apart(const Nest& nest, int axis) {
   });
 }
 
+/// Axes in which points that differ may write the same element.
+std::vector<int> written_in_turn(const Nest& nest) {
+  std::vector<int> out;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
+    if (!keeps_apart(nest, x)) out.push_back(x);
+  return out;
+}
+
+/// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one.
+bool scatters_along_lanes(const Nest& nest, int axis) {
+  const std::vector<int> in_turn = written_in_turn(nest);
+  return std::ranges::find(in_turn, axis) == in_turn.end() || axis == in_turn.back();
+}
+
 /// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
-/// reference has it; lanes are written from the first to the last.
-Schedule schedule_scatter(Nest& nest, const Plan& plan) {
+/// reference has it.
+Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
-  std::vector<int> order, in_turn;
-  for (int x = 0; x < axes; ++x) (keeps_apart(nest, x) ? order : in_turn).push_back(x);
-  int vector = best_lane_axis(nest, 0, plan);
-  if (vector >= 0 && !keeps_apart(nest, vector) && vector != in_turn.back()) vector = -1;
+  std::vector<int> order;
+  for (int x = 0; x < axes; ++x)
+    if (keeps_apart(nest, x)) order.push_back(x);
+  int vector = tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan);
+  if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
   Schedule s;
   s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
+  const std::vector<int> in_turn = written_in_turn(nest);
   order.insert(order.end(), in_turn.begin(), in_turn.end());
   if (vector >= 0) {
     std::erase(order, vector);
@@ -224,13 +124,36 @@ Schedule schedule_scatter(Nest& nest, const Plan& plan) {
   return s;
 }
 
+/// Axes that the tactic of a group may ask for: those of its one nest as schedule_alone finds them.
+std::vector<int> possible_lanes(const std::vector<Nest>& nests, const Plan& plan) {
+  if (nests.size() != 1) return {};
+  Nest nest = nests[0];
+  const bool scattered = scatters(nest);
+  if (!scattered) collapse(nest, plan);
+  std::vector<int> out;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
+    if (may_lie_along_lanes(nest.axes[x]) && (!scattered || scatters_along_lanes(nest, x))) out.push_back(x);
+  return out;
+}
+
 }  // namespace
 
+Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, const Plan& plan) {
+  if (tactic.lanes < 0) return {};
+  const std::vector<int> possible = possible_lanes(nests, plan);
+  if (std::ranges::find(possible, tactic.lanes) != possible.end()) return {};
+  const bool shared = nests.size() != 1;
+  return fail(Code::bad_usage, "", shared ? "loops that share a kernel choose their own lanes" : "this axis cannot lie along the lanes")
+      .expected(possible.empty() ? "lanes=-1" : fmt::format("lanes=-1, or one of {}", fmt::join(possible, ", ")))
+      .found(fmt::format("lanes={}", tactic.lanes))
+      .advice("leave lanes out for this kernel; neighbouring axes that are walked as one count as one");
+}
+
 Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan) {
-  if (scatters(nest)) return schedule_scatter(nest, plan);
+  if (scatters(nest)) return schedule_scatter(nest, tactic, plan);
   collapse(nest, plan);
   Schedule s;
-  s.vector = order_inner(nest, 0, lane_axis(nest, tactic, plan));
+  s.vector = order_inner(nest, 0, tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan));
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   s.outer = static_cast<int>(std::count_if(nest.axes.begin(), nest.axes.end(), parallel));
   if (s.vector >= 0 && parallel(nest.axes[s.vector])) {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/loops/nest.h"
+
+namespace tenon::codegen {
+
+/// Flat element number of an access or output in its array's strides, with loaded indices held inside the array.
+Expr flat_of(const NestAccess& access, const Plan& plan);
+Expr flat_of(const NestOutput& output, const Plan& plan);
+/// Joins neighbouring parallel axes that every access and output walks as one. Cost: accesses x axes.
+void collapse(Nest& nest, const Plan& plan);
+
+}  // namespace tenon::codegen

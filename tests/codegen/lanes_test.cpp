@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tactic's lanes are obeyed, or refused with the axes that there are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codegen/loops/plan.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
+#include "ops/reference/evaluate.h"
+#include "plan_run.h"
+
+namespace tenon::codegen {
+namespace {
+
+/// The one group of loops of a graph, lowered with these lanes.
+Result<std::vector<Kernel>> with_lanes(std::string_view text, int lanes) {
+  const auto graph = TRY(ir::parse(text, ops::table()));
+  Plan planned = TRY(plan(*graph, {}));
+  const auto group = std::ranges::find(planned.groups, GroupKind::nests, &Group::kind);
+  const Target& target = **target_named("x86_avx2");
+  Tactic tactic = default_tactic(*group, target);
+  tactic.lanes = lanes;
+  return lower_group(*group, tactic, planned, target);
+}
+
+std::string code(std::string_view text, int lanes) {
+  const auto kernels = with_lanes(text, lanes);
+  return kernels ? text_of(kernels->front().tile) : kernels.error().text();
+}
+
+/// What was refused: expected and found.
+std::string refused(std::string_view text, int lanes) {
+  const auto kernels = with_lanes(text, lanes);
+  if (kernels) return "nothing";
+  EXPECT_EQ(kernels.error().code(), Code::bad_usage);
+  EXPECT_NE(kernels.error()->advice, "");
+  return kernels.error()->expected + "; " + kernels.error()->found;
+}
+
+constexpr std::string_view kTurned =
+    "graph main(x: f32[16,1,64], y: f32[64,1,16]) { t = Transpose(x, perm=[2,1,0]) z = Add(t, y) return z }";
+constexpr std::string_view kRow = "graph main(x: f32[n,64]) { y = Softmax(x) return y }";
+constexpr std::string_view kRunningSum = "graph main(x: f32[8,n]) { one = Constant(value_int=1) y = CumSum(x, one) return y }";
+
+TEST(Lanes, AreObeyed) {
+  EXPECT_NE(code(kTurned, 0), code(kTurned, 2));
+  EXPECT_EQ(code(kTurned, -1), code(kTurned, 2)) << "two arrays of three walk the last axis in steps of 1";
+}
+
+TEST(Lanes, AreRefusedForAnAxisOfOnePointAndForNone) {
+  EXPECT_EQ(refused(kTurned, 1), "lanes=-1, or one of 0, 2; lanes=1");
+  EXPECT_EQ(refused(kTurned, 3), "lanes=-1, or one of 0, 2; lanes=3");
+}
+
+TEST(Lanes, AreRefusedForAnAxisThatIsWalkedInTurn) {
+  EXPECT_EQ(refused(kRunningSum, 1), "lanes=-1, or one of 0; lanes=1");
+  EXPECT_EQ(code(kRunningSum, 0), code(kRunningSum, -1));
+}
+
+TEST(Lanes, AreRefusedForLoopsThatShareAKernel) { EXPECT_EQ(refused(kRow, 0), "lanes=-1; lanes=0"); }
+
+}  // namespace
+}  // namespace tenon::codegen
