@@ -83,7 +83,7 @@ def check_name(name: str, kind: str) -> None:
     if kind not in IN_CPP:
         return
     for path in sorted((ROOT / "src/rules").glob("*/*.cpp")):
-        if f'.name = "{name}"' in path.read_text(encoding="utf-8"):
+        if f'"{name}"' in path.read_text(encoding="utf-8"):
             known = path.relative_to(ROOT)
             raise Mistake(f"there is a rule {name} already", "a new name", f"{name}, in {known}", f"another name, or edit {known}", 1)
 

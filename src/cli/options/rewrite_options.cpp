@@ -35,7 +35,7 @@ bool has_name(const ir::Graph& graph, const std::string& name) {
 void RewriteOptions::add_to(CLI::App& app) {
   model.add_to(app);
   app.add_option("--rules", rules,
-                 "a set expression (default+onnxruntime-ort_bias_gelu) or a .rules file; may be given again (default: default)")
+                 "a set expression (default+onnxruntime-bias_gelu) or a .rules file; may be given again (default: default)")
       ->type_name("SET|FILE")
       ->allow_extra_args(false);
   app.add_option("--numerics", numerics, "the furthest that results may move: rules beyond do not run")

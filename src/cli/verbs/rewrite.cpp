@@ -190,7 +190,7 @@ VERB(rewrite) {
     .examples =
         "  tenon rewrite model.onnx -o smaller.onnx\n"
         "  tenon rewrite model.onnx --stats                       what each rule would do; nothing is written\n"
-        "  tenon rewrite model.onnx -o fused.onnx --rules default+onnxruntime-ort_bias_gelu\n"
+        "  tenon rewrite model.onnx -o fused.onnx --rules default+onnxruntime-bias_gelu\n"
         "  tenon rewrite model.onnx -o ort.onnx --rules default+onnxruntime --raise-opset 26\n"
         "  tenon rewrite model.onnx -o own.onnx --rules default --rules mine.rules\n"
         "  tenon rewrite model.onnx --dump rewrites/              pictures of every rewrite\n"

@@ -149,7 +149,7 @@ VERB(rules) {
     .summary = "show and test the rules that rewrite models, and why one does not match",
     .examples =
         "  tenon rules list                       every rule\n"
-        "  tenon rules list onnxruntime-ort_bias_gelu  those of an expression of sets\n"
+        "  tenon rules list default+canonical     those of an expression of sets\n"
         "  tenon rules list mine.rules\n"
         "  tenon rules show gelu_erf\n"
         "  tenon rules test                       tries every equation on graphs made up from it\n"

@@ -136,7 +136,7 @@ RULES(onnxruntime_conv) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_fused_conv",
+            {.name = "fused_conv",
              .docs = "an activation behind a convolution, with or without a summand of the same shape between them",
              .roots = "Relu Clip Tanh Sigmoid LeakyRelu HardSigmoid",
              .match = activated_conv,
@@ -144,7 +144,7 @@ RULES(onnxruntime_conv) {
              .numerics = Numerics::reassociating,
              .benefit = 5,
              .seeds = "FusedConv"},
-            {.name = "ort_causal_conv",
+            {.name = "causal_conv",
              .docs = "a depthwise convolution over the past and the present of a line, and the end of it that is the next past",
              .roots = "Conv",
              .match = causal_conv,
@@ -152,7 +152,7 @@ RULES(onnxruntime_conv) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .seeds = "CausalConvWithState"},
-            {.name = "ort_causal_conv_silu",
+            {.name = "causal_conv_silu",
              .docs = "the activation that the op knows",
              .equation =
                  "Swish(com.microsoft::CausalConvWithState(?x, ?w, ?b?, ?p?, activation=\"none\", channels_last=0, dilation=1, ndim=1,"
@@ -160,7 +160,7 @@ RULES(onnxruntime_conv) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .seeds = "CausalConvWithState"},
-            {.name = "ort_recurrent_ops",
+            {.name = "recurrent_ops",
              .docs =
                  "LinearAttention and CausalConvWithState of opset 27 are ONNX Runtime's own ops of the same names, which it has for longer",
              .roots = "LinearAttention CausalConvWithState",

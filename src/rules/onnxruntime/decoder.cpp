@@ -98,7 +98,7 @@ RULES(onnxruntime_decoder) {
     .sets = "onnxruntime_cuda",
     .rules =
         {
-            {.name = "ort_decoder_attention",
+            {.name = "decoder_attention",
              .docs = "attention of sequences that stand first, with the products that make its operands; the CPU build has no kernel",
              .roots = "Reshape",
              .match = decoder,

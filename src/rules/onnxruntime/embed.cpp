@@ -84,7 +84,7 @@ RULES(onnxruntime_embed) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_embed_layer_norm",
+            {.name = "embed_layer_norm",
              .docs = "LayerNormalization of the sum of two or three tables' rows: EmbedLayerNormalization (ids are no negative ones)",
              .roots = "LayerNormalization",
              .match = embedding,

@@ -26,14 +26,14 @@ RULES(onnxruntime_experts) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_experts_relu",
+            {.name = "experts_relu",
              .docs = "the best of several experts with Relu is MoE",
              .equation = MIXTURE("Relu(" MAP("?x", "?w1", "?b1") ")", "relu"),
              .numerics = Numerics::reassociating,
              .benefit = 9,
              .shared = true,
              .seeds = "MoE"},
-            {.name = "ort_experts_gelu",
+            {.name = "experts_gelu",
              .docs = "the same with Gelu by tanh, which is the one that MoE knows",
              .equation =
                  MIXTURE("(Gelu(" MAP("?x", "?w1", "?b1") ", approximate=\"tanh\") | com.microsoft::FastGelu(" MAP("?x", "?w1", "?b1") "))",
@@ -42,7 +42,7 @@ RULES(onnxruntime_experts) {
              .benefit = 9,
              .shared = true,
              .seeds = "MoE"},
-            {.name = "ort_experts_silu",
+            {.name = "experts_silu",
              .docs = "the same with x * sigmoid(x)",
              .equation = MIXTURE(
                  "(Swish(" MAP("?x", "?w1", "?b1") ", alpha=1) | com.microsoft::QuickGelu(" MAP("?x", "?w1", "?b1") ", alpha=1))", "silu"),

@@ -11,21 +11,21 @@ RULES(onnxruntime_matmul) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_matmul_left",
+            {.name = "matmul_left",
              .docs = "a left operand whose last two axes are exchanged before a product",
              .equation = "MatMul(Transpose(?a, perm=?p), ?b) => com.microsoft::FusedMatMul(?a, ?b, transA=1)"
                          " where dtype(?a) == f32, swaps_last(?p), rank(?b) >= 2",
              .benefit = 4,
              .shared = true,
              .seeds = "FusedMatMul"},
-            {.name = "ort_matmul_right",
+            {.name = "matmul_right",
              .docs = "the same on the right",
              .equation = "MatMul(?a, Transpose(?b, perm=?p)) => com.microsoft::FusedMatMul(?a, ?b, transB=1)"
                          " where dtype(?a) == f32, swaps_last(?p), rank(?a) >= 2",
              .benefit = 4,
              .shared = true,
              .seeds = "FusedMatMul"},
-            {.name = "ort_fused_matmul_left",
+            {.name = "fused_matmul_left",
              .docs = "the same before a product that is fused already",
              .equation =
                  "com.microsoft::FusedMatMul(Transpose(?a, perm=?p), ?b, alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0)"
@@ -34,7 +34,7 @@ RULES(onnxruntime_matmul) {
              .benefit = 4,
              .shared = true,
              .seeds = "FusedMatMul"},
-            {.name = "ort_fused_matmul_right",
+            {.name = "fused_matmul_right",
              .docs = "and there on the right",
              .equation =
                  "com.microsoft::FusedMatMul(?a, Transpose(?b, perm=?p), alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0)"

@@ -11,14 +11,14 @@ RULES(onnxruntime_matmul_turned) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_matmul_result",
+            {.name = "matmul_result",
              .docs = "the transposed product is the product of the transposed operands in the other order",
              .equation = "Transpose(MatMul(?a, ?b), perm=?p) => com.microsoft::FusedMatMul(?b, ?a, transA=1, transB=1)"
                          " where dtype(?a) == f32, swaps_last(?p), rank(?a) >= 2, rank(?b) >= 2",
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .seeds = "FusedMatMulTranspose"},
-            {.name = "ort_fused_matmul_result",
+            {.name = "fused_matmul_result",
              .docs = "the same for a product that is fused already",
              .equation =
                  "Transpose(com.microsoft::FusedMatMul(?a, ?b, alpha=?s, transA=?t, transB=?u, transBatchA=0, transBatchB=0), perm=?p)"
@@ -27,7 +27,7 @@ RULES(onnxruntime_matmul_turned) {
              .numerics = Numerics::reassociating,
              .benefit = 3,
              .seeds = "FusedMatMulTranspose"},
-            {.name = "ort_matmul_heads_right",
+            {.name = "matmul_heads_right",
              .docs = "keys turned to [batch, heads, size, keys] for a product: turned as values are, the rest is the product's",
              .equation =
                  "MatMul(?a, Transpose(?b, perm=[0,2,3,1])) => com.microsoft::FusedMatMul(?a, Transpose(?b, perm=[0,2,1,3]), transB=1)"

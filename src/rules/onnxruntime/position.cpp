@@ -174,7 +174,7 @@ RULES(onnxruntime_position) {
     .sets = "onnxruntime_cuda",
     .rules =
         {
-            {.name = "ort_relative_position",
+            {.name = "relative_position",
              .docs = "T5's bias by distance both ways: small distances have a bucket each, larger ones share by their logarithm",
              .roots = "Unsqueeze",
              .match = relative_position,
@@ -183,7 +183,7 @@ RULES(onnxruntime_position) {
              .benefit = 6,
              .shared = true,
              .seeds = "RelativePositionBias"},
-            {.name = "ort_gated_position",
+            {.name = "gated_position",
              .docs = "a bias by distance, gated by each query",
              .roots = "Mul",
              .match = gated_position,

@@ -51,7 +51,7 @@ RULES(onnxruntime_search) {
     .sets = "onnxruntime",
     .rules =
         {
-            {.name = "ort_greedy_search",
+            {.name = "greedy_search",
              .docs = "words and lengths of GreedySearch in the 32 bits that its kernel takes",
              .roots = "com.microsoft::GreedySearch",
              .match = has_wide_words,

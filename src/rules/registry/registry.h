@@ -30,7 +30,7 @@ struct Entry {
 /// Every rule in registration order (file name, then order in the file).
 std::span<const Entry> all_rules();
 /// Rules by an expression: names of sets, files, rules or seeds joined with `+` or `,`; `-` takes away:
-/// "default+onnxruntime-ort_bias_gelu". In registration order, each once. Errors: bad_usage with the nearest name for one that nobody has.
+/// "default+onnxruntime-bias_gelu". In registration order, each once. Errors: bad_usage with the nearest name for one that nobody has.
 Result<std::vector<Entry>> select(std::string_view expression);
 /// The rule made ready. Errors: bad_rule.
 Result<rewrite::RulePtr> compile(const Entry& entry, const ir::OpTable& ops);
