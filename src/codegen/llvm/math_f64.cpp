@@ -176,24 +176,28 @@ V asin_tail(V z) {
                             0.0096214027473386797521, 0.0093221015011145200028, 0.00303500717261520084, 0.019579201619999293834,
                             -0.019277545928924787036, 0.029635026263750574844});
 }
-}  // namespace
-
-V asin(V x) {
+/// asin(a) for a > 1/2 is pi/2 - 2 asin(s) with s = sqrt(z), z = (1 - a) / 2; nearer to 0 z is a * a.
+struct HalfAngle {
+  V a, far, z, s;
+  V root_low;  ///< what rounding took from s
+};
+HalfAngle half_angle(V x) {
   const V a = abs(x);
   const V far = greater(a, 0.5);
   const V z = select(far, (1.0 - a) * 0.5, a * a);
   const V s = sqrt(z);
-  const V root_low = fma(-s, s, z) / select(equal(s, 0.0), 1.0, s + s);
+  return {a, far, z, s, fma(-s, s, z) / select(equal(s, 0.0), 1.0, s + s)};
+}
+}  // namespace
+
+V asin(V x) {
+  const auto [a, far, z, s, root_low] = half_angle(x);
   const V outer = kPiHalf - ((s + s) + (fma(s * 2.0, asin_tail(z), root_low * 2.0) - kPiHalfLow));
   return copy_sign(select(far, outer, fma(a, asin_tail(z), a)), x);
 }
 
 V acos(V x) {
-  const V a = abs(x);
-  const V far = greater(a, 0.5);
-  const V z = select(far, (1.0 - a) * 0.5, a * a);
-  const V s = sqrt(z);
-  const V root_low = fma(-s, s, z) / select(equal(s, 0.0), 1.0, s + s);
+  const auto [a, far, z, s, root_low] = half_angle(x);
   const V twice = (s + fma(s, asin_tail(z), root_low)) * 2.0;
   const V outer = select(less(x, 0), 2 * kPiHalf - (twice - 2 * kPiHalfLow), twice);
   return select(far, outer, kPiHalf - (x - (kPiHalfLow - x * asin_tail(z))));
