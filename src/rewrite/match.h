@@ -117,10 +117,11 @@ class Match : public Look {
     return found;
   }
 
-  /// What match hands to rewrite.
+  /// What match hands to rewrite. Always true: `return m.keep(...)` says that the rule matches.
   template <class T>
-  void keep(T state) {
+  bool keep(T state) {
     state_ = std::move(state);
+    return true;
   }
   template <class T>
   bool has_kept() const {

@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_arithmetic {
 using namespace rewrite;
@@ -30,8 +31,7 @@ bool exact_divisor(Match& m) { return constant_divisor(m) && is_power_of_two(*m.
 
 bool by_reciprocal(const Match& m, Rewriter& w) {
   const ValueId data = m.operand(m.root(), 0), by = m.operand(m.root(), 1);
-  w.replace(m.result(m.root()), w("Mul", {data, w.scalar(m.dtype(by), 1 / *m.number(by))}));
-  return true;
+  return give(m, w, w("Mul", {data, w.scalar(m.dtype(by), 1 / *m.number(by))}));
 }
 
 /// (x * a) * b with two numbers.
@@ -59,8 +59,7 @@ bool two_factors(Match& m) {
 
 bool one_factor(const Match& m, Rewriter& w) {
   const Product& p = m.kept<Product>();
-  w.replace(m.result(m.root()), w("Mul", {p.data, w.scalar(m.dtype(p.data), p.factor)}));
-  return true;
+  return give(m, w, w("Mul", {p.data, w.scalar(m.dtype(p.data), p.factor)}));
 }
 
 }  // namespace

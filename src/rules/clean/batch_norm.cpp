@@ -49,8 +49,7 @@ bool written_out(const Match& m, Rewriter& w) {
   const double epsilon = m.node(m.root()).attributes.number("epsilon", 1e-5f);
   const ValueId root = w("Sqrt", {w("Add", {average(w("Mul", {centred, centred})), w.scalar(wide, epsilon)})});
   const ValueId y = w("Add", {w("Mul", {w("Div", {centred, root}), parameter(1)}), parameter(2)});
-  w.replace(m.result(m.root()), dtype == wide ? y : cast_to(w, y, dtype));
-  return true;
+  return give(m, w, dtype == wide ? y : cast_to(w, y, dtype));
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ bool decided(Match& m) {
   const Graph& graph = *node.bodies[taken].graph;
   for (NodeId n : graph.nodes())
     if (!graph.node(n).bodies.empty()) return m.refuse("the body has bodies inside");
-  m.keep(Taken{taken});
-  return true;
+  return m.keep(Taken{taken});
 }
 
 /// The body's nodes stand where the branch stood; its captures are the outer values themselves.

@@ -4,6 +4,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_cast {
 using namespace rewrite;
@@ -14,8 +15,7 @@ bool lossless_inside(Match& m) {
   if (!inner) return false;
   const ValueId source = m.operand(inner, 0);
   if (!keeps_all(m.dtype(source), m.dtype(m.result(inner)))) return m.refuse("the inner cast loses values");
-  m.keep(source);
-  return true;
+  return m.keep(source);
 }
 
 /// Casts between integers keep the low bits (or repeat the sign above them): the low bits of low bits are those of the first value.
@@ -25,14 +25,10 @@ bool low_bits(Match& m) {
   const DType from = m.dtype(source), middle = m.dtype(m.operand(m.root(), 0)), to = m.dtype(m.result(m.root()));
   if (!is_integer(from) || !is_integer(middle) || !is_integer(to)) return m.refuse("not between integers");
   if (bits_of(to) > bits_of(middle)) return m.refuse("the inner cast loses bits that the outer one asks for");
-  m.keep(source);
-  return true;
+  return m.keep(source);
 }
 
-bool one_cast(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w.again(m.root(), {m.kept<ValueId>()})[0]);
-  return true;
-}
+bool one_cast(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), {m.kept<ValueId>()})[0]); }
 
 }  // namespace
 

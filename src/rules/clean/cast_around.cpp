@@ -8,6 +8,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
 #include "rules/helpers/elementwise.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_cast_around {
 using namespace rewrite;
@@ -51,8 +52,7 @@ bool narrowed(Match& m, NodeId inner, bool mixed) {
     any |= ways.back() == Way::uncast;
   }
   if (!any) return m.refuse("no operand was cast from the outer dtype");
-  m.keep(std::move(ways));
-  return true;
+  return m.keep(std::move(ways));
 }
 
 bool around(Match& m, bool (*fit)(const Node&), bool mixed) {
@@ -99,8 +99,7 @@ bool in_narrow(const Match& m, Rewriter& w) {
   }
   const Node& node = m.node(inner);
   const auto made = w.many(*node.op, std::move(inputs), 1, node.attributes);
-  w.replace(m.result(m.root()), made.empty() ? ValueId{} : made[0]);
-  return true;
+  return give(m, w, made.empty() ? ValueId{} : made[0]);
 }
 
 }  // namespace

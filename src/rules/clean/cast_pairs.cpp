@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_cast_pairs {
 using namespace rewrite;
@@ -43,8 +44,7 @@ bool without_casts(const Match& m, Rewriter& w) {
   const ValueId made = w.again(m.root(), inputs)[0];
   const DType wanted = m.dtype(m.result(m.root()));
   if (!made) return false;
-  w.replace(m.result(m.root()), m.dtype(made) == wanted ? made : w.again(m.nodes[1], {made})[0]);
-  return true;
+  return give(m, w, m.dtype(made) == wanted ? made : w.again(m.nodes[1], {made})[0]);
 }
 
 }  // namespace

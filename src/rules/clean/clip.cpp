@@ -7,6 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_clip {
 using namespace rewrite;
@@ -43,8 +44,7 @@ bool known_bounds(Match& m) {
   for (ValueId v : {first.low, first.high, second.low, second.high})
     if (v && !bound(m, v)) return m.refuse("a bound is not known, or is NaN");
   const ValueId below = second.low && second.high ? smaller(m, second.low, second.high) : second.low;
-  m.keep(Bounds{first.low ? clipped(m, first.low, second) : below, first.high ? clipped(m, first.high, second) : second.high});
-  return true;
+  return m.keep(Bounds{first.low ? clipped(m, first.low, second) : below, first.high ? clipped(m, first.high, second) : second.high});
 }
 
 bool one_clip(const Match& m, Rewriter& w) {
@@ -52,8 +52,7 @@ bool one_clip(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs{m.operand(m.nodes[1], 0)};
   if (bounds.low || bounds.high) inputs.push_back(bounds.low);
   if (bounds.high) inputs.push_back(bounds.high);
-  w.replace(m.result(m.root()), inputs.size() == 1 ? inputs[0] : w("Clip", inputs));
-  return true;
+  return give(m, w, inputs.size() == 1 ? inputs[0] : w("Clip", inputs));
 }
 
 }  // namespace

@@ -40,18 +40,25 @@ struct Picked {
 };
 
 /// The root picks elements of one part of a Concat.
+/// The parts' sizes along the axis; empty where one has no shape.
+DimList sizes_along(const Match& m, NodeId concat, int axis) {
+  DimList sizes;
+  for (ValueId part : m.node(concat).inputs) {
+    const DimList* shape = m.shape(part);
+    if (!shape) return {};
+    sizes.push_back((*shape)[axis]);
+  }
+  return sizes;
+}
+
 std::optional<Picked> picked(const Match& m) {
   const ValueId data = m.operand(m.root(), 0), indices = m.operand(m.root(), 1);
   const NodeId concat = m.made_by(data, "Concat");
   const auto wanted = concat ? m.ints(indices) : std::nullopt;
   const auto axis = m.axis(m.root(), "axis", 0, data), joined = concat ? m.axis(concat, "axis", 0, data) : std::nullopt;
   if (!wanted || wanted->empty() || !axis || axis != joined || !m.rank(indices)) return std::nullopt;
-  DimList sizes;
-  for (ValueId part : m.node(concat).inputs) {
-    const DimList* shape = m.shape(part);
-    if (!shape) return std::nullopt;
-    sizes.push_back((*shape)[*axis]);
-  }
+  const DimList sizes = sizes_along(m, concat, *axis);
+  if (sizes.empty()) return std::nullopt;
   Picked found{{}, {}, *axis, m.rank(indices) == 1};
   for (int64_t index : *wanted) {
     const auto place = place_of(sizes, index);
@@ -70,23 +77,20 @@ std::optional<Picked> picked(const Match& m) {
 bool whole_part(Match& m) {
   auto found = picked(m);
   if (!found || !found->all) return false;
-  m.keep(found->part);
-  return true;
+  return m.keep(found->part);
 }
 
 bool some_of_one_part(Match& m) {
   auto found = picked(m);
   if (!found || found->all) return false;
-  m.keep(std::move(*found));
-  return true;
+  return m.keep(std::move(*found));
 }
 
 bool pick_there(const Match& m, Rewriter& w) {
   const Picked& found = m.kept<Picked>();
   const Tensor* before = m.graph().tensor_of(m.operand(m.root(), 1));
   const ValueId offsets = w.constant(Tensor::of_i64(before->shape(), found.offsets));
-  w.replace(m.result(m.root()), w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));
-  return true;
+  return give(m, w, w("Gather", {found.part, offsets}, {{"axis", int64_t{found.axis}}}));
 }
 
 /// Concat(x, x): an op that treats every element alike is applied to x once.
@@ -96,15 +100,13 @@ bool repeated(Match& m) {
   if (!concat || m.node(m.root()).inputs.size() != 1) return false;
   const std::vector<ValueId>& parts = m.node(concat).inputs;
   if (parts.size() < 2 || std::ranges::any_of(parts, [&](ValueId p) { return p != parts[0]; })) return false;
-  m.keep(concat);
-  return true;
+  return m.keep(concat);
 }
 
 bool apply_once(const Match& m, Rewriter& w) {
   const NodeId concat = m.kept<NodeId>();
   const std::vector<ValueId> parts(m.node(concat).inputs.size(), w.again(m.root(), {m.operand(concat, 0)})[0]);
-  w.replace(m.result(m.root()), w.again(concat, parts)[0]);
-  return true;
+  return give(m, w, w.again(concat, parts)[0]);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_expand {
 using namespace rewrite;
@@ -36,8 +37,7 @@ bool needless(Match& m) {
   for (size_t slot = 0; slot < node.explicit_inputs; ++slot) {
     const NodeId expand = m.made_by(node.inputs[slot], "Expand");
     if (!expand || !covers(m, slot, m.operand(expand, 0))) continue;
-    m.keep(Slot{slot, m.operand(expand, 0)});
-    return true;
+    return m.keep(Slot{slot, m.operand(expand, 0)});
   }
   return false;
 }
@@ -61,8 +61,7 @@ bool needless_batch(Match& m) {
   for (size_t slot : {0, 1}) {
     const NodeId expand = m.made_by(m.operand(m.root(), slot), "Expand");
     if (!expand || !covers_matmul(m, slot, m.operand(expand, 0))) continue;
-    m.keep(Slot{slot, m.operand(expand, 0)});
-    return true;
+    return m.keep(Slot{slot, m.operand(expand, 0)});
   }
   return false;
 }
@@ -70,8 +69,7 @@ bool needless_batch(Match& m) {
 bool drop(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[m.kept<Slot>().slot] = m.kept<Slot>().source;
-  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
-  return true;
+  return give(m, w, w.again(m.root(), inputs)[0]);
 }
 
 }  // namespace

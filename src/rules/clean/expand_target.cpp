@@ -7,6 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/expands.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_expand_target {
 using namespace rewrite;
@@ -17,14 +18,10 @@ bool known_target(Match& m) {
   if (!from || !to || m.is_constant(m.operand(m.root(), 1))) return false;
   auto target = expand_target(m, *from, *to, {});
   if (!target) return m.refuse("a symbolic size is new");
-  m.keep(std::move(*target));
-  return true;
+  return m.keep(std::move(*target));
 }
 
-bool constant_target(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), expand(w, m.operand(m.root(), 0), m.kept<ExpandTarget>()));
-  return true;
-}
+bool constant_target(const Match& m, Rewriter& w) { return give(m, w, expand(w, m.operand(m.root(), 0), m.kept<ExpandTarget>())); }
 
 bool two_expands(Match& m) {
   const NodeId inner = m.take(m.operand(m.root(), 0), "Expand");
@@ -33,14 +30,10 @@ bool two_expands(Match& m) {
   const NodeId both[] = {m.root(), inner};
   auto target = expand_target(m, *from, *to, both);
   if (!target) return m.refuse("neither target alone is known to do it");
-  m.keep(std::move(*target));
-  return true;
+  return m.keep(std::move(*target));
 }
 
-bool one_expand(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), expand(w, m.operand(m.nodes[1], 0), m.kept<ExpandTarget>()));
-  return true;
-}
+bool one_expand(const Match& m, Rewriter& w) { return give(m, w, expand(w, m.operand(m.nodes[1], 0), m.kept<ExpandTarget>())); }
 
 /// Of a target put together from one-element pieces: those that only repeat a dim of the operand.
 bool needless_pieces(Match& m) {
@@ -58,8 +51,7 @@ bool needless_pieces(Match& m) {
     needless |= stays && !m.is_constant(piece);
   }
   if (!needless) return m.refuse("every piece is constant or changes a dim");
-  m.keep(std::move(pieces));
-  return true;
+  return m.keep(std::move(pieces));
 }
 
 bool ones_instead(const Match& m, Rewriter& w) {
@@ -67,8 +59,7 @@ bool ones_instead(const Match& m, Rewriter& w) {
   for (ValueId& piece : pieces)
     if (!piece) piece = w.ints({1});
   const ValueId target = w("Concat", pieces, {{"axis", int64_t{0}}});
-  w.replace(m.result(m.root()), w("Expand", {m.operand(m.root(), 0), target}));
-  return true;
+  return give(m, w, w("Expand", {m.operand(m.root(), 0), target}));
 }
 
 }  // namespace

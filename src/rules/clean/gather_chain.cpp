@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_gather_chain {
 using namespace rewrite;
@@ -33,8 +34,7 @@ bool known_places(Match& m) {
     if (i < -n || i >= n) return m.refuse("an index is out of range");
     found.places.push_back((*first)[static_cast<size_t>(i < 0 ? i + n : i)]);
   }
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool one_gather(const Match& m, Rewriter& w) {
@@ -42,8 +42,7 @@ bool one_gather(const Match& m, Rewriter& w) {
   auto indices = Tensor::make(DType::i64, m.graph().tensor_of(m.operand(m.root(), 1))->shape());
   if (!indices) return false;
   for (size_t i = 0; i < found.places.size(); ++i) indices->set_integer(static_cast<int64_t>(i), found.places[i]);
-  w.replace(m.result(m.root()), w.again(m.root(), {found.source, w.constant(std::move(*indices))})[0]);
-  return true;
+  return give(m, w, w.again(m.root(), {found.source, w.constant(std::move(*indices))})[0]);
 }
 
 }  // namespace

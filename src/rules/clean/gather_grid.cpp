@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/ranges.h"
 
 namespace tenon::rules::clean_gather_grid {
@@ -63,8 +64,7 @@ bool pairs(Match& m) {
   if (!rows || !columns) return false;
   auto axes = new_axes(m, data, before_expand(m, rows), before_expand(m, columns), static_cast<size_t>(*rank - 1));
   if (!axes) return false;
-  m.keep(Grid{data, std::move(*axes)});
-  return true;
+  return m.keep(Grid{data, std::move(*axes)});
 }
 
 /// Gather(Flatten(data), columns + rows * width), as the TorchScript exporter writes it.
@@ -87,8 +87,7 @@ bool flat_positions(Match& m) {
       auto axes = new_axes(m, data, m.operand(product, k), m.operand(sum, 1 - side), static_cast<size_t>(*rank));
       if (!axes) continue;
       if (*width == 2) axes->push_back(*rank);
-      m.keep(Grid{data, std::move(*axes)});
-      return true;
+      return m.keep(Grid{data, std::move(*axes)});
     }
   }
   return false;
@@ -96,8 +95,7 @@ bool flat_positions(Match& m) {
 
 bool unsqueeze(const Match& m, Rewriter& w) {
   const Grid& found = m.kept<Grid>();
-  w.replace(m.result(m.root()), found.axes.empty() ? found.data : w("Unsqueeze", {found.data, w.ints(found.axes)}));
-  return true;
+  return give(m, w, found.axes.empty() ? found.data : w("Unsqueeze", {found.data, w.ints(found.axes)}));
 }
 
 }  // namespace

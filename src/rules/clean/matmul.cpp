@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_matmul {
@@ -25,8 +26,7 @@ bool to_matmul(const Match& m, Rewriter& w) {
   const ValueId b = transposed_if(w, m.operand(m.root(), 1), attributes.integer("transB", 0) != 0);
   ValueId y = w("MatMul", {a, b});
   if (const ValueId bias = m.operand(m.root(), 2)) y = w("Add", {y, bias});
-  w.replace(m.result(m.root()), y);
-  return true;
+  return give(m, w, y);
 }
 
 /// The source of a Reshape that joins all axes but the last into one.
@@ -43,16 +43,14 @@ ValueId flattened(const Match& m, ValueId value) {
 bool flat_rows(Match& m) {
   const ValueId source = flattened(m, m.operand(m.root(), 0));
   if (!source || m.rank(m.operand(m.root(), 1)) != 2) return false;
-  m.keep(source);
-  return true;
+  return m.keep(source);
 }
 
 bool reshape_after(const Match& m, Rewriter& w) {
   const ValueId wide = w("MatMul", {m.kept<ValueId>(), m.operand(m.root(), 1)});
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  w.replace(m.result(m.root()), w("Reshape", {wide, w.ints(*target)}));
-  return true;
+  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 /// f(Reshape(x, [-1, K]), c) with c along the last axis at most.
@@ -67,8 +65,7 @@ bool flat_bias(Match& m) {
     if (!shape || shape->size() > 1) continue;
     const ValueId source = flattened(m, m.operand(m.root(), slot));
     if (!source || !m.same_shape(m.operand(m.root(), slot), m.result(m.root()))) continue;
-    m.keep(Flat{source, slot});
-    return true;
+    return m.keep(Flat{source, slot});
   }
   return false;
 }
@@ -80,8 +77,7 @@ bool bias_before(const Match& m, Rewriter& w) {
   const ValueId wide = w.again(m.root(), inputs)[0];
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  w.replace(m.result(m.root()), w("Reshape", {wide, w.ints(*target)}));
-  return true;
+  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 }  // namespace

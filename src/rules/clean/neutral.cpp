@@ -33,8 +33,7 @@ bool neutral(Match& m) {
     if (side == 0 && !adds && !node.is("Mul")) break;
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
     if (!all_are(m, other, number) || !m.same_type(m.result(m.root()), data)) continue;
-    m.keep(data);
-    return true;
+    return m.keep(data);
   }
   return false;
 }
@@ -51,8 +50,7 @@ bool plus_zero(Match& m) {
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
     if (!m.is_constant(other) || !m.is_number(other, 0) || !m.same_type(m.result(m.root()), data)) continue;
     if (may_be_epsilon(m)) return m.refuse("a zero under a root in f16 may be an epsilon that was rounded");
-    m.keep(data);
-    return true;
+    return m.keep(data);
   }
   return false;
 }
@@ -67,8 +65,7 @@ bool zero_bias(Match& m) {
 
 bool drop_bias(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  w.replace(m.result(m.root()), w.again(m.root(), {node.inputs.begin(), node.inputs.begin() + bias_slot(node)})[0]);
-  return true;
+  return give(m, w, w.again(m.root(), {node.inputs.begin(), node.inputs.begin() + bias_slot(node)})[0]);
 }
 
 }  // namespace

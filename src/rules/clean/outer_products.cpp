@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_outer_products {
@@ -44,15 +45,13 @@ bool transposed_product(Match& m) {
   const DimList &x = *m.shape(found->first), &y = *m.shape(found->second);
   auto first = reshape_target(x, last_two_swapped(x)), second = reshape_target(y, last_two_swapped(y));
   if (!first || !second) return m.refuse("two symbolic sizes move");
-  m.keep(Turned{found->first, found->second, std::move(*first), std::move(*second)});
-  return true;
+  return m.keep(Turned{found->first, found->second, std::move(*first), std::move(*second)});
 }
 
 bool turn_factors(const Match& m, Rewriter& w) {
   const Turned& found = m.kept<Turned>();
   const ValueId row = w("Reshape", {found.a, w.ints(found.first)}), column = w("Reshape", {found.b, w.ints(found.second)});
-  w.replace(m.result(m.root()), w("Mul", {row, column}));
-  return true;
+  return give(m, w, w("Mul", {row, column}));
 }
 
 }  // namespace

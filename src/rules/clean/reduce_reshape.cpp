@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_reduce_reshape {
 using namespace rewrite;
@@ -51,8 +52,7 @@ bool drop_axes(const Match& m, Rewriter& w) {
   ir::Attributes attributes = reduction.attributes;
   attributes.set("keepdims", int64_t{0});
   const auto made = w.many(*reduction.op, {reduction.inputs.begin(), reduction.inputs.end()}, 1, std::move(attributes));
-  w.replace(m.result(m.root()), made.empty() ? ValueId{} : made[0]);
-  return true;
+  return give(m, w, made.empty() ? ValueId{} : made[0]);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_reshape {
@@ -12,8 +13,7 @@ using namespace rewrite;
 namespace {
 
 bool reshape_to_target(const Match& m, Rewriter& w, ValueId source, ir::Ints target) {
-  w.replace(m.result(m.root()), w("Reshape", {source, w.ints(std::move(target))}));
-  return true;
+  return give(m, w, w("Reshape", {source, w.ints(std::move(target))}));
 }
 
 struct Chain {
@@ -26,24 +26,19 @@ bool chain(Match& m) {
   const NodeId inner = m.producer(m.operand(m.root(), 0));
   if (!inner || !is_reshape(m.node(inner))) return false;
   const ValueId source = m.operand(inner, 0);
-  if (m.same_type(source, m.result(m.root()))) {
-    m.keep(Chain{source, {}, true});
-    return true;
-  }
+  if (m.same_type(source, m.result(m.root()))) { return m.keep(Chain{source, {}, true}); }
   // Two Squeezes or two Unsqueezes stay such: their axes say more than a target does.
   const Node &a = m.node(inner), &b = m.node(m.root());
   if ((a.is("Squeeze") && b.is("Squeeze")) || (a.is("Unsqueeze") && b.is("Unsqueeze"))) return false;
   auto target = reshape_target(m, source, m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  m.keep(Chain{source, std::move(*target), false});
-  return true;
+  return m.keep(Chain{source, std::move(*target), false});
 }
 
 bool join(const Match& m, Rewriter& w) {
   const Chain& found = m.kept<Chain>();
   if (!found.gone) return reshape_to_target(m, w, found.source, found.target);
-  w.replace(m.result(m.root()), found.source);
-  return true;
+  return give(m, w, found.source);
 }
 
 /// Which axes of the result of two Unsqueezes (Squeezes, seen from their operand) are the new ones.
@@ -63,13 +58,11 @@ bool two_unsqueezes(Match& m) {
     if (std::ranges::count(*first, at++)) axes.push_back(i);
   }
   std::ranges::sort(axes);
-  m.keep(Chain{m.operand(inner, 0), std::move(axes), false});
-  return true;
+  return m.keep(Chain{m.operand(inner, 0), std::move(axes), false});
 }
 
 bool one_unsqueeze(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w("Unsqueeze", {m.kept<Chain>().source, w.ints(m.kept<Chain>().target)}));
-  return true;
+  return give(m, w, w("Unsqueeze", {m.kept<Chain>().source, w.ints(m.kept<Chain>().target)}));
 }
 
 /// The target is computed from shapes, and what it comes to is known symbolically.
@@ -78,8 +71,7 @@ bool computed_target(Match& m) {
   if (m.is_constant(shape)) return false;
   auto target = reshape_target(m, data, m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  m.keep(Chain{data, std::move(*target), false});
-  return true;
+  return m.keep(Chain{data, std::move(*target), false});
 }
 
 /// A constant target with two or more unknowns on the left of shape inference (0 and -1), written anew where a number is known.
@@ -89,8 +81,7 @@ bool loose_target(Match& m) {
   auto target = reshape_target(m, data, m.result(m.root()));
   const bool allows_zero = m.node(m.root()).attributes.integer("allowzero", 0) != 0;
   if (!now || !target || (*now == *target && !allows_zero)) return false;
-  m.keep(Chain{data, std::move(*target), false});
-  return true;
+  return m.keep(Chain{data, std::move(*target), false});
 }
 
 bool retarget(const Match& m, Rewriter& w) { return reshape_to_target(m, w, m.kept<Chain>().source, m.kept<Chain>().target); }

@@ -7,6 +7,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_reshape_chain {
@@ -33,14 +34,10 @@ bool own_target(Match& m) {
   for (size_t i = 0; i < target->size(); ++i)
     if ((*target)[i] == 0 && !allows_zero(m, m.root()) && !keeps_axis(m, inner, static_cast<int64_t>(i)))
       return m.refuse("the target copies an axis that was changed");
-  m.keep(m.operand(inner, 0));
-  return true;
+  return m.keep(m.operand(inner, 0));
 }
 
-bool skip_inner(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w.again(m.root(), {m.kept<ValueId>(), m.operand(m.root(), 1)})[0]);
-  return true;
-}
+bool skip_inner(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), {m.kept<ValueId>(), m.operand(m.root(), 1)})[0]); }
 
 struct Shorter {
   ValueId source;
@@ -62,14 +59,12 @@ bool squeezed_target(Match& m) {
   if (std::ranges::adjacent_find(*axes) != axes->end()) return false;
   if (std::ranges::count(target->begin() + axes->front(), target->end(), 0)) return m.refuse("a size is copied behind an axis that goes");
   for (size_t i = axes->size(); i-- > 0;) target->erase(target->begin() + (*axes)[i]);
-  m.keep(Shorter{m.operand(inner, 0), std::move(*target)});
-  return true;
+  return m.keep(Shorter{m.operand(inner, 0), std::move(*target)});
 }
 
 bool shorter_target(const Match& m, Rewriter& w) {
   const Shorter& found = m.kept<Shorter>();
-  w.replace(m.result(m.root()), w("Reshape", {found.source, w.ints(found.target)}));
-  return true;
+  return give(m, w, w("Reshape", {found.source, w.ints(found.target)}));
 }
 
 struct Found {
@@ -83,16 +78,14 @@ bool only_ones(Match& m) {
   const DimList *from = m.shape(m.operand(inner, 0)), *to = m.shape(m.result(m.root()));
   auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
   if (!ones) return m.refuse("more than ones differ");
-  m.keep(Found{m.operand(inner, 0), std::move(*ones)});
-  return true;
+  return m.keep(Found{m.operand(inner, 0), std::move(*ones)});
 }
 
 bool say_axes(const Match& m, Rewriter& w) {
   const auto& [source, ones] = m.kept<Found>();
   ValueId result = source;
   if (!ones.axes.empty()) result = w(ones.added ? "Unsqueeze" : "Squeeze", {source, w.ints(ones.axes)});
-  w.replace(m.result(m.root()), result);
-  return true;
+  return give(m, w, result);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_reshape_concat {
 using namespace rewrite;
@@ -74,8 +75,7 @@ bool one_computed(Match& m) {
   const auto open = std::ranges::find_if(*pieces, is_open);
   if (computed != 1 || open == pieces->end()) return m.refuse("not exactly one computed size");
   const size_t at = static_cast<size_t>(open - pieces->begin());
-  m.keep(Target{std::move(*pieces), at});
-  return true;
+  return m.keep(Target{std::move(*pieces), at});
 }
 
 bool constant_target(const Match& m, Rewriter& w) {
@@ -84,8 +84,7 @@ bool constant_target(const Match& m, Rewriter& w) {
     if (p.numbers) target.insert(target.end(), p.numbers->begin(), p.numbers->end());
     else target.push_back(-1);
   }
-  w.replace(m.result(m.root()), w("Reshape", {m.operand(m.root(), 0), w.ints(std::move(target))}));
-  return true;
+  return give(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(std::move(target))}));
 }
 
 /// Several computed sizes: one that is no dim of something first, else the last.
@@ -98,8 +97,7 @@ bool several_computed(Match& m) {
       if (is_open((*pieces)[i]) && from_shape(m, (*pieces)[i].value) == dims) order.push_back(i);
   for (size_t i : order) {
     if (!others_are_safe(m, *pieces, i)) continue;
-    m.keep(Target{std::move(*pieces), i});
-    return true;
+    return m.keep(Target{std::move(*pieces), i});
   }
   return m.refuse("another size may be 0, which would leave -1 open");
 }
@@ -109,8 +107,7 @@ bool open_piece(const Match& m, Rewriter& w) {
   std::vector<ValueId> pieces;
   for (size_t i = 0; i < found.pieces.size(); ++i) pieces.push_back(i == found.open ? w.ints({-1}) : found.pieces[i].value);
   const ValueId target = w("Concat", pieces, {{"axis", int64_t{0}}});
-  w.replace(m.result(m.root()), w("Reshape", {m.operand(m.root(), 0), target}));
-  return true;
+  return give(m, w, w("Reshape", {m.operand(m.root(), 0), target}));
 }
 
 }  // namespace

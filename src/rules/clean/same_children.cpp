@@ -58,8 +58,7 @@ bool twin_before(Match& m) {
     if (!use.node || use.node == m.root() || m.node(use.node).op != node.op || !m.graph().is_before(use.node, m.root())) continue;
     const Node& twin = m.node(use.node);
     if (!(twin.attributes == node.attributes) || !same_operands(m, node, twin) || !same_results(m, node, twin)) continue;
-    m.keep(use.node);
-    return true;
+    return m.keep(use.node);
   }
   return false;
 }
@@ -80,8 +79,7 @@ bool same_shape_before(Match& m) {
     const Node& twin = m.node(use.node);
     if (is_reshape(node) ? !is_reshape(twin) : twin.op != node.op) continue;
     if (!m.same_type(m.result(m.root()), m.result(use.node))) continue;
-    m.keep(use.node);
-    return true;
+    return m.keep(use.node);
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_shape_sums {
 using namespace rewrite;
@@ -47,10 +48,7 @@ bool sum_of_sizes(Match& m) {
   const ValueId a = sized(m, m.operand(m.root(), 0)), b = sized(m, m.operand(m.root(), 1));
   if (!a || !b) return false;
   for (ValueId x : {a, b})
-    if (const auto found = joined_size(m, x, (*data)[0])) {
-      m.keep(*found);
-      return true;
-    }
+    if (const auto found = joined_size(m, x, (*data)[0])) { return m.keep(*found); }
   return m.refuse("no Concat before it has this size");
 }
 
@@ -58,8 +56,7 @@ bool read_size(const Match& m, Rewriter& w) {
   const Found& found = m.kept<Found>();
   ValueId size = w("Shape", {found.joined}, {{"start", found.axis}, {"end", found.axis + 1}});
   if (m.rank(m.result(m.root())) == 0) size = w("Squeeze", {size, w.ints({0})});
-  w.replace(m.result(m.root()), size);
-  return true;
+  return give(m, w, size);
 }
 
 struct Shift {
@@ -96,8 +93,7 @@ bool shifted_range(Match& m) {
     for (size_t bound : {0, 1})
       if (!stays_small(element(m, range, bound), more, dtype)) return m.refuse("the sums may wrap around");
     m.take(range);
-    m.keep(Shift{range, by});
-    return true;
+    return m.keep(Shift{range, by});
   }
   return false;
 }
@@ -112,8 +108,7 @@ bool shift_bounds(const Match& m, Rewriter& w) {
     return number && more ? w.scalar(m.dtype(bound), *number + *more) : w("Add", {bound, by});
   };
   const ValueId start = shifted(0), limit = shifted(1);
-  w.replace(m.result(m.root()), w.again(found.range, {start, limit, m.operand(found.range, 2)})[0]);
-  return true;
+  return give(m, w, w.again(found.range, {start, limit, m.operand(found.range, 2)})[0]);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_shape_values {
@@ -52,14 +53,12 @@ bool run_of_sizes(Match& m) {
     at += at < 0 ? count : 0;
     if (at < 0 || at >= count || (i > 0 && at != (*wanted)[i - 1] + 1)) return false;
   }
-  m.keep(Read{read->x, read->begin + wanted->front(), read->begin + wanted->back() + 1});
-  return true;
+  return m.keep(Read{read->x, read->begin + wanted->front(), read->begin + wanted->back() + 1});
 }
 
 bool read_run(const Match& m, Rewriter& w) {
   const Read& found = m.kept<Read>();
-  w.replace(m.result(m.root()), shape_of(w, found.x, found.begin, found.end));
-  return true;
+  return give(m, w, shape_of(w, found.x, found.begin, found.end));
 }
 
 struct Moved {
@@ -72,14 +71,10 @@ bool of_transposed(Match& m) {
   const auto read = transpose ? sizes_read(m, m.root()) : std::nullopt;
   const auto perm = read && read->begin < read->end ? permutation(m, transpose) : std::nullopt;
   if (!perm || static_cast<int64_t>(perm->size()) < read->end) return false;
-  m.keep(Moved{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
-  return true;
+  return m.keep(Moved{m.operand(transpose, 0), {perm->begin() + read->begin, perm->begin() + read->end}});
 }
 
-bool read_before(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), sizes_at(w, m.kept<Moved>().x, m.kept<Moved>().axes));
-  return true;
-}
+bool read_before(const Match& m, Rewriter& w) { return give(m, w, sizes_at(w, m.kept<Moved>().x, m.kept<Moved>().axes)); }
 
 bool of_unsqueezed(Match& m) {
   const NodeId unsqueeze = m.made_by(m.operand(m.root(), 0), "Unsqueeze");
@@ -94,8 +89,7 @@ bool of_unsqueezed(Match& m) {
     const int64_t at = std::ranges::count(*added, axis) ? -1 : source++;
     if (axis >= read->begin) found.axes.push_back(at);
   }
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 /// Runs of sizes of x, and ones between them.
@@ -109,8 +103,7 @@ bool join_runs(const Match& m, Rewriter& w) {
     parts.push_back(first < 0 ? w.ints(std::vector<int64_t>(end - i, 1)) : shape_of(w, found.x, first, first + count));
     i = end;
   }
-  w.replace(m.result(m.root()), parts.size() == 1 ? parts[0] : w("Concat", parts, {{"axis", int64_t{0}}}));
-  return true;
+  return give(m, w, parts.size() == 1 ? parts[0] : w("Concat", parts, {{"axis", int64_t{0}}}));
 }
 
 }  // namespace

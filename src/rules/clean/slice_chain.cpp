@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::clean_slice_chain {
 using namespace rewrite;
@@ -43,8 +44,7 @@ bool other_axes(Match& m) {
   if (!first || !second) return m.refuse("the axes are not known");
   for (int64_t a : *second)
     if (std::ranges::count(*first, a)) return m.refuse("both slice one axis");
-  m.keep(Axes{std::move(*first), std::move(*second)});
-  return true;
+  return m.keep(Axes{std::move(*first), std::move(*second)});
 }
 
 /// All places that are not constant.
@@ -80,8 +80,7 @@ bool one_slice(const Match& m, Rewriter& w) {
   axes.insert(axes.end(), m.kept<Axes>().second.begin(), m.kept<Axes>().second.end());
   std::vector<ValueId> inputs{m.operand(m.nodes[1], 0), side_by_side(m, w, kStarts), side_by_side(m, w, kEnds), w.ints(std::move(axes))};
   if (const ValueId steps = side_by_side(m, w, kSteps)) inputs.push_back(steps);
-  w.replace(m.result(m.root()), w("Slice", inputs));
-  return true;
+  return give(m, w, w("Slice", inputs));
 }
 
 }  // namespace

@@ -25,14 +25,10 @@ bool empty_part(Match& m) {
     if (!shape || !(*shape)[*axis].known_equal(0)) kept.push_back(node.inputs[i]);
   }
   if (kept.empty() || kept.size() == node.explicit_inputs) return false;
-  m.keep(std::move(kept));
-  return true;
+  return m.keep(std::move(kept));
 }
 
-bool without_empty_parts(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w.again(m.root(), m.kept<std::vector<ValueId>>())[0]);
-  return true;
-}
+bool without_empty_parts(const Match& m, Rewriter& w) { return give(m, w, w.again(m.root(), m.kept<std::vector<ValueId>>())[0]); }
 
 bool all_parts(Match& m) {
   const Node& concat = m.node(m.root());
@@ -46,8 +42,7 @@ bool all_parts(Match& m) {
   const int64_t across = split.attributes.integer("axis", 0), along = concat.attributes.integer("axis", 0);
   const auto axis = m.axis(made, "axis", 0, source);
   if (across != along && (!axis || axis != m.axis(m.root(), "axis", 0, source))) return m.refuse("the axes differ");
-  m.keep(source);
-  return true;
+  return m.keep(source);
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ bool there_and_back(Match& m) {
   if (!inner) return false;
   const ValueId outer_axes = m.operand(m.root(), 1), inner_axes = m.operand(inner, 1);
   if (!outer_axes || !inner_axes || !same_axes(m, outer_axes, inner_axes)) return m.refuse("the axes differ, or are not known");
-  m.keep(m.operand(inner, 0));
-  return true;
+  return m.keep(m.operand(inner, 0));
 }
 
 /// Unsqueeze(Equal(x, c), a) where Unsqueeze(x, a) is there already and c is a scalar.
@@ -43,8 +42,7 @@ bool unsqueezed_already(Match& m) {
     for (const ir::Use& use : m.value(m.operand(equal, side)).uses) {
       if (!use.node || use.slot != 0 || !m.node(use.node).is("Unsqueeze") || !m.graph().is_before(use.node, m.root())) continue;
       if (!same_axes(m, m.operand(use.node, 1), axes)) continue;
-      m.keep(std::pair(m.result(use.node), m.operand(equal, 1 - side)));
-      return true;
+      return m.keep(std::pair(m.result(use.node), m.operand(equal, 1 - side)));
     }
   }
   return m.refuse("the operand is not there with these axes, or the other one is no scalar");
@@ -52,8 +50,7 @@ bool unsqueezed_already(Match& m) {
 
 bool equal_of_wide(const Match& m, Rewriter& w) {
   const auto& [wide, scalar] = m.kept<std::pair<ValueId, ValueId>>();
-  w.replace(m.result(m.root()), w("Equal", {wide, scalar}));
-  return true;
+  return give(m, w, w("Equal", {wide, scalar}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose {
@@ -13,8 +14,7 @@ namespace {
 
 bool no_order(Match& m) { return !m.node(m.root()).attributes.has("perm") && permutation(m, m.root()); }
 bool write_order(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
-  return true;
+  return give(m, w, w("Transpose", {m.operand(m.root(), 0)}, {{"perm", *permutation(m, m.root())}}));
 }
 
 struct Sandwich {
@@ -29,16 +29,14 @@ bool sandwich(Match& m) {
   m.take(middle);
   const NodeId inner = m.made_by(m.operand(middle, 0), "Transpose");
   if (!inner) return false;
-  m.keep(Sandwich{middle, m.operand(middle, 0)});
-  return true;
+  return m.keep(Sandwich{middle, m.operand(middle, 0)});
 }
 
 bool meet(const Match& m, Rewriter& w) {
   const auto& found = m.kept<Sandwich>();
   std::vector<ValueId> inputs = m.node(found.middle).inputs;
   inputs[0] = w("Transpose", {found.source}, {{"perm", *permutation(m, m.root())}});
-  w.replace(m.result(m.root()), w.again(found.middle, inputs)[0]);
-  return true;
+  return give(m, w, w.again(found.middle, inputs)[0]);
 }
 
 /// f(Transpose(a, p), Transpose(b, p)), or one of them a scalar.
@@ -58,14 +56,12 @@ bool both_transposed(Match& m) {
     sources.push_back(m.operand(inner, 0));
   }
   if (m.nodes.size() < 3) return false;
-  m.keep(std::move(sources));
-  return true;
+  return m.keep(std::move(sources));
 }
 
 bool transpose_after(const Match& m, Rewriter& w) {
   const ir::Ints order = *permutation(m, m.nodes[1]);
-  w.replace(m.result(m.root()), w("Transpose", {w.again(m.root(), m.kept<std::vector<ValueId>>())[0]}, {{"perm", order}}));
-  return true;
+  return give(m, w, w("Transpose", {w.again(m.root(), m.kept<std::vector<ValueId>>())[0]}, {{"perm", order}}));
 }
 
 /// Reshape(Transpose(Reshape(x, [-1, s, d]), [0, 2, 1]), [..., d, s]): all but the last two axes joined, swapped, split again.
@@ -90,8 +86,7 @@ bool swap_last(const Match& m, Rewriter& w) {
   const int rank = *m.rank(m.result(m.root()));
   for (int i = 0; i < rank; ++i) perm.push_back(i);
   std::swap(perm[rank - 1], perm[rank - 2]);
-  w.replace(m.result(m.root()), w("Transpose", {m.kept<ValueId>()}, {{"perm", perm}}));
-  return true;
+  return give(m, w, w("Transpose", {m.kept<ValueId>()}, {{"perm", perm}}));
 }
 
 }  // namespace

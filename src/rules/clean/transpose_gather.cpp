@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose_gather {
@@ -40,24 +41,21 @@ bool needless(Match& m) {
   const NodeId transpose = m.made_by(m.operand(m.root(), 0), "Transpose");
   auto found = transpose ? below(m, transpose) : std::nullopt;
   if (!found || !found->in_order()) return false;
-  m.keep(std::move(*found));
-  return true;
+  return m.keep(std::move(*found));
 }
 
 bool movable(Match& m) {
   const NodeId transpose = m.take(m.operand(m.root(), 0), "Transpose");
   auto found = transpose ? below(m, transpose) : std::nullopt;
   if (!found || found->in_order()) return false;
-  m.keep(std::move(*found));
-  return true;
+  return m.keep(std::move(*found));
 }
 
 bool gather_first(const Match& m, Rewriter& w) {
   const Below& found = m.kept<Below>();
   ValueId y = w("Gather", {found.x, m.operand(m.root(), 1)}, {{"axis", found.axis}});
   if (!found.in_order()) y = w("Transpose", {y}, {{"perm", found.order}});
-  w.replace(m.result(m.root()), y);
-  return true;
+  return give(m, w, y);
 }
 
 }  // namespace

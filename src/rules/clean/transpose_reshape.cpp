@@ -7,6 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/axis_groups.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::clean_transpose_reshape {
@@ -87,17 +88,13 @@ bool two_transposes(Match& m) {
     const ir::Ints both = composed(inner->order, *moved);
     DimList between;
     for (int64_t a : both) between.push_back(x[a]);
-    if (auto target = reshape_target(between, y)) {
-      m.keep(Plan{inner->x, std::move(*target), in_order(both) ? ir::Ints{} : both, {}});
-      return true;
-    }
+    if (auto target = reshape_target(between, y)) return m.keep(Plan{inner->x, std::move(*target), in_order(both) ? ir::Ints{} : both, {}});
   }
   const auto moved = after_reshape(inner->groups, inner->order, *m.shape(inner->result));
   auto target = moved ? reshape_target(x, moved->shape) : std::nullopt;
   if (!target) return m.refuse("the Reshape joins what the Transposes part");
   const ir::Ints both = composed(moved->order, *outer);
-  m.keep(Plan{inner->x, std::move(*target), {}, in_order(both) ? ir::Ints{} : both});
-  return true;
+  return m.keep(Plan{inner->x, std::move(*target), {}, in_order(both) ? ir::Ints{} : both});
 }
 
 ValueId carry_out(Rewriter& w, const Plan& plan) {
@@ -107,10 +104,7 @@ ValueId carry_out(Rewriter& w, const Plan& plan) {
   return plan.last.empty() ? y : w("Transpose", {y}, {{"perm", plan.last}});
 }
 
-bool one_transpose(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), carry_out(w, m.kept<Plan>()));
-  return true;
-}
+bool one_transpose(const Match& m, Rewriter& w) { return give(m, w, carry_out(w, m.kept<Plan>())); }
 
 bool swaps_last_two(const ir::Ints& order) {
   const int64_t rank = static_cast<int64_t>(order.size());
@@ -132,8 +126,7 @@ bool reshaped_operand(Match& m) {
     const auto moved = inner ? after_reshape(inner->groups, inner->order, *m.shape(inner->result)) : std::nullopt;
     auto target = moved && swaps_last_two(moved->order) ? reshape_target(*m.shape(inner->x), moved->shape) : std::nullopt;
     if (!target) continue;
-    m.keep(Operand{slot, {inner->x, std::move(*target), {}, moved->order}});
-    return true;
+    return m.keep(Operand{slot, {inner->x, std::move(*target), {}, moved->order}});
   }
   return false;
 }
@@ -142,8 +135,7 @@ bool transpose_last(const Match& m, Rewriter& w) {
   const Operand& found = m.kept<Operand>();
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[found.slot] = carry_out(w, found.plan);
-  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
-  return true;
+  return give(m, w, w.again(m.root(), inputs)[0]);
 }
 
 }  // namespace

@@ -25,8 +25,7 @@ bool past_before(Match& m) {
   const NodeId keys = joined(m, m.operand(m.root(), 1)), values = joined(m, m.operand(m.root(), 2));
   if (!keys || !values || m.operand(m.root(), 4) || m.operand(m.root(), 6) || node.outputs.size() > 1) return false;
   if (m.rank(m.operand(m.root(), 0)) != 4 || node.attributes.integer("is_causal", 0) != 0) return m.refuse("causal by position");
-  m.keep(Past{keys, values});
-  return true;
+  return m.keep(Past{keys, values});
 }
 
 bool hand_over(const Match& m, Rewriter& w) {

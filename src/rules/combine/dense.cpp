@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::combine_dense {
 using namespace rewrite;
@@ -18,6 +19,16 @@ struct Dense {
 };
 
 /// The product with constant weights, and a constant bias where one follows, that makes `value`.
+/// One number a column, zeros where there is no bias.
+bool read_bias(Match& m, ValueId bias, int64_t columns, Dense& found) {
+  found.bias.assign(columns, 0);
+  found.has_bias = static_cast<bool>(bias);
+  if (!bias) return true;
+  const auto numbers = m.rank(bias) == 1 ? vector_of(m, bias, columns) : std::nullopt;
+  if (numbers) found.bias = *numbers;
+  return static_cast<bool>(numbers);
+}
+
 bool dense_before(Match& m, ValueId value, Dense& found) {
   const NodeId add = m.take(value, "Add");
   ValueId product = value, bias;
@@ -33,13 +44,7 @@ bool dense_before(Match& m, ValueId value, Dense& found) {
   if (m.use_count(found.weight) != 1) return m.refuse("the weights have another user, who wants them as they are");
   const DimList* shape = m.shape(found.weight);
   if (!m.is_constant(found.weight) || !shape || shape->size() != 2) return false;
-  const int64_t columns = (*shape)[1].value();
-  found.bias.assign(columns, 0);
-  found.has_bias = static_cast<bool>(bias);
-  if (!bias) return true;
-  const auto numbers = m.rank(bias) == 1 ? vector_of(m, bias, columns) : std::nullopt;
-  if (numbers) found.bias = *numbers;
-  return static_cast<bool>(numbers);
+  return read_bias(m, bias, (*shape)[1].value(), found);
 }
 
 void follow(Dense& found, const ChannelMap& map) {
@@ -56,8 +61,7 @@ bool batch_norm(Match& m) {
   if (!map) return m.refuse("the statistics are not constant, or not finite");
   follow(found, *map);
   found.has_bias = true;
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 /// One number for all columns, or a vector of one for each.
@@ -76,16 +80,14 @@ bool factor(Match& m) {
   const auto factors = factors_of(m, m.operand(m.root(), 1 - side), found.bias.size());
   if (!factors) return false;
   follow(found, {*factors, Numbers(factors->size(), 0)});
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool fold_in(const Match& m, Rewriter& w) {
   const Dense& found = m.kept<Dense>();
   ValueId y = w("MatMul", {found.x, scaled_weight(m, w, found.weight, found.factor, 1)});
   if (found.has_bias) y = w("Add", {y, vector_constant(w, found.bias)});
-  w.replace(m.result(m.root()), y);
-  return true;
+  return give(m, w, y);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/expands.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_expand_axes {
@@ -54,8 +55,7 @@ bool unsqueeze_of_expand(Match& m, NodeId unsqueeze, NodeId outer) {
   if (!axes) return m.refuse("the axes are not known");
   auto target = expand_target(m, with_ones(*from, *axes), *to, std::span(&outer, outer ? 1 : 0));
   if (!target) return m.refuse("a symbolic size is new");
-  m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
-  return true;
+  return m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool unsqueeze_after(Match& m) { return unsqueeze_of_expand(m, m.root(), {}); }
@@ -63,8 +63,7 @@ bool between_expands(Match& m) { return unsqueeze_of_expand(m, m.take(m.operand(
 
 bool unsqueeze_first(const Match& m, Rewriter& w) {
   const Moved& moved = m.kept<Moved>();
-  w.replace(m.result(m.root()), expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
-  return true;
+  return give(m, w, expand(w, w("Unsqueeze", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
 /// Only leading axes are repeated, and the Reshape leaves just those as they are.
@@ -83,14 +82,12 @@ bool reshape_behind(Match& m) {
   auto axes = reshape_target(*from, small);
   auto target = expand_target(m, small, *to, std::span(&inner, 1));
   if (!axes || !target) return m.refuse("a symbolic size is new, or two move");
-  m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
-  return true;
+  return m.keep(Moved{m.operand(inner, 0), std::move(*axes), std::move(*target)});
 }
 
 bool reshape_first(const Match& m, Rewriter& w) {
   const Moved& moved = m.kept<Moved>();
-  w.replace(m.result(m.root()), expand(w, w("Reshape", {moved.source, w.ints(moved.axes)}), moved.target));
-  return true;
+  return give(m, w, expand(w, w("Reshape", {moved.source, w.ints(moved.axes)}), moved.target));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
 #include "rules/helpers/expands.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::combine_expand_swap {
 using namespace rewrite;
@@ -17,8 +18,7 @@ bool expand_after(const Match& m, Rewriter& w) {
   const NodeId inner = m.nodes[1];
   std::vector<ValueId> inputs{m.node(m.root()).inputs.begin(), m.node(m.root()).inputs.end()};
   inputs[0] = m.operand(inner, 0);
-  w.replace(m.result(m.root()), w("Expand", {w.again(m.root(), inputs)[0], m.operand(inner, 1)}));
-  return true;
+  return give(m, w, w("Expand", {w.again(m.root(), inputs)[0], m.operand(inner, 1)}));
 }
 
 /// An operand without its Expand; `cast`: the Cast between the Expand and the op.
@@ -57,8 +57,7 @@ bool small_operands(Match& m, bool through_cast) {
   auto target = expand_target(m, *together, *result, {expands.begin(), expands.end()});
   if (!target) return m.refuse("no target is known to give the shape back");
   swap.target = std::move(*target);
-  m.keep(std::move(swap));
-  return true;
+  return m.keep(std::move(swap));
 }
 
 bool binary_of_expands(Match& m) { return is_binary(m.node(m.root())) && small_operands(m, false); }
@@ -69,8 +68,7 @@ bool expand_once(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs;
   for (const Small& s : swap.operands) inputs.push_back(s.cast ? w.again(s.cast, {s.source})[0] : s.source);
   const ValueId small = w.again(m.root(), inputs)[0];
-  w.replace(m.result(m.root()), expand(w, small, swap.target));
-  return true;
+  return give(m, w, expand(w, small, swap.target));
 }
 
 }  // namespace

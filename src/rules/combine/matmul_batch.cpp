@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_matmul_batch {
@@ -36,16 +37,14 @@ using Operands = std::vector<ValueId>;
 bool both_joined(Match& m) {
   const ValueId a = before_joining(m, m.operand(m.root(), 0)), b = before_joining(m, m.operand(m.root(), 1));
   if (!a || !b || !same_batch(*m.shape(a), *m.shape(b))) return false;
-  m.keep(Operands{a, b});
-  return true;
+  return m.keep(Operands{a, b});
 }
 
 bool join_result(const Match& m, Rewriter& w) {
   const ValueId wide = w("MatMul", m.kept<Operands>());
   const auto target = wide ? reshape_target(m, wide, m.result(m.root())) : std::nullopt;
   if (!target) return false;
-  w.replace(m.result(m.root()), w("Reshape", {wide, w.ints(*target)}));
-  return true;
+  return give(m, w, w("Reshape", {wide, w.ints(*target)}));
 }
 
 struct Split {
@@ -70,8 +69,7 @@ bool split_again(Match& m) {
     wide.insert(wide.end(), matrices->begin() + 1, matrices->end());
     auto target = reshape_target(*matrices, wide);
     if (!target) continue;
-    m.keep(Split{slot, source, std::move(*target)});
-    return true;
+    return m.keep(Split{slot, source, std::move(*target)});
   }
   return false;
 }
@@ -81,8 +79,7 @@ bool split_other(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.nodes[1]).inputs;
   inputs[1 - found.slot] = w("Reshape", {inputs[1 - found.slot], w.ints(found.target)});
   inputs[found.slot] = found.source;
-  w.replace(m.result(m.root()), w("MatMul", inputs));
-  return true;
+  return give(m, w, w("MatMul", inputs));
 }
 
 }  // namespace

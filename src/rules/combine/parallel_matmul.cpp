@@ -55,8 +55,7 @@ bool siblings(Match& m) {
   if (branches.size() < 2) return false;
   std::ranges::sort(branches, [&](const Branch& a, const Branch& b) { return m.graph().is_before(a.matmul, b.matmul); });
   if (branches[0].matmul != m.root()) return false;
-  m.keep(std::move(branches));
-  return true;
+  return m.keep(std::move(branches));
 }
 
 bool side_by_side(const Match& m, Rewriter& w) {

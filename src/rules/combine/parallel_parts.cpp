@@ -48,6 +48,16 @@ std::optional<Part> part_at(const Match& m, NodeId node, int64_t size) {
 }
 
 /// Siblings of the root along its axis that take it apart; the root is the first of them in the graph.
+/// Side by side, from the first element of the axis to the last.
+bool cover(const std::vector<Part>& parts, int64_t size) {
+  int64_t covered = 0;
+  for (const Part& p : parts) {
+    if (p.begin != covered || p.end <= p.begin) return false;
+    covered = p.end;
+  }
+  return covered == size;
+}
+
 bool take_apart(Match& m) {
   const ValueId data = m.operand(m.root(), 0);
   const auto axis = axis_of(m, m.root());
@@ -62,14 +72,8 @@ bool take_apart(Match& m) {
     found.parts.push_back(*part);
   }
   std::ranges::sort(found.parts, {}, &Part::begin);
-  int64_t covered = 0;
-  for (const Part& p : found.parts) {
-    if (p.begin != covered || p.end <= p.begin) return m.refuse("the parts do not cover the axis exactly once");
-    covered = p.end;
-  }
-  if (covered != size || found.parts.size() < 2) return m.refuse("the parts do not cover the axis exactly once");
-  m.keep(std::move(found));
-  return true;
+  if (!cover(found.parts, size) || found.parts.size() < 2) return m.refuse("the parts do not cover the axis exactly once");
+  return m.keep(std::move(found));
 }
 
 bool split(const Match& m, Rewriter& w) {

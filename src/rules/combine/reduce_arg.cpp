@@ -31,8 +31,7 @@ bool with_place(Match& m, std::string_view arg) {
     if (m.node(use.node).attributes.integer("select_last_index", 0) != 0) continue;
     m.take(use.node);
     m.other_roots.push_back(use.node);
-    m.keep(Best{use.node, *axis});
-    return true;
+    return m.keep(Best{use.node, *axis});
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_activation {
@@ -37,16 +38,13 @@ bool activation_after_move(Match& m) {
     if (!target) return m.refuse("two symbolic sizes move");
     found.target = std::move(*target);
   }
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool activate_first(const Match& m, Rewriter& w) {
   const Moved& found = m.kept<Moved>();
   const ValueId activated = w.again(m.root(), {m.operand(found.by, 0)})[0];
-  w.replace(m.result(m.root()),
-            m.node(found.by).is("Transpose") ? w.again(found.by, {activated})[0] : w("Reshape", {activated, w.ints(found.target)}));
-  return true;
+  return give(m, w, m.node(found.by).is("Transpose") ? w.again(found.by, {activated})[0] : w("Reshape", {activated, w.ints(found.target)}));
 }
 
 }  // namespace

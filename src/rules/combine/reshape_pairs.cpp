@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_pairs {
@@ -31,8 +32,7 @@ bool reshape_after(const Match& m, Rewriter& w) {
   const NodeId first = m.nodes[1];
   std::vector<ValueId> inputs{m.node(first).inputs.begin(), m.node(first).inputs.end()};
   inputs[0] = w.again(m.root(), {inputs[0], before_reshape(m, m.operand(m.root(), 1))})[0];
-  w.replace(m.result(m.root()), w.again(first, inputs)[0]);
-  return true;
+  return give(m, w, w.again(first, inputs)[0]);
 }
 
 /// An operand of the op when the op has the shape of the root: as it stands, or with a Reshape of its own.
@@ -53,28 +53,25 @@ bool reshaped_and_back(Match& m) {
   const NodeId op = m.producer(m.operand(m.root(), 0));
   if (!op || !is_binary(m.node(op))) return false;
   m.take(op);
-  const ValueId result = m.result(m.root());
   Sides sides;
   bool comes_back = false;
   for (size_t i : {0, 1}) {
     const ValueId value = m.operand(op, i);
     const DimList* shape = m.shape(value);
     if (!shape || (!shape->empty() && !m.same_shape(value, m.result(op)))) return m.refuse("the op broadcasts");
-    auto found = side(m, value, result);
+    auto found = side(m, value, m.result(m.root()));
     if (!found) return m.refuse("two symbolic sizes move");
     comes_back |= !found->target && !shape->empty();
     sides.push_back(std::move(*found));
   }
   if (!comes_back) return m.refuse("no operand had the last shape before");
-  m.keep(std::move(sides));
-  return true;
+  return m.keep(std::move(sides));
 }
 
 bool in_last_shape(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs;
   for (const Side& s : m.kept<Sides>()) inputs.push_back(s.target ? w("Reshape", {s.value, w.ints(*s.target)}) : s.value);
-  w.replace(m.result(m.root()), w.again(m.nodes[1], inputs)[0]);
-  return true;
+  return give(m, w, w.again(m.nodes[1], inputs)[0]);
 }
 
 }  // namespace

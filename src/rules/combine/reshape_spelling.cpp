@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_reshape_spelling {
@@ -16,14 +17,12 @@ bool only_ones(Match& m) {
   const DimList *from = m.shape(m.operand(m.root(), 0)), *to = m.shape(m.result(m.root()));
   auto ones = from && to ? ones_between(*from, *to) : std::nullopt;
   if (!ones || ones->axes.empty()) return m.refuse("more than ones differ, or nothing");
-  m.keep(std::move(*ones));
-  return true;
+  return m.keep(std::move(*ones));
 }
 
 bool say_axes(const Match& m, Rewriter& w) {
   const Ones& ones = m.kept<Ones>();
-  w.replace(m.result(m.root()), w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
-  return true;
+  return give(m, w, w(ones.added ? "Unsqueeze" : "Squeeze", {m.operand(m.root(), 0), w.ints(ones.axes)}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::combine_scalar_factors {
 using namespace rewrite;
@@ -47,15 +48,13 @@ bool both_scaled(Match& m) {
   const auto a = scaled(m, m.operand(m.root(), 0)), b = a ? scaled(m, m.operand(m.root(), 1)) : std::nullopt;
   if (!b) return false;
   if (!representable(m.dtype(a->data), a->factor * b->factor)) return m.refuse("the product of the numbers leaves the normal range");
-  m.keep(Factored{a->data, b->data, a->factor * b->factor});
-  return true;
+  return m.keep(Factored{a->data, b->data, a->factor * b->factor});
 }
 
 bool factor_last(const Match& m, Rewriter& w) {
   const Factored& found = m.kept<Factored>();
   const ValueId product = w.again(m.root(), {found.a, found.b})[0];
-  w.replace(m.result(m.root()), w("Mul", {product, w.scalar(m.dtype(found.a), found.factor)}));
-  return true;
+  return give(m, w, w("Mul", {product, w.scalar(m.dtype(found.a), found.factor)}));
 }
 
 DimList broadcast(const DimList& a, const DimList& b) {
@@ -96,8 +95,7 @@ bool small_last(Match& m) {
       const ValueId large = m.operand(node, 1 - inner), a = m.operand(node, inner), b = m.operand(m.root(), outer);
       const DimList *big = m.shape(large), *first = m.shape(a), *second = m.shape(b);
       if (!big || !first || !second || !m.same_type(large, m.result(m.root())) || !narrower(broadcast(*first, *second), *big)) continue;
-      m.keep(Order{large, a, b});
-      return true;
+      return m.keep(Order{large, a, b});
     }
   }
   return false;
@@ -106,8 +104,7 @@ bool small_last(Match& m) {
 bool small_first(const Match& m, Rewriter& w) {
   const Order& found = m.kept<Order>();
   const std::string& op = m.node(m.root()).op->name;
-  w.replace(m.result(m.root()), w(op, {found.large, w(op, {found.inner, found.outer})}));
-  return true;
+  return give(m, w, w(op, {found.large, w(op, {found.inner, found.outer})}));
 }
 
 }  // namespace

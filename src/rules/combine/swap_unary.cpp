@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/elementwise.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::combine_swap_unary {
 using namespace rewrite;
@@ -18,8 +19,7 @@ bool take_layout(Match& m, size_t slot) {
   if (!layout) layout = m.made_by(m.operand(m.root(), slot), "Reshape");
   if (!layout) return false;
   m.take(layout);
-  m.keep(slot);
-  return true;
+  return m.keep(slot);
 }
 
 bool unary_below(Match& m) { return is_unary(m.node(m.root())) && take_layout(m, 0); }
@@ -43,8 +43,7 @@ bool layout_after(const Match& m, Rewriter& w) {
   std::vector<ValueId> layout{m.node(m.nodes[1]).inputs.begin(), m.node(m.nodes[1]).inputs.end()};
   inputs[slot] = layout[0];
   layout[0] = w.again(m.root(), inputs)[0];
-  w.replace(m.result(m.root()), w.again(m.nodes[1], layout)[0]);
-  return true;
+  return give(m, w, w.again(m.nodes[1], layout)[0]);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::combine_transpose_layout {
@@ -25,14 +26,10 @@ bool moves_ones(Match& m) {
   }
   auto target = reshape_target(m, x, m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
-  m.keep(std::move(*target));
-  return true;
+  return m.keep(std::move(*target));
 }
 
-bool reshape_instead(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w("Reshape", {m.operand(m.root(), 0), w.ints(m.kept<ir::Ints>())}));
-  return true;
-}
+bool reshape_instead(const Match& m, Rewriter& w) { return give(m, w, w("Reshape", {m.operand(m.root(), 0), w.ints(m.kept<ir::Ints>())})); }
 
 struct Inside {
   ValueId x;
@@ -53,15 +50,13 @@ bool of_unsqueezed(Match& m) {
     if (std::ranges::count(*added, axis)) found.axes.push_back(i);
     else found.order.push_back(axis - std::ranges::count_if(*added, [axis](int64_t a) { return a < axis; }));
   }
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool transpose_inside(const Match& m, Rewriter& w) {
   const Inside& found = m.kept<Inside>();
   const ValueId turned = std::ranges::is_sorted(found.order) ? found.x : w("Transpose", {found.x}, {{"perm", found.order}});
-  w.replace(m.result(m.root()), w("Unsqueeze", {turned, w.ints(found.axes)}));
-  return true;
+  return give(m, w, w("Unsqueeze", {turned, w.ints(found.axes)}));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "rewrite/verify/element_source.h"
 #include "rules/helpers/bounds.h"
 #include "rules/helpers/casts.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::fuse_attention {
@@ -172,6 +173,17 @@ bool mask_fits(Match& m, const Attention& found, ValueId mask) {
   return keys.is_number() ? true : m.refuse("the mask is not as long as the keys");
 }
 
+bool layers_fit(Match& m, const Attention& found) {
+  for (const Layer& layer : found.masks) {
+    if (!mask_fits(m, found, layer.condition ? layer.condition : layer.value)) return false;
+    if (!layer.condition && m.dtype(layer.value) != m.dtype(found.q)) return false;
+    // scores + fill == fill for every score that a network makes only where the fill is huge.
+    const auto number = layer.condition ? m.number(layer.value) : std::nullopt;
+    if (layer.condition && (!number || *number > -1e30)) return m.refuse("the fill of a masking Where is not large");
+  }
+  return true;
+}
+
 bool match_attention(Match& m) {
   Attention found;
   found.v = m.operand(m.root(), 1);
@@ -185,16 +197,9 @@ bool match_attention(Match& m) {
   const DType dtype = m.dtype(found.q);
   if (!fits_attribute(scale_of(found), dtype) || !fits_attribute(found.softcap, dtype))
     return m.refuse("the scale has more digits than an attribute");
-  for (const Layer& layer : found.masks) {
-    if (!mask_fits(m, found, layer.condition ? layer.condition : layer.value)) return false;
-    if (!layer.condition && m.dtype(layer.value) != m.dtype(found.q)) return false;
-    // scores + fill == fill for every score that a network makes only where the fill is huge.
-    const auto number = layer.condition ? m.number(layer.value) : std::nullopt;
-    if (layer.condition && (!number || *number > -1e30)) return m.refuse("the fill of a masking Where is not large");
-  }
+  if (!layers_fit(m, found)) return false;
   found.may_mask_rows = may_mask_a_row(m, found);
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool chooses(const Match& m) {
@@ -253,8 +258,7 @@ bool to_attention(const Match& m, Rewriter& w) {
   else if (found.may_mask_rows) how.emplace_back("masked_rows", std::string("nan"));
   ValueId y = w("Attention", inputs, std::move(how));
   if (rank == 3) y = w("Squeeze", {y, w.ints({1})});
-  w.replace(m.result(m.root()), y);
-  return true;
+  return give(m, w, y);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_attention_heads {
 using namespace rewrite;
@@ -26,16 +27,11 @@ bool split_heads(const Match& m, Rewriter& w) {
     const ValueId parts = w("Reshape", {inputs[k], w.ints({0, 0, heads, m.shape(inputs[k])->back().value() / heads})});
     inputs[k] = w("Transpose", {parts}, {{"perm", ir::Ints{0, 2, 1, 3}}});
   }
-  std::vector<std::pair<std::string, ir::Attribute>> how;
-  for (const auto& [name, value] : node.attributes)
-    if (name != "q_num_heads" && name != "kv_num_heads") how.emplace_back(name, value);
-  auto results = w.many("Attention", inputs, node.outputs.size(), std::move(how));
+  auto results = w.many("Attention", inputs, node.outputs.size(), attributes_but(node, {"q_num_heads", "kv_num_heads"}));
   if (results.empty() || !results[0]) return false;
   const int64_t width = node.attributes.integer("q_num_heads", 1) * m.graph().value(results[0]).type.dim(3).value();
   results[0] = w("Reshape", {w("Transpose", {results[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}), w.ints({0, 0, width})});
-  for (size_t i = 0; i < results.size(); ++i)
-    if (m.result(m.root(), i)) w.replace(m.result(m.root(), i), results[i]);
-  return true;
+  return give_all(m, w, results);
 }
 
 /// Reshape(Expand(Unsqueeze(x, 2))): each head of x several times in a row. Returns x.
@@ -60,15 +56,13 @@ using Pair = std::pair<ValueId, ValueId>;
 bool grouped(Match& m) {
   const ValueId k = repeated_heads(m, m.operand(m.root(), 1)), v = repeated_heads(m, m.operand(m.root(), 2));
   if (!k || !v || m.operand(m.root(), 4) || !(*m.shape(k))[1].known_equal((*m.shape(v))[1])) return false;
-  m.keep(Pair{k, v});
-  return true;
+  return m.keep(Pair{k, v});
 }
 
 bool to_grouped(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   std::tie(inputs[1], inputs[2]) = m.kept<Pair>();
-  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
-  return true;
+  return give(m, w, w.again(m.root(), inputs)[0]);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/ranges.h"
 
 namespace tenon::rules::fuse_attention_mask {
@@ -75,25 +76,26 @@ bool covers_keys(const Match& m, const Narrow& found) {
   return covered;
 }
 
+/// Of a mask that chooses between two numbers, or is boolean itself.
+ValueId condition_of(const Match& m, ValueId mask, NodeId where) {
+  if (!where) return mask;
+  const auto scalar = [&](size_t i) { return m.is_constant(m.operand(where, i)) && m.number(m.operand(where, i)); };
+  return scalar(1) && scalar(2) ? m.operand(where, 0) : ValueId{};
+}
+
 bool narrower(Match& m) {
   const ValueId mask = m.operand(m.root(), 3);
   if (!mask || m.operand(m.root(), 4) || m.operand(m.root(), 6)) return false;
   Narrow found;
   found.where = m.made_by(mask, "Where");
-  ValueId condition = mask;
-  if (found.where) {
-    const auto scalar = [&](size_t i) { return m.is_constant(m.operand(found.where, i)) && m.number(m.operand(found.where, i)); };
-    if (!scalar(1) || !scalar(2)) return false;
-    condition = m.operand(found.where, 0);
-  }
-  if (m.dtype(condition) != DType::boolean) return false;
+  const ValueId condition = condition_of(m, mask, found.where);
+  if (!condition || m.dtype(condition) != DType::boolean) return false;
   const bool already = m.node(m.root()).attributes.integer("is_causal", 0) != 0;
   const DimList *q = m.shape(m.operand(m.root(), 0)), *k = m.shape(m.operand(m.root(), 1));
   if (!q || !k || q->size() != 4 || k->size() != 4) return false;
   collect(m, condition, found, !found.where && !already, 8);
   if (!found.dropped || (found.conditions.empty() && found.where) || (!found.conditions.empty() && !covers_keys(m, found))) return false;
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool narrow(const Match& m, Rewriter& w) {
@@ -108,14 +110,9 @@ bool narrow(const Match& m, Rewriter& w) {
   }
   inputs[3] = condition;
   while (!inputs.back()) inputs.pop_back();
-  std::vector<std::pair<std::string, ir::Attribute>> attributes;
-  for (const auto& [name, value] : m.node(m.root()).attributes)
-    if (name != "is_causal" || !found.causal) attributes.emplace_back(name, value);
+  auto attributes = attributes_but(m.node(m.root()), {found.causal ? "is_causal" : ""});
   if (found.causal) attributes.emplace_back("is_causal", int64_t{1});
-  const auto results = w.many("Attention", inputs, m.node(m.root()).outputs.size(), std::move(attributes));
-  for (size_t i = 0; i < results.size(); ++i)
-    if (m.result(m.root(), i)) w.replace(m.result(m.root(), i), results[i]);
-  return true;
+  return give_all(m, w, w.many("Attention", inputs, m.node(m.root()).outputs.size(), std::move(attributes)));
 }
 
 /// An Expand directly before the mask.
@@ -126,15 +123,13 @@ bool expanded(Match& m) {
   const DimList *shape = m.shape(source), *wide = m.shape(m.result(expand)), *keys = m.shape(key);
   if (!shape || !wide || !keys || shape->size() < 2 || keys->size() != 4 || m.operand(m.root(), 4)) return false;
   if (!shape->back().known_equal((*keys)[2]) || !wide->back().known_equal((*keys)[2])) return false;
-  m.keep(source);
-  return true;
+  return m.keep(source);
 }
 
 bool unexpanded(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[3] = m.kept<ValueId>();
-  w.replace(m.result(m.root()), w.again(m.root(), inputs)[0]);
-  return true;
+  return give(m, w, w.again(m.root(), inputs)[0]);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/channels.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_conv {
 using namespace rewrite;
@@ -19,6 +20,15 @@ struct Folded {
   int axis = 0;
   Numbers factor, bias;
 };
+
+/// What the convolution adds to each channel before.
+bool start_from_bias(const Match& m, ValueId bias, Folded& found) {
+  found.bias.assign(found.channels, 0);
+  const Tensor* t = bias ? m.graph().tensor_of(bias, 1 << 24) : nullptr;
+  if (bias && (!t || t->count() != found.channels)) return false;
+  if (bias) found.bias = numbers_of(*t);
+  return true;
+}
 
 /// The convolution that makes operand `slot` of the root, with constant weights and bias.
 bool conv_before(Match& m, size_t slot, Folded& found) {
@@ -34,12 +44,7 @@ bool conv_before(Match& m, size_t slot, Folded& found) {
   found.axis = transposed ? 1 : 0;
   found.channels = (*m.shape(weight))[found.axis].value();
   found.factor.assign(found.channels, 1);
-  found.bias.assign(found.channels, 0);
-  if (bias) {
-    const Tensor* t = m.graph().tensor_of(bias, 1 << 24);
-    if (!t || t->count() != found.channels) return false;
-    found.bias = numbers_of(*t);
-  }
+  if (!start_from_bias(m, bias, found)) return false;
   m.take(conv);
   return true;
 }
@@ -63,8 +68,7 @@ bool batch_norm(Match& m) {
   if (!map) return m.refuse("the statistics are not constant, or not finite");
   found.factor = map->factor;
   for (int64_t c = 0; c < found.channels; ++c) found.bias[c] = found.bias[c] * map->factor[c] + map->bias[c];
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool channel_factor(Match& m) {
@@ -82,50 +86,52 @@ bool channel_factor(Match& m) {
       found.bias[c] *= (*numbers)[c];
     }
   }
-  m.keep(std::move(found));
-  return true;
+  return m.keep(std::move(found));
 }
 
 bool fold_in(const Match& m, Rewriter& w) {
   const Folded& found = m.kept<Folded>();
   const ValueId weight = scaled_weight(m, w, m.operand(found.conv, 1), found.factor, found.axis);
-  w.replace(m.result(m.root()), w.again(found.conv, {m.operand(found.conv, 0), weight, vector_constant(w, found.bias)})[0]);
-  return true;
+  return give(m, w, w.again(found.conv, {m.operand(found.conv, 0), weight, vector_constant(w, found.bias)})[0]);
+}
+
+bool pads_with_zeros(const Match& m, NodeId pad) {
+  if (m.node(pad).attributes.text("mode", "constant") != "constant" || m.operand(pad, 3)) return false;
+  return !m.operand(pad, 2) || m.is_number(m.operand(pad, 2), 0);
+}
+
+/// [begin..., end...] of a picture [N, C, spatial...]: at its spatial axes alone, and nothing is cut off.
+bool pads_space(const ir::Ints& pads, int rank) {
+  if (static_cast<int>(pads.size()) != 2 * rank || rank < 3) return false;
+  return std::ranges::all_of(pads, [](int64_t p) { return p >= 0; }) && !pads[0] && !pads[1] && !pads[rank] && !pads[rank + 1];
 }
 
 bool zero_pad(Match& m) {
   const NodeId pad = m.take(m.operand(m.root(), 0), "Pad");
-  if (!pad || m.node(pad).attributes.text("mode", "constant") != "constant") return false;
-  if (m.operand(pad, 2) && !m.is_number(m.operand(pad, 2), 0)) return false;
+  if (!pad || !pads_with_zeros(m, pad)) return false;
   const auto pads = m.ints(m.operand(pad, 1));
   const auto rank = m.rank(m.operand(pad, 0));
   const auto& attributes = m.node(m.root()).attributes;
-  if (!pads || !rank || m.operand(pad, 3) || attributes.text("auto_pad", "NOTSET") != "NOTSET") return false;
+  if (!pads || !rank || attributes.text("auto_pad", "NOTSET") != "NOTSET") return false;
   if (m.node(m.root()).is("AveragePool") && (attributes.integer("count_include_pad", 0) == 0 || attributes.integer("ceil_mode", 0) != 0))
     return false;
+  if (!pads_space(*pads, *rank)) return false;
   const int spatial = *rank - 2;
-  if (static_cast<int>(pads->size()) != 2 * *rank || spatial < 1) return false;
-  if (std::ranges::any_of(*pads, [](int64_t p) { return p < 0; }) || (*pads)[0] || (*pads)[1] || (*pads)[*rank] || (*pads)[*rank + 1])
-    return false;
   ir::Ints now = attributes.ints("pads", ir::Ints(2 * spatial, 0));
   for (int i = 0; i < spatial; ++i) {
     now[i] += (*pads)[i + 2];
     now[spatial + i] += (*pads)[*rank + i + 2];
   }
-  m.keep(std::move(now));
-  return true;
+  return m.keep(std::move(now));
 }
 
 bool wider_pads(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = m.operand(m.nodes[1], 0);
-  std::vector<std::pair<std::string, ir::Attribute>> attributes;
-  for (const auto& [name, value] : node.attributes)
-    if (name != "pads") attributes.emplace_back(name, value);
+  auto attributes = attributes_but(node, {"pads"});
   attributes.emplace_back("pads", m.kept<ir::Ints>());
-  w.replace(m.result(m.root()), w(node.op->name, inputs, std::move(attributes)));
-  return true;
+  return give(m, w, w(node.op->name, inputs, std::move(attributes)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_leaky_relu {
 using namespace rewrite;
@@ -40,16 +41,14 @@ bool leaky(Match& m) {
     found.slope = static_cast<float>(*slope);
     if (!std::isfinite(*slope) || *slope < 0 || static_cast<double>(found.slope) != *slope)
       return m.refuse("the slope is no fp32 from 0 on");
-    m.keep(found);
-    return true;
+    return m.keep(found);
   }
   return false;
 }
 
 bool to_leaky_relu(const Match& m, Rewriter& w) {
   const Leaky& found = m.kept<Leaky>();
-  w.replace(m.result(m.root()), w("LeakyRelu", {found.x}, {{"alpha", found.slope}}));
-  return true;
+  return give(m, w, w("LeakyRelu", {found.x}, {{"alpha", found.slope}}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/casts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_norm {
 using namespace rewrite;
@@ -65,8 +66,7 @@ bool divided(Match& m, ValueId x, ValueId deviation) {
   const DimList* shape = m.shape(found.x);
   if (!shape || !shape->back().is_number() || !is_real_arithmetic(m.dtype(found.x))) return false;
   if (!fits_attribute(found.epsilon, m.dtype(found.x))) return m.refuse("epsilon has more digits than an attribute");
-  m.keep(found);
-  return true;
+  return m.keep(found);
 }
 
 bool bare_norm(Match& m) {
@@ -84,9 +84,9 @@ bool scaled_by_ones(const Match& m, Rewriter& w) {
   auto ones = Tensor::make(m.dtype(found.x), {m.shape(found.x)->back().value()});
   if (!ones) return false;
   for (int64_t i = 0; i < ones->count(); ++i) ones->set_number(i, 1);
-  w.replace(m.result(m.root()), w(found.centred ? "LayerNormalization" : "RMSNormalization", {found.x, w.constant(std::move(*ones))},
-                                  {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(found.epsilon)}}));
-  return true;
+  return give(m, w,
+              w(found.centred ? "LayerNormalization" : "RMSNormalization", {found.x, w.constant(std::move(*ones))},
+                {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(found.epsilon)}}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_rotary {
 using namespace rewrite;
@@ -81,6 +82,14 @@ bool match_sine(Match& m, NodeId product, Rotary& found) {
   return false;
 }
 
+bool angles_fit(Match& m, const Rotary& found) {
+  for (ValueId angle : {found.cosine, found.sine}) {
+    if (!broadcasts_over_heads(m, angle, found.x)) return m.refuse("the angles differ from head to head");
+    if (!repeats(m, angle, found)) return m.refuse("the angles are not known to repeat");
+  }
+  return true;
+}
+
 bool match_rotary(Match& m) {
   if (m.rank(m.result(m.root())) != 4) return false;
   for (size_t side : {0, 1}) {
@@ -93,12 +102,7 @@ bool match_rotary(Match& m) {
     const size_t at = m.operand(straight, 0) == found.x ? 0 : 1;
     found.cosine = m.operand(straight, 1 - at);
     if (m.operand(straight, at) != found.x || !m.same_type(found.x, m.result(m.root()))) return false;
-    for (ValueId angle : {found.cosine, found.sine}) {
-      if (!broadcasts_over_heads(m, angle, found.x)) return m.refuse("the angles differ from head to head");
-      if (!repeats(m, angle, found)) return m.refuse("the angles are not known to repeat");
-    }
-    m.keep(found);
-    return true;
+    return angles_fit(m, found) && m.keep(found);
   }
   return false;
 }
@@ -115,8 +119,7 @@ ValueId cache_of(const Match& m, Rewriter& w, ValueId angle, const Rotary& found
 bool to_rotary(const Match& m, Rewriter& w) {
   const Rotary& found = m.kept<Rotary>();
   const ValueId cosine = cache_of(m, w, found.cosine, found), sine = cache_of(m, w, found.sine, found);
-  w.replace(m.result(m.root()), w("RotaryEmbedding", {found.x, cosine, sine}, {{"interleaved", int64_t{found.interleaved}}}));
-  return true;
+  return give(m, w, w("RotaryEmbedding", {found.x, cosine, sine}, {{"interleaved", int64_t{found.interleaved}}}));
 }
 
 }  // namespace

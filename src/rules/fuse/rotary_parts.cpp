@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_rotary_parts {
 using namespace rewrite;
@@ -33,14 +34,10 @@ bool parts_in_zeros(Match& m) {
     if (!all_zero(m, x) && !all_zero(m, y)) return m.refuse("both parts hold numbers");
     parts.push_back(all_zero(m, x) ? y : x);
   }
-  m.keep(std::move(parts));
-  return true;
+  return m.keep(std::move(parts));
 }
 
-bool join_parts(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), w.again(m.nodes[1], m.kept<Parts>())[0]);
-  return true;
-}
+bool join_parts(const Match& m, Rewriter& w) { return give(m, w, w.again(m.nodes[1], m.kept<Parts>())[0]); }
 
 struct Partial {
   NodeId rotary;
@@ -57,19 +54,16 @@ bool first_part(Match& m) {
   const auto turned = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
   if (!turned || !rest || turned->x != rest->x || turned->step != 1 || rest->step != 1) return false;
   if (turned->begin != 0 || turned->length != rest->begin || !m.same_type(turned->x, y)) return m.refuse("the parts are not the whole");
-  m.keep(Partial{rotary, turned->x, turned->length});
-  return true;
+  return m.keep(Partial{rotary, turned->x, turned->length});
 }
 
 bool turn_part(const Match& m, Rewriter& w) {
   const Partial& found = m.kept<Partial>();
   std::vector<ValueId> inputs = m.node(found.rotary).inputs;
   inputs[0] = found.x;
-  std::vector<std::pair<std::string, ir::Attribute>> attributes{{"rotary_embedding_dim", found.turned}};
-  for (const auto& [name, value] : m.node(found.rotary).attributes)
-    if (name != "rotary_embedding_dim") attributes.emplace_back(name, value);
-  w.replace(m.result(m.root()), w("RotaryEmbedding", inputs, std::move(attributes)));
-  return true;
+  auto attributes = attributes_but(m.node(found.rotary), {"rotary_embedding_dim"});
+  attributes.emplace_back("rotary_embedding_dim", found.turned);
+  return give(m, w, w("RotaryEmbedding", inputs, std::move(attributes)));
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 // is what the node gives too (masked_rows), or they are constants without -inf.
 #include <cmath>
 
+#include <algorithm>
+
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_attention {
 using namespace rewrite;
@@ -68,11 +71,9 @@ bool joined_attention(Match& m) {
   if (mask_form(m, m.operand(attention, kMask), q[1], k[1]) != MaskForm::ready) return m.refuse("a mask that is broadcast");
   const DimList *heads = m.shape(m.result(attention)), *out = m.shape(m.result(m.root()));
   if (!heads || !out || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return false;
-  found.same_shape =
-      out->size() == 3 && (*out)[0].known_equal(q[0]) && (*out)[1].known_equal(q[1]) && (*out)[2].known_equal((*heads)[1] * (*heads)[3]);
+  found.same_shape = std::ranges::equal(*out, DimList{q[0], q[1], (*heads)[1] * (*heads)[3]}, &Dim::known_equal);
   if (!found.same_shape && !keeps_target(m, m.root())) return m.refuse("a reshape whose sizes are not known");
-  m.keep(found);
-  return true;
+  return m.keep(found);
 }
 
 bool to_joined(const Match& m, Rewriter& w) {
@@ -84,8 +85,7 @@ bool to_joined(const Match& m, Rewriter& w) {
                                                          {"kv_num_heads", (*m.shape(m.operand(id, 1)))[1].value()}};
   for (const auto& [name, value] : m.node(id).attributes) how.emplace_back(name, value);
   const ValueId y = w("Attention", inputs, std::move(how));
-  w.replace(m.result(m.root()), found.same_shape ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
-  return true;
+  return give(m, w, found.same_shape ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
 }
 
 /// The axis of queries and keys.
@@ -157,8 +157,7 @@ bool to_multi_head(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how{{"num_heads", n.attributes.integer("q_num_heads", 1)}};
   if (n.attributes.has("scale")) how.emplace_back("scale", n.attributes.number("scale", 1));
   if (n.attributes.integer("is_causal", 0) != 0) how.emplace_back("unidirectional", int64_t{1});
-  w.replace(m.result(m.root()), w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::MultiHeadAttention", inputs, std::move(how)));
 }
 
 /// The kernel wants head sizes in eights.
@@ -183,9 +182,7 @@ bool to_grouped_queries(const Match& m, Rewriter& w) {
                                                          {"kv_num_heads", n.attributes.integer("kv_num_heads", 1)}};
   if (n.attributes.has("scale")) how.emplace_back("scale", n.attributes.number("scale", 1));
   if (n.attributes.number("softcap", 0) != 0) how.emplace_back("softcap", n.attributes.number("softcap", 0));
-  w.replace(m.result(m.root()),
-            w("com.microsoft::GroupQueryAttention", {n.inputs[0], n.inputs[1], n.inputs[2], {}, {}, last, length}, std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::GroupQueryAttention", {n.inputs[0], n.inputs[1], n.inputs[2], {}, {}, last, length}, std::move(how)));
 }
 
 /// MultiHeadAttention of the parts of one product: Attention has the weights itself. (Without a bias its kernel crashes.)
@@ -194,14 +191,21 @@ struct Packed {
   ValueId x, weights, bias;
 };
 
-bool packed_weights(Match& m) {
+/// The root reads the three parts of one Split in their order, and of the other operands scores to add alone.
+NodeId parts_in_order(Match& m) {
   const Node& n = m.node(m.root());
   const NodeId split = m.take(n.inputs[0], "Split");
-  if (!split || m.node(split).outputs.size() != 3 || n.outputs.size() != 1) return false;
+  if (!split || m.node(split).outputs.size() != 3 || n.outputs.size() != 1) return {};
   for (size_t k = 0; k < 3; ++k)
-    if (m.operand(m.root(), k) != m.result(split, k)) return false;
+    if (m.operand(m.root(), k) != m.result(split, k)) return {};
   for (size_t k = 3; k < n.explicit_inputs; ++k)
-    if (n.inputs[k] && k != 5) return false;
+    if (n.inputs[k] && k != 5) return {};
+  return split;
+}
+
+bool packed_weights(Match& m) {
+  const NodeId split = parts_in_order(m);
+  if (!split) return false;
   const ValueId all = m.operand(split, 0);
   const NodeId add = m.axis(split, "axis", 0, all) == 2 ? m.take(all, "Add") : NodeId{};
   for (size_t k : {0, 1}) {
@@ -211,8 +215,7 @@ bool packed_weights(Match& m) {
       continue;
     if (!m.is_constant(m.operand(product, 1)) || !m.shape(bias)->front().known_equal(m.shape(all)->back())) continue;
     m.take(product);
-    m.keep(Packed{split, m.operand(product, 0), m.operand(product, 1), bias});
-    return true;
+    return m.keep(Packed{split, m.operand(product, 0), m.operand(product, 1), bias});
   }
   return false;
 }
@@ -231,11 +234,9 @@ bool to_packed(const Match& m, Rewriter& w) {
     if (!width.is_number()) return false;
     sizes.push_back(width.value());
   }
-  std::vector<std::pair<std::string, ir::Attribute>> how;
-  for (const auto& [name, value] : n.attributes) how.emplace_back(name, value);
+  auto how = attributes_but(n, {});
   if (sizes[0] != sizes[1] || sizes[1] != sizes[2]) how.emplace_back("qkv_hidden_sizes", sizes);
-  w.replace(m.result(m.root()), w("com.microsoft::Attention", inputs, std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::Attention", inputs, std::move(how)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_conv {
 using namespace rewrite;
@@ -37,18 +38,14 @@ bool activated_conv(Match& m) {
   if (!x || m.dtype(x) != DType::f32 || !m.same_type(x, m.result(m.root()))) return false;
   const auto parameters = parameters_of(m, m.root());
   if (!parameters) return m.refuse("a bound is not constant");
-  if (const NodeId conv = m.take(x, "Conv")) {
-    m.keep(Fused{conv, {}, *parameters});
-    return true;
-  }
+  if (const NodeId conv = m.take(x, "Conv")) { return m.keep(Fused{conv, {}, *parameters}); }
   const NodeId add = m.take(x, "Add");
   for (size_t k : {0, 1}) {
     if (!add || !m.same_type(m.operand(add, 0), m.operand(add, 1))) break;
     const NodeId conv = m.made_by(m.operand(add, k), "Conv");
     if (!conv || m.use_count(m.result(conv)) != 1) continue;
     m.take(conv);
-    m.keep(Fused{conv, m.operand(add, 1 - k), *parameters});
-    return true;
+    return m.keep(Fused{conv, m.operand(add, 1 - k), *parameters});
   }
   return false;
 }
@@ -63,8 +60,7 @@ bool to_fused_conv(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how{{"activation", std::string(m.node(m.root()).op->name)}};
   if (!found.parameters.empty()) how.emplace_back("activation_params", found.parameters);
   for (const auto& [name, value] : m.node(found.conv).attributes) how.emplace_back(name, value);
-  w.replace(m.result(m.root()), w("com.microsoft::FusedConv", std::move(inputs), std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::FusedConv", std::move(inputs), std::move(how)));
 }
 
 /// A depthwise convolution over the past and the present along the only spatial axis.
@@ -104,8 +100,7 @@ bool causal_conv(Match& m) {
     m.take(found.state);
     m.other_roots.push_back(found.state);
   }
-  m.keep(found);
-  return true;
+  return m.keep(found);
 }
 
 bool to_causal_conv(const Match& m, Rewriter& w) {
@@ -122,12 +117,7 @@ bool same_attributes(Match& m) { return m.dtype(m.operand(m.root(), 0)) == DType
 
 bool in_contrib_domain(const Match& m, Rewriter& w) {
   const Node& node = m.node(m.root());
-  std::vector<std::pair<std::string, ir::Attribute>> how;
-  for (const auto& [name, value] : node.attributes) how.emplace_back(name, value);
-  const auto results = w.many("com.microsoft::" + node.op->name, node.inputs, node.outputs.size(), std::move(how));
-  for (size_t k = 0; k < node.outputs.size(); ++k)
-    if (node.outputs[k] && results[0]) w.replace(node.outputs[k], results[k]);
-  return true;
+  return give_all(m, w, w.many("com.microsoft::" + node.op->name, node.inputs, node.outputs.size(), attributes_but(node, {})));
 }
 
 }  // namespace

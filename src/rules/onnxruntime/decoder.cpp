@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_decoder {
 using namespace rewrite;
@@ -63,8 +64,7 @@ bool decoder(Match& m) {
     return false;
   const auto query = mapped(m, q), rest = mapped(m, m.operand(split, 0));
   if (!query || !rest || !m.same_shape(m.result(m.root()), q)) return false;
-  m.keep(Decoder{*query, *rest, (*m.shape(m.operand(attention, 0)))[1].value()});
-  return true;
+  return m.keep(Decoder{*query, *rest, (*m.shape(m.operand(attention, 0)))[1].value()});
 }
 
 bool to_decoder(const Match& m, Rewriter& w) {
@@ -75,21 +75,9 @@ bool to_decoder(const Match& m, Rewriter& w) {
     return w.constant(std::move(t));
   };
   const ValueId bias = w("Concat", {d.query.bias, d.rest.bias}, {{"axis", int64_t{0}}});
-  w.replace(m.result(m.root()), w("com.microsoft::DecoderAttention",
-                                  {d.query.x,
-                                   d.rest.x,
-                                   d.query.weights,
-                                   d.rest.weights,
-                                   bias,
-                                   {},
-                                   {},
-                                   {},
-                                   flag(d.query.x != d.rest.x),
-                                   flag(false),
-                                   flag(false),
-                                   flag(false)},
-                                  {{"num_heads", d.heads}}));
-  return true;
+  std::vector<ValueId> inputs{d.query.x, d.rest.x, d.query.weights, d.rest.weights, bias, {}, {}, {}};
+  for (bool on : {d.query.x != d.rest.x, false, false, false}) inputs.push_back(flag(on));
+  return give(m, w, w("com.microsoft::DecoderAttention", inputs, {{"num_heads", d.heads}}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_embed {
 using namespace rewrite;
@@ -60,8 +61,7 @@ bool embedding(Match& m) {
   std::ranges::partition(found, full);
   if (!full(found[0]) || !places_for(m, found.back(), found[0]) || (found.size() == 3 && !full(found[1])))
     return m.refuse("the ids do not fit each other");
-  m.keep(Embedding{found[0], found.back(), found.size() == 3 ? found[1] : Lookup{}});
-  return true;
+  return m.keep(Embedding{found[0], found.back(), found.size() == 3 ? found[1] : Lookup{}});
 }
 
 bool to_embedding(const Match& m, Rewriter& w) {
@@ -74,8 +74,7 @@ bool to_embedding(const Match& m, Rewriter& w) {
                               {narrow(e.words.ids), narrow(e.segments.ids), e.words.table, e.places.table, e.segments.table, norm.inputs[1],
                                norm.inputs[2], ValueId{}, narrow(e.places.ids)},
                               2, {{"epsilon", norm.attributes.number("epsilon", 1e-5f)}});
-  w.replace(m.result(m.root()), results[0]);
-  return true;
+  return give(m, w, results[0]);
 }
 
 }  // namespace

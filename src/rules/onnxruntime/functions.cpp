@@ -5,6 +5,7 @@
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_functions {
 using namespace rewrite;
@@ -77,8 +78,7 @@ bool half_rotary(Match& m) {
       if (!turned || turned->interleaved || !m.same_type(turned->x, m.result(m.root()))) continue;
       const size_t at = m.operand(straight, 0) == turned->x ? 0 : 1;
       if (m.operand(straight, at) != turned->x) continue;
-      m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
-      return true;
+      return m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
     }
   }
   return false;
@@ -86,8 +86,7 @@ bool half_rotary(Match& m) {
 
 bool to_half_rotary(const Match& m, Rewriter& w) {
   const Half& found = m.kept<Half>();
-  w.replace(m.result(m.root()), w("tenon::HalfRotaryEmbedding", {found.x, found.cosine, found.sine}));
-  return true;
+  return give(m, w, w("tenon::HalfRotaryEmbedding", {found.x, found.cosine, found.sine}));
 }
 
 }  // namespace

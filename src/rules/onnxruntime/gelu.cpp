@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_gelu {
 using namespace rewrite;
@@ -28,9 +29,8 @@ bool split_gelu(Match& m) {
     const auto axis = m.axis(split, "axis", 0, m.operand(split, 0));
     for (size_t k : {0, 1}) {
       const ValueId x = add ? m.operand(add, k) : ValueId{}, bias = add ? m.operand(add, 1 - k) : ValueId{};
-      if (!add || m.rank(x) != 3 || axis != 2 || m.rank(bias) != 1 || !m.same_type(x, m.result(add)) || !is_short(m, x)) continue;
-      m.keep(Halves{x, bias});
-      return true;
+      if (add && m.rank(x) == 3 && axis == 2 && m.rank(bias) == 1 && m.same_type(x, m.result(add)) && is_short(m, x))
+        return m.keep(Halves{x, bias});
     }
   }
   return false;
@@ -38,8 +38,7 @@ bool split_gelu(Match& m) {
 
 bool to_split_gelu(const Match& m, Rewriter& w) {
   const Halves& found = m.kept<Halves>();
-  w.replace(m.result(m.root()), w("com.microsoft::BiasSplitGelu", {found.x, found.bias}));
-  return true;
+  return give(m, w, w("com.microsoft::BiasSplitGelu", {found.x, found.bias}));
 }
 
 /// The summand that is broadcast, and how: along leading axes (outer) or along axes between (inner).
@@ -72,17 +71,16 @@ bool bias_softmax(Match& m) {
     if (!m.same_type(data, m.result(add)) || !m.shape(data) || !m.shape(bias) || !is_short(m, data)) continue;
     const auto inner = broadcast_kind(*m.shape(data), *m.shape(bias));
     if (!inner) continue;
-    m.keep(Biased{data, bias, *inner});
-    return true;
+    return m.keep(Biased{data, bias, *inner});
   }
   return false;
 }
 
 bool to_bias_softmax(const Match& m, Rewriter& w) {
   const Biased& found = m.kept<Biased>();
-  w.replace(m.result(m.root()), w("com.microsoft::BiasSoftmax", {found.data, found.bias},
-                                  {{"axis", int64_t{*m.rank(found.data)} - 1}, {"is_inner_broadcast", found.inner}}));
-  return true;
+  return give(m, w,
+              w("com.microsoft::BiasSoftmax", {found.data, found.bias},
+                {{"axis", int64_t{*m.rank(found.data)} - 1}, {"is_inner_broadcast", found.inner}}));
 }
 
 }  // namespace

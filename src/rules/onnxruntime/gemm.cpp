@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_gemm {
 using namespace rewrite;
@@ -20,8 +21,7 @@ bool to_fused_gemm(const Match& m, Rewriter& w) {
   if (hard || root.is("LeakyRelu")) how.emplace_back("activation_alpha", root.attributes.number("alpha", hard ? 0.2f : 0.01f));
   if (hard) how.emplace_back("activation_beta", root.attributes.number("beta", 0.5f));
   for (const auto& [name, value] : gemm.attributes) how.emplace_back(name, value);
-  w.replace(m.result(m.root()), w("com.microsoft::FusedGemm", gemm.inputs, std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::FusedGemm", gemm.inputs, std::move(how)));
 }
 
 /// The operand of a Reshape that joins all axes but the last.
@@ -61,10 +61,7 @@ bool gemm_between(Match& m) {
   return out->back().known_equal(m.shape(m.result(gemm))->back());
 }
 
-bool without_reshapes(const Match& m, Rewriter& w) {
-  w.replace(m.result(m.root()), unflattened_gemm(m, w, m.nodes[1]));
-  return true;
-}
+bool without_reshapes(const Match& m, Rewriter& w) { return give(m, w, unflattened_gemm(m, w, m.nodes[1])); }
 
 /// Gemm without a summand on flattened rows: the product first, then the reshape, where others may take it up.
 bool gemm_behind(Match& m) {
@@ -74,8 +71,7 @@ bool gemm_behind(Match& m) {
 
 bool reshape_later(const Match& m, Rewriter& w) {
   const ValueId y = unflattened_gemm(m, w, m.root());
-  w.replace(m.result(m.root()), w("Reshape", {y, w.ints({-1, m.shape(m.result(m.root()))->back().value()})}));
-  return true;
+  return give(m, w, w("Reshape", {y, w.ints({-1, m.shape(m.result(m.root()))->back().value()})}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_gemm_form {
@@ -26,20 +27,15 @@ bool matrix_sum(Match& m) {
     if (!product || m.operand(product, 2) || !matrix || !added) continue;
     if (m.rank(m.operand(product, 0)) != 2 || m.rank(m.operand(product, 1)) != 2 || !broadcasts_to(*added, *matrix)) continue;
     m.take(product);
-    m.keep(Sum{product, summand});
-    return true;
+    return m.keep(Sum{product, summand});
   }
   return false;
 }
 
 bool to_gemm(const Match& m, Rewriter& w) {
   const Sum& found = m.kept<Sum>();
-  std::vector<std::pair<std::string, ir::Attribute>> attributes;
-  for (const auto& [name, value] : m.node(found.product).attributes)
-    if (name != "beta") attributes.emplace_back(name, value);
-  w.replace(m.result(m.root()),
-            w("Gemm", {m.operand(found.product, 0), m.operand(found.product, 1), found.summand}, std::move(attributes)));
-  return true;
+  const std::vector<ValueId> inputs{m.operand(found.product, 0), m.operand(found.product, 1), found.summand};
+  return give(m, w, w("Gemm", inputs, attributes_but(m.node(found.product), {"beta"})));
 }
 
 bool plain_weight(Match& m) {
@@ -51,11 +47,9 @@ bool plain_weight(Match& m) {
 bool store_transposed(const Match& m, Rewriter& w) {
   std::vector<ValueId> inputs = m.node(m.root()).inputs;
   inputs[1] = w.constant(ir::permute(m.value(inputs[1]).constant, {1, 0}));
-  std::vector<std::pair<std::string, ir::Attribute>> attributes{{"transB", int64_t{1}}};
-  for (const auto& [name, value] : m.node(m.root()).attributes)
-    if (name != "transB") attributes.emplace_back(name, value);
-  w.replace(m.result(m.root()), w("Gemm", inputs, std::move(attributes)));
-  return true;
+  auto attributes = attributes_but(m.node(m.root()), {"transB"});
+  attributes.emplace_back("transB", int64_t{1});
+  return give(m, w, w("Gemm", inputs, std::move(attributes)));
 }
 
 }  // namespace

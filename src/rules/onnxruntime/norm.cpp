@@ -41,16 +41,22 @@ bool is_row(const Match& m, ValueId value, ValueId of) {
   return !value || (m.rank(value) == 1 && m.dtype(value) == m.dtype(of) && m.shape(value)->front().known_equal(m.shape(of)->back()));
 }
 
-bool skip_norm(Match& m) {
-  const ValueId sum = m.operand(m.root(), 0);
-  const auto rank = m.rank(sum);
-  const auto axis = m.axis(m.root(), "axis", -1, sum);
-  const ir::Attributes& a = m.node(m.root()).attributes;
-  if (!rank || (*rank != 2 && *rank != 3) || axis != *rank - 1 || m.dtype(sum) != DType::f32 || a.integer("stash_type", 1) != 1)
-    return false;
+/// The root normalises rows of f32 by scale and bias, and its first result alone is read.
+bool norm_of_rows(Match& m) {
+  const ValueId x = m.operand(m.root(), 0);
+  const auto rank = m.rank(x);
+  const auto axis = m.axis(m.root(), "axis", -1, x);
+  if (!rank || (*rank != 2 && *rank != 3) || axis != *rank - 1 || m.dtype(x) != DType::f32) return false;
+  if (m.node(m.root()).attributes.integer("stash_type", 1) != 1) return false;
   for (ValueId other : m.node(m.root()).outputs)
     if (other != m.result(m.root()) && other && m.use_count(other) > 0) return m.refuse("mean or deviation is read");
-  if (!is_row(m, m.operand(m.root(), 1), sum) || !is_row(m, m.operand(m.root(), 2), sum)) return m.refuse("scale and bias are no rows");
+  if (!is_row(m, m.operand(m.root(), 1), x) || !is_row(m, m.operand(m.root(), 2), x)) return m.refuse("scale and bias are no rows");
+  return true;
+}
+
+bool skip_norm(Match& m) {
+  if (!norm_of_rows(m)) return false;
+  const ValueId sum = m.operand(m.root(), 0);
   const NodeId add = m.made_by(sum, "Add");
   for (size_t k : {0, 1}) {
     const ValueId x = add ? m.operand(add, k) : ValueId{}, skip = add ? m.operand(add, 1 - k) : ValueId{};
@@ -62,8 +68,7 @@ bool skip_norm(Match& m) {
       std::swap(found.x, found.skip);
       if (!take_bias(m, found)) std::swap(found.x, found.skip);
     }
-    m.keep(found);
-    return true;
+    return m.keep(found);
   }
   return false;
 }
@@ -92,8 +97,7 @@ bool scaled_norm(Match& m) {
     if (!m.is_number(m.operand(norm, 2), 1) || !is_row(m, scale, y) || m.use_count(y) != 1) continue;
     m.take(norm);
     m.other_roots.push_back(norm);
-    m.keep(std::pair(norm, scale));
-    return true;
+    return m.keep(std::pair(norm, scale));
   }
   return false;
 }

@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_position {
 using namespace rewrite;
@@ -98,9 +99,9 @@ bool to_relative_position(const Match& m, Rewriter& w) {
   const ValueId turned = w("Transpose", {found.table}, {{"perm", ir::Ints{1, 0}}});
   const ValueId table = w("Reshape", {turned, w.ints({shape[0].value(), shape[1].value()})});
   const auto length = [&](ValueId x) { return w("Reshape", {x, w.ints({1})}); };
-  w.replace(m.result(m.root()), w("com.microsoft::RelativePositionBias", {table, length(found.queries), length(found.keys)},
-                                  {{"is_bidirectional", int64_t{found.both_ways}}, {"max_distance", found.farthest}}));
-  return true;
+  return give(m, w,
+              w("com.microsoft::RelativePositionBias", {table, length(found.queries), length(found.keys)},
+                {{"is_bidirectional", int64_t{found.both_ways}}, {"max_distance", found.farthest}}));
 }
 
 struct Gated {
@@ -155,17 +156,16 @@ bool gated_position(Match& m) {
     if (!m.made_by(m.operand(m.root(), k), "Add") || !gates(m, m.operand(m.root(), k), found)) continue;
     const DimList* bias = m.shape(found.bias);
     if (!bias || bias->size() != 4 || !(*bias)[0].known_equal(1) || !(*bias)[1].known_equal(found.heads)) continue;
-    m.keep(found);
-    return true;
+    return m.keep(found);
   }
   return false;
 }
 
 bool to_gated_position(const Match& m, Rewriter& w) {
   const Gated& g = m.kept<Gated>();
-  w.replace(m.result(m.root()), w("com.microsoft::GatedRelativePositionBias",
-                                  {g.query, g.query_bias, g.bias, g.weights, g.weights_bias, g.eco}, {{"num_heads", g.heads}}));
-  return true;
+  return give(m, w,
+              w("com.microsoft::GatedRelativePositionBias", {g.query, g.query_bias, g.bias, g.weights, g.weights_bias, g.eco},
+                {{"num_heads", g.heads}}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_rotary {
 using namespace rewrite;
@@ -24,9 +25,7 @@ bool turned_later(const Match& m, Rewriter& w) {
   const NodeId turn = m.nodes[1], reshape = m.nodes[2];
   std::vector<ValueId> inputs = n.inputs;
   inputs[0] = m.operand(reshape, 0);
-  std::vector<std::pair<std::string, ir::Attribute>> how;
-  for (const auto& [name, value] : n.attributes)
-    if (name != "num_heads") how.emplace_back(name, value);
+  auto how = attributes_but(n, {"num_heads"});
   how.emplace_back("num_heads", (*m.shape(n.inputs[0]))[1].value());
   const ValueId y = w(n.op->domain.empty() ? "RotaryEmbedding" : "com.microsoft::RotaryEmbedding", inputs, std::move(how));
   w.replace(m.result(m.root()), w("Transpose", {w.again(reshape, {y, m.operand(reshape, 1)})[0]}, {{"perm", ir::Ints{0, 2, 1, 3}}}));
@@ -49,14 +48,11 @@ bool with_positions(Match& m) {
 
 bool to_contrib(const Match& m, Rewriter& w) {
   const Node& n = m.node(m.root());
-  std::vector<std::pair<std::string, ir::Attribute>> how;
-  for (const auto& [name, value] : n.attributes)
-    if (name != "num_heads") how.emplace_back(name, value);
+  auto how = attributes_but(n, {"num_heads"});
   const DimList& x = *m.shape(n.inputs[0]);
   const int64_t heads = x.size() == 4 && is_partial(n) ? x[1].value() : n.attributes.integer("num_heads", 0);
   if (heads != 0) how.emplace_back("num_heads", heads);
-  w.replace(m.result(m.root()), w("com.microsoft::RotaryEmbedding", {n.inputs[0], n.inputs[3], n.inputs[1], n.inputs[2]}, std::move(how)));
-  return true;
+  return give(m, w, w("com.microsoft::RotaryEmbedding", {n.inputs[0], n.inputs[3], n.inputs[1], n.inputs[2]}, std::move(how)));
 }
 
 /// x * cos(angle) + turned * sin(angle).
@@ -115,8 +111,7 @@ bool gemma(Match& m) {
   if (!second) return m.refuse("no two rotations by one angle");
   m.take(second->add);
   m.other_roots.push_back(second->add);
-  m.keep(std::pair(*first, *second));
-  return true;
+  return m.keep(std::pair(*first, *second));
 }
 
 bool to_gemma(const Match& m, Rewriter& w) {

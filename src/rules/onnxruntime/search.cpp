@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_search {
 using namespace rewrite;
@@ -41,8 +42,7 @@ bool narrowed(const Match& m, Rewriter& w) {
   const NodeId copy = copied(m, w, std::move(inputs));
   if (!ir::infer(w.edit(), copy)) return false;
   const ValueId found = w.graph().node(copy).outputs[0];
-  w.replace(m.result(m.root()), words == DType::i32 ? found : cast(found, words));
-  return true;
+  return give(m, w, words == DType::i32 ? found : cast(found, words));
 }
 
 }  // namespace

@@ -59,6 +59,17 @@ Error unknown(std::string_view name) {
       .advice(fmt::format("did you mean '{}'?", *nearest));
 }
 
+/// Takes in the entries of this name, or leaves them out. Returns whether it means something.
+bool choose(std::string_view name, bool take, std::span<const Entry> all, std::vector<bool>& chosen) {
+  bool found = name.empty() || may_be_empty(name);
+  for (size_t i = 0; i < all.size() && !name.empty(); ++i) {
+    if (!named(all[i], name)) continue;
+    chosen[i] = take;
+    found = true;
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<std::vector<Entry>> select(std::string_view expression) {
@@ -68,13 +79,7 @@ Result<std::vector<Entry>> select(std::string_view expression) {
   for (size_t at = 0; at < expression.size();) {
     const size_t end = std::min(expression.find_first_of("+,-", at), expression.size());
     const std::string_view name = expression.substr(at, end - at);
-    bool found = name.empty() || may_be_empty(name);
-    for (size_t i = 0; i < all.size() && !name.empty(); ++i) {
-      if (!named(all[i], name)) continue;
-      chosen[i] = keep;
-      found = true;
-    }
-    if (!found) return unknown(name);
+    if (!choose(name, keep, all, chosen)) return unknown(name);
     if (end < expression.size()) keep = expression[end] != '-';
     at = end + 1;
   }
