@@ -78,16 +78,18 @@ Result<void> set_tile(Tactic& tactic, std::string_view word, std::string_view va
   return {};
 }
 
+Result<void> set_lanes(Tactic& tactic, std::string_view word, std::string_view value) {
+  const auto axis = number_of(value);
+  if (!axis || *axis < -1 || *axis > 64) return refused(word, "no number of an axis", "lanes=-1, or the number of an axis from 0");
+  tactic.lanes = static_cast<int>(*axis);
+  return {};
+}
+
 Result<void> set(Tactic& tactic, GroupKind kind, std::string_view word, const Target& target) {
   const size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals), value = equals < word.size() ? word.substr(equals + 1) : "";
   if (name == "tile" && has_tile(kind)) return set_tile(tactic, word, value, target);
-  if (name == "lanes" && kind == GroupKind::nests) {
-    const auto axis = number_of(value);
-    if (!axis || *axis < -1 || *axis > 64) return refused(word, "no number of an axis", "lanes=-1, or the number of an axis from 0");
-    tactic.lanes = static_cast<int>(*axis);
-    return {};
-  }
+  if (name == "lanes" && kind == GroupKind::nests) return set_lanes(tactic, word, value);
   for (const Field& f : fields_of(kind)) {
     if (f.name != name) continue;
     const auto n = number_of(value);
@@ -110,24 +112,11 @@ Result<void> each_word(std::string_view text, auto&& take) {
   return {};
 }
 
-bool may_have(GroupKind kind, std::string_view word) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return (name == "tile" && has_tile(kind)) || (name == "lanes" && kind == GroupKind::nests) ||
-         std::ranges::any_of(fields_of(kind), [&](const Field& f) { return f.name == name; });
-}
-
 /// What several fields must keep together.
 Result<void> fits(const Tactic& tactic, GroupKind kind, const Target& target) {
   const int64_t panel = int64_t{tactic.tile.vectors} * target.lanes();
   if (kind != GroupKind::attention || tactic.block % panel == 0) return {};
   return refused(text_of(tactic, kind), "a block of keys is cut into panels", fmt::format("a block that is a multiple of {}", panel));
-}
-
-bool computes(const Group& group, const ir::Graph& graph, std::string_view name) {
-  const auto is_it = [&](ir::NodeId n) { return n && graph.node(n).name == name; };
-  if (is_it(group.node)) return true;
-  const auto in = [&](const Nest& nest) { return std::ranges::any_of(nest.nodes, is_it); };
-  return std::ranges::any_of(group.nests, in) || (group.epilogue && in(group.epilogue->map));
 }
 
 }  // namespace
@@ -158,50 +147,18 @@ Result<Tactic> changed(Tactic tactic, GroupKind kind, std::string_view text, con
   return tactic;
 }
 
-Result<TacticBook> TacticBook::parse(std::string_view text, const std::string& place) {
-  TacticBook out;
-  int number = 0;
-  for (size_t at = 0; at < text.size(); ++number) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    line = line.substr(0, line.find('#'));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    const std::string where = fmt::format("{}:{}", place, number + 1);
-    const size_t colon = line.rfind(": ", line.find('='));
-    if (colon == line.npos || line.find('=') == line.npos)
-      return fail(Code::bad_usage, where, "this is no tactic")
-          .expected("NODE: field=value ..., for instance /MatMul: tile=6x4")
-          .found(std::string(line));
-    out.lines_.push_back({where, std::string(line.substr(0, colon)), std::string(line.substr(colon + 2))});
-  }
+bool has_field(GroupKind kind, std::string_view name) {
+  return (name == "tile" && has_tile(kind)) || (name == "lanes" && kind == GroupKind::nests) ||
+         std::ranges::any_of(fields_of(kind), [&](const Field& f) { return f.name == name; });
+}
+
+std::string fields_of(std::string_view text, GroupKind kind) {
+  std::string out;
+  (void)each_word(text, [&](std::string_view word) -> Result<void> {
+    if (has_field(kind, word.substr(0, word.find('=')))) out += std::string(word) + " ";
+    return {};
+  });
   return out;
-}
-
-Result<Tactic> TacticBook::tactic_of(const Group& group, const ir::Graph& graph, const Target& target) const {
-  Tactic tactic = default_tactic(group, target);
-  for (size_t k = 0; k < lines_.size(); ++k) {
-    const Line& line = lines_[k];
-    const bool all = line.node == "*";
-    if (!all && !computes(group, graph, line.node)) continue;
-    used_.insert(k);
-    auto done = each_word(line.fields, [&](std::string_view word) -> Result<void> {
-      return all && !may_have(group.kind, word) ? Result<void>() : set(tactic, group.kind, word, target);
-    });
-    if (done) done = fits(tactic, group.kind, target);
-    if (!done) return std::move(done).error().at(line.place);
-  }
-  return tactic;
-}
-
-Result<void> TacticBook::check_used() const {
-  for (size_t k = 0; k < lines_.size(); ++k)
-    if (!used_.contains(k) && lines_[k].node != "*")
-      return fail(Code::bad_usage, lines_[k].place, "no group computes a node of this name")
-          .expected("a node of the graph as it is compiled (tenon inspect ENGINE --text), or *")
-          .found(lines_[k].node);
-  return {};
 }
 
 }  // namespace tenon::codegen

@@ -37,6 +37,8 @@ std::string text_of(const Tactic& tactic, GroupKind kind);
 /// The tactic with the fields that `text` gives in place of its own.
 /// Errors: bad_usage for a field that the kind of group does not have, and for a number that the target cannot do.
 Result<Tactic> changed(Tactic tactic, GroupKind kind, std::string_view text, const Target& target);
+/// The fields in `text` that the kind of group has.
+std::string fields_of(std::string_view text, GroupKind kind);
 
 /// Tactics that somebody else has chosen: of a tuner, or of a person.
 class TacticBook {
@@ -54,6 +56,8 @@ class TacticBook {
   struct Line {
     std::string place, node, fields;
   };
+  static Result<Line> line_of(std::string_view text, std::string place);
+
   std::vector<Line> lines_;
   mutable std::set<size_t> used_;
 };

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/zip.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "files/zip_format.h"
+
 namespace tenon::files {
 namespace {
 
-constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 constexpr uint64_t kMostEntries = 65536;
-constexpr uint16_t kZip64Field = 1;
-constexpr uint32_t kIn64 = 0xffffffff;
-
-Error bad(const std::string& place, const char* what) {
-  return fail(Code::bad_file, place, "not a sound zip archive")
-      .expected("an archive as numpy.savez writes it")
-      .found(what)
-      .advice("copy the file again, or write it again with numpy.savez");
-}
 
 /// Little-endian numbers in order, each read checked; after a read past the end, `ok` is false and everything is 0.
 struct Cursor {
@@ -70,7 +60,7 @@ std::optional<Directory> directory64(std::span<const std::byte> bytes, uint64_t 
 /// The end record stands at most a comment's length before the end of the file.
 Result<Directory> find_directory(std::span<const std::byte> bytes, const std::string& place) {
   constexpr size_t kEndSize = 22, kLongestComment = 65535;
-  if (bytes.size() < kEndSize) return bad(place, "too short");
+  if (bytes.size() < kEndSize) return bad_zip(place, "too short");
   const size_t last = bytes.size() - kEndSize, first = last - std::min(last, kLongestComment);
   for (size_t at = last + 1; at-- > first;) {
     Cursor c = cursor_at(bytes, at);
@@ -83,7 +73,7 @@ Result<Directory> find_directory(std::span<const std::byte> bytes, const std::st
     if (const auto d = directory64(bytes, at)) return *d;
     return Directory{entries, offset};
   }
-  return bad(place, "no end record");
+  return bad_zip(place, "no end record");
 }
 
 /// Sizes and offset that stand in the zip64 extra field, in this order, where the plain ones are all ones.
@@ -104,17 +94,17 @@ bool read_extra64(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& offs
 Result<std::span<const std::byte>> packed_bytes(std::span<const std::byte> bytes, uint64_t offset, uint64_t packed,
                                                 const std::string& place) {
   Cursor c = cursor_at(bytes, offset);
-  if (c.take<uint32_t>() != kLocal) return bad(place, "a local header is not where the directory says");
+  if (c.take<uint32_t>() != kLocal) return bad_zip(place, "a local header is not where the directory says");
   c.take_bytes(22);
   const uint16_t name = c.take<uint16_t>(), extra = c.take<uint16_t>();
   c.take_bytes(uint64_t{name} + extra);
   const auto data = c.take_bytes(packed);
-  if (!c.ok) return bad(place, "a file runs past the end");
+  if (!c.ok) return bad_zip(place, "a file runs past the end");
   return data;
 }
 
 Result<ZipEntry> read_entry(std::span<const std::byte> bytes, Cursor& c, const std::string& place) {
-  if (c.take<uint32_t>() != kCentral) return bad(place, "the directory is damaged");
+  if (c.take<uint32_t>() != kCentral) return bad_zip(place, "the directory is damaged");
   c.take_bytes(4);
   const uint16_t flags = c.take<uint16_t>(), method = c.take<uint16_t>();
   c.take_bytes(4);
@@ -127,7 +117,7 @@ Result<ZipEntry> read_entry(std::span<const std::byte> bytes, Cursor& c, const s
   const auto name_bytes = c.take_bytes(name);
   const auto extra_bytes = c.take_bytes(extra);
   c.take_bytes(comment);
-  if (!c.ok || !read_extra64({extra_bytes}, size, packed, offset)) return bad(place, "the directory is cut off");
+  if (!c.ok || !read_extra64({extra_bytes}, size, packed, offset)) return bad_zip(place, "the directory is cut off");
   e.name.assign(reinterpret_cast<const char*>(name_bytes.data()), name_bytes.size());
   if ((flags & 1) != 0 || (method != 0 && method != 8))
     return fail(Code::not_supported, place, "not supported yet: encrypted zip entries, or packed otherwise than by deflate")
@@ -137,52 +127,20 @@ Result<ZipEntry> read_entry(std::span<const std::byte> bytes, Cursor& c, const s
   e.deflated = method == 8;
   e.size = size;
   e.packed = TRY(packed_bytes(bytes, offset, packed, place));
-  if (!e.deflated && packed != size) return bad(place, "a stored file has two sizes");
+  if (!e.deflated && packed != size) return bad_zip(place, "a stored file has two sizes");
   // Deflate packs at most 1032 to 1: a larger claim would only make the reader allocate.
-  if (e.deflated && size / 1040 > packed) return bad(place, "a packed file claims an impossible size");
+  if (e.deflated && size / 1040 > packed) return bad_zip(place, "a packed file claims an impossible size");
   return e;
 }
 
-bool inflate_into(std::span<const std::byte> packed, std::span<std::byte> out) {
-  z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return false;
-  int status = Z_OK;
-  constexpr size_t kPiece = size_t{1} << 30;
-  Bytef nothing = 0;
-  while (status == Z_OK) {
-    const size_t in = std::min(packed.size(), kPiece), room = std::min(out.size(), kPiece);
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
-    z.avail_in = static_cast<uInt>(in);
-    z.next_out = room == 0 ? &nothing : reinterpret_cast<Bytef*>(out.data());
-    z.avail_out = static_cast<uInt>(room);
-    status = inflate(&z, Z_NO_FLUSH);
-    packed = packed.subspan(in - z.avail_in);
-    out = out.subspan(room - z.avail_out);
-  }
-  inflateEnd(&z);
-  return status == Z_STREAM_END && out.empty();
-}
-
-template <class T>
-void put(std::string& out, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) out += static_cast<char>((value >> (8 * i)) & 0xff);
-}
-
-uint32_t low_or_64(uint64_t value) { return value >= kIn64 ? kIn64 : static_cast<uint32_t>(value); }
-
-/// Version, flags, method, time and date: stored, on 1 January 1980.
-void put_common(std::string& out, uint32_t crc, uint64_t size) {
-  put<uint16_t>(out, 45);
-  put<uint16_t>(out, 0);
-  put<uint16_t>(out, 0);
-  put<uint16_t>(out, 0);
-  put<uint16_t>(out, (1 << 5) | 1);
-  put<uint32_t>(out, crc);
-  put<uint32_t>(out, low_or_64(size));
-  put<uint32_t>(out, low_or_64(size));
-}
-
 }  // namespace
+
+Error bad_zip(const std::string& place, const char* what) {
+  return fail(Code::bad_file, place, "not a sound zip archive")
+      .expected("an archive as numpy.savez writes it")
+      .found(what)
+      .advice("copy the file again, or write it again with numpy.savez");
+}
 
 Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const std::string& place) {
   const Directory directory = TRY(find_directory(bytes, place));
@@ -196,86 +154,9 @@ Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> bytes, const s
   for (uint64_t i = 0; i < directory.entries; ++i) {
     entries.push_back(TRY(read_entry(bytes, c, place)));
     packed += entries.back().packed.size();
-    if (packed > bytes.size()) return bad(place, "its files overlap");
+    if (packed > bytes.size()) return bad_zip(place, "its files overlap");
   }
   return entries;
-}
-
-uint32_t zip_crc(std::span<const std::byte> bytes) {
-  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-Result<void> unpack(const ZipEntry& entry, std::span<std::byte> out, const std::string& place) {
-  TENON_ASSERT(out.size() == entry.size);
-  if (entry.deflated && !inflate_into(entry.packed, out)) return bad(place, "packed data is damaged");
-  if (!entry.deflated && !out.empty()) std::memcpy(out.data(), entry.packed.data(), out.size());
-  if (zip_crc(out) != entry.crc) return bad(place, "a file does not have its checksum");
-  return {};
-}
-
-namespace {
-
-/// The sizes, twice the same, and the offset where they need more than 32 bits; empty where none does.
-std::string extra_field(uint64_t size, uint64_t offset) {
-  std::string numbers;
-  if (size >= kIn64) {
-    put<uint64_t>(numbers, size);
-    put<uint64_t>(numbers, size);
-  }
-  if (offset >= kIn64) put<uint64_t>(numbers, offset);
-  if (numbers.empty()) return {};
-  std::string head;
-  put<uint16_t>(head, kZip64Field);
-  put<uint16_t>(head, static_cast<uint16_t>(numbers.size()));
-  return head + numbers;
-}
-
-}  // namespace
-
-std::string ZipWriter::begin(const std::string& name, uint64_t size, uint32_t crc) {
-  std::string local;
-  put<uint32_t>(local, kLocal);
-  put_common(local, crc, size);
-  put<uint16_t>(local, static_cast<uint16_t>(name.size()));
-  const std::string local_extra = extra_field(size, 0), central_extra = extra_field(size, offset_);
-  put<uint16_t>(local, static_cast<uint16_t>(local_extra.size()));
-  local += name + local_extra;
-
-  put<uint32_t>(directory_, kCentral);
-  put<uint16_t>(directory_, 45);
-  put_common(directory_, crc, size);
-  put<uint16_t>(directory_, static_cast<uint16_t>(name.size()));
-  put<uint16_t>(directory_, static_cast<uint16_t>(central_extra.size()));
-  directory_.append(2 + 2 + 2 + 4, '\0');
-  put<uint32_t>(directory_, low_or_64(offset_));
-  directory_ += name + central_extra;
-  offset_ += local.size() + size;
-  ++entries_;
-  return local;
-}
-
-std::string ZipWriter::end() {
-  std::string out = directory_;
-  const bool large = entries_ >= 0xffff || offset_ >= kIn64;
-  if (large) {
-    put<uint32_t>(out, kEnd64);
-    put<uint64_t>(out, 44);
-    put<uint16_t>(out, 45);
-    put<uint16_t>(out, 45);
-    put<uint64_t>(out, 0);
-    for (uint64_t value : {entries_, entries_, uint64_t{directory_.size()}, offset_}) put<uint64_t>(out, value);
-    put<uint32_t>(out, kLocator64);
-    put<uint32_t>(out, 0);
-    put<uint64_t>(out, offset_ + directory_.size());
-    put<uint32_t>(out, 1);
-  }
-  put<uint32_t>(out, kEnd);
-  put<uint32_t>(out, 0);
-  for (int i = 0; i < 2; ++i) put<uint16_t>(out, static_cast<uint16_t>(std::min<uint64_t>(entries_, 0xffff)));
-  put<uint32_t>(out, low_or_64(directory_.size()));
-  put<uint32_t>(out, low_or_64(offset_));
-  put<uint16_t>(out, 0);
-  return out;
 }
 
 }  // namespace tenon::files

@@ -9,23 +9,17 @@
 
 namespace tenon::ir {
 
+static std::string escaped(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  if (c == '"' || c == '\\') return {'\\', c};
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  return u < 0x20 || u == 0x7f ? fmt::format("\\x{:02x}", u) : std::string(1, c);
+}
+
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (char c : text) {
-    auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (u < 0x20 || u == 0x7f) {
-      out += fmt::format("\\x{:02x}", u);
-    } else {
-      out += c;
-    }
-  }
+  for (char c : text) out += escaped(c);
   return out + '"';
 }
 

@@ -74,19 +74,23 @@ class Printer {
     if (!text.empty()) line(text);
   }
 
+  /// The value's own name, or the next of v0, v1, ... that no value has.
+  static void give_name(const Graph& graph, ValueId id, size_t& next, Names& names) {
+    if (names.size() <= id.slot()) names.resize(id.slot() + 1);
+    std::string& name = names[id.slot()];
+    name = graph.value(id).name;
+    while (name.empty()) {
+      std::string candidate = fmt::format("v{}", next++);
+      if (!graph.find_value(candidate)) name = candidate;
+    }
+    name = name_text(name);
+  }
+
   static Names names_of(const Graph& graph) {
     Names names;
     size_t next = 0;
     auto give = [&](ValueId id) {
-      if (!id) return;
-      if (names.size() <= id.slot()) names.resize(id.slot() + 1);
-      std::string& name = names[id.slot()];
-      name = graph.value(id).name;
-      while (name.empty()) {
-        std::string candidate = fmt::format("v{}", next++);
-        if (!graph.find_value(candidate)) name = candidate;
-      }
-      name = name_text(name);
+      if (id) give_name(graph, id, next, names);
     };
     for (ValueId id : graph.inputs()) give(id);
     for (ValueId id : graph.values()) {

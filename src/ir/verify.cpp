@@ -107,9 +107,7 @@ class Verifier {
     return {};
   }
 
-  Result<void> node(NodeId id) {
-    const Graph::NodeSlot& s = g_.nodes_[id.slot()];
-    if (!s.node.op) return broken(id, "no op");
+  Result<void> operands(NodeId id, const Graph::NodeSlot& s) {
     if (s.positions.size() != s.node.inputs.size()) return broken(id, "operands and their places differ in number");
     if (s.node.explicit_inputs > s.node.inputs.size()) return broken(id, "more explicit operands than operands");
     for (uint32_t k = 0; k < s.node.inputs.size(); ++k) {
@@ -120,6 +118,13 @@ class Verifier {
       if (!is_listed(v, {id, k}, s.positions[k])) return broken(id, fmt::format("operand {} is not in the use-list", k));
       ++slots_;
     }
+    return {};
+  }
+
+  Result<void> node(NodeId id) {
+    const Graph::NodeSlot& s = g_.nodes_[id.slot()];
+    if (!s.node.op) return broken(id, "no op");
+    TRY(operands(id, s));
     for (uint32_t k = 0; k < s.node.outputs.size(); ++k) {
       ValueId v = s.node.outputs[k];
       if (v && (!g_.alive(v) || g_.value(v).producer != id || g_.value(v).index != k))

@@ -126,6 +126,17 @@ class Compiler {
 
 /// Registers the target and all passes. LLVM does that once and under locks, which an exception would leave closed for ever: where the
 /// memory ends here, this process generates no code any more; later it may end without harm.
+bool initialize() {
+  void* frame = nullptr;
+  (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
+  return true;
+}
+
 Result<void> start_llvm() {
   static std::atomic<bool> failed = false;
   if (failed)
@@ -134,16 +145,7 @@ Result<void> start_llvm() {
         .found("one without")
         .advice("start the process again, with more memory");
   try {
-    static const bool started = [] {
-      void* frame = nullptr;
-      (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
-      LLVMInitializeX86TargetInfo();
-      LLVMInitializeX86Target();
-      LLVMInitializeX86TargetMC();
-      LLVMInitializeX86AsmPrinter();
-      llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
-      return true;
-    }();
+    static const bool started = initialize();
     (void)started;
   } catch (...) {
     failed = true;

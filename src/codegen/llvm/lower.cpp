@@ -26,6 +26,18 @@ BasicBlock* Lower::new_block(const char* name) { return BasicBlock::Create(b_.ge
 
 Value* Lower::scalar_or(Reg r, int64_t otherwise) { return r == kNone ? i64(otherwise) : registers_[r].v; }
 
+void Lower::bind_buffers(Value* arguments, Value* scratch) {
+  int64_t used = 0;
+  for (const Buffer& buffer : kernel_.buffers) {
+    if (buffer.kind == Buffer::Kind::argument) {
+      buffers_.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), arguments, buffer.argument)));
+      continue;
+    }
+    buffers_.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch, used));
+    used += round_up(bytes_of(buffer.dtype, buffer.scratch_count), 64);
+  }
+}
+
 Result<void> Lower::run(const std::string& symbol) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
   function_ = new_function(module_, type, symbol, target_);
@@ -36,15 +48,7 @@ Result<void> Lower::run(const std::string& symbol) {
   auto field = [&](int i) { return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), args, i)); };
   Value *list = field(0), *scratch = field(2);
   sizes_ = field(1);
-  int64_t used = 0;
-  for (const Buffer& buffer : kernel_.buffers) {
-    if (buffer.kind == Buffer::Kind::argument) {
-      buffers_.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, buffer.argument)));
-      continue;
-    }
-    buffers_.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch, used));
-    used += round_up(bytes_of(buffer.dtype, buffer.scratch_count), 64);
-  }
+  bind_buffers(list, scratch);
   TRY(block(kernel_.body));
   if (streams_) b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
   b_.CreateRetVoid();

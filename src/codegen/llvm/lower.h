@@ -16,6 +16,7 @@ class Lower {
   Result<void> run(const std::string& symbol);
 
  private:
+  void bind_buffers(llvm::Value* arguments, llvm::Value* scratch);
   Result<void> block(const TileBlock& instructions);
   Result<void> instruction(const TileInstr& in);
   Result<V> value(const TileInstr& in);

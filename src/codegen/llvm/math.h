@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <limits>
+
 #include "codegen/llvm/vector.h"
 
 namespace tenon::codegen::machine {
@@ -28,6 +30,10 @@ V pow(V x, V y);
 /// Right to 2^-45: enough for arguments that came from f32.
 V pow_for_f32(V x, V y);
 
+inline constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+/// Bits whose low 51 hold the integral n, |n| < 2^50, in two's complement. (Adding 1.5 * 2^52 is one instruction on every CPU; the
+/// conversion to i64 is not.)
+V low_bits(V n);
 /// ln 2 in two parts; count * kLn2Hi is exact for |count| < 2^11.
 inline constexpr double kLn2Hi = 0x1.62e42fefa38p-1, kLn2Lo = 0x1.ef35793c7673p-45;
 /// x = 2^exponent * (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); x > 0 and finite.

@@ -65,9 +65,7 @@ Nest range_of(const LoadedIndex& index, Plan& plan) {
   nest.accesses.push_back(std::move(access));
   const Expr element = Expr::input(0, nest.accesses[0].dtype);
   for (const ops::Combine combine : {ops::Combine::min, ops::Combine::max}) {
-    Array a;
-    a.dtype = DType::i64;
-    plan.arrays.push_back(std::move(a));
+    plan.arrays.emplace_back().dtype = DType::i64;
     const Expr value = nest.accesses[0].dtype == DType::i64 ? element : Expr::make(ExprOp::cast, DType::i64, {element});
     nest.outputs.push_back(
         {static_cast<ArrayId>(plan.arrays.size() - 1), DType::i64, value, nest.axes.empty() ? ops::Combine::none : combine, {}, {}, {}});

@@ -67,25 +67,24 @@ Order channels_last(const std::vector<bool>& windows) {
   return order;
 }
 
-/// Which axis tells each dimension's index: its only one, or the parallel one of a window; -1 where none does. A dimension of size 1
-/// needs none: it answers to its own number, beyond all axes.
+/// Which axis tells an index: its only one, or the parallel one of a window; -1 where none does.
+int axis_walked(const Expr& index, const Nest& nest) {
+  auto affine = affine_of(index, static_cast<int>(nest.axes.size()));
+  std::vector<int> all, parallel;
+  for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
+    if (affine->coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
+    all.push_back(x);
+    if (nest.axes[x].kind == ops::Axis::Kind::parallel) parallel.push_back(x);
+  }
+  return all.size() == 1 ? all[0] : parallel.size() == 1 ? parallel[0] : -1;
+}
+
+/// That of each dimension. One of size 1 needs none: it answers to its own number, beyond all axes.
 std::vector<int> axes_of(const std::vector<Expr>& index, const Nest& nest, const DimList& shape) {
   constexpr int kBeyondAxes = 1000;
   std::vector<int> out;
-  for (size_t d = 0; d < index.size(); ++d) {
-    if (shape[d] == Dim(1)) {
-      out.push_back(kBeyondAxes + static_cast<int>(d));
-      continue;
-    }
-    auto affine = affine_of(index[d], static_cast<int>(nest.axes.size()));
-    std::vector<int> all, parallel;
-    for (int x = 0; affine && x < static_cast<int>(nest.axes.size()); ++x) {
-      if (affine->coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
-      all.push_back(x);
-      if (nest.axes[x].kind == ops::Axis::Kind::parallel) parallel.push_back(x);
-    }
-    out.push_back(all.size() == 1 ? all[0] : parallel.size() == 1 ? parallel[0] : -1);
-  }
+  for (size_t d = 0; d < index.size(); ++d)
+    out.push_back(shape[d] == Dim(1) ? kBeyondAxes + static_cast<int>(d) : axis_walked(index[d], nest));
   return out;
 }
 

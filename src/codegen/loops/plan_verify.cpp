@@ -148,28 +148,29 @@ class PlanVerifier {
 
   void nest(const Nest& n, int64_t group) {
     if (graph_ && !n.nodes.empty()) where_ = fmt::format("group {} ({})", group, graph_->view(n.nodes[0]).where());
-    for (size_t k = 0; k < n.accesses.size(); ++k) {
-      const NestAccess& a = n.accesses[k];
-      const std::string what = fmt::format("access {} of array {}", k, a.array);
-      must(exists(a.array), "no such array", what);
-      if (!exists(a.array)) continue;
-      must(a.dtype == plan_.arrays[a.array].dtype, "a load of another dtype", what);
-      must(!a.within || a.fill, "no value outside", what);
-      reads(a.array, group);
-      place(a.index, a.flat, a.array, n, a.within, what);
-    }
-    for (size_t k = 0; k < n.outputs.size(); ++k) {
-      const NestOutput& o = n.outputs[k];
-      const std::string what = fmt::format("output {} to array {}", k, o.array);
-      must(exists(o.array), "no such array", what);
-      if (!exists(o.array)) continue;
-      const Array& to = plan_.arrays[o.array];
-      must(o.dtype == to.dtype && !to.constant && to.same_bytes < 0, "a place that cannot be written", what);
-      axes(o.value, n, what);
-      place(o.index, o.flat, o.array, n, o.within, what);
-    }
+    for (size_t k = 0; k < n.accesses.size(); ++k)
+      access(n.accesses[k], n, group, fmt::format("access {} of array {}", k, n.accesses[k].array));
+    for (size_t k = 0; k < n.outputs.size(); ++k) output(n.outputs[k], n, fmt::format("output {} to array {}", k, n.outputs[k].array));
     for (const NestOutput& o : n.outputs)
       if (exists(o.array)) written_[o.array] = true;
+  }
+
+  void access(const NestAccess& a, const Nest& n, int64_t group, const std::string& what) {
+    must(exists(a.array), "no such array", what);
+    if (!exists(a.array)) return;
+    must(a.dtype == plan_.arrays[a.array].dtype, "a load of another dtype", what);
+    must(!a.within || a.fill, "no value outside", what);
+    reads(a.array, group);
+    place(a.index, a.flat, a.array, n, a.within, what);
+  }
+
+  void output(const NestOutput& o, const Nest& n, const std::string& what) {
+    must(exists(o.array), "no such array", what);
+    if (!exists(o.array)) return;
+    const Array& to = plan_.arrays[o.array];
+    must(o.dtype == to.dtype && !to.constant && to.same_bytes < 0, "a place that cannot be written", what);
+    axes(o.value, n, what);
+    place(o.index, o.flat, o.array, n, o.within, what);
   }
 
   // --- groups

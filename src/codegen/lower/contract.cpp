@@ -43,15 +43,22 @@ class ContractLowering {
 
   int64_t panel() const { return int64_t{shape_.vectors} * emit_.lanes(); }
 
-  Result<void> run() {
+  Dim rows_extent() const { return roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent; }
+
+  /// Of the tasks: batch, panels, rows in chunks of the innermost axis.
+  std::vector<Dim> task_extents() const {
     std::vector<Dim> extents;
     for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
-    const Dim lanes = lanes_extent();
-    extents.push_back(ceil_div(lanes, Dim(panel())));
+    extents.push_back(ceil_div(lanes_extent(), Dim(panel())));
     for (size_t k = 0; k + 1 < roles_.rows.size(); ++k) extents.push_back(roles_.rows[k].extent);
-    const Dim rows = roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent;
-    extents.push_back(ceil_div(rows, Dim(chunk())));
+    extents.push_back(ceil_div(rows_extent(), Dim(chunk())));
+    return extents;
+  }
+
+  Result<void> run() {
+    const std::vector<Dim> extents = task_extents();
     kernel_.tasks = product(extents);
+    const Dim rows = rows_extent();
     Dim depth = 1;
     for (const JointAxis& a : roles_.depth) depth = depth * a.extent;
     const Dim task_flops = min(rows, Dim(chunk())) * depth * Dim(2 * panel());

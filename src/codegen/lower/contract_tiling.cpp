@@ -53,6 +53,17 @@ bool join(Tiling& t) {
   return t.roles.lanes.size() == 1;
 }
 
+/// The same with the epilogue on the tile; nullopt where it has to run behind.
+std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, const Plan& plan) {
+  auto places = group.epilogue ? places_of(*group.epilogue, group.nests[0], plan) : std::nullopt;
+  if (!places) return std::nullopt;
+  Tiling whole = bare;
+  whole.with_epilogue = true;
+  whole.reads = std::move(places->reads);
+  whole.result = std::move(places->result);
+  return join(whole) ? std::optional(std::move(whole)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
@@ -66,15 +77,7 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
   Tiling bare{*group.contraction, std::move(*rows), std::move(*plain)};
-  if (group.epilogue) {
-    if (auto places = places_of(*group.epilogue, nest, plan)) {
-      Tiling whole = bare;
-      whole.with_epilogue = true;
-      whole.reads = std::move(places->reads);
-      whole.result = std::move(places->result);
-      if (join(whole)) return whole;
-    }
-  }
+  if (auto whole = with_epilogue(bare, group, plan)) return whole;
   return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
 }
 

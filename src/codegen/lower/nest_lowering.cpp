@@ -152,13 +152,18 @@ Result<std::vector<Reg>> NestLowering::masked(int axis, const State& state, cons
   return enter(axis + 1, inner, carried);
 }
 
-Result<std::vector<Reg>> NestLowering::reduce_from(int axis, const State& state) {
-  std::vector<Reg> carried;
+std::vector<Reg> NestLowering::identities() {
+  std::vector<Reg> out;
   const int lanes = schedule_.vector >= 0 ? emit_.lanes() : 1;
   for (const NestOutput& o : nest_.outputs) {
     const DType dtype = o.value.dtype();
-    carried.push_back(build().splat(emit_.constant({dtype, 1}, identity_of(o.combine, dtype)), lanes));
+    out.push_back(build().splat(emit_.constant({dtype, 1}, identity_of(o.combine, dtype)), lanes));
   }
+  return out;
+}
+
+Result<std::vector<Reg>> NestLowering::reduce_from(int axis, const State& state) {
+  const std::vector<Reg> carried = identities();
   if (nest_.axes[axis].kind == Axis::Kind::scanned) return scan(axis, state, carried);
   inside_reduction_ = true;
   const bool along = axis == schedule_.vector;

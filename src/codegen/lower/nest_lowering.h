@@ -53,6 +53,7 @@ class NestLowering {
   Result<std::vector<Reg>> strips(int axis, const State& state, std::vector<Reg> carried);
   Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
 
+  std::vector<Reg> identities();  ///< of the outputs' combinations
   /// All reduced (or scanned) axes from here on: accumulators start at the identity and are stored at the end.
   Result<std::vector<Reg>> reduce_from(int axis, const State& state);
 

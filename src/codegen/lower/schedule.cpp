@@ -18,11 +18,10 @@ bool may_lie_along_lanes(const ops::Axis& axis) { return axis.kind != ops::Axis:
 int lane_score(const Nest& nest, int axis, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
   const ops::Axis& a = nest.axes[axis];
-  const bool parallel = a.kind == ops::Axis::Kind::parallel;
   int score = 0;
   for (const NestOutput& o : nest.outputs) {
+    if (a.kind != ops::Axis::Kind::parallel) break;
     auto affine = affine_of(flat_of(o, plan), axes);
-    if (!parallel) continue;
     score += affine && affine->coefficients[axis] == Dim(1) ? 6 : -6;
   }
   for (const NestAccess& x : nest.accesses) {
@@ -88,37 +87,34 @@ bool keeps_apart(const Nest& nest, int axis) {
   });
 }
 
-/// Axes in which points that differ may write the same element.
-std::vector<int> written_in_turn(const Nest& nest) {
+/// Axes that keep elements apart, or those in which points that differ may write the same element.
+std::vector<int> axes_that(bool keep_apart, const Nest& nest) {
   std::vector<int> out;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
-    if (!keeps_apart(nest, x)) out.push_back(x);
+    if (keeps_apart(nest, x) == keep_apart) out.push_back(x);
   return out;
 }
 
 /// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one.
 bool scatters_along_lanes(const Nest& nest, int axis) {
-  const std::vector<int> in_turn = written_in_turn(nest);
+  const std::vector<int> in_turn = axes_that(false, nest);
   return std::ranges::find(in_turn, axis) == in_turn.end() || axis == in_turn.back();
 }
 
 /// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
 /// reference has it.
 Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
-  const int axes = static_cast<int>(nest.axes.size());
-  std::vector<int> order;
-  for (int x = 0; x < axes; ++x)
-    if (keeps_apart(nest, x)) order.push_back(x);
+  std::vector<int> order = axes_that(true, nest);
   int vector = tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan);
   if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
   Schedule s;
   s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
-  const std::vector<int> in_turn = written_in_turn(nest);
+  const std::vector<int> in_turn = axes_that(false, nest);
   order.insert(order.end(), in_turn.begin(), in_turn.end());
   if (vector >= 0) {
     std::erase(order, vector);
     order.push_back(vector);
-    s.vector = axes - 1;
+    s.vector = static_cast<int>(nest.axes.size()) - 1;
   }
   reorder_axes(nest, order);
   return s;

@@ -65,24 +65,28 @@ Reg TileBuilder::splat(Reg scalar, int lanes) {
   return append({.op = TileOp::splat, .type = {type(scalar).element, lanes}, .args = {scalar}});
 }
 
-Reg TileBuilder::expr(ExprOp op, std::vector<Reg> args, DType cast_to) {
-  int lanes = 1;
-  for (Reg a : args) lanes = std::max(lanes, type(a).lanes);
-  for (Reg& a : args) a = splat(a, lanes);
-  DType element = type(args.back()).element;
+namespace {
+/// What an operator gives on elements of this dtype.
+DType element_of(ExprOp op, DType element, DType cast_to) {
   switch (op) {
-    case ExprOp::cast:
-      if (element == cast_to) return args[0];
-      element = cast_to;
-      break;
+    case ExprOp::cast: return cast_to;
     case ExprOp::equal:
     case ExprOp::less:
     case ExprOp::less_equal:
     case ExprOp::is_nan:
-    case ExprOp::is_inf: element = DType::boolean; break;
-    default: break;
+    case ExprOp::is_inf: return DType::boolean;
+    default: return element;
   }
-  return append({.op = TileOp::expr, .type = {element, lanes}, .args = std::move(args), .expr_op = op});
+}
+}  // namespace
+
+Reg TileBuilder::expr(ExprOp op, std::vector<Reg> args, DType cast_to) {
+  int lanes = 1;
+  for (Reg a : args) lanes = std::max(lanes, type(a).lanes);
+  for (Reg& a : args) a = splat(a, lanes);
+  const DType from = type(args.back()).element, to = element_of(op, from, cast_to);
+  if (op == ExprOp::cast && from == to) return args[0];
+  return append({.op = TileOp::expr, .type = {to, lanes}, .args = std::move(args), .expr_op = op});
 }
 
 Reg TileBuilder::fma(Reg a, Reg b, Reg c) {

@@ -145,7 +145,8 @@ class Interpreter {
     return {};
   }
 
-  Result<void> contract_step(const Contract& c, int64_t k, std::vector<Lanes>& acc) {
+  /// Row k of the panel; what its mask leaves out is 0.
+  Result<std::vector<Scalar>> panel_row(const Contract& c, int64_t k) {
     const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k, int64_t{c.vectors} * c.lanes);
     std::vector<Scalar> b(static_cast<size_t>(c.vectors) * c.lanes);
     for (int i = 0; i < c.vectors * c.lanes; ++i) {
@@ -153,6 +154,11 @@ class Interpreter {
       if (lane >= 0 && c.b_mask != kNone && !registers_[c.b_mask][lane].integer) continue;
       b[i] = TRY(operand(c.b, b_at + i, c.accumulator));
     }
+    return b;
+  }
+
+  Result<void> contract_step(const Contract& c, int64_t k, std::vector<Lanes>& acc) {
+    const std::vector<Scalar> b = TRY(panel_row(c, k));
     for (int r = 0; r < c.rows; ++r) {
       const int64_t a_at = scalar_or(c.a_offset, 0) + r * scalar_or(c.a_row, 0) + k * scalar_or(c.a_k, 1);
       const Scalar a = TRY(operand(c.a, a_at, c.accumulator));
