@@ -23,9 +23,8 @@ Result<void> infer(NodeView& view) {
     const Type &a = view.type(0), &b = view.type(1);
     TRY(require_equal(view, a.dim(ta ? 0 : 1), b.dim(tb ? 1 : 0), "inner sizes of A and B"));
     out.shape = DimList{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)};
-    if (view.has(2) && view.type(2).has_rank()) {
+    if (view.has(2) && view.type(2).has_rank())
       TRY(require_spreads(view, *view.type(2).shape, *out.shape, "sizes of C and of the product"));
-    }
   }
   set_output(view, 0, std::move(out));
   return {};

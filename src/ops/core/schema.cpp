@@ -102,14 +102,16 @@ Arity arity_of(Names names) {
   return arity;
 }
 
+static Error unknown_attribute(const NodeView& view, const std::string& name, const std::vector<AttributeSpec>& specs) {
+  std::string known;
+  for (const AttributeSpec& s : specs) known += (known.empty() ? "" : ", ") + std::string(s.name);
+  return refuse(view, Code::bad_attribute, "unknown attribute '" + name + "'").expected(known.empty() ? "no attribute" : known);
+}
+
 Result<void> check_attributes(const NodeView& view, const std::vector<AttributeSpec>& specs) {
   for (const auto& [name, value] : *view.attributes) {
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == name; });
-    if (spec == specs.end()) {
-      std::string known;
-      for (const AttributeSpec& s : specs) known += (known.empty() ? "" : ", ") + std::string(s.name);
-      return refuse(view, Code::bad_attribute, "unknown attribute '" + name + "'").expected(known.empty() ? "no attribute" : known);
-    }
+    if (spec == specs.end()) return unknown_attribute(view, name, specs);
     if (!is_of_kind(value, spec->kind)) {
       return refuse(view, Code::bad_attribute, "attribute '" + name + "' has a wrong kind")
           .expected(std::string(name_of(spec->kind)))

@@ -60,6 +60,15 @@ Result<NodeLists> node_lists(const NodeView& view) {
   return l;
 }
 
+/// Node by node.
+void put_in_a_row(const std::vector<std::vector<Forest::Weight>>& of_node, Forest& forest) {
+  for (size_t k = 0; k < of_node.size(); ++k) {
+    forest.nodes[k].first_weight = forest.weights.size();
+    forest.nodes[k].weights = of_node[k].size();
+    forest.weights.insert(forest.weights.end(), of_node[k].begin(), of_node[k].end());
+  }
+}
+
 Result<void> add_weights(const NodeView& view, std::string_view prefix, const std::map<Key, int64_t>& places, Forest& forest) {
   const std::string p(prefix);
   const ir::Attributes& a = *view.attributes;
@@ -67,18 +76,14 @@ Result<void> add_weights(const NodeView& view, std::string_view prefix, const st
   const std::vector<double> values = floats_of(view, p + "_weights");
   if (trees.size() != ids.size() || targets.size() != ids.size() || values.size() != ids.size())
     return refuse(view, Code::bad_attribute, "lists of the weights differ in length").found(std::to_string(values.size()) + " weights");
-  std::vector<std::vector<Forest::Weight>> of(forest.nodes.size());
+  std::vector<std::vector<Forest::Weight>> of_node(forest.nodes.size());
   for (size_t k = 0; k < ids.size(); ++k) {
     const auto at = places.find({trees[k], ids[k]});
     if (at == places.end())
       return refuse(view, Code::bad_attribute, "a weight of a node that does not exist").found(std::to_string(ids[k]));
-    of[static_cast<size_t>(at->second)].push_back({targets[k], values[k]});
+    of_node[static_cast<size_t>(at->second)].push_back({targets[k], values[k]});
   }
-  for (size_t k = 0; k < of.size(); ++k) {
-    forest.nodes[k].first_weight = forest.weights.size();
-    forest.nodes[k].weights = of[k].size();
-    forest.weights.insert(forest.weights.end(), of[k].begin(), of[k].end());
-  }
+  put_in_a_row(of_node, forest);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <span>
 
 #include "ops/definition/precision.h"
 #include "ops/infer/require.h"
@@ -57,6 +58,16 @@ Result<LoopForm> form(const NodeView& view) {
   return chain(std::move(loops));
 }
 
+/// To mean 0 and variance 1.
+void normalise(std::span<double> row, double epsilon) {
+  double sum = 0, squares = 0;
+  for (double x : row) sum += x;
+  const double mean = sum / static_cast<double>(row.size());
+  for (double x : row) squares += (x - mean) * (x - mean);
+  const double root = std::sqrt(squares / static_cast<double>(row.size()) + epsilon);
+  for (double& x : row) x = (x - mean) / root;
+}
+
 Result<void> evaluate(Call& call) {
   const Tensor& t = *call.in[0];
   const int64_t groups = call.view.attributes->integer("num_groups", 1), channels = t.shape()[1];
@@ -65,14 +76,10 @@ Result<void> evaluate(Call& call) {
   const int64_t plane = count_of(Sizes(t.shape().begin() + 2, t.shape().end())), row = channels / groups * plane;
   const double epsilon = call.view.attributes->number("epsilon", 1e-5f);
   for (int64_t first = 0; first + row <= t.count() && row > 0; first += row) {
-    double sum = 0, squares = 0;
-    for (int64_t i = first; i < first + row; ++i) sum += x[i];
-    const double mean = sum / static_cast<double>(row);
-    for (int64_t i = first; i < first + row; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    const double root = std::sqrt(squares / static_cast<double>(row) + epsilon);
+    normalise(std::span(x).subspan(static_cast<size_t>(first), static_cast<size_t>(row)), epsilon);
     for (int64_t i = first; i < first + row; ++i) {
       const int64_t c = i / plane % channels;
-      x[i] = (x[i] - mean) / root * call.in[1]->number(c) + call.in[2]->number(c);
+      x[i] = x[i] * call.in[1]->number(c) + call.in[2]->number(c);
     }
   }
   store_numbers(*TRY(call.make(0, t.shape())), x);

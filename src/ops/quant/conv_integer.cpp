@@ -43,8 +43,7 @@ Result<void> evaluate(Call& call) {
     for (double& v : data) v -= call.in[2]->number(0);
   if (call.has(3))
     for (int64_t i = 0; i < w.count(); ++i) weights[i] -= call.in[3]->number(call.in[3]->count() == 1 ? 0 : i / s.per_output);
-  store_numbers(*TRY(call.make(0, s.shape)),
-                convolve(data, weights, s.windows, s.shape[0], x.shape()[1], s.outputs, call.view.attributes->integer("group", 1)));
+  store_numbers(*TRY(call.make(0, s.shape)), convolve(data, weights, s));
   return {};
 }
 

@@ -52,8 +52,7 @@ Result<void> evaluate(Call& call) {
   std::vector<double> data = numbers_of(x), weights = numbers_of(w);
   for (double& v : data) v -= of(kZeroX, 0);
   for (int64_t i = 0; i < w.count(); ++i) weights[i] -= of(kZeroW, i / s.per_output);
-  const std::vector<double> sum =
-      convolve(data, weights, s.windows, s.shape[0], x.shape()[1], s.outputs, call.view.attributes->integer("group", 1));
+  const std::vector<double> sum = convolve(data, weights, s);
   Tensor& y = *TRY(call.make(0, s.shape));
   const int64_t plane = count_of(s.windows.out);
   for (int64_t i = 0; i < y.count(); ++i) {

@@ -26,6 +26,12 @@ Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view) {
   return Axes(noop ? std::vector<int>() : axes_from(0, view.rank(0)));
 }
 
+static DimList fresh_sizes(const NodeView& view, int64_t count) {
+  DimList out;
+  for (int64_t k = 0; k < count; ++k) out.push_back(view.symbols->fresh());
+  return out;
+}
+
 Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_view wanted) {
   TRY(require_dtype(view, 0, accepted, wanted));
   TRY(require_dtype(view, 1, is_index, "i64"));
@@ -34,13 +40,11 @@ Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_v
   if (const auto axes = TRY(reduced_axes(view))) {
     out.shape = reduced_shape(*view.type(0).shape, *axes, keepdims);
   } else if (view.type(0).has_rank() && keepdims) {
-    out.shape.emplace();
-    for (int k = 0; k < view.rank(0); ++k) out.shape->push_back(view.symbols->fresh());
+    out.shape = fresh_sizes(view, view.rank(0));
   } else if (view.type(0).has_rank() && known_length(view, 1)) {
     const int64_t left = view.rank(0) - *known_length(view, 1);
     if (left < 0) return refuse(view, Code::axis_out_of_range, "more axes than the operand has");
-    out.shape.emplace();
-    for (int64_t k = 0; k < left; ++k) out.shape->push_back(view.symbols->fresh());
+    out.shape = fresh_sizes(view, left);
   }
   set_output(view, 0, std::move(out));
   return {};

@@ -31,7 +31,7 @@ Result<void> evaluate(Call& call) {
     return refuse(call.view, Code::shape_mismatch, "channels do not fit");
   const ConvSizes s = TRY(conv_sizes(call, 0, 1));
   Tensor& y = *TRY(call.make(0, s.shape));
-  std::vector<double> sum = convolve(numbers_of(x), numbers_of(w), s.windows, s.shape[0], x.shape()[1], outputs, group);
+  std::vector<double> sum = convolve(numbers_of(x), numbers_of(w), s);
   if (call.has(2)) {
     const int64_t plane = count_of(s.windows.out);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += call.in[2]->number(static_cast<int64_t>(i) / plane % outputs);

@@ -92,21 +92,25 @@ Expr window_count(const Windows& windows, const DimList& sizes, int first_out, b
   return count;
 }
 
-Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype) {
+WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) {
   const DimList& shape = *view.outputs[0].shape;
   const int spatial = static_cast<int>(shape.size()) - 2;
-  Loop loop;
-  loop.axes = parallel_axes(shape);
-  for (int64_t k : windows.kernel) loop.axes.push_back({Axis::Kind::reduced, k});
-  WindowIndex at = window_index(windows, spatial_of(view.type(0)), 2, 2 + spatial);
+  WindowLoop r;
+  r.loop.axes = parallel_axes(shape);
+  for (int64_t k : windows.kernel) r.loop.axes.push_back({Axis::Kind::reduced, k});
+  r.at = window_index(windows, spatial_of(view.type(0)), 2, 2 + spatial);
   std::vector<Expr> index = axis_indices(2);
-  index.insert(index.end(), at.index.begin(), at.index.end());
+  index.insert(index.end(), r.at.index.begin(), r.at.index.end());
   Access access = read(view, 0, std::move(index));
-  access.within = at.within;
-  if (at.within) access.fill = std::move(fill);
-  Expr x = widen(load(loop, std::move(access)));
-  if (before) x = before(x);
-  Output out = whole(dtype, shape, x);
+  access.within = r.at.within;
+  if (r.at.within) access.fill = std::move(fill);
+  r.x = widen(load(r.loop, std::move(access)));
+  return r;
+}
+
+Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype) {
+  auto [loop, at, x] = window_loop(view, windows, std::move(fill));
+  Output out = whole(dtype, *view.outputs[0].shape, before ? before(x) : x);
   out.combine = combine;
   loop.outputs.push_back(std::move(out));
   return loop;

@@ -28,6 +28,13 @@ struct WindowIndex {
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
 /// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
+/// A loop over the places of result 0 and the positions of its window, and the element of operand 0 there, widened; outside `fill`.
+struct WindowLoop {
+  Loop loop;
+  WindowIndex at;
+  Expr x;
+};
+WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill);
 /// Pooling: reduces `before` of each element in the window; elements outside count as `fill`.
 Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype);
 
@@ -45,17 +52,16 @@ struct WindowSizes {
   Sizes data, kernel, stride, dilation, begin, end, out;
 };
 Result<WindowSizes> window_sizes(const NodeView& view, const Sizes& data, const Sizes& kernel, bool ceil_mode);
-/// Of a convolution of operand `x` with operand `w`, group and all: windows, the shape of result 0, and how many weights an output
-/// channel has.
+/// Of a convolution of operand `x` with operand `w`: windows, the shape of result 0, channels, and how many weights an output channel
+/// has.
 struct ConvSizes {
   WindowSizes windows;
   Sizes shape;
-  int64_t outputs = 0, per_output = 0;
+  int64_t group = 1, channels = 0, outputs = 0, per_output = 0;
 };
 Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w);
 /// Sum over channels and kernel: x [N, C, data...], w [M, C / group, kernel...] to [N, M, out...].
-std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
-                             int64_t channels, int64_t outputs, int64_t group);
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const ConvSizes& s);
 /// Calls visit(plane, output position, offsets of the elements in the data plane, number of window positions in the data or padding).
 using WindowVisit = std::function<void(int64_t out, std::span<const int64_t> offsets, int64_t padded_count)>;
 void each_window(const WindowSizes& s, const WindowVisit& visit);

@@ -41,6 +41,8 @@ Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w) {
   const Sizes &data = call.in[x]->shape(), &weights = call.in[w]->shape();
   ConvSizes out;
   out.windows = TRY(window_sizes(call.view, Sizes(data.begin() + 2, data.end()), Sizes(weights.begin() + 2, weights.end()), false));
+  out.group = call.view.attributes->integer("group", 1);
+  out.channels = data[1];
   out.outputs = weights[0];
   out.per_output = out.outputs ? call.in[w]->count() / out.outputs : 0;
   out.shape = {data[0], out.outputs};
@@ -48,39 +50,51 @@ Result<ConvSizes> conv_sizes(const Call& call, size_t x, size_t w) {
   return out;
 }
 
-std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const WindowSizes& s, int64_t batch,
-                             int64_t channels, int64_t outputs, int64_t group) {
-  const int64_t plane = count_of(s.data), out_plane = count_of(s.out), taps = count_of(s.kernel);
-  const int64_t per_group = channels / group, out_per_group = outputs / group;
-  std::vector<double> y(batch * outputs * out_plane);
-  if (y.empty() || taps == 0) return y;
+namespace {
+
+/// The part of a line of outputs for which one position of the window lies in the data.
+struct Stretch {
+  int64_t base = 0;            ///< element of the data plane that output 0 of the line reads, `step` apart from the next
+  int64_t first = 0, end = 0;  ///< outputs of the line; none where end <= first
+  int64_t step = 1;
+};
+
+/// out: position of the line's output 0. tap: position in the window.
+Stretch stretch_of(const WindowSizes& s, const Sizes& out, const Sizes& tap) {
   const size_t n = s.data.size();
-  const int64_t width = n ? s.out[n - 1] : 1, step = n ? s.stride[n - 1] : 1;
   const Sizes strides = strides_of(s.data);
+  Stretch r{0, 0, n ? s.out[n - 1] : 1, n ? s.stride[n - 1] : 1};
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t p = out[i] * s.stride[i] + tap[i] * s.dilation[i] - s.begin[i];
+    r.base += p * strides[i];
+    if (i + 1 < n) {
+      if (p < 0 || p >= s.data[i]) return {};
+    } else {
+      r.first = p >= 0 ? 0 : (-p + r.step - 1) / r.step;
+      r.end = std::min(r.end, p >= s.data[i] ? 0 : (s.data[i] - 1 - p) / r.step + 1);
+    }
+  }
+  return r;
+}
+
+}  // namespace
+
+std::vector<double> convolve(const std::vector<double>& x, const std::vector<double>& w, const ConvSizes& s) {
+  const int64_t plane = count_of(s.windows.data), out_plane = count_of(s.windows.out), taps = count_of(s.windows.kernel);
+  const int64_t per_group = s.channels / s.group, out_per_group = s.outputs / s.group, batch = s.shape[0];
+  std::vector<double> y(batch * s.outputs * out_plane);
+  if (y.empty() || taps == 0) return y;
+  const int64_t width = s.windows.out.empty() ? 1 : s.windows.out.back();
   for (int64_t tap = 0; tap < taps; ++tap) {
-    const Sizes at = index_of(tap, s.kernel);
-    for (int64_t line = 0; line < out_plane / std::max<int64_t>(width, 1); ++line) {
-      const Sizes o = index_of(line * width, s.out);
-      int64_t base = 0, first = 0, end = width;
-      bool inside = true;
-      for (size_t i = 0; i < n; ++i) {
-        const int64_t p = o[i] * s.stride[i] + at[i] * s.dilation[i] - s.begin[i];
-        base += p * strides[i];
-        if (i + 1 < n) inside = inside && p >= 0 && p < s.data[i];
-        else {
-          first = p >= 0 ? 0 : (-p + step - 1) / step;
-          end = std::min(width, p >= s.data[i] ? 0 : (s.data[i] - 1 - p) / step + 1);
-        }
-      }
-      if (!inside || first >= end) continue;
-      for (int64_t b = 0; b < batch; ++b) {
-        for (int64_t m = 0; m < outputs; ++m) {
-          double* __restrict to = y.data() + (b * outputs + m) * out_plane + line * width;
-          for (int64_t c = 0; c < per_group; ++c) {
-            const double factor = w[(m * per_group + c) * taps + tap];
-            const double* __restrict from = x.data() + (b * channels + m / out_per_group * per_group + c) * plane + base;
-            for (int64_t j = first; j < end; ++j) to[j] += factor * from[j * step];
-          }
+    for (int64_t line = 0; line < out_plane; line += width) {
+      const Stretch r = stretch_of(s.windows, index_of(line, s.windows.out), index_of(tap, s.windows.kernel));
+      for (int64_t row = 0; row < batch * s.outputs && r.first < r.end; ++row) {
+        const int64_t b = row / s.outputs, m = row % s.outputs;
+        double* __restrict to = y.data() + row * out_plane + line;
+        for (int64_t c = 0; c < per_group; ++c) {
+          const double factor = w[(m * per_group + c) * taps + tap];
+          const double* __restrict from = x.data() + (b * s.channels + m / out_per_group * per_group + c) * plane + r.base;
+          for (int64_t j = r.first; j < r.end; ++j) to[j] += factor * from[j * r.step];
         }
       }
     }

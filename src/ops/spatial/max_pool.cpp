@@ -17,18 +17,8 @@ Result<void> infer(NodeView& view) {
 /// Row-major number, in its plane, of the first element of each window that is the maximum of loop 0 (or NaN).
 Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
-  const int spatial = static_cast<int>(sizes.size());
-  Loop loop;
-  loop.axes = parallel_axes(shape);
-  for (int64_t k : windows.kernel) loop.axes.push_back({Axis::Kind::reduced, k});
-  const WindowIndex at = window_index(windows, sizes, 2, 2 + spatial);
-  std::vector<Expr> index = axis_indices(2);
-  index.insert(index.end(), at.index.begin(), at.index.end());
-  Access access = read(view, 0, std::move(index));
-  access.within = at.within;
-  if (at.within) access.fill = std::move(lowest);
-  const Expr x = widen(load(loop, std::move(access)));
-  const Expr top = widen(load(loop, read_earlier(0, 0, view.type(0).dtype, axis_indices(2 + spatial))));
+  auto [loop, at, x] = window_loop(view, windows, std::move(lowest));
+  const Expr top = widen(load(loop, read_earlier(0, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
   Expr hit = equal(x, top);
   if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   if (at.within) hit = logical_and(hit, at.within);

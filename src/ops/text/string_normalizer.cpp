@@ -21,21 +21,27 @@ ir::Strings stopwords(const NodeView& view) {
   return a ? std::get<ir::Strings>(*a) : ir::Strings();
 }
 
-Result<void> evaluate(Call& call) {
-  const Tensor& x = *call.in[0];
+/// Without stopwords, in the case that is asked for. Errors: not_supported (letters beyond ASCII whose case matters).
+Result<std::vector<std::string>> normalised(Call& call, const std::vector<std::string>& words) {
   const std::string action = call.view.attributes->text("case_change_action", "NONE");
   const bool cased = call.view.attributes->integer("is_case_sensitive", 0) != 0;
-  if (x.rank() != 1 && (x.rank() != 2 || x.shape()[0] != 1))
-    return refuse(call.view, Code::shape_mismatch, "one row of texts is needed").found(type_text(x.dtype(), x.shape()));
   std::set<std::string> stops;
   for (const std::string& word : stopwords(call.view)) stops.insert(cased ? word : changed(word, lower));
   std::vector<std::string> kept;
-  for (const std::string& word : x.strings()) {
+  for (const std::string& word : words) {
     if ((action != "NONE" || !cased) && std::ranges::any_of(word, [](char c) { return (c & 0x80) != 0; }))
       return refuse(call.view, Code::not_supported, "not supported yet: upper and lower case of letters beyond ASCII").found(word);
     if (stops.contains(cased ? word : changed(word, lower))) continue;
     kept.push_back(action == "LOWER" ? changed(word, lower) : action == "UPPER" ? changed(word, upper) : word);
   }
+  return kept;
+}
+
+Result<void> evaluate(Call& call) {
+  const Tensor& x = *call.in[0];
+  if (x.rank() != 1 && (x.rank() != 2 || x.shape()[0] != 1))
+    return refuse(call.view, Code::shape_mismatch, "one row of texts is needed").found(type_text(x.dtype(), x.shape()));
+  std::vector<std::string> kept = TRY(normalised(call, x.strings()));
   if (kept.empty()) kept.emplace_back();
   Sizes shape = x.shape();
   shape.back() = static_cast<int64_t>(kept.size());

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/graph.h"
+
+namespace tenon::ops {
+
+/// Opset 8 has a batch: operands [lengths?, states..., sequences...] with a first axis over which the scan is repeated. That is a Scan
+/// over the entries of the batch whose body is the scan of one entry.
+/// Errors: not_supported (sequence_lens; a body with ops that have changed since).
+Result<void> upgrade_scan(ir::Graph& graph, ir::NodeId node, int opset);
+
+}  // namespace tenon::ops
