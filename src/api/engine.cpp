@@ -34,12 +34,6 @@ std::string names_of(std::span<const Port> ports) {
   return out;
 }
 
-base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports) {
-  std::vector<base::Tensor> out;
-  for (size_t k = 0; k < inputs.size(); ++k) out.push_back(TRY(tensor_of(inputs[k], k < ports.size() ? ports[k].name : std::to_string(k))));
-  return out;
-}
-
 /// Named arrays in the engine's order.
 base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const Port> ports) {
   std::vector<Array> out;
@@ -60,21 +54,6 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
 }
 
 }  // namespace
-
-struct Context::State {
-  std::shared_ptr<Engine::State> engine;
-  std::unique_ptr<runtime::Context> context;
-  std::vector<Array> results;
-  static runtime::RunOptions inner(const RunOptions& options) {
-    runtime::RunOptions out;
-    out.threads = options.threads;
-    out.team = static_cast<base::Team*>(options.team.state_.get());
-    out.deadline = options.deadline;
-    out.guard = options.guard;
-    if (options.stop) out.token = static_cast<const runtime::StopToken*>(options.stop->state_.get());
-    return out;
-  }
-};
 
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {
   auto state = std::make_shared<Engine::State>();
@@ -133,41 +112,5 @@ Result<Arrays> Engine::run(const Arrays& inputs, const RunOptions& options) cons
     return named;
   });
 }
-
-Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Context::Context(Context&&) noexcept = default;
-Context& Context::operator=(Context&&) noexcept = default;
-Context::~Context() = default;
-
-Result<Context> Context::create(const Engine& engine) {
-  return guarded([&]() -> Result<Context> {
-    auto made = runtime::Context::create(engine.state_->engine);
-    if (!made) return std::unexpected(public_error(made.error()));
-    return Context(std::make_unique<State>(State{engine.state_, std::move(*made), {}}));
-  });
-}
-
-Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const RunOptions& options) {
-  return guarded([&]() -> Result<std::span<const Array>> {
-    auto tensors = tensors_of(inputs, state_->engine->inputs);
-    if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto results = state_->context->run(*tensors, State::inner(options));
-    if (!results) return std::unexpected(public_error(results.error()));
-    state_->results.clear();
-    for (const base::Tensor& t : *results) state_->results.push_back(view_of(t));
-    return std::span<const Array>(state_->results);
-  });
-}
-
-Result<void> Context::bind_output(size_t index, void* memory, size_t bytes) {
-  const size_t count = state_->engine->outputs.size();
-  if (index >= count)
-    return std::unexpected(Error{Code::index_out_of_range, "bind_output", "there is no such output", "below " + std::to_string(count),
-                                 std::to_string(index), "outputs are counted from 0"});
-  state_->context->bind_output(index, memory, bytes);
-  return {};
-}
-
-uint64_t Context::arena_bytes() const { return state_->context->arena_bytes(); }
 
 }  // namespace tenon::inline v1

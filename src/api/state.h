@@ -22,7 +22,16 @@ struct Engine::State {
   std::vector<std::unique_ptr<runtime::Context>> idle;  ///< contexts that no run uses now
 };
 
+struct Context::State {
+  std::shared_ptr<Engine::State> engine;
+  std::unique_ptr<runtime::Context> context;
+  std::vector<Array> results;
+  static runtime::RunOptions inner(const RunOptions& options);
+};
+
 Error public_error(const base::Error& error);
+/// Errors: those of tensor_of.
+base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports);
 using Save = std::function<base::Result<void>(const std::filesystem::path&, bool portable)>;
 /// `save`: none where the engine came from a file.
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr);

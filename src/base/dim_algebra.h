@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -57,6 +58,9 @@ struct DimAlgebra {
   static void refresh(Symbols::State& state);
   static Symbols::State& state_of(Symbols* symbols) { return *symbols->state_; }
 };
+
+/// A symbol's name that is written without quotes: an identifier that is no word of the algebra.
+bool is_plain_name(std::string_view name);
 
 Poly poly_of(Dim dim);
 /// nullopt where a coefficient leaves 62 bits or the terms become too many.

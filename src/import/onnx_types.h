@@ -22,6 +22,9 @@ struct RequestedShape {
   std::vector<RequestedDim> dims;
 };
 
+/// May be the name of a symbol as it is.
+bool is_identifier(std::string_view s);
+
 /// Gives each dim_param of a model its Dim: equal names are equal symbols; a name that is a sum or product of other inputs' names
 /// ("past + seq") is that polynomial; anything else is a symbol of its own, spelled as an identifier. Names that a requested shape
 /// fixes are numbers everywhere.

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
-
 #include "ir/slots.h"
 
 namespace tenon::ir {
@@ -59,10 +57,8 @@ class Verifier {
     size_t names = 0;
     for (ValueId id : g_.values()) {
       const Value& v = g_.value(id);
-      if (!v.name.empty()) {
-        ++names;
-        if (g_.find_value(v.name) != id) return broken(id, "the name is not the value's alone");
-      }
+      if (!v.name.empty() && g_.find_value(v.name) != id) return broken(id, "the name is not the value's alone");
+      names += !v.name.empty();
       TRY(origin(id, v));
     }
     if (names != g_.names_.size()) return fail(Code::internal, g_.name, "the name table holds names that no value has");
@@ -80,9 +76,8 @@ class Verifier {
         break;
       case Value::Kind::result:
         if (!g_.alive(v.producer)) return broken(id, "its producer is gone");
-        if (v.index >= g_.node(v.producer).outputs.size() || g_.node(v.producer).outputs[v.index] != id) {
+        if (v.index >= g_.node(v.producer).outputs.size() || g_.node(v.producer).outputs[v.index] != id)
           return broken(id, "not the result that it says it is");
-        }
         break;
     }
     if (v.kind != Value::Kind::result && v.producer) return broken(id, "an input or constant with a producer");
@@ -96,9 +91,8 @@ class Verifier {
   }
 
   Result<void> outputs() {
-    if (g_.outputs_.size() != g_.output_positions_.size() || g_.outputs_.size() != g_.output_names_.size()) {
+    if (g_.outputs_.size() != g_.output_positions_.size() || g_.outputs_.size() != g_.output_names_.size())
       return fail(Code::internal, g_.name, "outputs, their names and their places differ in number");
-    }
     for (uint32_t k = 0; k < g_.outputs_.size(); ++k) {
       if (!g_.alive(g_.outputs_[k])) return fail(Code::internal, g_.name, fmt::format("output {} is a dead value", k));
       if (!is_listed(g_.outputs_[k], {{}, k}, g_.output_positions_[k])) return broken(g_.outputs_[k], "output is not in the use-list");

@@ -2,9 +2,9 @@
 #include "codegen/loops/diagonals.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "codegen/loops/collect.h"
+#include "codegen/loops/diagonal_shift.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
 #include "codegen/loops/readers.h"
@@ -12,47 +12,6 @@
 namespace tenon::codegen {
 
 namespace {
-
-/// Rewrites expressions from the axes (row, column) to (row, column - row + rows): no axis may be negative.
-class Shift {
- public:
-  Shift(Diagonal d, Dim rows) : d_(d), column_(Expr::axis(d.column) + Expr::axis(d.row) - Expr::dim(rows)) {}
-
-  /// Null where the row is still asked for.
-  Expr operator()(const Expr& e) {
-    const Expr shifted = simplify(of(e));
-    return mentions(shifted, ExprOp::axis, d_.row) ? Expr() : shifted;
-  }
-
- private:
-  Expr of(const Expr& e) {
-    if (e.op() == ExprOp::axis && e->index == d_.column) return column_;
-    if (e.args().empty()) return e;
-    if (auto found = done_.find(e.get()); found != done_.end()) return found->second;
-    std::vector<Expr> args;
-    bool changed = false;
-    for (const Expr& a : e.args()) {
-      args.push_back(of(a));
-      changed |= args.back().get() != a.get();
-    }
-    Expr made = changed ? compared(Expr::make(e.op(), e.dtype(), std::move(args))) : e;
-    done_.emplace(e.get(), made);
-    return made;
-  }
-
-  /// Positions are compared by their difference, in which the row may cancel.
-  Expr compared(const Expr& e) const {
-    const bool compares = e.op() == ExprOp::less || e.op() == ExprOp::less_equal || e.op() == ExprOp::equal;
-    if (!compares || e.args()[0].dtype() != DType::i64) return e;
-    const Expr difference = simplify(e.args()[0] - e.args()[1]);
-    if (mentions(difference, ExprOp::axis, d_.row)) return e;
-    return Expr::make(e.op(), DType::boolean, {difference, Expr::integer(DType::i64, 0)});
-  }
-
-  const Diagonal d_;
-  const Expr column_;
-  std::unordered_map<const ExprNode*, Expr> done_;
-};
 
 template <class F>
 void each_expression(Nest& nest, F f) {
@@ -74,7 +33,7 @@ bool walks(const Nest& map, int axis) {
 std::optional<Nest> along(const Nest& map, Diagonal d) {
   if (walks(map, d.row) || walks(map, d.column)) return std::nullopt;
   Nest out = map;
-  Shift shift(d, map.axes[d.row].extent);
+  DiagonalShift shift(d, map.axes[d.row].extent);
   bool rows = false, columns = false, fits = true;
   each_expression(out, [&](Expr& e) {
     if (!fits) return;

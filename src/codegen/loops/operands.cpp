@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "codegen/loops/collect.h"
+#include "codegen/loops/inline.h"
 #include "codegen/loops/places.h"
 
 namespace tenon::codegen {

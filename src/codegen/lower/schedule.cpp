@@ -154,8 +154,7 @@ Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan) {
   s.outer = static_cast<int>(std::count_if(nest.axes.begin(), nest.axes.end(), parallel));
   if (s.vector >= 0 && parallel(nest.axes[s.vector])) {
     --s.outer;
-    const Dim extent = nest.axes[s.vector].extent;
-    s.blocked = !(extent.is_number() && extent.value() <= 2 * tactic.block);
+    s.blocked = nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block;
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
   while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < tactic.least &&
