@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole graphs by reference: control flow, both modes, shape data through chains, fused ops, refusals.
+// Whole graphs by reference: control flow, both modes, fused ops, refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -117,40 +117,6 @@ TEST(Evaluate, RefusesInputsThatDiffer) {
   auto out = evaluate(*graph, std::vector{floats({3}, {1, 2, 3})});
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().code(), Code::bad_input);
-}
-
-TEST(ShapeData, FlowsThroughWhatExportersWrite) {
-  auto graph = parsed(R"(graph main(x: f32[batch,seq,64]) {
-    s = Shape(x)
-    const zero: i64[] = 0
-    const one: i64[] = 1
-    const axes: i64[1] = [0]
-    const tail: i64[2] = [4, 16]
-    b = Gather(s, zero)
-    n = Gather(s, one)
-    b1 = Unsqueeze(b, axes)
-    n1 = Unsqueeze(n, axes)
-    to = Concat(b1, n1, tail, axis=0)
-    y = Reshape(x, to)
-    return y
-  })");
-  ASSERT_TRUE(graph);
-  EXPECT_EQ(graph->value(graph->outputs()[0]).type.text(), "f32[batch,seq,4,16]");
-}
-
-TEST(ShapeData, SettlesComparisonsOfSizes) {
-  auto graph = parsed(R"(graph main(x: f32[batch,seq]) {
-    s = Shape(x)
-    const minus: i64[] = -1
-    const ones: i64[2] = [1, 1]
-    e = Equal(s, minus)
-    w = Where(e, ones, s)
-    const one: f32[1,1] = [2]
-    y = Expand(one, w)
-    return y
-  })");
-  ASSERT_TRUE(graph);
-  EXPECT_EQ(graph->value(graph->outputs()[0]).type.text(), "f32[batch,seq]");
 }
 
 TEST(Expand, ReplacesAFusedOpByItsDefinition) {
