@@ -22,14 +22,14 @@ namespace {
 
 const ops::OpDef kTwice{.name = "Twice",
                         .domain = "test.here",
-                        .inputs = ops::names<"x">,
+                        .inputs = {{"x"}},
                         .infer = ops::infer_float_unary,
                         .form = ops::unary_of<[](Expr x) { return x + x; }>,
                         .reference = ops::unary_reference<[](double x) { return 2 * x; }>};
 /// No loop form: it runs by reference, parsed anew with the table when the engine is loaded.
 const ops::OpDef kThrice{.name = "Thrice",
                          .domain = "test.here",
-                         .inputs = ops::names<"x">,
+                         .inputs = {{"x"}},
                          .infer = ops::infer_float_unary,
                          .reference = ops::unary_reference<[](double x) { return 3 * x; }>};
 

@@ -13,12 +13,12 @@ class Multiples {
         texts_{"x", "multiples", "shift: float = 0"},
         lists_(texts_.begin(), texts_.end()),
         factors_(std::move(factors)) {
-    const Names lists = lists_;
+    const std::span<const std::string_view> lists = lists_;
     def_ = {.name = name_,
             .domain = "test.here",
-            .inputs = lists.subspan(0, 1),
-            .outputs = lists.subspan(1, 1),
-            .attributes = lists.subspan(2),
+            .inputs = {.made = lists.subspan(0, 1)},
+            .outputs = {.made = lists.subspan(1, 1)},
+            .attributes = {.made = lists.subspan(2)},
             .self = this,
             .infer = infer,
             .reference = evaluate};

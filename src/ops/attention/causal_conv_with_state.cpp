@@ -74,15 +74,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(causal_conv_with_state) {
     .name = "CausalConvWithState",
     .since = 27,
-    .inputs = names<"input", "weight", "bias?", "past_state?">,
-    .outputs = names<"output", "present_state">,
-    .attributes = names<"activation: string = none">,
+    .inputs = {{"input", "weight", "bias?", "past_state?"}},
+    .outputs = {{"output", "present_state"}},
+    .attributes = {{"activation: string = none"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
     .first = 27,
-    .samples = names<"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu",
-                     "f16[1,2,4], f16[2,1,1]; outputs=2">,
+    .samples = {{"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu",
+                 "f16[1,2,4], f16[2,1,1]; outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_causal_conv_with_state

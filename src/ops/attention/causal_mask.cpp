@@ -8,8 +8,8 @@ namespace tenon::ops::op_causal_mask {
 OP(causal_mask) {
     .name = "CausalMask",
     .domain = "tenon",
-    .inputs = names<"past", "total">,
-    .outputs = names<"mask">,
+    .inputs = {{"past", "total"}},
+    .outputs = {{"mask"}},
     .infer = [](NodeView& view) -> Result<void> {
       set_output(view, 0, TRY(mask_of_lengths(view)));
       return {};
@@ -17,7 +17,7 @@ OP(causal_mask) {
     .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
       return {build("LessOrEqual", {positions(build, {}, in[1], 3), positions(build, in[0], in[1], 2)})};
     },
-    .samples = names<"i64[] = 2, i64[] = 5", "i64[] = 0, i64[] = 3", "i64[] = 4, i64[] = 4", "i64[] in 0..2, i64[] in 3..6">,
+    .samples = {{"i64[] = 2, i64[] = 5", "i64[] = 0, i64[] = 3", "i64[] = 4, i64[] = 4", "i64[] in 0..2, i64[] in 3..6"}},
 };
 
 }  // namespace tenon::ops::op_causal_mask

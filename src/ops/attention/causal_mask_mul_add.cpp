@@ -8,8 +8,8 @@ namespace tenon::ops::op_causal_mask_mul_add {
 OP(causal_mask_mul_add) {
     .name = "CausalMaskMulAdd",
     .domain = "tenon",
-    .inputs = names<"columns", "rows", "stride">,
-    .outputs = names<"places">,
+    .inputs = {{"columns", "rows", "stride"}},
+    .outputs = {{"places"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {0, 1}) TRY(require_length(view, k));
       TRY(require_number(view, 2));
@@ -20,8 +20,7 @@ OP(causal_mask_mul_add) {
     .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
       return {build("Add", {positions(build, {}, in[0], 3), build("Mul", {positions(build, {}, in[1], 0), in[2]})})};
     },
-    .samples =
-        names<"i64[] = 3, i64[] = 2, i64[] = 3", "i64[] = 0, i64[] = 2, i64[1] = [1]", "i64[] in 1..3, i64[] in 1..4, i64[] in 1..3">,
+    .samples = {{"i64[] = 3, i64[] = 2, i64[] = 3", "i64[] = 0, i64[] = 2, i64[1] = [1]", "i64[] in 1..3, i64[] in 1..4, i64[] in 1..3"}},
 };
 
 }  // namespace tenon::ops::op_causal_mask_mul_add

@@ -20,17 +20,17 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(contrib_attention) {
     .name = "Attention",
     .domain = "com.microsoft",
-    .inputs = names<"input", "weights", "bias?", "mask_index?", "past?", "attention_bias?", "past_sequence_length?">,
-    .outputs = names<"output", "present?">,
-    .attributes = names<"do_rotary: int", "mask_filter_value: float", "num_heads: int!", "past_present_share_buffer: int",
-                        "qkv_hidden_sizes: ints", "rotary_embedding_dim: int", "scale: float", "unidirectional: int = 0">,
+    .inputs = {{"input", "weights", "bias?", "mask_index?", "past?", "attention_bias?", "past_sequence_length?"}},
+    .outputs = {{"output", "present?"}},
+    .attributes = {{"do_rotary: int", "mask_filter_value: float", "num_heads: int!", "past_present_share_buffer: int",
+                    "qkv_hidden_sizes: ints", "rotary_embedding_dim: int", "scale: float", "unidirectional: int = 0"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<"f32[2,4,8], f32[8,24], f32[24]; num_heads=2",
-                     "f32[2,4,8], f32[8,20], f32[20]; num_heads=2, qkv_hidden_sizes=[6,6,8], scale=0.3",
-                     "f32[2,4,8], f32[8,24], _, i32[2,4] = [1,1,1,0,1,1,0,0], _, f32[1,2,4,4]; num_heads=2",
-                     "f32[2,4,8], f32[8,24], f32[24], i32[2] = [4, 2]; num_heads=2, outputs=2",
-                     "f32[2,3,8], f32[8,24], f32[24], _, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2">,
+    .samples = {{"f32[2,4,8], f32[8,24], f32[24]; num_heads=2",
+                 "f32[2,4,8], f32[8,20], f32[20]; num_heads=2, qkv_hidden_sizes=[6,6,8], scale=0.3",
+                 "f32[2,4,8], f32[8,24], _, i32[2,4] = [1,1,1,0,1,1,0,0], _, f32[1,2,4,4]; num_heads=2",
+                 "f32[2,4,8], f32[8,24], f32[24], i32[2] = [4, 2]; num_heads=2, outputs=2",
+                 "f32[2,3,8], f32[8,24], f32[24], _, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_contrib_attention

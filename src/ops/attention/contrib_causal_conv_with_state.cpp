@@ -18,13 +18,12 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(contrib_causal_conv_with_state) {
     .name = "CausalConvWithState",
     .domain = "com.microsoft",
-    .inputs = names<"input", "weight", "bias?", "past_state?">,
-    .outputs = names<"output", "present_state">,
-    .attributes =
-        names<"activation: string = none", "channels_last: int = 0", "dilation: int = 1", "ndim: int = 1", "state_window: int = 0">,
+    .inputs = {{"input", "weight", "bias?", "past_state?"}},
+    .outputs = {{"output", "present_state"}},
+    .attributes = {{"activation: string = none", "channels_last: int = 0", "dilation: int = 1", "ndim: int = 1", "state_window: int = 0"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu">,
+    .samples = {{"f32[2,3,5], f32[3,1,4]; outputs=2", "f32[2,3,1], f32[3,1,4], f32[3], f32[2,3,3]; outputs=2, activation=silu"}},
 };
 
 }  // namespace tenon::ops::op_contrib_causal_conv_with_state

@@ -19,15 +19,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(contrib_linear_attention) {
     .name = "LinearAttention",
     .domain = "com.microsoft",
-    .inputs = names<"query", "key", "value", "past_state?", "decay?", "beta?">,
-    .outputs = names<"output", "present_state">,
-    .attributes = names<"chunk_size: int = 64", "kv_num_heads: int!", "q_num_heads: int!", "scale: float = 0.0", "state_window: int = 0",
-                        "update_rule: string = gated_delta">,
+    .inputs = {{"query", "key", "value", "past_state?", "decay?", "beta?"}},
+    .outputs = {{"output", "present_state"}},
+    .attributes = {{"chunk_size: int = 64", "kv_num_heads: int!", "q_num_heads: int!", "scale: float = 0.0", "state_window: int = 0",
+                    "update_rule: string = gated_delta"}},
     .infer = infer_by_definition,
     .definition = define,
     .samples =
-        names<"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
-              "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2">,
+        {{"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
+          "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_contrib_linear_attention

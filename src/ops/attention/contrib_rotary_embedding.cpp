@@ -45,15 +45,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(contrib_rotary_embedding) {
     .name = "RotaryEmbedding",
     .domain = "com.microsoft",
-    .inputs = names<"input", "position_ids", "cos_cache", "sin_cache">,
-    .outputs = names<"output">,
-    .attributes = names<"interleaved: int = 0", "is_packed_batching: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0",
-                        "scale: float = 1.0">,
+    .inputs = {{"input", "position_ids", "cos_cache", "sin_cache"}},
+    .outputs = {{"output"}},
+    .attributes = {{"interleaved: int = 0", "is_packed_batching: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0",
+                    "scale: float = 1.0"}},
     .infer = infer,
     .definition = define,
-    .samples = names<"f32[2,4,3,8], i64[2,3] in 0..49, f32[50,4], f32[50,4]", "f32[2,3,32], i64[2,3] in 0..9, f32[10,4], f32[10,4]",
-                     "f32[2,4,3,8], i64[1] = [2], f32[50,4], f32[50,4]; interleaved=1",
-                     "f32[2,3,32], i64[2,3] in 0..9, f32[10,2], f32[10,2]; num_heads=4, rotary_embedding_dim=4">,
+    .samples = {{"f32[2,4,3,8], i64[2,3] in 0..49, f32[50,4], f32[50,4]", "f32[2,3,32], i64[2,3] in 0..9, f32[10,4], f32[10,4]",
+                 "f32[2,4,3,8], i64[1] = [2], f32[50,4], f32[50,4]; interleaved=1",
+                 "f32[2,3,32], i64[2,3] in 0..9, f32[10,2], f32[10,2]; num_heads=4, rotary_embedding_dim=4"}},
 };
 
 }  // namespace tenon::ops::op_contrib_rotary_embedding

@@ -9,8 +9,8 @@ namespace tenon::ops::op_cos_sin_cache {
 OP(cos_sin_cache) {
     .name = "CosSinCache",
     .domain = "tenon",
-    .inputs = names<"first", "end", "weights">,
-    .outputs = names<"cos", "sin">,
+    .inputs = {{"first", "end", "weights"}},
+    .outputs = {{"cos", "sin"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {0, 1}) TRY(require_length(view, k));
       TRY(require_dtype(view, 2, is_real_arithmetic, "a float type"));
@@ -33,8 +33,8 @@ OP(cos_sin_cache) {
       const ir::ValueId angle = build("Mul", {in[2], position});
       return {build("Cos", {angle}), build("Sin", {angle})};
     },
-    .samples = names<"i64[] = 2, i64[] = 5, f32[1,1,4]; outputs=2", "i64[] = 0, i64[] = 0, f32[1,1,2]; outputs=2",
-                     "i64[] in 0..2, i64[] in 3..6, f64[2,1,3]; outputs=2">,
+    .samples = {{"i64[] = 2, i64[] = 5, f32[1,1,4]; outputs=2", "i64[] = 0, i64[] = 0, f32[1,1,2]; outputs=2",
+                 "i64[] in 0..2, i64[] in 3..6, f64[2,1,3]; outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_cos_sin_cache

@@ -39,14 +39,14 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(decoder_attention) {
     .name = "DecoderAttention",
     .domain = "com.microsoft",
-    .inputs = names<"query", "key", "q_weight", "kv_weight", "bias", "key_padding_mask?", "key_cache?", "value_cache?", "static_kv",
-                    "use_past", "has_layer_state", "has_key_padding_mask">,
-    .outputs = names<"output", "new_key_cache?", "new_value_cache?">,
-    .attributes = names<"mask_filter_value: float", "num_heads: int!">,
+    .inputs = {{"query", "key", "q_weight", "kv_weight", "bias", "key_padding_mask?", "key_cache?", "value_cache?", "static_kv", "use_past",
+                "has_layer_state", "has_key_padding_mask"}},
+    .outputs = {{"output", "new_key_cache?", "new_value_cache?"}},
+    .attributes = {{"mask_filter_value: float", "num_heads: int!"}},
     .infer = infer,
     .definition = define,
-    .samples = names<
-        "f32[3,2,8], f32[4,2,8], f32[8,8], f32[8,16], f32[24], _, _, _, bool[1] = [1], bool[1] = [0], bool[1] = [0], bool[1] = [0]; num_heads=2">,
+    .samples =
+        {{"f32[3,2,8], f32[4,2,8], f32[8,8], f32[8,16], f32[24], _, _, _, bool[1] = [1], bool[1] = [0], bool[1] = [0], bool[1] = [0]; num_heads=2"}},
 };
 
 }  // namespace tenon::ops::op_decoder_attention

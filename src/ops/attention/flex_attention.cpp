@@ -145,16 +145,16 @@ OP(flex_attention) {
     .name = "FlexAttention",
     .domain = "ai.onnx.preview",
     .since = 1,
-    .inputs = names<"Q", "K", "V">,
-    .outputs = names<"Y">,
-    .attributes = names<"prob_mod: graph", "scale: float", "score_mod: graph", "softmax_precision: int">,
+    .inputs = {{"Q", "K", "V"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"prob_mod: graph", "scale: float", "score_mod: graph", "softmax_precision: int"}},
     .infer = infer,
     .body_inputs = body_inputs,
     .reference = evaluate,
     .definition = define,
     .first = 1,
-    .samples = names<"f32[1,2,3,4], f32[1,2,5,4], f32[1,2,5,6]", "f16[2,4,3,4], f16[2,2,5,4], f16[2,2,5,4]; scale=0.5",
-                     "f64[1,1,2,3], f64[1,1,4,3], f64[1,1,4,3]">,
+    .samples = {{"f32[1,2,3,4], f32[1,2,5,4], f32[1,2,5,6]", "f16[2,4,3,4], f16[2,2,5,4], f16[2,2,5,4]; scale=0.5",
+                 "f64[1,1,2,3], f64[1,1,4,3], f64[1,1,4,3]"}},
 };
 
 }  // namespace tenon::ops::op_flex_attention

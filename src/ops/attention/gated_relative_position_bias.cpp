@@ -25,12 +25,12 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(gated_relative_position_bias) {
     .name = "GatedRelativePositionBias",
     .domain = "com.microsoft",
-    .inputs = names<"query_layer", "query_bias", "rel_pos", "weight", "bias", "eco_a", "token_offset?">,
-    .outputs = names<"output">,
-    .attributes = names<"num_heads: int!">,
+    .inputs = {{"query_layer", "query_bias", "rel_pos", "weight", "bias", "eco_a", "token_offset?"}},
+    .outputs = {{"output"}},
+    .attributes = {{"num_heads: int!"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<"f32[2,3,8], f32[8], f32[1,2,3,3], f32[4,6], f32[6], f32[1,2,1,1]; num_heads=2">,
+    .samples = {{"f32[2,3,8], f32[8], f32[1,2,3,3], f32[4,6], f32[6], f32[1,2,1,1]; num_heads=2"}},
 };
 
 }  // namespace tenon::ops::op_gated_relative_position_bias

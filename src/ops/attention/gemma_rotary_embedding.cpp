@@ -26,11 +26,11 @@ Result<void> infer(NodeView& view) {
 OP(gemma_rotary_embedding) {
     .name = "GemmaRotaryEmbedding",
     .domain = "com.microsoft",
-    .inputs = names<"emb", "q", "q_rot", "k", "k_rot">,
-    .outputs = names<"output1", "output2">,
+    .inputs = {{"emb", "q", "q_rot", "k", "k_rot"}},
+    .outputs = {{"output1", "output2"}},
     .infer = infer,
     .definition = define,
-    .samples = names<"f32[2,3,4], f16[2,5,3,4], f16[2,5,3,4], f16[2,1,3,4], f16[2,1,3,4]; outputs=2">,
+    .samples = {{"f32[2,3,4], f16[2,5,3,4], f16[2,5,3,4], f16[2,1,3,4], f16[2,1,3,4]; outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_gemma_rotary_embedding

@@ -123,18 +123,18 @@ OP(gpt_attention) {
     .name = "GPTAttention",
     .domain = "tenon",
     .since = 1,
-    .inputs = names<"qkv", "context_lengths?", "past_key_value?", "qkv_bias?">,
-    .outputs = names<"output", "present_key_value?">,
-    .attributes =
-        names<"causal: int = 1", "head_size: int", "num_heads: int", "num_kv_heads: int = 0", "packed: int = 0", "q_scaling: float = 1.0">,
+    .inputs = {{"qkv", "context_lengths?", "past_key_value?", "qkv_bias?"}},
+    .outputs = {{"output", "present_key_value?"}},
+    .attributes = {{"causal: int = 1", "head_size: int", "num_heads: int", "num_kv_heads: int = 0", "packed: int = 0",
+                    "q_scaling: float = 1.0"}},
     .infer = infer,
     .definition = define,
     .first = 1,
-    .samples =
-        names<"f32[2,5,24]; num_heads=2, head_size=4", "f32[2,5,32], i32[2] = [3, 5], _, f32[32]; num_heads=4, num_kv_heads=2, head_size=4",
-              "f32[1,8,24], i32[3] = [3, 1, 4]; num_heads=2, head_size=4, packed=1, outputs=2",
-              "f32[1,7,24], i64[2] = [2, 3], _, f32[24]; num_heads=2, head_size=4, packed=1, q_scaling=2.0",
-              "f32[2,3,24], _, f32[2,2,2,4,4]; num_heads=2, head_size=4, outputs=2", "f16[1,4,12]; num_heads=1, head_size=4, causal=0">,
+    .samples = {{"f32[2,5,24]; num_heads=2, head_size=4",
+                 "f32[2,5,32], i32[2] = [3, 5], _, f32[32]; num_heads=4, num_kv_heads=2, head_size=4",
+                 "f32[1,8,24], i32[3] = [3, 1, 4]; num_heads=2, head_size=4, packed=1, outputs=2",
+                 "f32[1,7,24], i64[2] = [2, 3], _, f32[24]; num_heads=2, head_size=4, packed=1, q_scaling=2.0",
+                 "f32[2,3,24], _, f32[2,2,2,4,4]; num_heads=2, head_size=4, outputs=2", "f16[1,4,12]; num_heads=1, head_size=4, causal=0"}},
 };
 
 }  // namespace tenon::ops::op_gpt_attention

@@ -47,18 +47,18 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(group_query_attention) {
     .name = "GroupQueryAttention",
     .domain = "com.microsoft",
-    .inputs = names<"query", "key?", "value?", "past_key?", "past_value?", "seqlens_k", "total_sequence_length", "cos_cache?", "sin_cache?",
-                    "position_ids?", "attention_bias?", "head_sink?", "k_scale?", "v_scale?", "q_norm_weight?", "k_norm_weight?">,
-    .outputs = names<"output", "present_key?", "present_value?", "output_qk?">,
-    .attributes = names<"causal: int = 1", "do_rotary: int", "k_quant_type: string = NONE", "kv_cache_bit_width: int", "kv_num_heads: int!",
-                        "local_window_size: int = -1", "num_heads: int!", "qk_norm_epsilon: float = 1e-06", "qk_output: int = 0",
-                        "rotary_interleaved: int", "scale: float", "sliding_window_cache: int = 0", "smooth_softmax: int = -1",
-                        "softcap: float", "v_quant_type: string = NONE">,
+    .inputs = {{"query", "key?", "value?", "past_key?", "past_value?", "seqlens_k", "total_sequence_length", "cos_cache?", "sin_cache?",
+                "position_ids?", "attention_bias?", "head_sink?", "k_scale?", "v_scale?", "q_norm_weight?", "k_norm_weight?"}},
+    .outputs = {{"output", "present_key?", "present_value?", "output_qk?"}},
+    .attributes = {{"causal: int = 1", "do_rotary: int", "k_quant_type: string = NONE", "kv_cache_bit_width: int", "kv_num_heads: int!",
+                    "local_window_size: int = -1", "num_heads: int!", "qk_norm_epsilon: float = 1e-06", "qk_output: int = 0",
+                    "rotary_interleaved: int", "scale: float", "sliding_window_cache: int = 0", "smooth_softmax: int = -1",
+                    "softcap: float", "v_quant_type: string = NONE"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<
-        "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,3], i32[1] = [4]; num_heads=6, kv_num_heads=2, outputs=3",
-        "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,1], i32[1] = [4]; num_heads=6, kv_num_heads=2, scale=0.3, local_window_size=2">,
+    .samples =
+        {{"f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,3], i32[1] = [4]; num_heads=6, kv_num_heads=2, outputs=3",
+          "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,1], i32[1] = [4]; num_heads=6, kv_num_heads=2, scale=0.3, local_window_size=2"}},
 };
 
 }  // namespace tenon::ops::op_group_query_attention

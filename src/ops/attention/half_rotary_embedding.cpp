@@ -7,8 +7,8 @@ namespace tenon::ops::op_half_rotary_embedding {
 OP(half_rotary_embedding) {
     .name = "HalfRotaryEmbedding",
     .domain = "tenon",
-    .inputs = names<"X", "cos", "sin">,
-    .outputs = names<"Y">,
+    .inputs = {{"X", "cos", "sin"}},
+    .outputs = {{"Y"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
       for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
@@ -27,7 +27,7 @@ OP(half_rotary_embedding) {
       const ir::ValueId turned = build("Concat", {build("Neg", {halves[1]}), halves[0]}, {{"axis", int64_t{-1}}});
       return {build("Add", {build("Mul", {in[0], in[1]}), build("Mul", {turned, in[2]})})};
     },
-    .samples = names<"f32[2,3,4,6], f32[2,1,4,6], f32[4,6]", "f16[5,8], f16[5,8], f16[5,8]", "f64[0,2], f64[2], f64[2]">,
+    .samples = {{"f32[2,3,4,6], f32[2,1,4,6], f32[4,6]", "f16[5,8], f16[5,8], f16[5,8]", "f64[0,2], f64[2], f64[2]"}},
 };
 
 }  // namespace tenon::ops::op_half_rotary_embedding

@@ -215,18 +215,18 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(linear_attention) {
     .name = "LinearAttention",
     .since = 27,
-    .inputs = names<"query", "key", "value", "past_state?", "decay?", "beta?">,
-    .outputs = names<"output", "present_state">,
-    .attributes =
-        names<"chunk_size: int = 64", "kv_num_heads: int!", "q_num_heads: int!", "scale: float = 0.0", "update_rule: string = gated_delta">,
+    .inputs = {{"query", "key", "value", "past_state?", "decay?", "beta?"}},
+    .outputs = {{"output", "present_state"}},
+    .attributes = {{"chunk_size: int = 64", "kv_num_heads: int!", "q_num_heads: int!", "scale: float = 0.0",
+                    "update_rule: string = gated_delta"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
     .first = 27,
-    .samples = names<"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
-                     "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2], f32[1,4,1]; q_num_heads=4, kv_num_heads=2, outputs=2",
-                     "f32[1,4,8], f32[1,4,4], f32[1,4,6], _, f32[1,4,4]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2",
-                     "f16[1,3,4], f16[1,3,4], f16[1,3,4]; q_num_heads=1, kv_num_heads=1, update_rule=linear, outputs=2">,
+    .samples = {{"f32[2,3,8], f32[2,3,8], f32[2,3,6]; q_num_heads=2, kv_num_heads=2, update_rule=linear, outputs=2",
+                 "f32[1,4,8], f32[1,4,4], f32[1,4,6], f32[1,2,2,3], f32[1,4,2], f32[1,4,1]; q_num_heads=4, kv_num_heads=2, outputs=2",
+                 "f32[1,4,8], f32[1,4,4], f32[1,4,6], _, f32[1,4,4]; q_num_heads=4, kv_num_heads=2, update_rule=gated, outputs=2",
+                 "f16[1,3,4], f16[1,3,4], f16[1,3,4]; q_num_heads=1, kv_num_heads=1, update_rule=linear, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_linear_attention

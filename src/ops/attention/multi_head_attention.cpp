@@ -55,16 +55,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(multi_head_attention) {
     .name = "MultiHeadAttention",
     .domain = "com.microsoft",
-    .inputs = names<"query", "key?", "value?", "bias?", "key_padding_mask?", "attention_bias?", "past_key?", "past_value?",
-                    "past_sequence_length?", "cache_indirection?">,
-    .outputs = names<"output", "present_key?", "present_value?", "qk?">,
-    .attributes = names<"mask_filter_value: float", "num_heads: int!", "scale: float", "unidirectional: int = 0">,
+    .inputs = {{"query", "key?", "value?", "bias?", "key_padding_mask?", "attention_bias?", "past_key?", "past_value?",
+                "past_sequence_length?", "cache_indirection?"}},
+    .outputs = {{"output", "present_key?", "present_value?", "qk?"}},
+    .attributes = {{"mask_filter_value: float", "num_heads: int!", "scale: float", "unidirectional: int = 0"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<"f32[2,4,24], f32[2,6,24], f32[2,6,24]; num_heads=3",
-                     "f32[2,4,24], f32[2,6,24], f32[2,6,30], f32[78], _, f32[1,1,4,6]; num_heads=3, scale=0.5",
-                     "f32[2,4,24], f32[2,4,24], f32[2,4,24], f32[72], i32[2,4] = [1,1,1,0,1,1,0,0]; num_heads=3, unidirectional=1",
-                     "f32[1,2,8], f32[1,2,8], f32[1,2,8], _, _, _, f32[1,2,3,4], f32[1,2,3,4]; num_heads=2, outputs=3">,
+    .samples = {{"f32[2,4,24], f32[2,6,24], f32[2,6,24]; num_heads=3",
+                 "f32[2,4,24], f32[2,6,24], f32[2,6,30], f32[78], _, f32[1,1,4,6]; num_heads=3, scale=0.5",
+                 "f32[2,4,24], f32[2,4,24], f32[2,4,24], f32[72], i32[2,4] = [1,1,1,0,1,1,0,0]; num_heads=3, unidirectional=1",
+                 "f32[1,2,8], f32[1,2,8], f32[1,2,8], _, _, _, f32[1,2,3,4], f32[1,2,3,4]; num_heads=2, outputs=3"}},
 };
 
 }  // namespace tenon::ops::op_multi_head_attention

@@ -49,13 +49,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(relative_position_bias) {
     .name = "RelativePositionBias",
     .domain = "com.microsoft",
-    .inputs = names<"bias_table", "query_length", "key_length">,
-    .outputs = names<"output">,
-    .attributes = names<"is_bidirectional: int = 0", "max_distance: int!">,
+    .inputs = {{"bias_table", "query_length", "key_length"}},
+    .outputs = {{"output"}},
+    .attributes = {{"is_bidirectional: int = 0", "max_distance: int!"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples = names<"f32[8,2], i64[1] = [4], i64[1] = [4]; max_distance=20",
-                     "f32[8,2], i64[1] = [3], i64[1] = [5]; max_distance=20, is_bidirectional=1">,
+    .samples = {{"f32[8,2], i64[1] = [4], i64[1] = [4]; max_distance=20",
+                 "f32[8,2], i64[1] = [3], i64[1] = [5]; max_distance=20, is_bidirectional=1"}},
 };
 
 }  // namespace tenon::ops::op_relative_position_bias

@@ -173,18 +173,18 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(rotary_embedding) {
     .name = "RotaryEmbedding",
     .since = 23,
-    .inputs = names<"X", "cos_cache", "sin_cache", "position_ids?">,
-    .outputs = names<"Y">,
-    .attributes = names<"interleaved: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0">,
+    .inputs = {{"X", "cos_cache", "sin_cache", "position_ids?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"interleaved: int = 0", "num_heads: int = 0", "rotary_embedding_dim: int = 0"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .definition = define,
     .first = 23,
-    .samples = names<"f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49", "f32[2,3,32], f32[2,3,4], f32[2,3,4]; num_heads=4",
-                     "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1",
-                     "f32[2,4,3,8], f32[2,3,2], f32[2,3,2]; rotary_embedding_dim=4", "f16[1,2,5,4], f16[9,2], f16[9,2], i64[1,5] in 0..8",
-                     "f32[1,3,24], f32[9,2], f32[9,2], i64[1,3] in 0..8; num_heads=4, rotary_embedding_dim=4, interleaved=1">,
+    .samples = {{"f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49", "f32[2,3,32], f32[2,3,4], f32[2,3,4]; num_heads=4",
+                 "f32[2,4,3,8], f32[50,4], f32[50,4], i64[2,3] in 0..49; interleaved=1",
+                 "f32[2,4,3,8], f32[2,3,2], f32[2,3,2]; rotary_embedding_dim=4", "f16[1,2,5,4], f16[9,2], f16[9,2], i64[1,5] in 0..8",
+                 "f32[1,3,24], f32[9,2], f32[9,2], i64[1,3] in 0..8; num_heads=4, rotary_embedding_dim=4, interleaved=1"}},
 };
 
 }  // namespace tenon::ops::op_rotary_embedding

@@ -8,8 +8,8 @@ namespace tenon::ops::op_shifted_causal_mask {
 OP(shifted_causal_mask) {
     .name = "ShiftedCausalMask",
     .domain = "tenon",
-    .inputs = names<"past", "total", "shift">,
-    .outputs = names<"mask">,
+    .inputs = {{"past", "total", "shift"}},
+    .outputs = {{"mask"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_number(view, 2));
       set_output(view, 0, TRY(mask_of_lengths(view)));
@@ -19,8 +19,7 @@ OP(shifted_causal_mask) {
       const ir::ValueId oldest = build("Sub", {positions(build, in[0], in[1], 2), in[2]});
       return {build("Greater", {positions(build, {}, in[1], 3), oldest})};
     },
-    .samples =
-        names<"i64[] = 2, i64[] = 5, i64[] = 2", "i64[] = 0, i64[] = 3, i64[1] = [9]", "i64[] in 0..2, i64[] in 3..6, i64[] in 1..3">,
+    .samples = {{"i64[] = 2, i64[] = 5, i64[] = 2", "i64[] = 0, i64[] = 3, i64[1] = [9]", "i64[] in 0..2, i64[] in 3..6, i64[] in 1..3"}},
 };
 
 }  // namespace tenon::ops::op_shifted_causal_mask

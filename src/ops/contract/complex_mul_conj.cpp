@@ -7,13 +7,13 @@ namespace tenon::ops::op_complex_mul_conj {
 OP(complex_mul_conj) {
     .name = "ComplexMulConj",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B">,
-    .outputs = names<"C">,
+    .inputs = {{"A", "B"}},
+    .outputs = {{"C"}},
     .infer = infer_by_definition,
     .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
       return {complex_product(build, in[0], in[1], true)};
     },
-    .samples = names<"f32[3,4,2], f32[3,4,2]", "f32[3,4,2], f32[4,2]">,
+    .samples = {{"f32[3,4,2], f32[3,4,2]", "f32[3,4,2], f32[4,2]"}},
 };
 
 }  // namespace tenon::ops::op_complex_mul_conj

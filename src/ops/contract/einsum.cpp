@@ -138,19 +138,19 @@ Result<void> evaluate(Call& call) {
 OP(einsum) {
     .name = "Einsum",
     .since = 28,
-    .inputs = names<"Inputs*">,
-    .outputs = names<"Output">,
-    .attributes = names<"equation: string!">,
+    .inputs = {{"Inputs*"}},
+    .outputs = {{"Output"}},
+    .attributes = {{"equation: string!"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 12; },
     .first = 12,
-    .samples = names<"f32[3,4], f32[4,5]; equation=[ij,jk->ik]", "f32[3,4]; equation=ij->ji", "f32[3,3]; equation=ii->i",
-                     "f32[3,3]; equation=ii", "f32[2,3,4], f32[2,4,5]; equation=[bij,bjk]", "f32[2,3,4], f32[4]; equation=[...i,i->...]",
-                     "f32[5,1,3,4], f32[2,4,3]; equation=[...ij,...jk->...ik]", "f32[3], f32[4]; equation=[i,j->ij]",
-                     "i32[2,3], i32[3,2]; equation=[ij,jk->ik]", "f16[2,5], f16[2,5]; equation=[bi,bi->b]",
-                     "f32[2,3], f32[3,2], f32[2]; equation=[ij,ji,i->j]", "f32[2,0], f32[0,3]; equation=[ij,jk->ik]">,
+    .samples = {{"f32[3,4], f32[4,5]; equation=[ij,jk->ik]", "f32[3,4]; equation=ij->ji", "f32[3,3]; equation=ii->i",
+                 "f32[3,3]; equation=ii", "f32[2,3,4], f32[2,4,5]; equation=[bij,bjk]", "f32[2,3,4], f32[4]; equation=[...i,i->...]",
+                 "f32[5,1,3,4], f32[2,4,3]; equation=[...ij,...jk->...ik]", "f32[3], f32[4]; equation=[i,j->ij]",
+                 "i32[2,3], i32[3,2]; equation=[ij,jk->ik]", "f16[2,5], f16[2,5]; equation=[bi,bi->b]",
+                 "f32[2,3], f32[3,2], f32[2]; equation=[ij,ji,i->j]", "f32[2,0], f32[0,3]; equation=[ij,jk->ik]"}},
 };
 
 }  // namespace tenon::ops::op_einsum

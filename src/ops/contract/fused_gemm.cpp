@@ -24,15 +24,14 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(fused_gemm) {
     .name = "FusedGemm",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B", "C?">,
-    .outputs = names<"Y">,
-    .attributes = names<"activation: string", "activation_alpha: float", "activation_beta: float", "activation_gamma: float",
-                        "alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0">,
+    .inputs = {{"A", "B", "C?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"activation: string", "activation_alpha: float", "activation_beta: float", "activation_gamma: float",
+                    "alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples =
-        names<"f32[3,4], f32[4,5], f32[5]; activation=Relu", "f32[3,4], f32[5,4]; transB=1, activation=LeakyRelu, activation_alpha=0.2",
-              "f32[3,4], f32[4,5], f32[3,1]; alpha=0.5, activation=Tanh">,
+    .samples = {{"f32[3,4], f32[4,5], f32[5]; activation=Relu", "f32[3,4], f32[5,4]; transB=1, activation=LeakyRelu, activation_alpha=0.2",
+                 "f32[3,4], f32[4,5], f32[3,1]; alpha=0.5, activation=Tanh"}},
 };
 
 }  // namespace tenon::ops::op_fused_gemm

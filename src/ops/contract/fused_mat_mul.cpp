@@ -40,14 +40,13 @@ Result<void> infer(NodeView& view) {
 OP(fused_mat_mul) {
     .name = "FusedMatMul",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B">,
-    .outputs = names<"Y">,
-    .attributes = names<"alpha: float = 1.0", "transA: int = 0", "transB: int = 0", "transBatchA: int = 0", "transBatchB: int = 0">,
+    .inputs = {{"A", "B"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"alpha: float = 1.0", "transA: int = 0", "transB: int = 0", "transBatchA: int = 0", "transBatchB: int = 0"}},
     .infer = infer,
     .definition = define,
-    .samples =
-        names<"f32[2,3,4], f32[2,4,5]; alpha=0.5", "f32[2,4,3], f32[2,5,4]; transA=1, transB=1", "f32[3,2,4], f32[2,4,5]; transBatchA=1",
-              "f32[2,3,4], f32[5,2,4]; transBatchB=1, transB=1, alpha=2.0", "f32[3,4], f32[4,5]">,
+    .samples = {{"f32[2,3,4], f32[2,4,5]; alpha=0.5", "f32[2,4,3], f32[2,5,4]; transA=1, transB=1", "f32[3,2,4], f32[2,4,5]; transBatchA=1",
+                 "f32[2,3,4], f32[5,2,4]; transBatchB=1, transB=1, alpha=2.0", "f32[3,4], f32[4,5]"}},
 };
 
 }  // namespace tenon::ops::op_fused_mat_mul

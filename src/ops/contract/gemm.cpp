@@ -102,9 +102,9 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(gemm) {
     .name = "Gemm",
     .since = 13,
-    .inputs = names<"A", "B", "C?">,
-    .outputs = names<"Y">,
-    .attributes = names<"alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0">,
+    .inputs = {{"A", "B", "C?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"alpha: float = 1.0", "beta: float = 1.0", "transA: int = 0", "transB: int = 0"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -112,10 +112,10 @@ OP(gemm) {
     .lowest_opset = [](const NodeView& view) { return !view.has(2)                     ? 11
                                                       : is_integer(view.type(0).dtype) ? 9
                                                                                        : 7; },
-    .samples =
-        names<"f32[3,4], f32[4,5], f32[5]", "f32[3,4], f32[4,5]", "f32[4,3], f32[5,4], f32[3,1]; transA=1, transB=1, alpha=0.5, beta=2.0",
-              "f32[3,4], f32[5,4], f32[]; transB=1", "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]",
-              "f32[3,0], f32[0,2], f32[1,2]", "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0">,
+    .samples = {{"f32[3,4], f32[4,5], f32[5]", "f32[3,4], f32[4,5]",
+                 "f32[4,3], f32[5,4], f32[3,1]; transA=1, transB=1, alpha=0.5, beta=2.0", "f32[3,4], f32[5,4], f32[]; transB=1",
+                 "f16[7,9], f16[9,3], f16[7,3]", "i32[2,3], i32[3,2], i32[2]", "f32[3,0], f32[0,2], f32[1,2]",
+                 "f64[2,3], f64[3,2]; alpha=0.25", "f32[3,4], f32[4,5], f32[3,5]; beta=0.0"}},
 };
 
 }  // namespace tenon::ops::op_gemm

@@ -61,15 +61,15 @@ Result<void> infer(NodeView& view) {
 OP(moe) {
     .name = "MoE",
     .domain = "com.microsoft",
-    .inputs = names<"input", "router_probs", "fc1_experts_weights", "fc1_experts_bias?", "fc2_experts_weights", "fc2_experts_bias?",
-                    "fc3_experts_weights?", "fc3_experts_bias?">,
-    .outputs = names<"output">,
-    .attributes = names<"activation_alpha: float = 1.0", "activation_beta: float = 0.0", "activation_type: string = relu", "k: int = 1",
-                        "normalize_routing_weights: int = 0", "swiglu_fusion: int = 0", "swiglu_limit: float", "use_sparse_mixer: int = 0">,
+    .inputs = {{"input", "router_probs", "fc1_experts_weights", "fc1_experts_bias?", "fc2_experts_weights", "fc2_experts_bias?",
+                "fc3_experts_weights?", "fc3_experts_bias?"}},
+    .outputs = {{"output"}},
+    .attributes = {{"activation_alpha: float = 1.0", "activation_beta: float = 0.0", "activation_type: string = relu", "k: int = 1",
+                    "normalize_routing_weights: int = 0", "swiglu_fusion: int = 0", "swiglu_limit: float", "use_sparse_mixer: int = 0"}},
     .infer = infer,
     .definition = define,
-    .samples = names<"f32[5,8], f32[5,4], f32[4,6,8], f32[4,6], f32[4,8,6], f32[4,8]",
-                     "f32[2,3,8], f32[6,4], f32[4,6,8], _, f32[4,8,6]; k=2, normalize_routing_weights=1, activation_type=silu">,
+    .samples = {{"f32[5,8], f32[5,4], f32[4,6,8], f32[4,6], f32[4,8,6], f32[4,8]",
+                 "f32[2,3,8], f32[6,4], f32[4,6,8], _, f32[4,8,6]; k=2, normalize_routing_weights=1, activation_type=silu"}},
 };
 
 }  // namespace tenon::ops::op_moe

@@ -159,12 +159,10 @@ Result<void> evaluate(Call& call) {
 OP(greedy_search) {
     .name = "GreedySearch",
     .domain = "com.microsoft",
-    .inputs =
-        names<"input_ids", "max_length", "min_length?", "repetition_penalty?", "vocab_mask?", "prefix_vocab_mask?", "attention_mask?">,
-    .outputs = names<"sequences">,
-    .attributes =
-        names<"decoder: graph!", "decoder_start_token_id: int = -1", "encoder: graph", "eos_token_id: int!", "init_decoder: graph",
-              "model_type: int = 0", "no_repeat_ngram_size: int = 0", "pad_token_id: int!", "vocab_size: int = -1">,
+    .inputs = {{"input_ids", "max_length", "min_length?", "repetition_penalty?", "vocab_mask?", "prefix_vocab_mask?", "attention_mask?"}},
+    .outputs = {{"sequences"}},
+    .attributes = {{"decoder: graph!", "decoder_start_token_id: int = -1", "encoder: graph", "eos_token_id: int!", "init_decoder: graph",
+                    "model_type: int = 0", "no_repeat_ngram_size: int = 0", "pad_token_id: int!", "vocab_size: int = -1"}},
     .infer = infer,
     .reference = evaluate,
 };

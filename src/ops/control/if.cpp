@@ -41,9 +41,9 @@ Result<void> reference_of_if(Call& call) {
 OP(if) {
     .name = "If",
     .since = 25,
-    .inputs = names<"cond">,
-    .outputs = names<"outputs*">,
-    .attributes = names<"then_branch: graph!", "else_branch: graph!">,
+    .inputs = {{"cond"}},
+    .outputs = {{"outputs*"}},
+    .attributes = {{"then_branch: graph!", "else_branch: graph!"}},
     .any_kind = true,
     .reads_body_types = true,
     .control = Control::branch,

@@ -129,9 +129,9 @@ Result<void> reference_of_loop(Call& call) {
 OP(loop) {
     .name = "Loop",
     .since = 25,
-    .inputs = names<"m?", "cond?", "v_initial*">,
-    .outputs = names<"v_final_and_scan_outputs*">,
-    .attributes = names<"body: graph!">,
+    .inputs = {{"m?", "cond?", "v_initial*"}},
+    .outputs = {{"v_final_and_scan_outputs*"}},
+    .attributes = {{"body: graph!"}},
     .any_kind = true,
     .reads_body_types = true,
     .control = Control::loop,

@@ -2,14 +2,26 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
 namespace tenon::ops {
 
-/// What an OpDef lists: names, schema lines, samples. Lives as long as the definition does; `names<...>` of one that is written in the
-/// source, which lives as long as the program.
-using Names = std::span<const std::string_view>;
+/// What an OpDef lists: names, schema lines, samples. Either written where the definition stands, `.inputs = {{"data", "axes?"}}`, which
+/// lives as long as the definition; or a view of what stands elsewhere and outlives it: `{.made = ...}`.
+struct Names {
+  std::initializer_list<std::string_view> written = {};
+  std::span<const std::string_view> made = {};
+
+  constexpr std::span<const std::string_view> view() const { return made.empty() ? std::span(written.begin(), written.size()) : made; }
+  constexpr operator std::span<const std::string_view>() const { return view(); }  // NOLINT: it is one
+  constexpr const std::string_view* begin() const { return view().data(); }
+  constexpr const std::string_view* end() const { return view().data() + view().size(); }
+  constexpr size_t size() const { return view().size(); }
+  constexpr bool empty() const { return size() == 0; }
+  constexpr std::string_view operator[](size_t k) const { return view()[k]; }
+};
 
 /// A string literal as a template argument. A plain loop: in the thousands of evaluations of a build an algorithm of the library costs
 /// five times as much.
@@ -21,7 +33,7 @@ struct Literal {
   }
   consteval std::string_view view() const { return {text, size - 1}; }
 };
-/// `.inputs = names<"data", "axes?">`
+/// A list that lives as long as the program, wherever it is written: `own.inputs = {.made = names<"data", "axes?">}`.
 template <Literal... literals>
 inline constexpr std::array<std::string_view, sizeof...(literals)> names = {literals.view()...};
 

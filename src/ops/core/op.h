@@ -51,7 +51,7 @@ struct OpDef {
   int since = 1;  ///< newest version of the op that this file speaks
   /// Operand names: "data", "axes?" (optional), "inputs*" (variadic, last).
   Names inputs = {};
-  Names outputs = names<"output">;
+  Names outputs = {.made = names<"output">};
   /// "axis: int = -1", "perm: ints", "mode: string = constant", "to: int", "value: tensor", "body: graph", "alpha: float = 1.0".
   /// An attribute that is not listed is refused by name.
   Names attributes = {};

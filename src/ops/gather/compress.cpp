@@ -9,8 +9,8 @@ namespace tenon::ops::op_compress {
 OP(compress) {
     .name = "Compress",
     .since = 28,
-    .inputs = names<"input", "condition">,
-    .attributes = names<"axis: int">,
+    .inputs = {{"input", "condition"}},
+    .attributes = {{"axis: int"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_bool, "bool"));
       Type type(dtype_of(view, 0));
@@ -43,8 +43,8 @@ OP(compress) {
       });
     },
     .first = 9,
-    .samples = names<"f32[3,2], bool[3] = [0, 1, 1]; axis=0", "f32[3,2], bool[2] = [0, 1]; axis=-1", "f16[3,2], bool[5] = [0, 1, 0, 0, 1]",
-                     "i64[0], bool[1]">,
+    .samples = {{"f32[3,2], bool[3] = [0, 1, 1]; axis=0", "f32[3,2], bool[2] = [0, 1]; axis=-1", "f16[3,2], bool[5] = [0, 1, 0, 0, 1]",
+                 "i64[0], bool[1]"}},
 };
 
 }  // namespace tenon::ops::op_compress

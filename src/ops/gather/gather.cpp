@@ -81,13 +81,13 @@ Result<void> reference_of_gather(Call& call) {
 OP(gather) {
     .name = "Gather",
     .since = 13,
-    .inputs = names<"data", "indices">,
-    .attributes = names<"axis: int = 0">,
+    .inputs = {{"data", "indices"}},
+    .attributes = {{"axis: int = 0"}},
     .infer = infer_gather,
     .form = form_of_gather,
     .reference = reference_of_gather,
-    .samples = names<"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1",
-                     "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3">,
+    .samples = {{"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1",
+                 "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3"}},
 };
 
 }  // namespace tenon::ops::op_gather

@@ -45,8 +45,8 @@ Result<void> reference_of_gather_elements(Call& call) {
 OP(gather_elements) {
     .name = "GatherElements",
     .since = 13,
-    .inputs = names<"data", "indices">,
-    .attributes = names<"axis: int = 0">,
+    .inputs = {{"data", "indices"}},
+    .attributes = {{"axis: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       if (ranks_known(view, {0, 1})) TRY(require_rank(view, 1, view.rank(0)));
@@ -63,8 +63,8 @@ OP(gather_elements) {
     .form = form_of_gather_elements,
     .reference = reference_of_gather_elements,
     .first = 11,
-    .samples = names<"f32[3,3], i64[2,3] = [1, 2, 0, 2, 0, -3]", "f32[2,4], i64[2,2] in -4..3; axis=1", "f16[4], i32[2] = [3, -1]",
-                     "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1">,
+    .samples = {{"f32[3,3], i64[2,3] = [1, 2, 0, 2, 0, -3]", "f32[2,4], i64[2,2] in -4..3; axis=1", "f16[4], i32[2] = [3, -1]",
+                 "i64[3,2], i64[0,2]; axis=0", "bool[2,2,2], i64[1,2,2] in 0..1; axis=-1"}},
 };
 
 }  // namespace tenon::ops::op_gather_elements

@@ -84,14 +84,14 @@ Result<void> reference_of_gather_nd(Call& call) {
 OP(gather_nd) {
     .name = "GatherND",
     .since = 13,
-    .inputs = names<"data", "indices">,
-    .attributes = names<"batch_dims: int = 0 since 12">,
+    .inputs = {{"data", "indices"}},
+    .attributes = {{"batch_dims: int = 0 since 12"}},
     .infer = infer_gather_nd,
     .form = form_of_gather_nd,
     .reference = reference_of_gather_nd,
     .first = 11,
-    .samples = names<"f32[2,2], i64[2,2] = [0, 0, 1, -1]", "f32[2,3], i64[2,1] = [1, 0]", "f16[2,3,2], i64[2,1,2] = [0, 1, 1, 0]",
-                     "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]">,
+    .samples = {{"f32[2,2], i64[2,2] = [0, 0, 1, -1]", "f32[2,3], i64[2,1] = [1, 0]", "f16[2,3,2], i64[2,1,2] = [0, 1, 1, 0]",
+                 "i64[2,3,2], i64[2,1] = [2, 0]; batch_dims=1", "f64[2,2], i64[0,2]"}},
 };
 
 }  // namespace tenon::ops::op_gather_nd

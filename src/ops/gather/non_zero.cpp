@@ -7,7 +7,7 @@ namespace tenon::ops::op_non_zero {
 OP(non_zero) {
     .name = "NonZero",
     .since = 13,
-    .inputs = names<"x">,
+    .inputs = {{"x"}},
     .infer = [](NodeView& view) -> Result<void> {
       const Dim rank = ranks_known(view, {0}) ? Dim(view.rank(0)) : view.symbols->fresh();
       set_output(view, 0, Type(DType::i64, {rank, view.symbols->fresh()}));
@@ -28,7 +28,7 @@ OP(non_zero) {
       return {};
     },
     .first = 9,
-    .samples = names<"f32[2,3] = [0, 1, 0, nan, 0, -1]", "bool[4]", "i64[2,2] in 0..1", "f16[0]", "u8[]">,
+    .samples = {{"f32[2,3] = [0, 1, 0, nan, 0, -1]", "bool[4]", "i64[2,2] in 0..1", "f16[0]", "u8[]"}},
 };
 
 }  // namespace tenon::ops::op_non_zero

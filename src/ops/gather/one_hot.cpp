@@ -63,15 +63,14 @@ Result<void> reference_of_one_hot(Call& call) {
 OP(one_hot) {
     .name = "OneHot",
     .since = 28,
-    .inputs = names<"indices", "depth", "values">,
-    .attributes = names<"axis: int = -1">,
+    .inputs = {{"indices", "depth", "values"}},
+    .attributes = {{"axis: int = -1"}},
     .infer = infer_one_hot,
     .form = form_of_one_hot,
     .reference = reference_of_one_hot,
     .first = 9,
-    .samples =
-        names<"i64[3] = [0, -1, 2], i64[] = 4, f32[2] = [0, 1]", "i64[2,2] in 0..2, i64[1] = [3], f32[2]; axis=1",
-              "i32[2] = [5, -7], i64[] = 3, i64[2] = [2, 5]; axis=0", "f32[2] = [1, 0], i64[] = 2, f16[2]", "i64[0], i64[] = 3, u8[2]">,
+    .samples = {{"i64[3] = [0, -1, 2], i64[] = 4, f32[2] = [0, 1]", "i64[2,2] in 0..2, i64[1] = [3], f32[2]; axis=1",
+                 "i32[2] = [5, -7], i64[] = 3, i64[2] = [2, 5]; axis=0", "f32[2] = [1, 0], i64[] = 2, f16[2]", "i64[0], i64[] = 3, u8[2]"}},
 };
 
 }  // namespace tenon::ops::op_one_hot

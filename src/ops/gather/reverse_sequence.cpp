@@ -10,8 +10,8 @@ namespace tenon::ops::op_reverse_sequence {
 OP(reverse_sequence) {
     .name = "ReverseSequence",
     .since = 28,
-    .inputs = names<"input", "sequence_lens">,
-    .attributes = names<"batch_axis: int = 1", "time_axis: int = 0">,
+    .inputs = {{"input", "sequence_lens"}},
+    .attributes = {{"batch_axis: int = 1", "time_axis: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2, -1));
       TRY(require_rank(view, 1, 1));
@@ -64,8 +64,7 @@ OP(reverse_sequence) {
       });
     },
     .first = 10,
-    .samples =
-        names<"f32[4,3], i64[3] = [4, 2, 1]", "f32[3,4,2], i64[3] = [0, 2, 4]; batch_axis=0, time_axis=1", "i64[4,2], i64[2] = [3, 1]">,
+    .samples = {{"f32[4,3], i64[3] = [4, 2, 1]", "f32[3,4,2], i64[3] = [0, 2, 4]; batch_axis=0, time_axis=1", "i64[4,2], i64[2] = [3, 1]"}},
 };
 
 }  // namespace tenon::ops::op_reverse_sequence

@@ -68,8 +68,8 @@ Result<void> reference_of_scatter_elements(Call& call) {
 OP(scatter_elements) {
     .name = "ScatterElements",
     .since = 18,
-    .inputs = names<"data", "indices", "updates">,
-    .attributes = names<"axis: int = 0", "reduction: string = none since 16">,
+    .inputs = {{"data", "indices", "updates"}},
+    .attributes = {{"axis: int = 0", "reduction: string = none since 16"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i32 or i64"));
       TRY(require_same_dtype(view, 0, 2));
@@ -94,10 +94,10 @@ OP(scatter_elements) {
           return reduction == "none" ? 11 : reduction == "add" || reduction == "mul" ? 16 : 18;
         },
     .first = 11,
-    .samples = names<"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1",
-                     "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",
-                     "f64[4], i64[3] = [0, 0, 3], f64[3]; reduction=max", "f16[4], i64[2] = [0, 1], f16[2]; reduction=min",
-                     "f32[2], i64[0], f32[0]">,
+    .samples = {{"f32[3,3], i64[2,3] = [1, 0, 2, 0, 2, 1], f32[2,3]", "f32[1,5], i64[1,2] = [1, -2], f32[1,2]; axis=1",
+                 "f32[1,5], i64[1,3] = [1, 1, 3], f32[1,3]; axis=1, reduction=add", "i64[4], i32[2] = [0, 0], i64[2]; reduction=mul",
+                 "f64[4], i64[3] = [0, 0, 3], f64[3]; reduction=max", "f16[4], i64[2] = [0, 1], f16[2]; reduction=min",
+                 "f32[2], i64[0], f32[0]"}},
 };
 
 }  // namespace tenon::ops::op_scatter_elements

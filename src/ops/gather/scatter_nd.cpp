@@ -82,8 +82,8 @@ Result<void> reference_of_scatter_nd(Call& call) {
 OP(scatter_nd) {
     .name = "ScatterND",
     .since = 18,
-    .inputs = names<"data", "indices", "updates">,
-    .attributes = names<"reduction: string = none since 16">,
+    .inputs = {{"data", "indices", "updates"}},
+    .attributes = {{"reduction: string = none since 16"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_index, "i64"));
       TRY(require_rank(view, 1, 1, -1));
@@ -99,9 +99,9 @@ OP(scatter_nd) {
           return reduction == "none" ? 11 : reduction == "add" || reduction == "mul" ? 16 : 18;
         },
     .first = 11,
-    .samples = names<"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]",
-                     "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]",
-                     "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max">,
+    .samples = {{"f32[8], i64[4,1] = [4, 3, 1, 7], f32[4]", "f32[4,4], i64[2,1] = [0, 2], f32[2,4]",
+                 "f32[4,4], i64[2,1] = [0, 0], f32[2,4]; reduction=add", "i64[2,2], i64[2,2] = [0, 1, 1, -1], i64[2]",
+                 "f16[4], i64[2,1] = [0, 1], f16[2]; reduction=mul", "f64[3], i64[0,1], f64[0]; reduction=max"}},
 };
 
 }  // namespace tenon::ops::op_scatter_nd

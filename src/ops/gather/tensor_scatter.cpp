@@ -85,15 +85,15 @@ Result<void> evaluate(Call& call) {
 OP(tensor_scatter) {
     .name = "TensorScatter",
     .since = 24,
-    .inputs = names<"past_cache", "update", "write_indices?">,
-    .outputs = names<"present_cache">,
-    .attributes = names<"axis: int = -2", "mode: string = linear">,
+    .inputs = {{"past_cache", "update", "write_indices?"}},
+    .outputs = {{"present_cache"}},
+    .attributes = {{"axis: int = -2", "mode: string = linear"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 24,
-    .samples = names<"f32[2,1,4,5], f32[2,1,1,5], i64[2] = [1, 2]", "f32[2,4,5], f32[2,2,5], i64[2] = [3, 2]; mode=circular",
-                     "f16[2,6,3], f16[2,2,3]", "i32[2,3,4], i32[2,3,1], i64[2] = [0, 3]; axis=2">,
+    .samples = {{"f32[2,1,4,5], f32[2,1,1,5], i64[2] = [1, 2]", "f32[2,4,5], f32[2,2,5], i64[2] = [3, 2]; mode=circular",
+                 "f16[2,6,3], f16[2,2,3]", "i32[2,3,4], i32[2,3,1], i64[2] = [0, 3]; axis=2"}},
 };
 
 }  // namespace tenon::ops::op_tensor_scatter

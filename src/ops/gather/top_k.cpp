@@ -81,9 +81,9 @@ Result<void> reference_of_top_k(Call& call) {
 OP(top_k) {
     .name = "TopK",
     .since = 24,
-    .inputs = names<"x", "k">,
-    .outputs = names<"values", "indices">,
-    .attributes = names<"axis: int = -1", "largest: int = 1 since 11", "sorted: int = 1 since 11">,
+    .inputs = {{"x", "k"}},
+    .outputs = {{"values", "indices"}},
+    .attributes = {{"axis: int = -1", "largest: int = 1 since 11", "sorted: int = 1 since 11"}},
     .infer = infer_top_k,
     .reference = reference_of_top_k,
     .upgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {
@@ -94,9 +94,9 @@ OP(top_k) {
       return {};
     },
     .lowest_opset = [](const NodeView& view) { return is_float(dtype_of(view, 0)) ? 10 : 11; },
-    .samples = names<"f32[2,5], i64[1] = [3]; outputs=2", "f32[4,2], i64[1] = [2]; axis=0, largest=0, outputs=2",
-                     "i64[6] in 0..3, i64[1] = [6]; outputs=2", "f16[3], i64[1] = [0]; outputs=2",
-                     "f32[4] = [nan, 1, inf, -1], i64[1] = [2]; outputs=2">,
+    .samples = {{"f32[2,5], i64[1] = [3]; outputs=2", "f32[4,2], i64[1] = [2]; axis=0, largest=0, outputs=2",
+                 "i64[6] in 0..3, i64[1] = [6]; outputs=2", "f16[3], i64[1] = [0]; outputs=2",
+                 "f32[4] = [nan, 1, inf, -1], i64[1] = [2]; outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_top_k

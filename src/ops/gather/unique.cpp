@@ -99,14 +99,14 @@ Result<void> reference_of_unique(Call& call) {
 OP(unique) {
     .name = "Unique",
     .since = 28,
-    .inputs = names<"x">,
-    .outputs = names<"y", "indices?", "inverse_indices?", "counts?">,
-    .attributes = names<"axis: int", "sorted: int = 1">,
+    .inputs = {{"x"}},
+    .outputs = {{"y", "indices?", "inverse_indices?", "counts?"}},
+    .attributes = {{"axis: int", "sorted: int = 1"}},
     .infer = infer_unique,
     .reference = reference_of_unique,
     .first = 11,
-    .samples = names<"f32[6] = [2, 1, 1, 3, 4, 3]; outputs=4", "f32[6] = [2, 1, 1, 3, 4, 3]; sorted=0, outputs=4",
-                     "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]">,
+    .samples = {{"f32[6] = [2, 1, 1, 3, 4, 3]; outputs=4", "f32[6] = [2, 1, 1, 3, 4, 3]; sorted=0, outputs=4",
+                 "i64[3,2] = [1, 0, 1, 0, 2, 3]; axis=0, outputs=4", "f64[2,2] in 0..1; axis=-1, outputs=2", "u8[0]"}},
 };
 
 }  // namespace tenon::ops::op_unique

@@ -8,8 +8,8 @@ namespace tenon::ops::op_array_feature_extractor {
 OP(array_feature_extractor) {
     .name = "ArrayFeatureExtractor",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X", "Y">,
-    .outputs = names<"Z">,
+    .inputs = {{"X", "Y"}},
+    .outputs = {{"Z"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, [](DType d) { return d == DType::i64; }, "i64"));
       TRY(require_rank(view, 0, 1, -1));
@@ -22,7 +22,7 @@ OP(array_feature_extractor) {
           return std::vector{view.rank(0) == 1 ? build("Unsqueeze", {z, build.ints({0})}) : z};
         },
     .first = 1,
-    .samples = names<"f32[2,4], i64[2] = [3, 0]", "f32[4], i64[1,2] = [3, 0]", "i64[2,3,4], i64[1] = [1]", "f64[2,4], i64[3] = [1, 1, 2]">,
+    .samples = {{"f32[2,4], i64[2] = [3, 0]", "f32[4], i64[1,2] = [3, 0]", "i64[2,3,4], i64[1] = [1]", "f64[2,4], i64[3] = [1, 1, 2]"}},
 };
 
 }  // namespace tenon::ops::op_array_feature_extractor

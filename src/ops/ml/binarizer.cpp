@@ -8,9 +8,9 @@ namespace tenon::ops::op_binarizer {
 OP(binarizer) {
     .name = "Binarizer",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"threshold: float = 0.0">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"threshold: float = 0.0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_feature, "f32, f64, i32 or i64"));
       return same_shape_and_dtype(view);
@@ -23,7 +23,7 @@ OP(binarizer) {
           return std::vector{cast_to(build, over, dtype)};
         },
     .first = 1,
-    .samples = names<"f32[2,3]", "f64[4]; threshold=0.5", "i64[5] in -3..3; threshold=0.5", "i32[2,2] in -3..3">,
+    .samples = {{"f32[2,3]", "f64[4]; threshold=0.5", "i64[5] in -3..3; threshold=0.5", "i32[2,2] in -3..3"}},
 };
 
 }  // namespace tenon::ops::op_binarizer

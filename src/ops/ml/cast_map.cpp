@@ -85,9 +85,9 @@ Result<void> evaluate(Call& call) {
 OP(cast_map) {
     .name = "CastMap",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"cast_to: string = TO_FLOAT", "map_form: string = DENSE", "max_map: int = 1">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"cast_to: string = TO_FLOAT", "map_form: string = DENSE", "max_map: int = 1"}},
     .any_kind = true,
     .infer = infer,
     .reference = evaluate,

@@ -21,9 +21,9 @@ Result<Dictionary> dictionary(const NodeView& view) {
 OP(category_mapper) {
     .name = "CategoryMapper",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"cats_int64s: ints", "cats_strings: strings", "default_int64: int = -1", "default_string: string = _Unused">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"cats_int64s: ints", "cats_strings: strings", "default_int64: int = -1", "default_string: string = _Unused"}},
     .infer = [](NodeView& view) -> Result<void> {
       if (dtype_of(view, 0) == DType::none) return {};
       return infer_look_up(view, TRY(dictionary(view)));

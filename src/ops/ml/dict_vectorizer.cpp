@@ -37,9 +37,9 @@ Result<void> evaluate(Call& call) {
 OP(dict_vectorizer) {
     .name = "DictVectorizer",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"int64_vocabulary: ints", "string_vocabulary: strings">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"int64_vocabulary: ints", "string_vocabulary: strings"}},
     .any_kind = true,
     .infer = infer,
     .reference = evaluate,

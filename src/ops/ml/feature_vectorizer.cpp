@@ -33,9 +33,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(feature_vectorizer) {
     .name = "FeatureVectorizer",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X*">,
-    .outputs = names<"Y">,
-    .attributes = names<"inputdimensions: ints">,
+    .inputs = {{"X*"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"inputdimensions: ints"}},
     .infer = [](NodeView& view) -> Result<void> {
       const Ints wanted = view.attributes->ints("inputdimensions");
       if (view.explicit_inputs == 0 || (!wanted.empty() && wanted.size() != view.explicit_inputs))
@@ -51,8 +51,8 @@ OP(feature_vectorizer) {
     },
     .definition = define,
     .first = 1,
-    .samples = names<"f32[2,3], f32[2,1]; inputdimensions=[3,1]", "f32[2,3], f32[2,2]; inputdimensions=[2,4]",
-                     "f32[3], f32[1,2]; inputdimensions=[3,2]", "i64[2,3]; inputdimensions=[3]">,
+    .samples = {{"f32[2,3], f32[2,1]; inputdimensions=[3,1]", "f32[2,3], f32[2,2]; inputdimensions=[2,4]",
+                 "f32[3], f32[1,2]; inputdimensions=[3,2]", "i64[2,3]; inputdimensions=[3]"}},
 };
 
 }  // namespace tenon::ops::op_feature_vectorizer

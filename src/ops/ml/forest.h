@@ -34,10 +34,10 @@ struct Forest {
 };
 
 /// Attributes of their nodes and of what is done with the scores.
-inline constexpr Names kForestAttributes =
-    names<"nodes_falsenodeids: ints", "nodes_featureids: ints", "nodes_hitrates: floats", "nodes_hitrates_as_tensor: tensor",
-          "nodes_missing_value_tracks_true: ints", "nodes_modes: strings", "nodes_nodeids: ints", "nodes_treeids: ints",
-          "nodes_truenodeids: ints", "nodes_values: floats", "nodes_values_as_tensor: tensor", "post_transform: string = NONE">;
+inline constexpr Names kForestAttributes = {
+    {"nodes_falsenodeids: ints", "nodes_featureids: ints", "nodes_hitrates: floats", "nodes_hitrates_as_tensor: tensor",
+     "nodes_missing_value_tracks_true: ints", "nodes_modes: strings", "nodes_nodeids: ints", "nodes_treeids: ints",
+     "nodes_truenodeids: ints", "nodes_values: floats", "nodes_values_as_tensor: tensor", "post_transform: string = NONE"}};
 
 /// The trees of TreeEnsembleClassifier and TreeEnsembleRegressor; `weights`: prefix of the weights' attributes, "class" or "target".
 /// Errors: bad_attribute where lists differ in length or name nodes that do not exist.

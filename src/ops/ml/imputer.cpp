@@ -42,16 +42,16 @@ Result<void> infer(NodeView& view) {
 OP(imputer) {
     .name = "Imputer",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"imputed_value_floats: floats", "imputed_value_int64s: ints", "replaced_value_float: float = 0.0",
-                        "replaced_value_int64: int = 0">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"imputed_value_floats: floats", "imputed_value_int64s: ints", "replaced_value_float: float = 0.0",
+                    "replaced_value_int64: int = 0"}},
     .infer = infer,
     .definition = define,
     .first = 1,
-    .samples = names<"f32[2,3] = [0, 1, 2, 3, 0, 5]; imputed_value_floats=[7.5]",
-                     "f32[2,3] = [nan, 1, 2, 3, nan, 5]; imputed_value_floats=[7.5,8.5,9.5], replaced_value_float=nan",
-                     "i64[2,2] = [3, 1, 2, 3]; imputed_value_int64s=[-7,5], replaced_value_int64=3">,
+    .samples = {{"f32[2,3] = [0, 1, 2, 3, 0, 5]; imputed_value_floats=[7.5]",
+                 "f32[2,3] = [nan, 1, 2, 3, nan, 5]; imputed_value_floats=[7.5,8.5,9.5], replaced_value_float=nan",
+                 "i64[2,2] = [3, 1, 2, 3]; imputed_value_int64s=[-7,5], replaced_value_int64=3"}},
 };
 
 }  // namespace tenon::ops::op_imputer

@@ -58,19 +58,18 @@ OP(label_encoder) {
     .name = "LabelEncoder",
     .domain = "ai.onnx.ml",
     .since = 4,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes =
-        names<"default_float: float = -0.0", "default_int64: int = -1", "default_string: string = _Unused", "default_tensor: tensor",
-              "keys_floats: floats", "keys_int64s: ints", "keys_strings: strings", "keys_tensor: tensor", "values_floats: floats",
-              "values_int64s: ints", "values_strings: strings", "values_tensor: tensor">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"default_float: float = -0.0", "default_int64: int = -1", "default_string: string = _Unused", "default_tensor: tensor",
+                    "keys_floats: floats", "keys_int64s: ints", "keys_strings: strings", "keys_tensor: tensor", "values_floats: floats",
+                    "values_int64s: ints", "values_strings: strings", "values_tensor: tensor"}},
     .infer = [](NodeView& view) -> Result<void> { return infer_look_up(view, TRY(dictionary(view))); },
     .reference = [](Call& call) -> Result<void> { return look_up(call, TRY(dictionary(call.view))); },
     .upgrade = upgrade,
     .first = 1,
-    .samples = names<"i64[5] = [0, 7, 3, 7, 9]; keys_int64s=[7,9], values_floats=[0.5,-1.5], default_float=2.5",
-                     "f32[2,2] = [nan, 1, 0, -0.0]; keys_floats=[0.0,nan], values_int64s=[10,20]",
-                     "i64[3] = [1, 2, 4]; keys_tensor=i64[2] = [1, 2], values_tensor=f64[2] = [0.25, 0.75], default_tensor=f64[1] = [9]">,
+    .samples = {{"i64[5] = [0, 7, 3, 7, 9]; keys_int64s=[7,9], values_floats=[0.5,-1.5], default_float=2.5",
+                 "f32[2,2] = [nan, 1, 0, -0.0]; keys_floats=[0.0,nan], values_int64s=[10,20]",
+                 "i64[3] = [1, 2, 4]; keys_tensor=i64[2] = [1, 2], values_tensor=f64[2] = [0.25, 0.75], default_tensor=f64[1] = [9]"}},
 };
 
 }  // namespace tenon::ops::op_label_encoder

@@ -54,20 +54,20 @@ Result<void> evaluate(Call& call) {
 OP(linear_classifier) {
     .name = "LinearClassifier",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y", "Z">,
-    .attributes = names<"classlabels_ints: ints", "classlabels_strings: strings", "coefficients: floats!", "intercepts: floats",
-                        "multi_class: int = 0", "post_transform: string = NONE">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y", "Z"}},
+    .attributes = {{"classlabels_ints: ints", "classlabels_strings: strings", "coefficients: floats!", "intercepts: floats",
+                    "multi_class: int = 0", "post_transform: string = NONE"}},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<
-        "f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], outputs=2",
-        "f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], post_transform=LOGISTIC, outputs=2",
-        "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], classlabels_ints=[7,9], post_transform=SOFTMAX, outputs=2",
-        "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3,0.2,0.2], intercepts=[0.25,0.1,0.5], classlabels_ints=[7,9,11], "
-        "post_transform=LOGISTIC, outputs=2",
-        "i64[3,2] in -3..3; coefficients=[1.0,0.5,-1.0,0.3,0.2,0.2], intercepts=[0.25,0.1,0.5], classlabels_ints=[7,9,11], outputs=2">,
+    .samples =
+        {{"f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], outputs=2",
+          "f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25], classlabels_ints=[7,9], post_transform=LOGISTIC, outputs=2",
+          "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], classlabels_ints=[7,9], post_transform=SOFTMAX, outputs=2",
+          "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3,0.2,0.2], intercepts=[0.25,0.1,0.5], classlabels_ints=[7,9,11], "
+          "post_transform=LOGISTIC, outputs=2",
+          "i64[3,2] in -3..3; coefficients=[1.0,0.5,-1.0,0.3,0.2,0.2], intercepts=[0.25,0.1,0.5], classlabels_ints=[7,9,11], outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_linear_classifier

@@ -46,17 +46,17 @@ Result<void> evaluate(Call& call) {
 OP(linear_regressor) {
     .name = "LinearRegressor",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"coefficients: floats", "intercepts: floats", "post_transform: string = NONE", "targets: int = 1">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"coefficients: floats", "intercepts: floats", "post_transform: string = NONE", "targets: int = 1"}},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<"f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25]", "f32[2]; coefficients=[1.0,0.5]",
-                     "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=SOFTMAX",
-                     "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=LOGISTIC",
-                     "f32[3,2] = [0, 0, 1, 2, -1, 3]; coefficients=[1.0,0.5,-1.0,0.3], targets=2, post_transform=SOFTMAX_ZERO",
-                     "f32[3,2] in 0..0.2; coefficients=[1.0,0.5], intercepts=[0.3], post_transform=PROBIT">,
+    .samples = {{"f32[3,2]; coefficients=[1.0,0.5], intercepts=[0.25]", "f32[2]; coefficients=[1.0,0.5]",
+                 "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=SOFTMAX",
+                 "f32[3,2]; coefficients=[1.0,0.5,-1.0,0.3], intercepts=[0.25,0.1], targets=2, post_transform=LOGISTIC",
+                 "f32[3,2] = [0, 0, 1, 2, -1, 3]; coefficients=[1.0,0.5,-1.0,0.3], targets=2, post_transform=SOFTMAX_ZERO",
+                 "f32[3,2] in 0..0.2; coefficients=[1.0,0.5], intercepts=[0.3], post_transform=PROBIT"}},
 };
 
 }  // namespace tenon::ops::op_linear_regressor

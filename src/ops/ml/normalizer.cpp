@@ -22,9 +22,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(normalizer) {
     .name = "Normalizer",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"norm: string = MAX">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"norm: string = MAX"}},
     .infer = [](NodeView& view) -> Result<void> {
       const std::string norm = view.attributes->text("norm", "MAX");
       if (norm != "MAX" && norm != "L1" && norm != "L2")
@@ -38,8 +38,8 @@ OP(normalizer) {
     },
     .definition = define,
     .first = 1,
-    .samples = names<"f32[2,3]; norm=MAX", "f64[2,3]; norm=L1", "i64[2,3] in -9..9; norm=L2", "f32[4]; norm=L2",
-                     "f32[2,2] = [0, 0, -1, -2]; norm=MAX", "i32[2,2] = [0, 0, -1, -2]; norm=L1">,
+    .samples = {{"f32[2,3]; norm=MAX", "f64[2,3]; norm=L1", "i64[2,3] in -9..9; norm=L2", "f32[4]; norm=L2",
+                 "f32[2,2] = [0, 0, -1, -2]; norm=MAX", "i32[2,2] = [0, 0, -1, -2]; norm=L1"}},
 };
 
 }  // namespace tenon::ops::op_normalizer

@@ -65,14 +65,14 @@ Result<void> evaluate(Call& call) {
 OP(one_hot_encoder) {
     .name = "OneHotEncoder",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"cats_int64s: ints", "cats_strings: strings", "zeros: int = 1">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"cats_int64s: ints", "cats_strings: strings", "zeros: int = 1"}},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<"f32[2,3] in -1..4; cats_int64s=[0,1,3]", "i64[4] = [3, 1, 0, 2]; cats_int64s=[0,1,3]",
-                     "i32[2,2] = [1, 0, 0, 1]; cats_int64s=[1,0], zeros=0", "f64[3] = [0.5, 1.9, -0.5]; cats_int64s=[0,1]">,
+    .samples = {{"f32[2,3] in -1..4; cats_int64s=[0,1,3]", "i64[4] = [3, 1, 0, 2]; cats_int64s=[0,1,3]",
+                 "i32[2,2] = [1, 0, 0, 1]; cats_int64s=[1,0], zeros=0", "f64[3] = [0.5, 1.9, -0.5]; cats_int64s=[0,1]"}},
 };
 
 }  // namespace tenon::ops::op_one_hot_encoder

@@ -39,14 +39,14 @@ Result<void> infer(NodeView& view) {
 OP(scaler) {
     .name = "Scaler",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"offset: floats", "scale: floats">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"offset: floats", "scale: floats"}},
     .infer = infer,
     .definition = define,
     .first = 1,
-    .samples = names<"f32[2,3]; offset=[0.5], scale=[2.0]", "f64[2,3]; offset=[0.5,1.0,-1.0], scale=[2.0,0.5,0.25]",
-                     "i64[4,2] in -9..9; offset=[0.5,1.0], scale=[2.0,3.0]", "i32[3]; offset=[0.5], scale=[2.0]">,
+    .samples = {{"f32[2,3]; offset=[0.5], scale=[2.0]", "f64[2,3]; offset=[0.5,1.0,-1.0], scale=[2.0,0.5,0.25]",
+                 "i64[4,2] in -9..9; offset=[0.5,1.0], scale=[2.0,3.0]", "i32[3]; offset=[0.5], scale=[2.0]"}},
 };
 
 }  // namespace tenon::ops::op_scaler

@@ -176,28 +176,28 @@ Result<void> evaluate(Call& call) {
 OP(svm_classifier) {
     .name = "SVMClassifier",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y", "Z">,
-    .attributes = names<"classlabels_ints: ints", "classlabels_strings: strings", "coefficients: floats!", "kernel_params: floats",
-                        "kernel_type: string = LINEAR", "post_transform: string = NONE", "prob_a: floats", "prob_b: floats", "rho: floats!",
-                        "support_vectors: floats", "vectors_per_class: ints">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y", "Z"}},
+    .attributes = {{"classlabels_ints: ints", "classlabels_strings: strings", "coefficients: floats!", "kernel_params: floats",
+                    "kernel_type: string = LINEAR", "post_transform: string = NONE", "prob_a: floats", "prob_b: floats", "rho: floats!",
+                    "support_vectors: floats", "vectors_per_class: ints"}},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<
-        "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], vectors_per_class=[2,2], classlabels_ints=[7,9], "
-        "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0], outputs=2",
-        "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], vectors_per_class=[2,2], classlabels_ints=[7,9], prob_a=[-1.2], "
-        "prob_b=[0.1], support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=SIGMOID, "
-        "kernel_params=[0.5,0.25,2.0], outputs=2",
-        "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4], rho=[0.1,-0.2,0.05], vectors_per_class=[1,1,2], "
-        "classlabels_ints=[7,9,11], support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=POLY, "
-        "kernel_params=[0.5,0.25,2.0], post_transform=LOGISTIC, outputs=2",
-        "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4], rho=[0.1,-0.2,0.05], vectors_per_class=[1,1,2], "
-        "classlabels_ints=[7,9,11], prob_a=[-1.2,-0.7,-2.0], prob_b=[0.1,0.2,-0.3], "
-        "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_params=[0.5,0.25,2.0], kernel_type=RBF, outputs=2",
-        "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4,0.7], rho=[0.1], classlabels_ints=[7,9,11], "
-        "kernel_params=[0.0,0.0,0.0], post_transform=SOFTMAX, outputs=2">,
+    .samples =
+        {{"f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], vectors_per_class=[2,2], classlabels_ints=[7,9], "
+          "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0], outputs=2",
+          "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], vectors_per_class=[2,2], classlabels_ints=[7,9], prob_a=[-1.2], "
+          "prob_b=[0.1], support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=SIGMOID, "
+          "kernel_params=[0.5,0.25,2.0], outputs=2",
+          "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4], rho=[0.1,-0.2,0.05], vectors_per_class=[1,1,2], "
+          "classlabels_ints=[7,9,11], support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=POLY, "
+          "kernel_params=[0.5,0.25,2.0], post_transform=LOGISTIC, outputs=2",
+          "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4], rho=[0.1,-0.2,0.05], vectors_per_class=[1,1,2], "
+          "classlabels_ints=[7,9,11], prob_a=[-1.2,-0.7,-2.0], prob_b=[0.1,0.2,-0.3], "
+          "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_params=[0.5,0.25,2.0], kernel_type=RBF, outputs=2",
+          "f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4,0.1,0.2,-0.3,0.4,0.7], rho=[0.1], classlabels_ints=[7,9,11], "
+          "kernel_params=[0.0,0.0,0.0], post_transform=SOFTMAX, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_svm_classifier

@@ -44,10 +44,10 @@ Result<Machine> machine_of(const NodeView& view) {
 OP(svm_regressor) {
     .name = "SVMRegressor",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"coefficients: floats", "kernel_params: floats", "kernel_type: string = LINEAR", "n_supports: int = 0",
-                        "one_class: int = 0", "post_transform: string = NONE", "rho: floats", "support_vectors: floats">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"coefficients: floats", "kernel_params: floats", "kernel_type: string = LINEAR", "n_supports: int = 0",
+                    "one_class: int = 0", "post_transform: string = NONE", "rho: floats", "support_vectors: floats"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_regressor(view, 1));
       const Machine m = TRY(machine_of(view));
@@ -71,15 +71,15 @@ OP(svm_regressor) {
     },
     .first = 1,
     .samples =
-        names<"f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], n_supports=4, "
-              "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0]",
-              "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], kernel_type=POLY, "
-              "kernel_params=[0.5,0.25,2.0]",
-              "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], kernel_type=SIGMOID, "
-              "kernel_params=[0.5,0.25,2.0]",
-              "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], one_class=1, "
-              "kernel_params=[0.0,0.0,0.0]",
-              "f32[3,3]; coefficients=[0.5,0.2,0.1], rho=[0.3], kernel_params=[0.0,0.0,0.0]">,
+        {{"f32[3,3]; coefficients=[0.5,-0.3,0.2,-0.4], rho=[0.1], n_supports=4, "
+          "support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5,0.2,-1.0,2.0,1.0,1.0,1.0], kernel_type=RBF, kernel_params=[0.5,0.25,2.0]",
+          "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], kernel_type=POLY, "
+          "kernel_params=[0.5,0.25,2.0]",
+          "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], kernel_type=SIGMOID, "
+          "kernel_params=[0.5,0.25,2.0]",
+          "f32[3,3]; coefficients=[0.5,-0.3], rho=[0.1], n_supports=2, support_vectors=[0.0,1.0,1.0,1.0,0.0,0.5], one_class=1, "
+          "kernel_params=[0.0,0.0,0.0]",
+          "f32[3,3]; coefficients=[0.5,0.2,0.1], rho=[0.3], kernel_params=[0.0,0.0,0.0]"}},
 };
 
 }  // namespace tenon::ops::op_svm_regressor

@@ -113,22 +113,22 @@ OP(tree_ensemble) {
     .name = "TreeEnsemble",
     .domain = "ai.onnx.ml",
     .since = 5,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"aggregate_function: int = 1", "leaf_targetids: ints!", "leaf_weights: tensor!", "membership_values: tensor",
-                        "n_targets: int", "nodes_falseleafs: ints!", "nodes_falsenodeids: ints!", "nodes_featureids: ints!",
-                        "nodes_hitrates: tensor", "nodes_missing_value_tracks_true: ints", "nodes_modes: tensor!", "nodes_splits: tensor!",
-                        "nodes_trueleafs: ints!", "nodes_truenodeids: ints!", "post_transform: int = 0", "tree_roots: ints!">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"aggregate_function: int = 1", "leaf_targetids: ints!", "leaf_weights: tensor!", "membership_values: tensor",
+                    "n_targets: int", "nodes_falseleafs: ints!", "nodes_falsenodeids: ints!", "nodes_featureids: ints!",
+                    "nodes_hitrates: tensor", "nodes_missing_value_tracks_true: ints", "nodes_modes: tensor!", "nodes_splits: tensor!",
+                    "nodes_trueleafs: ints!", "nodes_truenodeids: ints!", "post_transform: int = 0", "tree_roots: ints!"}},
     .infer = infer,
     .reference = evaluate,
     .first = 5,
     .samples =
-        names<"f32[4,2]; nodes_modes=u8[2] = [0, 3], nodes_splits=f32[2] = [0.5, -0.5], nodes_featureids=[0,1], nodes_truenodeids=[0,1], "
-              "nodes_falsenodeids=[1,2], nodes_trueleafs=[1,1], nodes_falseleafs=[0,1], leaf_targetids=[0,1,0], "
-              "leaf_weights=f32[3] = [1.5, 2.5, -1.0], tree_roots=[0], n_targets=2",
-              "f64[4,2] in -1..3; nodes_modes=u8[1] = [6], nodes_splits=f64[1] = [0], nodes_featureids=[0], nodes_truenodeids=[0], "
-              "nodes_falsenodeids=[1], nodes_trueleafs=[1], nodes_falseleafs=[1], leaf_targetids=[0,0], leaf_weights=f64[2] = [1, 2], "
-              "membership_values=f64[3] = [1, 2, nan], tree_roots=[0], n_targets=1">,
+        {{"f32[4,2]; nodes_modes=u8[2] = [0, 3], nodes_splits=f32[2] = [0.5, -0.5], nodes_featureids=[0,1], nodes_truenodeids=[0,1], "
+          "nodes_falsenodeids=[1,2], nodes_trueleafs=[1,1], nodes_falseleafs=[0,1], leaf_targetids=[0,1,0], "
+          "leaf_weights=f32[3] = [1.5, 2.5, -1.0], tree_roots=[0], n_targets=2",
+          "f64[4,2] in -1..3; nodes_modes=u8[1] = [6], nodes_splits=f64[1] = [0], nodes_featureids=[0], nodes_truenodeids=[0], "
+          "nodes_falsenodeids=[1], nodes_trueleafs=[1], nodes_falseleafs=[1], leaf_targetids=[0,0], leaf_weights=f64[2] = [1, 2], "
+          "membership_values=f64[3] = [1, 2, nan], tree_roots=[0], n_targets=1"}},
 };
 
 }  // namespace tenon::ops::op_tree_ensemble

@@ -65,26 +65,26 @@ OP(tree_ensemble_classifier) {
     .name = "TreeEnsembleClassifier",
     .domain = "ai.onnx.ml",
     .since = 3,
-    .inputs = names<"X">,
-    .outputs = names<"Y", "Z">,
-    .attributes = together<
-        names<"base_values: floats", "base_values_as_tensor: tensor", "class_ids: ints", "class_nodeids: ints", "class_treeids: ints",
-              "class_weights: floats", "class_weights_as_tensor: tensor", "classlabels_int64s: ints", "classlabels_strings: strings">,
-        kForestAttributes>,
+    .inputs = {{"X"}},
+    .outputs = {{"Y", "Z"}},
+    .attributes = {.made = together<names<"base_values: floats", "base_values_as_tensor: tensor", "class_ids: ints", "class_nodeids: ints",
+                                          "class_treeids: ints", "class_weights: floats", "class_weights_as_tensor: tensor",
+                                          "classlabels_int64s: ints", "classlabels_strings: strings">,
+                                    kForestAttributes>},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<
-        "f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
-        "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0], class_nodeids=[1,2], "
-        "class_ids=[0,0], class_weights=[0.3,0.7], classlabels_int64s=[7,9], outputs=2",
-        "f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
-        "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0], class_nodeids=[1,2], "
-        "class_ids=[0,0], class_weights=[-0.3,0.7], base_values=[0.125], classlabels_int64s=[7,9], post_transform=LOGISTIC, outputs=2",
-        "f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
-        "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0,0], "
-        "class_nodeids=[1,2,2], class_ids=[0,1,2], class_weights=[0.7,-0.2,0.3], base_values=[0.1,0.2,0.3], "
-        "classlabels_int64s=[7,9,11], post_transform=SOFTMAX, outputs=2">,
+    .samples =
+        {{"f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
+          "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0], class_nodeids=[1,2], "
+          "class_ids=[0,0], class_weights=[0.3,0.7], classlabels_int64s=[7,9], outputs=2",
+          "f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
+          "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0], class_nodeids=[1,2], "
+          "class_ids=[0,0], class_weights=[-0.3,0.7], base_values=[0.125], classlabels_int64s=[7,9], post_transform=LOGISTIC, outputs=2",
+          "f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "
+          "nodes_featureids=[0,0,0], nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], class_treeids=[0,0,0], "
+          "class_nodeids=[1,2,2], class_ids=[0,1,2], class_weights=[0.7,-0.2,0.3], base_values=[0.1,0.2,0.3], "
+          "classlabels_int64s=[7,9,11], post_transform=SOFTMAX, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_tree_ensemble_classifier

@@ -53,26 +53,27 @@ OP(tree_ensemble_regressor) {
     .name = "TreeEnsembleRegressor",
     .domain = "ai.onnx.ml",
     .since = 3,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
     .attributes =
-        together<names<"aggregate_function: string = SUM", "base_values: floats", "base_values_as_tensor: tensor", "n_targets: int">,
-                 kForestAttributes,
-                 names<"target_ids: ints", "target_nodeids: ints", "target_treeids: ints", "target_weights: floats",
-                       "target_weights_as_tensor: tensor">>,
+        {.made =
+             together<names<"aggregate_function: string = SUM", "base_values: floats", "base_values_as_tensor: tensor", "n_targets: int">,
+                      kForestAttributes,
+                      names<"target_ids: ints", "target_nodeids: ints", "target_treeids: ints", "target_weights: floats",
+                            "target_weights_as_tensor: tensor">>},
     .infer = infer,
     .reference = evaluate,
     .first = 1,
-    .samples = names<"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
-                     "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
-                     "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
-                     "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], "
-                     "base_values=[0.125], n_targets=1",
-                     "f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
-                     "nodes_modes=[BRANCH_LT,LEAF,LEAF,BRANCH_GTE,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
-                     "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
-                     "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
-                     "aggregate_function=AVERAGE, n_targets=2">,
+    .samples = {{"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                 "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                 "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                 "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                 "base_values=[0.125], n_targets=1",
+                 "f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                 "nodes_modes=[BRANCH_LT,LEAF,LEAF,BRANCH_GTE,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                 "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                 "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                 "aggregate_function=AVERAGE, n_targets=2"}},
 };
 
 }  // namespace tenon::ops::op_tree_ensemble_regressor

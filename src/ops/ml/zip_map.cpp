@@ -46,9 +46,9 @@ Result<void> evaluate(Call& call) {
 OP(zip_map) {
     .name = "ZipMap",
     .domain = "ai.onnx.ml",
-    .inputs = names<"X">,
-    .outputs = names<"Z">,
-    .attributes = names<"classlabels_int64s: ints", "classlabels_strings: strings">,
+    .inputs = {{"X"}},
+    .outputs = {{"Z"}},
+    .attributes = {{"classlabels_int64s: ints", "classlabels_strings: strings"}},
     .infer = infer,
     .reference = evaluate,
 };

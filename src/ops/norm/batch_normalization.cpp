@@ -121,9 +121,9 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(batch_normalization) {
     .name = "BatchNormalization",
     .since = 15,
-    .inputs = names<"X", "scale", "B", "input_mean", "input_var">,
-    .outputs = names<"Y", "running_mean? unless training_mode", "running_var? unless training_mode">,
-    .attributes = names<"epsilon: float = 1e-05", "momentum: float = 0.9", "training_mode: int = 0", "spatial: int">,
+    .inputs = {{"X", "scale", "B", "input_mean", "input_var"}},
+    .outputs = {{"Y", "running_mean? unless training_mode", "running_var? unless training_mode"}},
+    .attributes = {{"epsilon: float = 1e-05", "momentum: float = 0.9", "training_mode: int = 0", "spatial: int"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -134,11 +134,11 @@ OP(batch_normalization) {
       if (opset < 14) graph.erase_attribute(node, "training_mode");
       return {};
     },
-    .samples =
-        names<"f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2", "f32[4,3], f32[3], f32[3], f32[3], f32[3] in 0.1..2; epsilon=0.01",
-              "f16[2,3,4], f16[3], f16[3], f16[3], f16[3] in 0.5..2", "f64[1,2,2,2,2], f64[2], f64[2], f64[2], f64[2] in 0.1..2",
-              "f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2; training_mode=1, outputs=3",
-              "f32[0,3,2,2], f32[3], f32[3], f32[3], f32[3] in 0.1..2">,
+    .samples = {{"f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2",
+                 "f32[4,3], f32[3], f32[3], f32[3], f32[3] in 0.1..2; epsilon=0.01", "f16[2,3,4], f16[3], f16[3], f16[3], f16[3] in 0.5..2",
+                 "f64[1,2,2,2,2], f64[2], f64[2], f64[2], f64[2] in 0.1..2",
+                 "f32[2,3,4,5], f32[3], f32[3], f32[3], f32[3] in 0.1..2; training_mode=1, outputs=3",
+                 "f32[0,3,2,2], f32[3], f32[3], f32[3], f32[3] in 0.1..2"}},
 };
 
 }  // namespace tenon::ops::op_batch_normalization

@@ -20,16 +20,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(bias_softmax) {
     .name = "BiasSoftmax",
     .domain = "com.microsoft",
-    .inputs = names<"data", "bias">,
-    .outputs = names<"output">,
-    .attributes = names<"axis: int = 1", "is_inner_broadcast: int!">,
+    .inputs = {{"data", "bias"}},
+    .outputs = {{"output"}},
+    .attributes = {{"axis: int = 1", "is_inner_broadcast: int!"}},
     .infer = [](NodeView& view) -> Result<void> {
       if (ranks_known(view, {0})) TRY(require_broadcast(view, 1, *view.type(0).shape));
       return same_shape_and_dtype(view);
     },
     .definition = define,
-    .samples = names<"f32[2,3,4,5], f32[2,1,1,5]; axis=3, is_inner_broadcast=1", "f32[2,3,4,5], f32[1,1,4,5]; axis=3, is_inner_broadcast=0",
-                     "f32[2,3,4], f32[1,3,4]; axis=1, is_inner_broadcast=0">,
+    .samples = {{"f32[2,3,4,5], f32[2,1,1,5]; axis=3, is_inner_broadcast=1", "f32[2,3,4,5], f32[1,1,4,5]; axis=3, is_inner_broadcast=0",
+                 "f32[2,3,4], f32[1,3,4]; axis=1, is_inner_broadcast=0"}},
 };
 
 }  // namespace tenon::ops::op_bias_softmax

@@ -47,15 +47,15 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(embed_layer_normalization) {
     .name = "EmbedLayerNormalization",
     .domain = "com.microsoft",
-    .inputs = names<"input_ids", "segment_ids?", "word_embedding", "position_embedding", "segment_embedding?", "gamma", "beta", "mask?",
-                    "position_ids?">,
-    .outputs = names<"output", "mask_index", "embedding_sum?">,
-    .attributes = names<"epsilon: float = 1e-12", "mask_index_type: int">,
+    .inputs = {{"input_ids", "segment_ids?", "word_embedding", "position_embedding", "segment_embedding?", "gamma", "beta", "mask?",
+                "position_ids?"}},
+    .outputs = {{"output", "mask_index", "embedding_sum?"}},
+    .attributes = {{"epsilon: float = 1e-12", "mask_index_type: int"}},
     .infer = infer,
     .definition = define,
     .samples =
-        names<"i32[2,3] in 0..9, i32[2,3] in 0..1, f32[10,8], f32[5,8], f32[2,8], f32[8], f32[8]; outputs=2",
-              "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8], i32[2,3] in 0..1, i32[2,3] in 0..4; outputs=3, epsilon=0.001">,
+        {{"i32[2,3] in 0..9, i32[2,3] in 0..1, f32[10,8], f32[5,8], f32[2,8], f32[8], f32[8]; outputs=2",
+          "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8], i32[2,3] in 0..1, i32[2,3] in 0..4; outputs=3, epsilon=0.001"}},
 };
 
 }  // namespace tenon::ops::op_embed_layer_normalization

@@ -124,9 +124,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(group_normalization) {
     .name = "GroupNormalization",
     .since = 21,
-    .inputs = names<"X", "scale", "bias">,
-    .outputs = names<"Y">,
-    .attributes = names<"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1 since 21">,
+    .inputs = {{"X", "scale", "bias"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"epsilon: float = 1e-05", "num_groups: int!", "stash_type: int = 1 since 21"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -134,8 +134,8 @@ OP(group_normalization) {
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 21; },
     .first = 18,
-    .samples = names<"f32[2,4,3,3], f32[4], f32[4]; num_groups=2", "f32[1,6,5], f32[6], f32[6]; num_groups=3, epsilon=0.01",
-                     "f16[2,4,3,3], f16[4], f16[4]; num_groups=1", "f64[2,3,2], f64[3], f64[3]; num_groups=3">,
+    .samples = {{"f32[2,4,3,3], f32[4], f32[4]; num_groups=2", "f32[1,6,5], f32[6], f32[6]; num_groups=3, epsilon=0.01",
+                 "f16[2,4,3,3], f16[4], f16[4]; num_groups=1", "f64[2,3,2], f64[3], f64[3]; num_groups=3"}},
 };
 
 }  // namespace tenon::ops::op_group_normalization

@@ -57,14 +57,14 @@ Result<void> evaluate(Call& call) {
 OP(instance_normalization) {
     .name = "InstanceNormalization",
     .since = 22,
-    .inputs = names<"input", "scale", "B">,
-    .attributes = names<"epsilon: float = 1e-05">,
+    .inputs = {{"input", "scale", "B"}},
+    .attributes = {{"epsilon: float = 1e-05"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
-    .samples = names<"f32[2,3,4,5], f32[3], f32[3]", "f32[1,2,7], f32[2], f32[2]; epsilon=0.1", "f16[2,3,4,4], f16[3], f16[3]",
-                     "f64[1,2,2,3,2], f64[2], f64[2]">,
+    .samples = {{"f32[2,3,4,5], f32[3], f32[3]", "f32[1,2,7], f32[2], f32[2]; epsilon=0.1", "f16[2,3,4,4], f16[3], f16[3]",
+                 "f64[1,2,2,3,2], f64[2], f64[2]"}},
 };
 
 }  // namespace tenon::ops::op_instance_normalization

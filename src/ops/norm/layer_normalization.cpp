@@ -111,17 +111,17 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(layer_normalization) {
     .name = "LayerNormalization",
     .since = 17,
-    .inputs = names<"X", "Scale", "B?">,
-    .outputs = names<"Y", "Mean?", "InvStdDev?">,
-    .attributes = names<"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1">,
+    .inputs = {{"X", "Scale", "B?"}},
+    .outputs = {{"Y", "Mean?", "InvStdDev?"}},
+    .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .definition = define,
     .first = 17,
-    .samples = names<"f32[2,3,8], f32[8], f32[8]", "f32[2,3,4], f32[3,4], f32[3,4]; axis=1, outputs=3", "f32[5,7], f32[7]; epsilon=0.1",
-                     "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]",
-                     "f32[2,3], f32[2,3]; axis=0, outputs=2">,
+    .samples = {{"f32[2,3,8], f32[8], f32[8]", "f32[2,3,4], f32[3,4], f32[3,4]; axis=1, outputs=3", "f32[5,7], f32[7]; epsilon=0.1",
+                 "f16[3,16], f16[16], f16[16]", "f64[2,5], f64[5], f64[1]", "f32[0,4], f32[4], f32[4]",
+                 "f32[2,3], f32[2,3]; axis=0, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_layer_normalization

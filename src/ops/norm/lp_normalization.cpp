@@ -56,13 +56,13 @@ Result<void> evaluate(Call& call) {
 OP(lp_normalization) {
     .name = "LpNormalization",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"axis: int = -1", "p: int = 2">,
+    .inputs = {{"input"}},
+    .attributes = {{"axis: int = -1", "p: int = 2"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
-    .samples = names<"f32[2,3,4]", "f32[2,3,4]; axis=1, p=1", "f32[2,2] = [0, 0, 3, 4]", "f16[3,5]", "f64[7]; axis=0">,
+    .samples = {{"f32[2,3,4]", "f32[2,3,4]; axis=1, p=1", "f32[2,2] = [0, 0, 3, 4]", "f16[3,5]", "f64[7]; axis=0"}},
 };
 
 }  // namespace tenon::ops::op_lp_normalization

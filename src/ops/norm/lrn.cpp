@@ -68,13 +68,13 @@ Result<void> evaluate(Call& call) {
 OP(lrn) {
     .name = "LRN",
     .since = 13,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"alpha: float = 0.0001", "beta: float = 0.75", "bias: float = 1.0", "size: int!">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"alpha: float = 0.0001", "beta: float = 0.75", "bias: float = 1.0", "size: int!"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
-    .samples = names<"f32[2,5,3,3]; size=3", "f32[1,7,2,2]; size=4, alpha=0.1, beta=0.5, bias=2.0", "f16[1,4,2,2]; size=1">,
+    .samples = {{"f32[2,5,3,3]; size=3", "f32[1,7,2,2]; size=4, alpha=0.1, beta=0.5, bias=2.0", "f16[1,4,2,2]; size=1"}},
 };
 
 }  // namespace tenon::ops::op_lrn

@@ -54,14 +54,14 @@ Result<void> evaluate(Call& call) {
 OP(mean_variance_normalization) {
     .name = "MeanVarianceNormalization",
     .since = 13,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"axes: ints = [0, 2, 3]">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"axes: ints = [0, 2, 3]"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 9,
-    .samples = names<"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]">,
+    .samples = {{"f32[2,3,4,5]", "f32[3,7]; axes=[1]", "f16[2,3,4,4]; axes=[2,3]", "f64[2,3,2,2]"}},
 };
 
 }  // namespace tenon::ops::op_mean_variance_normalization

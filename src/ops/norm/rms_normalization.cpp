@@ -72,16 +72,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(rms_normalization) {
     .name = "RMSNormalization",
     .since = 23,
-    .inputs = names<"X", "scale">,
-    .outputs = names<"Y">,
-    .attributes = names<"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1">,
+    .inputs = {{"X", "scale"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .definition = define,
     .first = 23,
-    .samples = names<"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5",
-                     "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2">,
+    .samples = {{"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5",
+                 "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2"}},
 };
 
 }  // namespace tenon::ops::op_rms_normalization

@@ -25,12 +25,12 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 
 OP(simplified_layer_normalization) {
     .name = "SimplifiedLayerNormalization",
-    .inputs = names<"X", "scale">,
-    .outputs = names<"Y">,
-    .attributes = names<"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1">,
+    .inputs = {{"X", "scale"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"axis: int = -1", "epsilon: float = 1e-05", "stash_type: int = 1"}},
     .infer = infer,
     .definition = define,
-    .samples = names<"f32[2,3,8], f32[8]", "f16[3,16], f16[16]", "f64[2,5], f64[5]; epsilon=0.5">,
+    .samples = {{"f32[2,3,8], f32[8]", "f16[3,16], f16[16]", "f64[2,5], f64[5]; epsilon=0.5"}},
 };
 
 }  // namespace tenon::ops::op_simplified_layer_normalization

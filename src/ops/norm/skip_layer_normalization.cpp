@@ -20,13 +20,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(skip_layer_normalization) {
     .name = "SkipLayerNormalization",
     .domain = "com.microsoft",
-    .inputs = names<"input", "skip", "gamma", "beta?", "bias?">,
-    .outputs = names<"output", "mean?", "inv_std_var?", "input_skip_bias_sum?">,
-    .attributes = names<"epsilon: float = 1e-12">,
+    .inputs = {{"input", "skip", "gamma", "beta?", "bias?"}},
+    .outputs = {{"output", "mean?", "inv_std_var?", "input_skip_bias_sum?"}},
+    .attributes = {{"epsilon: float = 1e-12"}},
     .infer = infer_skip_norm,
     .definition = define,
-    .samples = names<"f32[2,3,8], f32[2,3,8], f32[8], f32[8]", "f32[2,3,8], f32[2,3,8], f32[8], f32[8], f32[8]; outputs=4, epsilon=0.001",
-                     "f16[1,2,8], f16[1,2,8], f16[8]; epsilon=0.01">,
+    .samples = {{"f32[2,3,8], f32[2,3,8], f32[8], f32[8]", "f32[2,3,8], f32[2,3,8], f32[8], f32[8], f32[8]; outputs=4, epsilon=0.001",
+                 "f16[1,2,8], f16[1,2,8], f16[8]; epsilon=0.01"}},
 };
 
 }  // namespace tenon::ops::op_skip_layer_normalization

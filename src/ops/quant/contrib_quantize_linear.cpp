@@ -9,9 +9,9 @@ namespace tenon::ops::op_contrib_quantize_linear {
 OP(contrib_quantize_linear) {
     .name = "QuantizeLinear",
     .domain = "com.microsoft",
-    .inputs = names<"x", "y_scale", "y_zero_point?">,
-    .outputs = names<"y">,
-    .attributes = names<"axis: int">,
+    .inputs = {{"x", "y_scale", "y_zero_point?"}},
+    .outputs = {{"y"}},
+    .attributes = {{"axis: int"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_by_definition(view));
       const DType dtype = view.has(2) ? dtype_of(view, 2) : DType::u8;
@@ -22,8 +22,8 @@ OP(contrib_quantize_linear) {
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
           return build.many(*build.graph().ops().find("", "QuantizeLinear"), {in.begin(), in.end()}, 1, *view.attributes);
         },
-    .samples = names<"f32[2,3], f32[] = 0.05, u8[] = 128", "f32[2,3], f32[3] in 0.01..0.1, i8[3] in -9..9; axis=1",
-                     "f32[2,3], f32[] = 0.001, u16[] = 30000", "f32[4], f32[] = 0.001, i16[] = -7">,
+    .samples = {{"f32[2,3], f32[] = 0.05, u8[] = 128", "f32[2,3], f32[3] in 0.01..0.1, i8[3] in -9..9; axis=1",
+                 "f32[2,3], f32[] = 0.001, u16[] = 30000", "f32[4], f32[] = 0.001, i16[] = -7"}},
 };
 
 }  // namespace tenon::ops::op_contrib_quantize_linear

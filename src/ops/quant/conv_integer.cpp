@@ -52,15 +52,15 @@ Result<void> evaluate(Call& call) {
 OP(conv_integer) {
     .name = "ConvInteger",
     .since = 10,
-    .inputs = names<"x", "w", "x_zero_point?", "w_zero_point?">,
-    .outputs = names<"y">,
+    .inputs = {{"x", "w", "x_zero_point?", "w_zero_point?"}},
+    .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 10,
-    .samples = names<"u8[1,1,3,3], u8[1,1,2,2], u8[] = 1", "u8[1,2,5,5] in 0..255, i8[4,1,3,3], u8[] = 9, i8[4]; pads=[1,1,1,1], group=2",
-                     "i8[2,3,7], i8[2,3,3]; strides=[2]">,
+    .samples = {{"u8[1,1,3,3], u8[1,1,2,2], u8[] = 1", "u8[1,2,5,5] in 0..255, i8[4,1,3,3], u8[] = 9, i8[4]; pads=[1,1,1,1], group=2",
+                 "i8[2,3,7], i8[2,3,3]; strides=[2]"}},
 };
 
 }  // namespace tenon::ops::op_conv_integer

@@ -42,9 +42,9 @@ Result<void> reference_of_dequantize(Call& call) {
 OP(dequantize_linear) {
     .name = "DequantizeLinear",
     .since = 28,
-    .inputs = names<"x", "x_scale", "x_zero_point?">,
-    .outputs = names<"y">,
-    .attributes = names<"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 23">,
+    .inputs = {{"x", "x_scale", "x_zero_point?"}},
+    .outputs = {{"y"}},
+    .attributes = {{"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 23"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_float, "a float dtype"));
       Type type(TRY(quantized_dtype(view, 1, DType::f32)));
@@ -57,9 +57,9 @@ OP(dequantize_linear) {
     .reference = reference_of_dequantize,
     .lowest_opset = [](const NodeView&) { return 13; },
     .first = 10,
-    .samples = names<"u8[2,3], f32[] = 0.1, u8[] = 128", "i8[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "i32[4], f32[] = 0.5",
-                     "i8[2,4], f32[2,2], i8[2,2]; axis=1, block_size=2", "u8[3], f16[] = 0.25", "i8[0,2], f32[] = 1",
-                     "i4[4] = [-8, 7, 0, 1], f32[] = 2", "u16[2,3], f64[2] = [0.5, 2]; axis=0", "u8[2,3], f32[1] = [0.1], u8[1] = [128]">,
+    .samples = {{"u8[2,3], f32[] = 0.1, u8[] = 128", "i8[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "i32[4], f32[] = 0.5",
+                 "i8[2,4], f32[2,2], i8[2,2]; axis=1, block_size=2", "u8[3], f16[] = 0.25", "i8[0,2], f32[] = 1",
+                 "i4[4] = [-8, 7, 0, 1], f32[] = 2", "u16[2,3], f64[2] = [0.5, 2]; axis=0", "u8[2,3], f32[1] = [0.1], u8[1] = [128]"}},
 };
 
 }  // namespace tenon::ops::op_dequantize_linear

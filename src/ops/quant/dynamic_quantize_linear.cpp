@@ -8,8 +8,8 @@ namespace tenon::ops::op_dynamic_quantize_linear {
 OP(dynamic_quantize_linear) {
     .name = "DynamicQuantizeLinear",
     .since = 11,
-    .inputs = names<"x">,
-    .outputs = names<"y", "y_scale", "y_zero_point">,
+    .inputs = {{"x"}},
+    .outputs = {{"y", "y_scale", "y_zero_point"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_real_arithmetic, "f32"));
       TRY(same_shape_and_dtype(view));
@@ -29,7 +29,7 @@ OP(dynamic_quantize_linear) {
           return std::vector{build("QuantizeLinear", {in[0], scale, point}), scale, point};
         },
     .first = 11,
-    .samples = names<"f32[6] = [0, 2, -3, -2.5, 1.34, 0.5]; outputs=3", "f32[3,4] in 1..4; outputs=3">,
+    .samples = {{"f32[6] = [0, 2, -3, -2.5, 1.34, 0.5]; outputs=3", "f32[3,4] in 1..4; outputs=3"}},
 };
 
 }  // namespace tenon::ops::op_dynamic_quantize_linear

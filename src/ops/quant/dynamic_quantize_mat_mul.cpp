@@ -20,13 +20,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(dynamic_quantize_mat_mul) {
     .name = "DynamicQuantizeMatMul",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B", "b_scale", "b_zero_point?", "bias?">,
-    .outputs = names<"Y">,
+    .inputs = {{"A", "B", "b_scale", "b_zero_point?", "bias?"}},
+    .outputs = {{"Y"}},
     .infer = infer_by_definition,
     .definition = define,
-    .samples =
-        names<"f32[3,4], i8[4,5] in -128..127, f32[] = 0.02, i8[] = 3",
-              "f32[2,3,4], u8[4,5] in 0..255, f32[5] in 0.01..0.1, u8[5] in 0..255, f32[5]", "f32[3,4], u8[4,5] in 0..255, f32[] = 0.1">,
+    .samples = {{"f32[3,4], i8[4,5] in -128..127, f32[] = 0.02, i8[] = 3",
+                 "f32[2,3,4], u8[4,5] in 0..255, f32[5] in 0.01..0.1, u8[5] in 0..255, f32[5]",
+                 "f32[3,4], u8[4,5] in 0..255, f32[] = 0.1"}},
 };
 
 }  // namespace tenon::ops::op_dynamic_quantize_mat_mul

@@ -20,8 +20,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(mat_mul_integer_to_float) {
     .name = "MatMulIntegerToFloat",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B", "a_scale", "b_scale", "a_zero_point?", "b_zero_point?", "bias?">,
-    .outputs = names<"Y">,
+    .inputs = {{"A", "B", "a_scale", "b_scale", "a_zero_point?", "b_zero_point?", "bias?"}},
+    .outputs = {{"Y"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, kAScale, [](DType d) { return d == DType::f32; }, "f32"));
       TRY(infer_by_definition(view));
@@ -29,9 +29,9 @@ OP(mat_mul_integer_to_float) {
       return {};
     },
     .definition = define,
-    .samples = names<"u8[3,4] in 0..255, i8[4,5] in -128..127, f32[] = 0.1, f32[] = 0.02, u8[] = 128, i8[] = 3",
-                     "u8[2,3,4] in 0..255, u8[4,5] in 0..255, f32[1] = 0.1, f32[5] in 0.01..0.1, u8[1] = 12, u8[5] in 0..255, f32[5]",
-                     "i8[3,4] in -128..127, i8[4,5] in -128..127, f32[] = 0.1, f32[] = 0.02">,
+    .samples = {{"u8[3,4] in 0..255, i8[4,5] in -128..127, f32[] = 0.1, f32[] = 0.02, u8[] = 128, i8[] = 3",
+                 "u8[2,3,4] in 0..255, u8[4,5] in 0..255, f32[1] = 0.1, f32[5] in 0.01..0.1, u8[1] = 12, u8[5] in 0..255, f32[5]",
+                 "i8[3,4] in -128..127, i8[4,5] in -128..127, f32[] = 0.1, f32[] = 0.02"}},
 };
 
 }  // namespace tenon::ops::op_mat_mul_integer_to_float

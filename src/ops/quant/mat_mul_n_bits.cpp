@@ -87,16 +87,16 @@ Result<void> infer(NodeView& view) {
 OP(mat_mul_n_bits) {
     .name = "MatMulNBits",
     .domain = "com.microsoft",
-    .inputs = names<"A", "B", "scales", "zero_points?", "g_idx?", "bias?">,
-    .outputs = names<"Y">,
-    .attributes = names<"K: int!", "N: int!", "accuracy_level: int = 0", "bits: int = 4", "block_size: int!", "weight_prepacked: int = 0">,
+    .inputs = {{"A", "B", "scales", "zero_points?", "g_idx?", "bias?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"K: int!", "N: int!", "accuracy_level: int = 0", "bits: int = 4", "block_size: int!", "weight_prepacked: int = 0"}},
     .infer = infer,
     .definition = define,
-    .samples = names<"f32[3,32], u8[5,2,8] in 0..255, f32[5,2]; K=32, N=5, block_size=16",
-                     "f32[2,3,40], u8[5,2,16] in 0..255, f32[10], u8[5] in 0..255; K=40, N=5, block_size=32",
-                     "f32[3,48], u8[4,3,8] in 0..255, f32[4,3], f32[4,3] in 0..15, _, f32[4]; K=48, N=4, block_size=16",
-                     "f32[3,32], u8[5,2,16] in 0..255, f32[5,2], u8[5,2] in 0..255; K=32, N=5, block_size=16, bits=8",
-                     "f32[3,32], u8[5,2,4] in 0..255, f32[5,2]; K=32, N=5, block_size=16, bits=2">,
+    .samples = {{"f32[3,32], u8[5,2,8] in 0..255, f32[5,2]; K=32, N=5, block_size=16",
+                 "f32[2,3,40], u8[5,2,16] in 0..255, f32[10], u8[5] in 0..255; K=40, N=5, block_size=32",
+                 "f32[3,48], u8[4,3,8] in 0..255, f32[4,3], f32[4,3] in 0..15, _, f32[4]; K=48, N=4, block_size=16",
+                 "f32[3,32], u8[5,2,16] in 0..255, f32[5,2], u8[5,2] in 0..255; K=32, N=5, block_size=16, bits=8",
+                 "f32[3,32], u8[5,2,4] in 0..255, f32[5,2]; K=32, N=5, block_size=16, bits=2"}},
 };
 
 }  // namespace tenon::ops::op_mat_mul_n_bits

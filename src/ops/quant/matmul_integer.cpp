@@ -49,14 +49,14 @@ Result<void> evaluate(Call& call) {
 OP(matmul_integer) {
     .name = "MatMulInteger",
     .since = 10,
-    .inputs = names<"A", "B", "a_zero_point?", "b_zero_point?">,
-    .outputs = names<"Y">,
+    .inputs = {{"A", "B", "a_zero_point?", "b_zero_point?"}},
+    .outputs = {{"Y"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 10,
-    .samples = names<"u8[3,4], i8[4,5]", "u8[3,4] in 0..255, u8[4,5] in 0..255, u8[] = 7, u8[] = 3", "i8[2,3,4], i8[4,5], i8[3], i8[5]",
-                     "u8[3,4], i8[4,5], u8[1], _">,
+    .samples = {{"u8[3,4], i8[4,5]", "u8[3,4] in 0..255, u8[4,5] in 0..255, u8[] = 7, u8[] = 3", "i8[2,3,4], i8[4,5], i8[3], i8[5]",
+                 "u8[3,4], i8[4,5], u8[1], _"}},
 };
 
 }  // namespace tenon::ops::op_matmul_integer

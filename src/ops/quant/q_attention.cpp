@@ -25,11 +25,11 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(q_attention) {
     .name = "QAttention",
     .domain = "com.microsoft",
-    .inputs =
-        names<"input", "weight", "bias", "input_scale", "weight_scale", "mask_index?", "input_zero_point?", "weight_zero_point?", "past?">,
-    .outputs = names<"output", "present?">,
-    .attributes = names<"do_rotary: int", "mask_filter_value: float", "num_heads: int!", "past_present_share_buffer: int", "scale: float",
-                        "unidirectional: int = 0">,
+    .inputs = {{"input", "weight", "bias", "input_scale", "weight_scale", "mask_index?", "input_zero_point?", "weight_zero_point?",
+                "past?"}},
+    .outputs = {{"output", "present?"}},
+    .attributes = {{"do_rotary: int", "mask_filter_value: float", "num_heads: int!", "past_present_share_buffer: int", "scale: float",
+                    "unidirectional: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {kX, kWeights}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
       TRY(require_rank(view, kX, 3));
@@ -40,12 +40,11 @@ OP(q_attention) {
       return {};
     },
     .definition = define,
-    .samples =
-        names<"u8[2,4,8] in 0..255, i8[8,24] in -128..127, f32[24], f32[] = 0.02, f32[] = 0.01, _, u8[] = 128, i8[] = 3; num_heads=2",
-              "u8[2,4,8] in 0..255, u8[8,24] in 0..255, f32[24], f32[] = 0.02, f32[24] in 0.001..0.01, i32[2] = [4, 2], u8[] = 12, "
-              "u8[24] in 0..255; num_heads=2",
-              "u8[2,3,8] in 0..255, i8[8,24] in -128..127, f32[24], f32[] = 0.02, f32[] = 0.01, i32[2,5] = [1,1,1,1,1,1,1,1,1,0], "
-              "u8[] = 128, i8[] = 0, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2">,
+    .samples = {{"u8[2,4,8] in 0..255, i8[8,24] in -128..127, f32[24], f32[] = 0.02, f32[] = 0.01, _, u8[] = 128, i8[] = 3; num_heads=2",
+                 "u8[2,4,8] in 0..255, u8[8,24] in 0..255, f32[24], f32[] = 0.02, f32[24] in 0.001..0.01, i32[2] = [4, 2], u8[] = 12, "
+                 "u8[24] in 0..255; num_heads=2",
+                 "u8[2,3,8] in 0..255, i8[8,24] in -128..127, f32[24], f32[] = 0.02, f32[] = 0.01, i32[2,5] = [1,1,1,1,1,1,1,1,1,0], "
+                 "u8[] = 128, i8[] = 0, f32[2,2,2,2,4]; num_heads=2, unidirectional=1, outputs=2"}},
 };
 
 }  // namespace tenon::ops::op_q_attention

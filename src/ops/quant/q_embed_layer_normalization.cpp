@@ -58,20 +58,20 @@ Result<void> infer(NodeView& view) {
 OP(q_embed_layer_normalization) {
     .name = "QEmbedLayerNormalization",
     .domain = "com.microsoft",
-    .inputs = names<"input_ids", "segment_ids?", "word_embedding_quant", "position_embedding_quant", "segment_embedding?", "gamma_quant",
-                    "beta_quant", "mask?", "word_embedding_scale", "position_embedding_scale", "segment_embedding_scale?", "gamma_scale",
-                    "beta_scale", "word_embedding_zero_point", "position_embedding_zero_point", "segment_embedding_zero_point?",
-                    "gamma_zero_point", "beta_zero_point">,
-    .outputs = names<"layernorm_out", "mask_index_out?">,
-    .attributes = names<"epsilon: float = 1e-12">,
+    .inputs = {{"input_ids", "segment_ids?", "word_embedding_quant", "position_embedding_quant", "segment_embedding?", "gamma_quant",
+                "beta_quant", "mask?", "word_embedding_scale", "position_embedding_scale", "segment_embedding_scale?", "gamma_scale",
+                "beta_scale", "word_embedding_zero_point", "position_embedding_zero_point", "segment_embedding_zero_point?",
+                "gamma_zero_point", "beta_zero_point"}},
+    .outputs = {{"layernorm_out", "mask_index_out?"}},
+    .attributes = {{"epsilon: float = 1e-12"}},
     .infer = infer,
     .definition = define,
-    .samples = names<
-        "i32[2,3] in 0..9, i32[2,3] in 0..1, u8[10,8] in 0..255, u8[5,8] in 0..255, u8[2,8] in 0..255, u8[8] in 0..255, u8[8] in 0..255, "
-        "i32[2,3] in 0..1, f32[] = 0.05, f32[] = 0.02, f32[] = 0.03, f32[] = 0.01, f32[] = 0.02, u8[] = 128, u8[] = 120, u8[] = 110, "
-        "u8[] = 3, u8[] = 100; outputs=2",
-        "i32[2,3] in 0..9, _, i8[10,8] in -128..127, i8[5,8] in -128..127, _, i8[8] in -128..127, i8[8] in -128..127, _, f32[] = 0.05, "
-        "f32[] = 0.02, _, f32[] = 0.01, f32[] = 0.02, i8[] = 12, i8[] = -12, _, i8[] = 3, i8[] = 10; outputs=2, epsilon=0.001">,
+    .samples =
+        {{"i32[2,3] in 0..9, i32[2,3] in 0..1, u8[10,8] in 0..255, u8[5,8] in 0..255, u8[2,8] in 0..255, u8[8] in 0..255, u8[8] in 0..255, "
+          "i32[2,3] in 0..1, f32[] = 0.05, f32[] = 0.02, f32[] = 0.03, f32[] = 0.01, f32[] = 0.02, u8[] = 128, u8[] = 120, u8[] = 110, "
+          "u8[] = 3, u8[] = 100; outputs=2",
+          "i32[2,3] in 0..9, _, i8[10,8] in -128..127, i8[5,8] in -128..127, _, i8[8] in -128..127, i8[8] in -128..127, _, f32[] = 0.05, "
+          "f32[] = 0.02, _, f32[] = 0.01, f32[] = 0.02, i8[] = 12, i8[] = -12, _, i8[] = 3, i8[] = 10; outputs=2, epsilon=0.001"}},
 };
 
 }  // namespace tenon::ops::op_q_embed_layer_normalization

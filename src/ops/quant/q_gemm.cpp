@@ -28,9 +28,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(q_gemm) {
     .name = "QGemm",
     .domain = "com.microsoft",
-    .inputs = names<"A", "a_scale", "a_zero_point", "B", "b_scale", "b_zero_point", "C?", "y_scale?", "y_zero_point?">,
-    .outputs = names<"Y">,
-    .attributes = names<"alpha: float = 1.0", "transA: int = 0", "transB: int = 0">,
+    .inputs = {{"A", "a_scale", "a_zero_point", "B", "b_scale", "b_zero_point", "C?", "y_scale?", "y_zero_point?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"alpha: float = 1.0", "transA: int = 0", "transB: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {kA, kB}) TRY(require_rank(view, k, 2));
       TRY(infer_by_definition(view));
@@ -38,10 +38,10 @@ OP(q_gemm) {
       return {};
     },
     .definition = define,
-    .samples = names<
-        "u8[3,4] in 0..255, f32[] = 0.1, u8[] = 128, i8[4,5] in -128..127, f32[] = 0.02, i8[] = 3, i32[5] in -100..100, f32[] = 0.5, u8[] = 120",
-        "u8[4,3] in 0..255, f32[] = 0.1, u8[] = 12, u8[5,4] in 0..255, f32[5] in 0.01..0.1, u8[5] in 0..255, _, f32[] = 4, u8[] = 100; transA=1, transB=1",
-        "u8[3,4] in 0..255, f32[] = 0.1, u8[] = 128, u8[4,5] in 0..255, f32[] = 0.02, u8[] = 3, i32[3,5] in -100..100; alpha=0.5">,
+    .samples =
+        {{"u8[3,4] in 0..255, f32[] = 0.1, u8[] = 128, i8[4,5] in -128..127, f32[] = 0.02, i8[] = 3, i32[5] in -100..100, f32[] = 0.5, u8[] = 120",
+          "u8[4,3] in 0..255, f32[] = 0.1, u8[] = 12, u8[5,4] in 0..255, f32[5] in 0.01..0.1, u8[5] in 0..255, _, f32[] = 4, u8[] = 100; transA=1, transB=1",
+          "u8[3,4] in 0..255, f32[] = 0.1, u8[] = 128, u8[4,5] in 0..255, f32[] = 0.02, u8[] = 3, i32[3,5] in -100..100; alpha=0.5"}},
 };
 
 }  // namespace tenon::ops::op_q_gemm

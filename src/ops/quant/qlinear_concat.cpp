@@ -22,9 +22,9 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(qlinear_concat) {
     .name = "QLinearConcat",
     .domain = "com.microsoft",
-    .inputs = names<"Y_scale", "Y_zero_point", "inputs*">,
-    .outputs = names<"Y">,
-    .attributes = names<"axis: int!">,
+    .inputs = {{"Y_scale", "Y_zero_point", "inputs*"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"axis: int!"}},
     .infer = [](NodeView& view) -> Result<void> {
       if (view.explicit_inputs <= kParts || (view.explicit_inputs - kParts) % 3 != 0)
         return refuse(view, Code::bad_graph, "parts come as a tensor, its scale and its zero point")
@@ -34,8 +34,8 @@ OP(qlinear_concat) {
     },
     .definition = define,
     .samples =
-        names<"f32[] = 0.05, u8[] = 100, u8[2,3] in 0..255, f32[] = 0.04, u8[] = 128, u8[2,1] in 0..255, f32[] = 0.1, u8[] = 90; axis=1",
-              "f32[] = 0.05, i8[] = 0, i8[1,3] in -128..127, f32[] = 0.04, i8[] = 1, i8[2,3] in -128..127, f32[] = 0.05, i8[] = 0; axis=0">,
+        {{"f32[] = 0.05, u8[] = 100, u8[2,3] in 0..255, f32[] = 0.04, u8[] = 128, u8[2,1] in 0..255, f32[] = 0.1, u8[] = 90; axis=1",
+          "f32[] = 0.05, i8[] = 0, i8[1,3] in -128..127, f32[] = 0.04, i8[] = 1, i8[2,3] in -128..127, f32[] = 0.05, i8[] = 0; axis=0"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_concat

@@ -68,16 +68,16 @@ Result<void> evaluate(Call& call) {
 OP(qlinear_conv) {
     .name = "QLinearConv",
     .since = 10,
-    .inputs = names<"x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B?">,
-    .outputs = names<"y">,
+    .inputs = {{"x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B?"}},
+    .outputs = {{"y"}},
     .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 10,
-    .samples = names<"u8[1,2,5,5] in 0..255, f32[] = 0.0037, u8[] = 132, u8[3,2,3,3] in 0..255, "
-                     "f32[] = 0.0017, u8[] = 255, f32[] = 0.0162, u8[] = 123; pads=[1,1,1,1]",
-                     "i8[1,2,5], f32[] = 0.1, i8[] = 1, i8[4,1,2], f32[4] in 0.1..0.3, i8[4], f32[] = 0.05, i8[] = -3, i32[4]; group=2">,
+    .samples = {{"u8[1,2,5,5] in 0..255, f32[] = 0.0037, u8[] = 132, u8[3,2,3,3] in 0..255, "
+                 "f32[] = 0.0017, u8[] = 255, f32[] = 0.0162, u8[] = 123; pads=[1,1,1,1]",
+                 "i8[1,2,5], f32[] = 0.1, i8[] = 1, i8[4,1,2], f32[4] in 0.1..0.3, i8[4], f32[] = 0.05, i8[] = -3, i32[4]; group=2"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_conv

@@ -19,16 +19,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(qlinear_global_average_pool) {
     .name = "QLinearGlobalAveragePool",
     .domain = "com.microsoft",
-    .inputs = names<"X", "x_scale", "x_zero_point", "y_scale", "y_zero_point">,
-    .outputs = names<"Y">,
-    .attributes = names<"channels_last: int = 0">,
+    .inputs = {{"X", "x_scale", "x_zero_point", "y_scale", "y_zero_point"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"channels_last: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 3, -1));
       return infer_quantized(view, 0);
     },
     .definition = define,
-    .samples = names<"u8[2,3,4,5] in 0..255, f32[] = 0.05, u8[] = 128, f32[] = 0.02, u8[] = 100",
-                     "i8[1,4,5,3] in -128..127, f32[] = 0.05, i8[] = 4, f32[] = 0.01, i8[] = -2; channels_last=1">,
+    .samples = {{"u8[2,3,4,5] in 0..255, f32[] = 0.05, u8[] = 128, f32[] = 0.02, u8[] = 100",
+                 "i8[1,4,5,3] in -128..127, f32[] = 0.05, i8[] = 4, f32[] = 0.01, i8[] = -2; channels_last=1"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_global_average_pool

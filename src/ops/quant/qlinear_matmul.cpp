@@ -56,16 +56,15 @@ Result<void> evaluate(Call& call) {
 OP(qlinear_matmul) {
     .name = "QLinearMatMul",
     .since = 21,
-    .inputs = names<"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point">,
-    .outputs = names<"y">,
+    .inputs = {{"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"}},
+    .outputs = {{"y"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return dtype_of(view, kScaleA) == DType::f32 ? 10 : 21; },
     .first = 10,
-    .samples =
-        names<"u8[3,4] in 0..255, f32[] = 0.0125, u8[] = 113, u8[4,5] in 0..255, f32[] = 0.0117, u8[] = 114, f32[] = 0.0337, u8[] = 118",
-              "i8[2,3,4], f32[] = 0.1, i8[] = 1, i8[2,4,5], f32[5] in 0.1..0.3, i8[5], f32[] = 0.05, i8[] = -3">,
+    .samples = {{"u8[3,4] in 0..255, f32[] = 0.0125, u8[] = 113, u8[4,5] in 0..255, f32[] = 0.0117, u8[] = 114, f32[] = 0.0337, u8[] = 118",
+                 "i8[2,3,4], f32[] = 0.1, i8[] = 1, i8[2,4,5], f32[5] in 0.1..0.3, i8[5], f32[] = 0.05, i8[] = -3"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_matmul

@@ -19,14 +19,14 @@ ir::ValueId softmax(ir::Builder& build, const NodeView& view, ir::ValueId x) {
 OP(qlinear_softmax) {
     .name = "QLinearSoftmax",
     .domain = "com.microsoft",
-    .inputs = names<"X", "X_scale", "x_zero_point?", "y_scale", "y_zero_point">,
-    .outputs = names<"Y">,
-    .attributes = names<"axis: int", "opset: int!">,
+    .inputs = {{"X", "X_scale", "x_zero_point?", "y_scale", "y_zero_point"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"axis: int", "opset: int!"}},
     .infer = infer_quantized<0>,
     .definition = define_quantized_map<softmax>,
-    .samples = names<"u8[2,5] in 0..255, f32[] = 0.02, u8[] = 128, f32[] = 0.004, u8[] = 0; opset=13, axis=-1",
-                     "i8[2,3,4] in -128..127, f32[] = 0.02, i8[] = 3, f32[] = 0.004, i8[] = -128; opset=13, axis=1",
-                     "u8[2,3,4] in 0..255, f32[] = 0.02, _, f32[] = 0.004, u8[] = 0; opset=12, axis=1">,
+    .samples = {{"u8[2,5] in 0..255, f32[] = 0.02, u8[] = 128, f32[] = 0.004, u8[] = 0; opset=13, axis=-1",
+                 "i8[2,3,4] in -128..127, f32[] = 0.02, i8[] = 3, f32[] = 0.004, i8[] = -128; opset=13, axis=1",
+                 "u8[2,3,4] in 0..255, f32[] = 0.02, _, f32[] = 0.004, u8[] = 0; opset=12, axis=1"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_softmax

@@ -17,13 +17,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(qlinear_where) {
     .name = "QLinearWhere",
     .domain = "com.microsoft",
-    .inputs = names<"condition", "X", "x_scale", "x_zero_point", "Y", "y_scale", "y_zero_point", "z_scale", "z_zero_point">,
-    .outputs = names<"Z">,
+    .inputs = {{"condition", "X", "x_scale", "x_zero_point", "Y", "y_scale", "y_zero_point", "z_scale", "z_zero_point"}},
+    .outputs = {{"Z"}},
     .infer = infer_quantized<kX>,
     .definition = define,
-    .samples = names<
-        "bool[2,3] = [1,0,1,0,0,1], u8[2,3] in 0..255, f32[] = 0.05, u8[] = 128, u8[2,3] in 0..255, f32[] = 0.1, u8[] = 100, f32[] = 0.08, u8[] = 90",
-        "bool[3] = [1,0,1], i8[2,3] in -128..127, f32[] = 0.05, i8[] = 3, i8[1] = 7, f32[] = 0.1, i8[] = 2, f32[] = 0.06, i8[] = -4">,
+    .samples =
+        {{"bool[2,3] = [1,0,1,0,0,1], u8[2,3] in 0..255, f32[] = 0.05, u8[] = 128, u8[2,3] in 0..255, f32[] = 0.1, u8[] = 100, f32[] = 0.08, u8[] = 90",
+          "bool[3] = [1,0,1], i8[2,3] in -128..127, f32[] = 0.05, i8[] = 3, i8[1] = 7, f32[] = 0.1, i8[] = 2, f32[] = 0.06, i8[] = -4"}},
 };
 
 }  // namespace tenon::ops::op_qlinear_where

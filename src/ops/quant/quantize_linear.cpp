@@ -66,10 +66,10 @@ Result<void> reference_of_quantize(Call& call) {
 OP(quantize_linear) {
     .name = "QuantizeLinear",
     .since = 28,
-    .inputs = names<"x", "y_scale", "y_zero_point?">,
-    .outputs = names<"y">,
-    .attributes = names<"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 21",
-                        "precision: int = 0 since 23", "saturate: int = 1 since 19">,
+    .inputs = {{"x", "y_scale", "y_zero_point?"}},
+    .outputs = {{"y"}},
+    .attributes = {{"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 21",
+                    "precision: int = 0 since 23", "saturate: int = 1 since 19"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_number, "a float dtype or i32"));
       TRY(require_dtype(view, 1, is_number, "a float dtype or i32"));
@@ -83,10 +83,10 @@ OP(quantize_linear) {
     .reference = reference_of_quantize,
     .lowest_opset = [](const NodeView&) { return 13; },
     .first = 10,
-    .samples = names<"f32[2,3], f32[] = 0.1, u8[] = 128", "f32[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "f32[4], f32[] = 0.5",
-                     "f32[2,4], f32[2,2] in 0.1..1, i8[2,2]; axis=1, block_size=2", "f16[3], f16[] = 0.25, u16[] = 7",
-                     "f32[0,2], f32[] = 1", "f32[5] = [-100, 100, 0.5, 1.5, 2.5], f32[] = 1, i4[] = 0",
-                     "f64[2,3], f64[2] = [0.5, 2]; axis=0", "f32[2,3], f32[1] = [0.1], u8[1] = [128]">,
+    .samples = {{"f32[2,3], f32[] = 0.1, u8[] = 128", "f32[2,3], f32[3] = [0.1, 0.2, 0.01], i8[3] = [0, 1, -1]", "f32[4], f32[] = 0.5",
+                 "f32[2,4], f32[2,2] in 0.1..1, i8[2,2]; axis=1, block_size=2", "f16[3], f16[] = 0.25, u16[] = 7", "f32[0,2], f32[] = 1",
+                 "f32[5] = [-100, 100, 0.5, 1.5, 2.5], f32[] = 1, i4[] = 0", "f64[2,3], f64[2] = [0.5, 2]; axis=0",
+                 "f32[2,3], f32[1] = [0.1], u8[1] = [128]"}},
 };
 
 }  // namespace tenon::ops::op_quantize_linear

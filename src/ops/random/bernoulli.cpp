@@ -6,8 +6,8 @@ namespace tenon::ops::op_bernoulli {
 OP(bernoulli) {
     .name = "Bernoulli",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"dtype: int", "seed: float">,
+    .inputs = {{"input"}},
+    .attributes = {{"dtype: int", "seed: float"}},
     .deterministic = false,
     .infer = infer_random_like,
     .reference =
@@ -17,7 +17,7 @@ OP(bernoulli) {
           return fill_random(call, chance.shape(), [&](Draw& draw) { return draw.uniform() < chance.number(i++) ? 1.0 : 0.0; });
         },
     .first = 15,
-    .samples = names<"f32[2,3] in 0..1", "f64[4] in 0..1; dtype=9">,
+    .samples = {{"f32[2,3] in 0..1", "f64[4] in 0..1; dtype=9"}},
 };
 
 }  // namespace tenon::ops::op_bernoulli

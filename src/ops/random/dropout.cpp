@@ -83,9 +83,9 @@ Result<void> upgrade_dropout(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(dropout) {
     .name = "Dropout",
     .since = 22,
-    .inputs = names<"data", "ratio?", "training_mode?">,
-    .outputs = names<"output", "mask?">,
-    .attributes = names<"seed: int">,
+    .inputs = {{"data", "ratio?", "training_mode?"}},
+    .outputs = {{"output", "mask?"}},
+    .attributes = {{"seed: int"}},
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(same_shape_and_dtype(view));
@@ -98,8 +98,8 @@ OP(dropout) {
     .reference = reference_of_dropout,
     .upgrade = upgrade_dropout,
     .lowest_opset = [](const NodeView& view) { return view.has(1) || view.has(2) || view.attributes->has("seed") ? 12 : 10; },
-    .samples = names<"f32[2,3]", "f32[4]; outputs=2", "f16[0], f32[] = 0.3", "f64[], f32[] = 0, bool[] = 1",
-                     "f32[3,5], f32[] = 0.25, bool[] = 1; outputs=2, seed=7", "f16[4], _, bool[] = 0">,
+    .samples = {{"f32[2,3]", "f32[4]; outputs=2", "f16[0], f32[] = 0.3", "f64[], f32[] = 0, bool[] = 1",
+                 "f32[3,5], f32[] = 0.25, bool[] = 1; outputs=2, seed=7", "f16[4], _, bool[] = 0"}},
 };
 
 }  // namespace tenon::ops::op_dropout

@@ -6,7 +6,7 @@ namespace tenon::ops::op_random_normal {
 OP(random_normal) {
     .name = "RandomNormal",
     .since = 22,
-    .attributes = names<"dtype: int = 1", "shape: ints!", "mean: float = 0.0", "scale: float = 1.0", "seed: float">,
+    .attributes = {{"dtype: int = 1", "shape: ints!", "mean: float = 0.0", "scale: float = 1.0", "seed: float"}},
     .deterministic = false,
     .infer = infer_random,
     .reference =
@@ -14,7 +14,7 @@ OP(random_normal) {
           const double mean = call.view.attributes->number("mean", 0), scale = call.view.attributes->number("scale", 1);
           return fill_random(call, call.view.attributes->ints("shape"), [=](Draw& draw) { return mean + scale * draw.normal(); });
         },
-    .samples = names<"; shape=[2,3]", "; shape=[4], dtype=11, seed=3">,
+    .samples = {{"; shape=[2,3]", "; shape=[4], dtype=11, seed=3"}},
 };
 
 }  // namespace tenon::ops::op_random_normal

@@ -6,8 +6,8 @@ namespace tenon::ops::op_random_normal_like {
 OP(random_normal_like) {
     .name = "RandomNormalLike",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"dtype: int", "mean: float = 0.0", "scale: float = 1.0", "seed: float">,
+    .inputs = {{"input"}},
+    .attributes = {{"dtype: int", "mean: float = 0.0", "scale: float = 1.0", "seed: float"}},
     .deterministic = false,
     .infer = infer_random_like,
     .reference =
@@ -15,7 +15,7 @@ OP(random_normal_like) {
           const double mean = call.view.attributes->number("mean", 0), scale = call.view.attributes->number("scale", 1);
           return fill_random(call, call.in[0]->shape(), [=](Draw& draw) { return mean + scale * draw.normal(); });
         },
-    .samples = names<"f32[2,3]", "i64[4]; dtype=11">,
+    .samples = {{"f32[2,3]", "i64[4]; dtype=11"}},
 };
 
 }  // namespace tenon::ops::op_random_normal_like

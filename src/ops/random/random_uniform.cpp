@@ -6,7 +6,7 @@ namespace tenon::ops::op_random_uniform {
 OP(random_uniform) {
     .name = "RandomUniform",
     .since = 22,
-    .attributes = names<"dtype: int = 1", "shape: ints!", "low: float = 0.0", "high: float = 1.0", "seed: float">,
+    .attributes = {{"dtype: int = 1", "shape: ints!", "low: float = 0.0", "high: float = 1.0", "seed: float"}},
     .deterministic = false,
     .infer = infer_random,
     .reference =
@@ -14,7 +14,7 @@ OP(random_uniform) {
           const double low = call.view.attributes->number("low", 0), high = call.view.attributes->number("high", 1);
           return fill_random(call, call.view.attributes->ints("shape"), [=](Draw& draw) { return low + (high - low) * draw.uniform(); });
         },
-    .samples = names<"; shape=[2,3]", "; shape=[4], dtype=11, seed=3">,
+    .samples = {{"; shape=[2,3]", "; shape=[4], dtype=11, seed=3"}},
 };
 
 }  // namespace tenon::ops::op_random_uniform

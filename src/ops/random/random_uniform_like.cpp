@@ -6,8 +6,8 @@ namespace tenon::ops::op_random_uniform_like {
 OP(random_uniform_like) {
     .name = "RandomUniformLike",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"dtype: int", "low: float = 0.0", "high: float = 1.0", "seed: float">,
+    .inputs = {{"input"}},
+    .attributes = {{"dtype: int", "low: float = 0.0", "high: float = 1.0", "seed: float"}},
     .deterministic = false,
     .infer = infer_random_like,
     .reference =
@@ -15,7 +15,7 @@ OP(random_uniform_like) {
           const double low = call.view.attributes->number("low", 0), high = call.view.attributes->number("high", 1);
           return fill_random(call, call.in[0]->shape(), [=](Draw& draw) { return low + (high - low) * draw.uniform(); });
         },
-    .samples = names<"f32[2,3]", "i64[4]; dtype=11">,
+    .samples = {{"f32[2,3]", "i64[4]; dtype=11"}},
 };
 
 }  // namespace tenon::ops::op_random_uniform_like

@@ -61,9 +61,9 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
 OP(gru) {
     .name = "GRU",
     .since = 22,
-    .inputs = names<"X", "W", "R", "B?", "sequence_lens?", "initial_h?">,
-    .outputs = names<"Y?", "Y_h?">,
-    .attributes = together<kRecurrentAttributes, names<"linear_before_reset: int = 0">>,
+    .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?"}},
+    .outputs = {{"Y?", "Y_h?"}},
+    .attributes = {.made = together<kRecurrentAttributes, names<"linear_before_reset: int = 0">>},
     .infer = [](NodeView& view) { return infer_recurrent(view, 3, 1); },
     .reference = evaluate,
     .definition =
@@ -73,12 +73,12 @@ OP(gru) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .samples = names<"f32[4,2,3], f32[1,15,3], f32[1,15,5]; outputs=2",
-                     "f32[4,2,3], f32[2,15,3], f32[2,15,5], f32[2,30]; outputs=2, direction=bidirectional, linear_before_reset=1",
-                     "f32[2,4,3], f32[1,15,3], f32[1,15,5], f32[1,30], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",
-                     "f32[3,2,4], f32[2,6,4], f32[2,6,2], f32[2,12], i32[2] = [0, 3]; outputs=2, direction=bidirectional, "
-                     "linear_before_reset=1, clip=1.0, activations=[LeakyRelu,Softplus,Relu,ThresholdedRelu], activation_alpha=[0.2,0.1]",
-                     "f64[3,2,4], f64[1,6,4], f64[1,6,2]; linear_before_reset=1", "f16[3,1,4], f16[1,6,4], f16[1,6,2]">,
+    .samples = {{"f32[4,2,3], f32[1,15,3], f32[1,15,5]; outputs=2",
+                 "f32[4,2,3], f32[2,15,3], f32[2,15,5], f32[2,30]; outputs=2, direction=bidirectional, linear_before_reset=1",
+                 "f32[2,4,3], f32[1,15,3], f32[1,15,5], f32[1,30], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",
+                 "f32[3,2,4], f32[2,6,4], f32[2,6,2], f32[2,12], i32[2] = [0, 3]; outputs=2, direction=bidirectional, "
+                 "linear_before_reset=1, clip=1.0, activations=[LeakyRelu,Softplus,Relu,ThresholdedRelu], activation_alpha=[0.2,0.1]",
+                 "f64[3,2,4], f64[1,6,4], f64[1,6,2]; linear_before_reset=1", "f16[3,1,4], f16[1,6,4], f16[1,6,2]"}},
 };
 
 }  // namespace tenon::ops::op_gru

@@ -5,8 +5,8 @@
 
 namespace tenon::ops {
 
-inline constexpr Names kRecurrentAttributes = names<"activation_alpha: floats", "activation_beta: floats", "activations: strings",
-                                                    "clip: float", "direction: string = forward", "hidden_size: int", "layout: int = 0">;
+inline constexpr Names kRecurrentAttributes = {{"activation_alpha: floats", "activation_beta: floats", "activations: strings",
+                                                "clip: float", "direction: string = forward", "hidden_size: int", "layout: int = 0"}};
 
 /// Operands X, W, R, B?, sequence_lens?, initial_h?; results Y, Y_h and (states 2) Y_c. gates: rows of W per hidden unit.
 Result<void> infer_recurrent(NodeView& view, int64_t gates, size_t states);

@@ -64,9 +64,9 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
 OP(lstm) {
     .name = "LSTM",
     .since = 22,
-    .inputs = names<"X", "W", "R", "B?", "sequence_lens?", "initial_h?", "initial_c?", "P?">,
-    .outputs = names<"Y?", "Y_h?", "Y_c?">,
-    .attributes = together<kRecurrentAttributes, names<"input_forget: int = 0">>,
+    .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?", "initial_c?", "P?"}},
+    .outputs = {{"Y?", "Y_h?", "Y_c?"}},
+    .attributes = {.made = together<kRecurrentAttributes, names<"input_forget: int = 0">>},
     .infer = [](NodeView& view) { return infer_recurrent(view, 4, 2); },
     .reference = evaluate,
     .definition =
@@ -75,15 +75,15 @@ OP(lstm) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .samples = names<"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
-                     "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
-                     "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "
-                     "f32[2,1,5], f32[2,1,5], f32[1,15]; outputs=3, layout=1, direction=reverse",
-                     "f32[3,2,4], f32[2,8,4], f32[2,8,2], f32[2,16], i32[2] = [2, 3], f32[2,2,2], f32[2,2,2], f32[2,6]; outputs=3, "
-                     "direction=bidirectional, clip=0.5, activations=[HardSigmoid,Affine,Softsign,Sigmoid,ScaledTanh,Elu], "
-                     "activation_alpha=[0.3,0.5,1.5], activation_beta=[0.4,0.1,0.7]",
-                     "f64[3,2,4], f64[1,8,4], f64[1,8,2]; input_forget=1", "f16[3,1,4], f16[1,8,4], f16[1,8,2]; outputs=2",
-                     "f32[0,2,4], f32[1,8,4], f32[1,8,2]; outputs=3">,
+    .samples = {{"f32[4,2,3], f32[1,20,3], f32[1,20,5]; outputs=3",
+                 "f32[4,2,3], f32[2,20,3], f32[2,20,5], f32[2,40]; outputs=3, direction=bidirectional",
+                 "f32[2,4,3], f32[1,20,3], f32[1,20,5], f32[1,40], i32[2] = [4, 2], "
+                 "f32[2,1,5], f32[2,1,5], f32[1,15]; outputs=3, layout=1, direction=reverse",
+                 "f32[3,2,4], f32[2,8,4], f32[2,8,2], f32[2,16], i32[2] = [2, 3], f32[2,2,2], f32[2,2,2], f32[2,6]; outputs=3, "
+                 "direction=bidirectional, clip=0.5, activations=[HardSigmoid,Affine,Softsign,Sigmoid,ScaledTanh,Elu], "
+                 "activation_alpha=[0.3,0.5,1.5], activation_beta=[0.4,0.1,0.7]",
+                 "f64[3,2,4], f64[1,8,4], f64[1,8,2]; input_forget=1", "f16[3,1,4], f16[1,8,4], f16[1,8,2]; outputs=2",
+                 "f32[0,2,4], f32[1,8,4], f32[1,8,2]; outputs=3"}},
 };
 
 }  // namespace tenon::ops::op_lstm

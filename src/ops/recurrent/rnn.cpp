@@ -35,8 +35,8 @@ std::vector<ir::ValueId> define_step(const CellStep& cell) {
 OP(rnn) {
     .name = "RNN",
     .since = 22,
-    .inputs = names<"X", "W", "R", "B?", "sequence_lens?", "initial_h?">,
-    .outputs = names<"Y?", "Y_h?">,
+    .inputs = {{"X", "W", "R", "B?", "sequence_lens?", "initial_h?"}},
+    .outputs = {{"Y?", "Y_h?"}},
     .attributes = kRecurrentAttributes,
     .infer = [](NodeView& view) { return infer_recurrent(view, 1, 1); },
     .reference = evaluate,
@@ -46,11 +46,11 @@ OP(rnn) {
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
-    .samples = names<"f32[4,2,3], f32[1,5,3], f32[1,5,5]; outputs=2",
-                     "f32[4,2,3], f32[2,5,3], f32[2,5,5], f32[2,10]; outputs=2, direction=bidirectional, activations=[Relu,Tanh]",
-                     "f32[2,4,3], f32[1,5,3], f32[1,5,5], f32[1,10], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",
-                     "f64[3,2,4], f64[1,2,4], f64[1,2,2], _, i32[2] = [1, 3], f64[1,2,2]; outputs=2, clip=0.7, activations=[Affine], "
-                     "activation_alpha=[0.5], activation_beta=[0.1]">,
+    .samples = {{"f32[4,2,3], f32[1,5,3], f32[1,5,5]; outputs=2",
+                 "f32[4,2,3], f32[2,5,3], f32[2,5,5], f32[2,10]; outputs=2, direction=bidirectional, activations=[Relu,Tanh]",
+                 "f32[2,4,3], f32[1,5,3], f32[1,5,5], f32[1,10], i32[2] = [4, 2], f32[2,1,5]; outputs=2, layout=1, direction=reverse",
+                 "f64[3,2,4], f64[1,2,4], f64[1,2,2], _, i32[2] = [1, 3], f64[1,2,2]; outputs=2, clip=0.7, activations=[Affine], "
+                 "activation_alpha=[0.5], activation_beta=[0.1]"}},
 };
 
 }  // namespace tenon::ops::op_rnn

@@ -12,12 +12,13 @@ Result<void> cumulative_reference(Call& call, int64_t identity, double (*number)
 
 /// What CumSum and CumProd share.
 constexpr OpDef cumulative_op(OpDef own) {
-  own.inputs = names<"x", "axis">;
-  own.outputs = names<"y">;
-  own.attributes = names<"exclusive: int = 0", "reverse: int = 0">;
+  own.inputs = {.made = names<"x", "axis">};
+  own.outputs = {.made = names<"y">};
+  own.attributes = {.made = names<"exclusive: int = 0", "reverse: int = 0">};
   own.infer = infer_cumulative;
-  own.samples = names<"f32[5], i64[] = 0", "f32[2,3,4], i64[] = 1", "f32[2,3], i32[] = -1; exclusive=1", "f32[2,3], i64[] = 0; reverse=1",
-                      "f64[4], i64[] = 0; exclusive=1, reverse=1", "i64[2,3], i64[] = 1", "f32[0,2], i64[] = 0", "i32[6], i64[] = 0">;
+  own.samples = {
+      .made = names<"f32[5], i64[] = 0", "f32[2,3,4], i64[] = 1", "f32[2,3], i32[] = -1; exclusive=1", "f32[2,3], i64[] = 0; reverse=1",
+                    "f64[4], i64[] = 0; exclusive=1, reverse=1", "i64[2,3], i64[] = 1", "f32[0,2], i64[] = 0", "i32[6], i64[] = 0">};
   return own;
 }
 

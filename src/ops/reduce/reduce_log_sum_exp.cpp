@@ -50,8 +50,9 @@ OP(reduce_log_sum_exp) = reduce_op({
     .since = 28,
     .form = form,
     .reference = evaluate,
-    .samples = names<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]", "f64[7]",
-                     "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]", "f32[2,0,3], i64[1] = [1]">,
+    .samples =
+        {.made = names<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[4] in 80..120", "f16[3,5], i64[1] = [-1]", "f64[7]",
+                       "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[] = -inf", "f32[2] = [inf, 1]", "f32[2,0,3], i64[1] = [1]">},
 });
 
 }  // namespace tenon::ops::op_reduce_log_sum_exp

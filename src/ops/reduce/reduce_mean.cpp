@@ -18,7 +18,7 @@ OP(reduce_mean) = reduce_op({
     .form =
         [](const NodeView& view) { return form_of_reduce(view, Combine::sum, nullptr, [](Expr sum, Expr count) { return sum / count; }); },
     .reference = fold_rows<0, [](auto total, auto x) { return plus(total, x); }, mean>,
-    .samples = together<kFloatReduceSamples, names<"i32[2,3], i64[1] = [0]">>,
+    .samples = {.made = together<kFloatReduceSamples, names<"i32[2,3], i64[1] = [0]">>},
 });
 
 }  // namespace tenon::ops::op_reduce_mean

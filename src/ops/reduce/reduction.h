@@ -12,10 +12,10 @@
 
 namespace tenon::ops {
 
-inline constexpr Names kFloatReduceSamples =
-    names<"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0", "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]",
-          "f64[7]", "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]">;
-inline constexpr Names kMoreReduceSamples = names<"f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0">;
+inline constexpr Names kFloatReduceSamples = {{"f32[2,3,4], i64[1] = [1]", "f32[2,3,4]; keepdims=0",
+                                               "f32[2,3,4], i64[2] = [-1, 0]; keepdims=0", "f16[3,5], i64[1] = [-1]", "f64[7]",
+                                               "f32[2,3], i64[0] = []; noop_with_empty_axes=1", "f32[]"}};
+inline constexpr Names kMoreReduceSamples = {{"f32[2,0,3], i64[1] = [1]", "i32[2,3], i64[1] = [0]", "i64[4,2]; keepdims=0"}};
 /// Sorted axes that a Reduce* node reduces; nullopt where they are only known at run time. Errors: axis_out_of_range.
 Result<std::optional<std::vector<int>>> reduced_axes(const NodeView& view);
 Result<void> infer_reduce(NodeView& view, bool (*accepted)(DType), std::string_view wanted);
@@ -67,14 +67,14 @@ int lowest_opset_of_extreme(const NodeView& view);
 Result<void> infer_extreme_reduce(NodeView& view);
 /// What the Reduce* ops share; `own` has the rest: name, since, form, reference, and what is other than usual.
 constexpr OpDef reduce_op(OpDef own) {
-  own.inputs = names<"data", "axes?">;
-  own.outputs = names<"reduced">;
-  own.attributes = names<"keepdims: int = 1", "noop_with_empty_axes: int = 0">;
+  own.inputs = {.made = names<"data", "axes?">};
+  own.outputs = {.made = names<"reduced">};
+  own.attributes = {.made = names<"keepdims: int = 1", "noop_with_empty_axes: int = 0">};
   if (!own.infer) own.infer = infer_number_reduce;
   own.upgrade = axes_to_operand;
   if (!own.lowest_opset) own.lowest_opset = lowest_opset_of_reduce<18>;
   own.downgrade = axes_to_attribute;
-  if (own.samples.empty()) own.samples = together<kFloatReduceSamples, kMoreReduceSamples>;
+  if (own.samples.empty()) own.samples = {.made = together<kFloatReduceSamples, kMoreReduceSamples>};
   return own;
 }
 /// ReduceMax and ReduceMin: name, form and reference are their own.
@@ -82,8 +82,9 @@ constexpr OpDef extreme_reduce_op(OpDef own) {
   own.since = 20;
   own.infer = infer_extreme_reduce;
   own.lowest_opset = lowest_opset_of_extreme;
-  own.samples =
-      together<kFloatReduceSamples, kMoreReduceSamples, names<"i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]">>;
+  own.samples = {
+      .made =
+          together<kFloatReduceSamples, kMoreReduceSamples, names<"i8[2,2], i64[1] = [0]", "u8[5]", "bool[2,3], i64[1] = [1]", "u64[3]">>};
   return reduce_op(own);
 }
 

@@ -62,9 +62,9 @@ Result<void> reference_of_concat_from_sequence(Call& call) {
 OP(concat_from_sequence) {
     .name = "ConcatFromSequence",
     .since = 11,
-    .inputs = names<"input_sequence">,
-    .outputs = names<"concat_result">,
-    .attributes = names<"axis: int!", "new_axis: int = 0">,
+    .inputs = {{"input_sequence"}},
+    .outputs = {{"concat_result"}},
+    .attributes = {{"axis: int!", "new_axis: int = 0"}},
     .any_kind = true,
     .infer = infer_concat_from_sequence,
     .reference = reference_of_concat_from_sequence,

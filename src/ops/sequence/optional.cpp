@@ -30,8 +30,8 @@ Result<void> infer_optional(NodeView& view) {
 OP(optional) {
     .name = "Optional",
     .since = 15,
-    .inputs = names<"input?">,
-    .attributes = names<"type: type">,
+    .inputs = {{"input?"}},
+    .attributes = {{"type: type"}},
     .any_kind = true,
     .infer = infer_optional,
     .reference = [](Call& call) -> Result<void> {

@@ -7,7 +7,7 @@ namespace tenon::ops::op_optional_get_element {
 OP(optional_get_element) {
     .name = "OptionalGetElement",
     .since = 18,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       const Type& type = view.type(0);
@@ -27,7 +27,7 @@ OP(optional_get_element) {
     },
     .lowest_opset = [](const NodeView& view) { return view.type(0).is_optional() ? 15 : 18; },
     .first = 15,
-    .samples = names<"f32[2,3]", "i64[0]">,
+    .samples = {{"f32[2,3]", "i64[0]"}},
 };
 
 }  // namespace tenon::ops::op_optional_get_element

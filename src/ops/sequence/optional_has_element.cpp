@@ -6,7 +6,7 @@ namespace tenon::ops::op_optional_has_element {
 OP(optional_has_element) {
     .name = "OptionalHasElement",
     .since = 18,
-    .inputs = names<"input?">,
+    .inputs = {{"input?"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       set_output(view, 0, Type(DType::boolean, {}));
@@ -19,7 +19,7 @@ OP(optional_has_element) {
     },
     .lowest_opset = [](const NodeView& view) { return view.has(0) && view.type(0).is_optional() ? 15 : 18; },
     .first = 15,
-    .samples = names<"f32[2]", "i64[0]">,
+    .samples = {{"f32[2]", "i64[0]"}},
 };
 
 }  // namespace tenon::ops::op_optional_has_element

@@ -6,8 +6,8 @@ namespace tenon::ops::op_sequence_at {
 OP(sequence_at) {
     .name = "SequenceAt",
     .since = 11,
-    .inputs = names<"input_sequence", "position">,
-    .outputs = names<"tensor">,
+    .inputs = {{"input_sequence", "position"}},
+    .outputs = {{"tensor"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));

@@ -7,8 +7,8 @@ namespace tenon::ops::op_sequence_construct {
 OP(sequence_construct) {
     .name = "SequenceConstruct",
     .since = 11,
-    .inputs = names<"inputs*">,
-    .outputs = names<"output_sequence">,
+    .inputs = {{"inputs*"}},
+    .outputs = {{"output_sequence"}},
     .infer = [](NodeView& view) -> Result<void> {
       if (view.inputs.empty()) return refuse(view, Code::bad_graph, "needs at least one tensor");
       Type type = view.type(0);

@@ -7,7 +7,7 @@ namespace tenon::ops::op_sequence_empty {
 OP(sequence_empty) {
     .name = "SequenceEmpty",
     .since = 11,
-    .attributes = names<"dtype: int = 1">,
+    .attributes = {{"dtype: int = 1"}},
     .infer = [](NodeView& view) -> Result<void> {
       const int64_t number = view.attributes->integer("dtype", static_cast<int64_t>(DType::f32));
       const auto dtype = dtype_from_onnx(number);

@@ -7,8 +7,8 @@ namespace tenon::ops::op_sequence_erase {
 OP(sequence_erase) {
     .name = "SequenceErase",
     .since = 11,
-    .inputs = names<"input_sequence", "position?">,
-    .outputs = names<"output_sequence">,
+    .inputs = {{"input_sequence", "position?"}},
+    .outputs = {{"output_sequence"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));

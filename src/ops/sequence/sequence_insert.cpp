@@ -6,8 +6,8 @@ namespace tenon::ops::op_sequence_insert {
 OP(sequence_insert) {
     .name = "SequenceInsert",
     .since = 11,
-    .inputs = names<"input_sequence", "tensor", "position?">,
-    .outputs = names<"output_sequence">,
+    .inputs = {{"input_sequence", "tensor", "position?"}},
+    .outputs = {{"output_sequence"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));

@@ -6,8 +6,8 @@ namespace tenon::ops::op_sequence_length {
 OP(sequence_length) {
     .name = "SequenceLength",
     .since = 11,
-    .inputs = names<"input_sequence">,
-    .outputs = names<"length">,
+    .inputs = {{"input_sequence"}},
+    .outputs = {{"length"}},
     .any_kind = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_sequence(view, 0));

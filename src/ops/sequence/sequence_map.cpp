@@ -59,9 +59,9 @@ Result<void> reference_of_sequence_map(Call& call) {
 OP(sequence_map) {
     .name = "SequenceMap",
     .since = 17,
-    .inputs = names<"input_sequence", "additional_inputs*">,
-    .outputs = names<"out_sequence*">,
-    .attributes = names<"body: graph!">,
+    .inputs = {{"input_sequence", "additional_inputs*"}},
+    .outputs = {{"out_sequence*"}},
+    .attributes = {{"body: graph!"}},
     .any_kind = true,
     .reads_body_types = true,
     .infer = infer_sequence_map,

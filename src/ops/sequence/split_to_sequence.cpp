@@ -90,9 +90,9 @@ Result<void> reference_of_split_to_sequence(Call& call) {
 OP(split_to_sequence) {
     .name = "SplitToSequence",
     .since = 24,
-    .inputs = names<"input", "split?">,
-    .outputs = names<"output_sequence">,
-    .attributes = names<"axis: int = 0", "keepdims: int = 1">,
+    .inputs = {{"input", "split?"}},
+    .outputs = {{"output_sequence"}},
+    .attributes = {{"axis: int = 0", "keepdims: int = 1"}},
     .infer = infer_split_to_sequence,
     .reference = reference_of_split_to_sequence,
     .first = 11,

@@ -21,9 +21,9 @@ Result<std::vector<int>> chosen_axes(const NodeView& view, int rank) {
 OP(center_crop_pad) {
     .name = "CenterCropPad",
     .since = 18,
-    .inputs = names<"input_data", "shape">,
-    .outputs = names<"output_data">,
-    .attributes = names<"axes: ints">,
+    .inputs = {{"input_data", "shape"}},
+    .outputs = {{"output_data"}},
+    .attributes = {{"axes: ints"}},
     .infer = [](NodeView& view) -> Result<void> {
       Type type(dtype_of(view, 0));
       if (ranks_known(view, {0})) {
@@ -74,8 +74,8 @@ OP(center_crop_pad) {
       });
     },
     .first = 18,
-    .samples = names<"f32[4,5], i64[2] = [2, 7]", "f32[3,4,2], i64[1] = [7]; axes=[1]", "i64[5], i64[1] = [2]",
-                     "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]">,
+    .samples = {{"f32[4,5], i64[2] = [2, 7]", "f32[3,4,2], i64[1] = [7]; axes=[1]", "i64[5], i64[1] = [2]",
+                 "f16[2,2], i64[2] = [3, 3]; axes=[-1, 0]"}},
 };
 
 }  // namespace tenon::ops::op_center_crop_pad

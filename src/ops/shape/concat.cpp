@@ -117,16 +117,16 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(concat) {
     .name = "Concat",
     .since = 13,
-    .inputs = names<"inputs_0", "inputs*">,
-    .outputs = names<"result">,
-    .attributes = names<"axis: int!">,
+    .inputs = {{"inputs_0", "inputs*"}},
+    .outputs = {{"result"}},
+    .attributes = {{"axis: int!"}},
     .infer = infer_concat,
     .form = form_of_concat,
     .fold = fold_concat,
     .reference = reference_of_concat,
     .upgrade = upgrade,
-    .samples = names<"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",
-                     "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1">,
+    .samples = {{"f32[2,3], f32[2,1]; axis=1", "f32[2,3], f32[1,3], f32[3,3]; axis=-2", "f16[4]; axis=0", "i64[0], i64[2]; axis=0",
+                 "f64[2,0], f64[2,2]; axis=1", "bool[1,2,1], bool[1,2,1]; axis=2", "u8[2], u8[1]; axis=-1"}},
 };
 
 }  // namespace tenon::ops::op_concat

@@ -26,8 +26,8 @@ Result<Tensor> value_of(const NodeView& view) {
 OP(constant) {
     .name = "Constant",
     .since = 25,
-    .attributes = names<"value: tensor", "value_int: int", "value_ints: ints", "value_float: float", "value_floats: floats",
-                        "value_string: string", "value_strings: strings", "sparse_value: tensor">,
+    .attributes = {{"value: tensor", "value_int: int", "value_ints: ints", "value_float: float", "value_floats: floats",
+                    "value_string: string", "value_strings: strings", "sparse_value: tensor"}},
     .infer = [](NodeView& view) -> Result<void> {
       const Tensor t = TRY(value_of(view));
       set_output(view, 0, Type(t.dtype(), DimList(t.shape().begin(), t.shape().end())));
@@ -38,8 +38,8 @@ OP(constant) {
       call.out[0] = TRY(converted(TRY(value_of(call.view)), call.out_dtype(0)));
       return {};
     },
-    .samples = names<"; value=f32[2] = [1, 2]", "; value_int=3", "; value_ints=[1, 2]", "; value_float=1.5", "; value_floats=[1, 2.5]",
-                     "; value=bool[1] = [1]">,
+    .samples = {{"; value=f32[2] = [1, 2]", "; value_int=3", "; value_ints=[1, 2]", "; value_float=1.5", "; value_floats=[1, 2.5]",
+                 "; value=bool[1] = [1]"}},
 };
 
 }  // namespace tenon::ops::op_constant

@@ -63,14 +63,14 @@ Result<void> reference_of_filled(Call& call) {
 OP(constant_of_shape) {
     .name = "ConstantOfShape",
     .since = 25,
-    .inputs = names<"input">,
-    .attributes = names<"value: tensor">,
+    .inputs = {{"input"}},
+    .attributes = {{"value: tensor"}},
     .infer = infer_filled,
     .form = form_of_filled,
     .reference = reference_of_filled,
     .first = 9,
-    .samples = names<"i64[2] = [2, 3]", "i64[1] = [4]; value=i64[1] = [7]", "i64[0] = []; value=f16[1] = [1.5]",
-                     "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]">,
+    .samples = {{"i64[2] = [2, 3]", "i64[1] = [4]; value=i64[1] = [7]", "i64[0] = []; value=f16[1] = [1.5]",
+                 "i64[2] = [0, 3]; value=bool[1] = [1]", "i64[1] = [3]; value=f64[1] = [-inf]"}},
 };
 
 }  // namespace tenon::ops::op_constant_of_shape

@@ -56,13 +56,13 @@ Result<void> reference_of_depth_to_space(Call& call) {
 OP(depth_to_space) {
     .name = "DepthToSpace",
     .since = 28,
-    .inputs = names<"input">,
-    .attributes = names<"blocksize: int!", "mode: string = DCR since 11">,
+    .inputs = {{"input"}},
+    .attributes = {{"blocksize: int!", "mode: string = DCR since 11"}},
     .infer = infer_depth_to_space,
     .form = form_of_depth_to_space,
     .reference = reference_of_depth_to_space,
-    .samples = names<"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3",
-                     "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1">,
+    .samples = {{"f32[1,8,2,3]; blocksize=2", "f32[2,8,2,2]; blocksize=2, mode=CRD", "f16[1,9,1,1]; blocksize=3",
+                 "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"}},
 };
 
 }  // namespace tenon::ops::op_depth_to_space

@@ -41,13 +41,13 @@ Result<void> reference_of_expand(Call& call) {
 OP(expand) {
     .name = "Expand",
     .since = 13,
-    .inputs = names<"input", "shape">,
+    .inputs = {{"input", "shape"}},
     .infer = infer_expand,
     .form = form_of_expand,
     .reference = reference_of_expand,
     .first = 8,
-    .samples = names<"f32[2,1], i64[2] = [2, 3]", "f32[3], i64[3] = [2, 2, 1]", "f16[], i64[2] = [2, 2]", "i64[1], i64[1] = [0]",
-                     "bool[2,3], i64[1] = [1]", "f64[2,1,3], i64[2] = [4, 3]">,
+    .samples = {{"f32[2,1], i64[2] = [2, 3]", "f32[3], i64[3] = [2, 2, 1]", "f16[], i64[2] = [2, 2]", "i64[1], i64[1] = [0]",
+                 "bool[2,3], i64[1] = [1]", "f64[2,1,3], i64[2] = [4, 3]"}},
 };
 
 }  // namespace tenon::ops::op_expand

@@ -7,8 +7,8 @@ namespace tenon::ops::op_eye_like {
 OP(eye_like) {
     .name = "EyeLike",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"dtype: int", "k: int = 0">,
+    .inputs = {{"input"}},
+    .attributes = {{"dtype: int", "k: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2));
       TRY(same_shape_and_dtype(view));
@@ -36,7 +36,7 @@ OP(eye_like) {
       return {};
     },
     .first = 9,
-    .samples = names<"f32[3,4]", "i64[3,3]; k=1", "f16[2,4]; k=-1, dtype=11", "f32[0,2]; dtype=9">,
+    .samples = {{"f32[3,4]", "i64[3,3]; k=1", "f16[2,4]; k=-1, dtype=11", "f32[0,2]; dtype=9"}},
 };
 
 }  // namespace tenon::ops::op_eye_like

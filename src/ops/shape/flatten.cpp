@@ -9,8 +9,8 @@ namespace tenon::ops::op_flatten {
 OP(flatten) {
     .name = "Flatten",
     .since = 25,
-    .inputs = names<"input">,
-    .attributes = names<"axis: int = 1">,
+    .inputs = {{"input"}},
+    .attributes = {{"axis: int = 1"}},
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
       Type type(dtype_of(view, 0));
@@ -40,7 +40,7 @@ OP(flatten) {
       call.out[0] = x.reshaped({rows, columns});
       return {};
     },
-    .samples = names<"f32[2,3,4]", "f32[2,3,4]; axis=0", "f16[2,3,4]; axis=3", "f32[2,3,4]; axis=-1", "f64[0,3]", "i64[]; axis=0">,
+    .samples = {{"f32[2,3,4]", "f32[2,3,4]; axis=0", "f16[2,3,4]; axis=3", "f32[2,3,4]; axis=-1", "f64[0,3]", "i64[]; axis=0"}},
 };
 
 }  // namespace tenon::ops::op_flatten

@@ -7,7 +7,7 @@ namespace tenon::ops::op_identity {
 OP(identity) {
     .name = "Identity",
     .since = 25,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .any_kind = true,
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
@@ -24,7 +24,7 @@ OP(identity) {
       call.out[0] = *call.in[0];
       return {};
     },
-    .samples = names<"f32[2,3]", "i64[0]", "bool[]", "u8[4]", "f16[2]">,
+    .samples = {{"f32[2,3]", "i64[0]", "bool[]", "u8[4]", "f16[2]"}},
 };
 
 }  // namespace tenon::ops::op_identity

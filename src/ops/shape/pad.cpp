@@ -188,18 +188,18 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(pad) {
     .name = "Pad",
     .since = 25,
-    .inputs = names<"data", "pads", "constant_value?", "axes?">,
-    .attributes = names<"mode: string = constant">,
+    .inputs = {{"data", "pads", "constant_value?", "axes?"}},
+    .attributes = {{"mode: string = constant"}},
     .infer = infer_pad,
     .form = form_of_pad,
     .reference = reference_of_pad,
     .upgrade = upgrade_pad,
     .lowest_opset = lowest_opset_of_pad,
     .downgrade = downgrade,
-    .samples = names<"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5",
-                     "f16[4], i64[2] = [2, 1]; mode=edge", "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
-                     "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",
-                     "f32[0], i64[2] = [1, 1]">,
+    .samples = {{"f32[2,3], i64[4] = [0, 1, 1, 2]", "f32[2,3], i64[4] = [0, 1, 1, 2], f32[] = 1.5", "f16[4], i64[2] = [2, 1]; mode=edge",
+                 "f32[4], i64[2] = [3, 2]; mode=reflect", "f32[3], i64[2] = [4, 5]; mode=wrap",
+                 "i64[2,3], i64[2] = [1, 1], i64[] = 7, i64[1] = [1]", "f64[4], i64[2] = [-1, 2]", "bool[3], i64[2] = [1, 0]",
+                 "f32[0], i64[2] = [1, 1]"}},
 };
 
 }  // namespace tenon::ops::op_pad

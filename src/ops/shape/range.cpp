@@ -70,15 +70,15 @@ Result<void> reference_of_range(Call& call) {
 OP(range) {
     .name = "Range",
     .since = 27,
-    .inputs = names<"start", "limit", "delta">,
-    .attributes = names<"stash_type: int = 1 since 27">,
+    .inputs = {{"start", "limit", "delta"}},
+    .attributes = {{"stash_type: int = 1 since 27"}},
     .infer = infer_range,
     .form = form_of_range,
     .reference = reference_of_range,
     .lowest_opset = [](const NodeView&) { return 11; },
     .first = 11,
-    .samples = names<"i64[] = 0, i64[] = 5, i64[] = 1", "i64[] = 10, i64[] = 3, i64[] = -2", "f32[] = 0, f32[] = 1, f32[] = 0.25",
-                     "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2">,
+    .samples = {{"i64[] = 0, i64[] = 5, i64[] = 1", "i64[] = 10, i64[] = 3, i64[] = -2", "f32[] = 0, f32[] = 1, f32[] = 0.25",
+                 "i32[] = 3, i32[] = 3, i32[] = 1", "f64[] = 1, f64[] = -1, f64[] = -0.5", "i64[] in 0..3, i64[] in 4..9, i64[] = 2"}},
 };
 
 }  // namespace tenon::ops::op_range

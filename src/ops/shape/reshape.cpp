@@ -164,9 +164,9 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(reshape) {
     .name = "Reshape",
     .since = 25,
-    .inputs = names<"data", "shape">,
-    .outputs = names<"reshaped">,
-    .attributes = names<"allowzero: int = 0">,
+    .inputs = {{"data", "shape"}},
+    .outputs = {{"reshaped"}},
+    .attributes = {{"allowzero: int = 0"}},
     .same_bytes = true,
     .infer = infer_reshape,
     .form = form_of_reshape,
@@ -175,9 +175,9 @@ OP(reshape) {
     .upgrade = upgrade,
     .lowest_opset = lowest_opset_of_reshape,
     .downgrade = downgrade,
-    .samples = names<"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
-                     "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
-                     "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]">,
+    .samples = {{"f32[2,3,4], i64[2] = [6, 4]", "f32[2,3,4], i64[3] = [0, -1, 2]", "f32[2,3,4], i64[1] = [-1]",
+                 "f16[4,6], i64[3] = [2, 2, 6]", "f64[0,3], i64[2] = [3, 0]; allowzero=1", "i64[], i64[1] = [1]", "u8[1], i64[0] = []",
+                 "f32[1,4,6], i64[4] = [1, 4, 2, 3]", "f32[0,3], i64[2] = [0, -1]"}},
 };
 
 }  // namespace tenon::ops::op_reshape

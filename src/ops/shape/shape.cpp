@@ -67,16 +67,16 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(shape) {
     .name = "Shape",
     .since = 25,
-    .inputs = names<"data">,
-    .outputs = names<"shape">,
-    .attributes = names<"start: int = 0", "end: int">,
+    .inputs = {{"data"}},
+    .outputs = {{"shape"}},
+    .attributes = {{"start: int = 0", "end: int"}},
     .infer = infer_shape,
     .form = form_of_shape,
     .reference = reference_of_shape,
     .lowest_opset = [](const NodeView& view) { return view.attributes->empty() ? 7 : 10; },
     .downgrade = downgrade,
-    .samples = names<"f32[2,3,4]", "f32[2,3,4]; start=1", "f16[2,3,4]; start=-2, end=-1", "i64[]", "f64[0,3]; end=10",
-                     "bool[2,3]; start=2, end=1">,
+    .samples = {{"f32[2,3,4]", "f32[2,3,4]; start=1", "f16[2,3,4]; start=-2, end=-1", "i64[]", "f64[0,3]; end=10",
+                 "bool[2,3]; start=2, end=1"}},
 };
 
 }  // namespace tenon::ops::op_shape

@@ -7,8 +7,8 @@ namespace tenon::ops::op_size {
 OP(size) {
     .name = "Size",
     .since = 25,
-    .inputs = names<"data">,
-    .outputs = names<"size">,
+    .inputs = {{"data"}},
+    .outputs = {{"size"}},
     .infer = [](NodeView& view) -> Result<void> {
       set_output(view, 0, Type(DType::i64, {}));
       if (ranks_known(view, {0})) set_data(view, 0, {view.type(0).count()});
@@ -25,7 +25,7 @@ OP(size) {
       out->set_integer(0, call.in[0]->count());
       return {};
     },
-    .samples = names<"f32[2,3]", "i64[]", "f16[0,4]">,
+    .samples = {{"f32[2,3]", "i64[]", "f16[0,4]"}},
 };
 
 }  // namespace tenon::ops::op_size

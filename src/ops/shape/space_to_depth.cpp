@@ -49,13 +49,13 @@ Result<void> reference_of_space_to_depth(Call& call) {
 OP(space_to_depth) {
     .name = "SpaceToDepth",
     .since = 28,
-    .inputs = names<"input">,
-    .attributes = names<"blocksize: int!", "mode: string = DCR since 28">,
+    .inputs = {{"input"}},
+    .attributes = {{"blocksize: int!", "mode: string = DCR since 28"}},
     .infer = infer_space_to_depth,
     .form = form_of_space_to_depth,
     .reference = reference_of_space_to_depth,
-    .samples = names<"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3",
-                     "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1">,
+    .samples = {{"f32[1,2,4,6]; blocksize=2, mode=CRD", "f32[1,2,4,6]; blocksize=2", "f16[1,1,3,3]; blocksize=3",
+                 "i64[0,4,2,2]; blocksize=2", "u8[1,3,2,2]; blocksize=1"}},
 };
 
 }  // namespace tenon::ops::op_space_to_depth

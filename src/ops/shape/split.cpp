@@ -178,9 +178,9 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(split) {
     .name = "Split",
     .since = 18,
-    .inputs = names<"input", "split?">,
-    .outputs = names<"outputs*">,
-    .attributes = names<"axis: int = 0", "num_outputs: int">,
+    .inputs = {{"input", "split?"}},
+    .outputs = {{"outputs*"}},
+    .attributes = {{"axis: int = 0", "num_outputs: int"}},
     .infer = infer_split,
     .form = form_of_split,
     .fold = fold_split,
@@ -188,9 +188,9 @@ OP(split) {
     .upgrade = upgrade_split,
     .lowest_opset = lowest_opset_of_split,
     .downgrade = downgrade,
-    .samples = names<"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2",
-                     "f16[7]; num_outputs=3, outputs=3", "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3",
-                     "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2", "bool[3]; num_outputs=1">,
+    .samples = {{"f32[6,2]; num_outputs=3, outputs=3", "f32[2,6], i64[2] = [2, 4]; axis=1, outputs=2", "f16[7]; num_outputs=3, outputs=3",
+                 "i64[4], i64[3] = [0, 3, 1]; axis=-1, outputs=3", "f32[5]; num_outputs=4, outputs=4", "f64[0,2]; num_outputs=2, outputs=2",
+                 "bool[3]; num_outputs=1"}},
 };
 
 }  // namespace tenon::ops::op_split

@@ -74,8 +74,8 @@ Result<void> reference_of_squeeze(Call& call) {
 OP(squeeze) {
     .name = "Squeeze",
     .since = 25,
-    .inputs = names<"data", "axes?">,
-    .outputs = names<"squeezed">,
+    .inputs = {{"data", "axes?"}},
+    .outputs = {{"squeezed"}},
     .same_bytes = true,
     .infer = infer_squeeze,
     .form = form_of_squeeze,
@@ -85,8 +85,8 @@ OP(squeeze) {
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView& view) { return !view.has(1) || view.inputs[1].constant ? 7 : 13; },
     .downgrade = axes_downgrade,
-    .samples = names<"f32[2,1,3], i64[1] = [1]", "f32[1,2,1], i64[2] = [0, -1]", "f16[1,3,1]", "i64[1,0], i64[1] = [0]", "bool[1]",
-                     "f64[1,1], i64[1] = [-2]">,
+    .samples = {{"f32[2,1,3], i64[1] = [1]", "f32[1,2,1], i64[2] = [0, -1]", "f16[1,3,1]", "i64[1,0], i64[1] = [0]", "bool[1]",
+                 "f64[1,1], i64[1] = [-2]"}},
 };
 
 }  // namespace tenon::ops::op_squeeze

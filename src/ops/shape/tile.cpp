@@ -34,7 +34,7 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(tile) {
     .name = "Tile",
     .since = 13,
-    .inputs = names<"input", "repeats">,
+    .inputs = {{"input", "repeats"}},
     .infer = [](NodeView& view) -> Result<void> {
       Type type(dtype_of(view, 0));
       if (ranks_known(view, {0})) {
@@ -80,8 +80,8 @@ OP(tile) {
       });
     },
     .upgrade = upgrade,
-    .samples = names<"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]",
-                     "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]">,
+    .samples = {{"f32[2,3], i64[2] = [2, 1]", "f32[2,3], i64[2] = [1, 3]", "f16[1,2], i64[2] = [2, 2]", "i64[3], i64[1] = [0]",
+                 "bool[], i64[0] = []", "f64[0,2], i64[2] = [2, 2]"}},
 };
 
 }  // namespace tenon::ops::op_tile

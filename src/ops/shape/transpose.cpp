@@ -73,15 +73,15 @@ Folded fold_transpose(const NodeView& view, std::span<const ir::ConstantRef> in)
 OP(transpose) {
     .name = "Transpose",
     .since = 25,
-    .inputs = names<"data">,
-    .outputs = names<"transposed">,
-    .attributes = names<"perm: ints">,
+    .inputs = {{"data"}},
+    .outputs = {{"transposed"}},
+    .attributes = {{"perm: ints"}},
     .infer = infer_transpose,
     .form = form_of_transpose,
     .fold = fold_transpose,
     .reference = reference_of_transpose,
-    .samples = names<"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]",
-                     "u8[2,3,4,5]; perm=[0,2,1,3]">,
+    .samples = {{"f32[2,3,4]", "f32[2,3,4]; perm=[0,2,1]", "f16[2,3]; perm=[1,0]", "i64[0,3]", "f64[]", "bool[2,1,3]; perm=[2,0,1]",
+                 "u8[2,3,4,5]; perm=[0,2,1,3]"}},
 };
 
 }  // namespace tenon::ops::op_transpose

@@ -28,8 +28,8 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(trilu) {
     .name = "Trilu",
     .since = 14,
-    .inputs = names<"input", "k?">,
-    .attributes = names<"upper: int = 1">,
+    .inputs = {{"input", "k?"}},
+    .attributes = {{"upper: int = 1"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2, -1));
       return same_shape_and_dtype(view);
@@ -61,8 +61,8 @@ OP(trilu) {
     },
     .definition = define,
     .first = 14,
-    .samples = names<"f32[3,4]", "f32[3,4]; upper=0", "f16[2,3,3], i64[] = 1", "i64[3,3], i64[] = -1; upper=0", "bool[2,2]", "f64[0,3]",
-                     "f32[3,2], i64[] = 7">,
+    .samples = {{"f32[3,4]", "f32[3,4]; upper=0", "f16[2,3,3], i64[] = 1", "i64[3,3], i64[] = -1; upper=0", "bool[2,2]", "f64[0,3]",
+                 "f32[3,2], i64[] = 7"}},
 };
 
 }  // namespace tenon::ops::op_trilu

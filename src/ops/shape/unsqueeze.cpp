@@ -43,8 +43,8 @@ Result<void> reference_of_unsqueeze(Call& call) {
 OP(unsqueeze) {
     .name = "Unsqueeze",
     .since = 25,
-    .inputs = names<"data", "axes">,
-    .outputs = names<"expanded">,
+    .inputs = {{"data", "axes"}},
+    .outputs = {{"expanded"}},
     .same_bytes = true,
     .infer = infer_unsqueeze,
     .form = [](const NodeView& view) -> Result<LoopForm> {
@@ -57,8 +57,8 @@ OP(unsqueeze) {
                   int opset) { return opset < 13 ? attribute_to_operand(graph, node, "axes", 1) : Result<void>(); },
     .lowest_opset = [](const NodeView& view) { return view.inputs[1].constant ? 7 : 13; },
     .downgrade = axes_downgrade,
-    .samples = names<"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
-                     "bool[2], i64[0] = []">,
+    .samples = {{"f32[2,3], i64[1] = [1]", "f32[2,3], i64[2] = [0, -1]", "f16[], i64[1] = [0]", "i64[0], i64[1] = [-1]",
+                 "bool[2], i64[0] = []"}},
 };
 
 }  // namespace tenon::ops::op_unsqueeze

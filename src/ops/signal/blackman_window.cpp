@@ -8,8 +8,8 @@ namespace tenon::ops::op_blackman_window {
 OP(blackman_window) {
     .name = "BlackmanWindow",
     .since = 17,
-    .inputs = names<"size">,
-    .attributes = names<"output_datatype: int = 1", "periodic: int = 1">,
+    .inputs = {{"size"}},
+    .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
     .form =
         [](const NodeView& view) {
@@ -20,7 +20,7 @@ OP(blackman_window) {
           return window_reference(call, [](double turn) { return 0.42 - 0.5 * std::cos(turn) + 0.08 * std::cos(2 * turn); });
         },
     .first = 17,
-    .samples = names<"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0">,
+    .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };
 
 }  // namespace tenon::ops::op_blackman_window

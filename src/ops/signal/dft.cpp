@@ -140,17 +140,17 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(dft) {
     .name = "DFT",
     .since = 20,
-    .inputs = names<"input", "dft_length?", "axis?">,
-    .attributes = names<"inverse: int = 0", "onesided: int = 0">,
+    .inputs = {{"input", "dft_length?", "axis?"}},
+    .attributes = {{"inverse: int = 0", "onesided: int = 0"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 20; },
     .first = 17,
-    .samples = names<"f32[1,10,1]", "f32[2,6,5,1], _, i64[] = 1; onesided=1", "f64[1,7,2]; inverse=1",
-                     "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8", "f64[3,2,7,2], i64[] = 5, i64[] = 0",
-                     "f64[4,2], i64[] = 9; inverse=1, onesided=1">,
+    .samples = {{"f32[1,10,1]", "f32[2,6,5,1], _, i64[] = 1; onesided=1", "f64[1,7,2]; inverse=1",
+                 "f32[1,6,2], _, i64[] = 1; inverse=1, onesided=1", "f32[1,5,1], i64[] = 8", "f64[3,2,7,2], i64[] = 5, i64[] = 0",
+                 "f64[4,2], i64[] = 9; inverse=1, onesided=1"}},
 };
 
 }  // namespace tenon::ops::op_dft

@@ -8,14 +8,14 @@ namespace tenon::ops::op_hamming_window {
 OP(hamming_window) {
     .name = "HammingWindow",
     .since = 17,
-    .inputs = names<"size">,
-    .attributes = names<"output_datatype: int = 1", "periodic: int = 1">,
+    .inputs = {{"size"}},
+    .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
     .form =
         [](const NodeView& view) { return window_form(view, [](Expr turn) { return 25.0 / 46 - 21.0 / 46 * unary(ExprOp::cos, turn); }); },
     .reference = [](Call& call) { return window_reference(call, [](double turn) { return 25.0 / 46 - 21.0 / 46 * std::cos(turn); }); },
     .first = 17,
-    .samples = names<"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0">,
+    .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };
 
 }  // namespace tenon::ops::op_hamming_window

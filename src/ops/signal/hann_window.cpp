@@ -8,13 +8,13 @@ namespace tenon::ops::op_hann_window {
 OP(hann_window) {
     .name = "HannWindow",
     .since = 17,
-    .inputs = names<"size">,
-    .attributes = names<"output_datatype: int = 1", "periodic: int = 1">,
+    .inputs = {{"size"}},
+    .attributes = {{"output_datatype: int = 1", "periodic: int = 1"}},
     .infer = infer_window,
     .form = [](const NodeView& view) { return window_form(view, [](Expr turn) { return 0.5 - 0.5 * unary(ExprOp::cos, turn); }); },
     .reference = [](Call& call) { return window_reference(call, [](double turn) { return 0.5 - 0.5 * std::cos(turn); }); },
     .first = 17,
-    .samples = names<"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0">,
+    .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };
 
 }  // namespace tenon::ops::op_hann_window

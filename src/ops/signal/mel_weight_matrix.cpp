@@ -57,12 +57,12 @@ Result<void> evaluate(Call& call) {
 OP(mel_weight_matrix) {
     .name = "MelWeightMatrix",
     .since = 17,
-    .inputs = names<"num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz">,
-    .attributes = names<"output_datatype: int = 1">,
+    .inputs = {{"num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"}},
+    .attributes = {{"output_datatype: int = 1"}},
     .infer = infer,
     .reference = evaluate,
     .first = 17,
-    .samples = names<"i64[] = 8, i64[] = 16, i64[] = 8192, f32[] = 0, f32[] = 4096">,
+    .samples = {{"i64[] = 8, i64[] = 16, i64[] = 8192, f32[] = 0, f32[] = 4096"}},
 };
 
 }  // namespace tenon::ops::op_mel_weight_matrix

@@ -92,14 +92,13 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(stft) {
     .name = "STFT",
     .since = 17,
-    .inputs = names<"signal", "frame_step", "window?", "frame_length?">,
-    .attributes = names<"onesided: int = 1">,
+    .inputs = {{"signal", "frame_step", "window?", "frame_length?"}},
+    .attributes = {{"onesided: int = 1"}},
     .infer = infer,
     .reference = evaluate,
     .definition = define,
     .first = 17,
-    .samples =
-        names<"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0">,
+    .samples = {{"f32[1,32,1], i64[] = 8, f32[16]", "f32[2,20,1], i64[] = 4, _, i64[] = 8", "f64[1,20,2], i64[] = 5, f64[10]; onesided=0"}},
 };
 
 }  // namespace tenon::ops::op_stft

@@ -90,14 +90,14 @@ Result<void> evaluate(Call& call) {
 OP(affine_grid) {
     .name = "AffineGrid",
     .since = 20,
-    .inputs = names<"theta", "size">,
-    .outputs = names<"grid">,
-    .attributes = names<"align_corners: int = 0">,
+    .inputs = {{"theta", "size"}},
+    .outputs = {{"grid"}},
+    .attributes = {{"align_corners: int = 0"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 20,
-    .samples = names<"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1">,
+    .samples = {{"f32[2,2,3], i64[4] = [2,3,5,6]", "f32[1,3,4], i64[5] = [1,1,2,3,4]; align_corners=1"}},
 };
 
 }  // namespace tenon::ops::op_affine_grid

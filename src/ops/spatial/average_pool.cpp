@@ -33,10 +33,10 @@ Result<void> evaluate(Call& call) {
 OP(average_pool) {
     .name = "AveragePool",
     .since = 22,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints",
-                        "kernel_shape: ints!", "pads: ints", "strides: ints">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "count_include_pad: int = 0", "dilations: ints",
+                    "kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -50,12 +50,12 @@ OP(average_pool) {
       if (opset < 10) graph.erase_attribute(node, "ceil_mode");
       return {};
     },
-    .samples = names<"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
-                     "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], count_include_pad=1",
-                     "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
-                     "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2], pads=[1,1,1,1]",
-                     "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_LOWER, strides=[2,2]", "f16[1,2,5,5]; kernel_shape=[3,3]",
-                     "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]">,
+    .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
+                 "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], count_include_pad=1",
+                 "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
+                 "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2], pads=[1,1,1,1]",
+                 "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_LOWER, strides=[2,2]", "f16[1,2,5,5]; kernel_shape=[3,3]",
+                 "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]"}},
 };
 
 }  // namespace tenon::ops::op_average_pool

@@ -136,15 +136,15 @@ Result<void> evaluate(Call& call) {
 OP(col2im) {
     .name = "Col2Im",
     .since = 18,
-    .inputs = names<"input", "image_shape", "block_shape">,
-    .attributes = names<"dilations: ints", "pads: ints", "strides: ints">,
+    .inputs = {{"input", "image_shape", "block_shape"}},
+    .attributes = {{"dilations: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 18,
-    .samples = names<"f32[1,5,5], i64[2] = [5,5], i64[2] = [1,5]", "f32[2,18,4], i64[2] = [4,4], i64[2] = [3,3]",
-                     "f32[1,4,9], i64[2] = [4,4], i64[2] = [2,2]; pads=[1,1,1,1], strides=[2,2]",
-                     "f32[1,10,12], i64[3] = [3,4,5], i64[3] = [1,1,5]">,
+    .samples = {{"f32[1,5,5], i64[2] = [5,5], i64[2] = [1,5]", "f32[2,18,4], i64[2] = [4,4], i64[2] = [3,3]",
+                 "f32[1,4,9], i64[2] = [4,4], i64[2] = [2,2]; pads=[1,1,1,1], strides=[2,2]",
+                 "f32[1,10,12], i64[3] = [3,4,5], i64[3] = [1,1,5]"}},
 };
 
 }  // namespace tenon::ops::op_col2im

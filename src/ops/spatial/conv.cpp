@@ -45,19 +45,19 @@ Result<void> evaluate(Call& call) {
 OP(conv) {
     .name = "Conv",
     .since = 22,
-    .inputs = names<"X", "W", "B?">,
-    .outputs = names<"Y">,
+    .inputs = {{"X", "W", "B?"}},
+    .outputs = {{"Y"}},
     .attributes = kConvAttributes,
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
-    .samples = names<"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1]", "f32[2,3,9,7], f32[4,3,3,3]; strides=[2,2]",
-                     "f32[1,4,6,6], f32[4,1,3,3], f32[4]; group=4, pads=[1,1,1,1]", "f32[1,4,5,5], f32[6,2,1,1]; group=2",
-                     "f32[2,3,11], f32[5,3,3], f32[5]; pads=[2,0], dilations=[2]", "f32[1,2,4,5,6], f32[3,2,2,2,2]",
-                     "f32[1,1,7,7], f32[2,1,3,3]; auto_pad=SAME_UPPER, strides=[2,2]", "f32[1,1,7,7], f32[2,1,2,2]; auto_pad=SAME_LOWER",
-                     "f32[1,1,5,5], f32[1,1,3,3]; auto_pad=VALID", "f16[1,8,5,5], f16[4,8,3,3], f16[4]",
-                     "f64[1,2,5,5], f64[2,2,3,3]; pads=[0,1,2,0]", "f32[0,3,8,8], f32[4,3,3,3]">,
+    .samples = {{"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1]", "f32[2,3,9,7], f32[4,3,3,3]; strides=[2,2]",
+                 "f32[1,4,6,6], f32[4,1,3,3], f32[4]; group=4, pads=[1,1,1,1]", "f32[1,4,5,5], f32[6,2,1,1]; group=2",
+                 "f32[2,3,11], f32[5,3,3], f32[5]; pads=[2,0], dilations=[2]", "f32[1,2,4,5,6], f32[3,2,2,2,2]",
+                 "f32[1,1,7,7], f32[2,1,3,3]; auto_pad=SAME_UPPER, strides=[2,2]", "f32[1,1,7,7], f32[2,1,2,2]; auto_pad=SAME_LOWER",
+                 "f32[1,1,5,5], f32[1,1,3,3]; auto_pad=VALID", "f16[1,8,5,5], f16[4,8,3,3], f16[4]",
+                 "f64[1,2,5,5], f64[2,2,3,3]; pads=[0,1,2,0]", "f32[0,3,8,8], f32[4,3,3,3]"}},
 };
 
 }  // namespace tenon::ops::op_conv

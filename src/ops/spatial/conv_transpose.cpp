@@ -158,19 +158,20 @@ Result<void> evaluate(Call& call) {
 OP(conv_transpose) {
     .name = "ConvTranspose",
     .since = 22,
-    .inputs = names<"X", "W", "B?">,
-    .outputs = names<"Y">,
-    .attributes = names<"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints",
-                        "output_shape: ints", "pads: ints", "strides: ints">,
+    .inputs = {{"X", "W", "B?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "output_padding: ints",
+                    "output_shape: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; },
-    .samples = names<
-        "f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]",
-        "f32[1,2,3,3], f32[2,2,3,3]; strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]", "f32[1,4,3,3], f32[4,2,3,3], f32[4]; group=2",
-        "f32[2,2,5], f32[2,3,3]; strides=[3], dilations=[2]", "f32[1,1,3,3], f32[1,2,3,3]; strides=[3,2], output_shape=[10,8]",
-        "f32[1,1,3,3], f32[1,2,3,3]; strides=[2,2], auto_pad=SAME_UPPER", "f16[1,3,4,4], f16[3,2,2,2]", "f32[1,1,2,3,2], f32[1,2,2,2,2]">,
+    .samples = {{"f32[1,2,3,3], f32[2,4,3,3]", "f32[1,2,4,5], f32[2,3,2,2], f32[3]; strides=[2,2]",
+                 "f32[1,2,3,3], f32[2,2,3,3]; strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]",
+                 "f32[1,4,3,3], f32[4,2,3,3], f32[4]; group=2", "f32[2,2,5], f32[2,3,3]; strides=[3], dilations=[2]",
+                 "f32[1,1,3,3], f32[1,2,3,3]; strides=[3,2], output_shape=[10,8]",
+                 "f32[1,1,3,3], f32[1,2,3,3]; strides=[2,2], auto_pad=SAME_UPPER", "f16[1,3,4,4], f16[3,2,2,2]",
+                 "f32[1,1,2,3,2], f32[1,2,2,2,2]"}},
 };
 
 }  // namespace tenon::ops::op_conv_transpose

@@ -15,8 +15,8 @@ Result<void> infer_conv(NodeView& view, size_t x, size_t w, size_t bias, DType d
 /// Pooling over windows: result 0 has the dtype of operand 0.
 Result<void> infer_pool(NodeView& view);
 
-inline constexpr Names kConvAttributes =
-    names<"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints">;
+inline constexpr Names kConvAttributes = {
+    {"auto_pad: string = NOTSET", "dilations: ints", "group: int = 1", "kernel_shape: ints", "pads: ints", "strides: ints"}};
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 /// Where a window position reads: index expressions of the spatial axes, and the predicate that they lie in the data (null: always do).

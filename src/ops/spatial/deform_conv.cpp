@@ -135,16 +135,16 @@ Result<LoopForm> form(const NodeView& view) {
 OP(deform_conv) {
     .name = "DeformConv",
     .since = 22,
-    .inputs = names<"X", "W", "offset", "B?", "mask?">,
-    .outputs = names<"Y">,
-    .attributes = names<"dilations: ints", "group: int = 1", "kernel_shape: ints", "offset_group: int = 1", "pads: ints", "strides: ints">,
+    .inputs = {{"X", "W", "offset", "B?", "mask?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"dilations: ints", "group: int = 1", "kernel_shape: ints", "offset_group: int = 1", "pads: ints", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 19; },
     .first = 19,
-    .samples = names<"f32[1,1,3,3], f32[1,1,2,2], f32[1,8,2,2], f32[1]",
-                     "f32[1,2,5,5], f32[4,1,3,3], f32[1,36,5,5], _, f32[1,18,5,5]; group=2, offset_group=2, pads=[1,1,1,1]">,
+    .samples = {{"f32[1,1,3,3], f32[1,1,2,2], f32[1,8,2,2], f32[1]",
+                 "f32[1,2,5,5], f32[4,1,3,3], f32[1,36,5,5], _, f32[1,18,5,5]; group=2, offset_group=2, pads=[1,1,1,1]"}},
 };
 
 }  // namespace tenon::ops::op_deform_conv

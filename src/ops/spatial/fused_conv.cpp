@@ -36,16 +36,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(fused_conv) {
     .name = "FusedConv",
     .domain = "com.microsoft",
-    .inputs = names<"X", "W", "B?", "Z?">,
-    .outputs = names<"Y">,
-    .attributes = names<"activation: string", "activation_params: floats", "auto_pad: string = NOTSET", "dilations: ints", "group: int = 1",
-                        "kernel_shape: ints", "pads: ints", "strides: ints">,
+    .inputs = {{"X", "W", "B?", "Z?"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"activation: string", "activation_params: floats", "auto_pad: string = NOTSET", "dilations: ints", "group: int = 1",
+                    "kernel_shape: ints", "pads: ints", "strides: ints"}},
     .infer = infer,
     .definition = define,
-    .samples =
-        names<"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1], activation=Relu",
-              "f32[1,3,8,8], f32[4,3,3,3], _, f32[1,4,6,6]; activation=Clip, activation_params=[0.0,6.0]",
-              "f32[1,4,5,5], f32[6,2,1,1]; group=2, activation=LeakyRelu, activation_params=[0.1]", "f32[1,3,8], f32[4,3,3]; strides=[2]">,
+    .samples = {{"f32[1,3,8,8], f32[4,3,3,3], f32[4]; pads=[1,1,1,1], activation=Relu",
+                 "f32[1,3,8,8], f32[4,3,3,3], _, f32[1,4,6,6]; activation=Clip, activation_params=[0.0,6.0]",
+                 "f32[1,4,5,5], f32[6,2,1,1]; group=2, activation=LeakyRelu, activation_params=[0.1]",
+                 "f32[1,3,8], f32[4,3,3]; strides=[2]"}},
 };
 
 }  // namespace tenon::ops::op_fused_conv

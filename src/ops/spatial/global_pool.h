@@ -15,11 +15,11 @@ Result<void> reference_of_global_pool(Call& call, const std::function<double(std
 /// What the pools over whole planes share.
 constexpr OpDef global_pool_op(OpDef own) {
   own.since = 22;
-  own.inputs = names<"X">;
-  own.outputs = names<"Y">;
+  own.inputs = {.made = names<"X">};
+  own.outputs = {.made = names<"Y">};
   own.infer = infer_global_pool;
   own.lowest_opset = [](const NodeView& view) { return view.type(0).dtype == DType::bf16 ? 22 : 7; };
-  if (own.samples.empty()) own.samples = names<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]">;
+  if (own.samples.empty()) own.samples = {.made = names<"f32[1,3,5,5]", "f32[2,3,7]", "f16[1,2,4,4]", "f64[2,1,2,3,2]", "f32[2,3,1,1]">};
   return own;
 }
 

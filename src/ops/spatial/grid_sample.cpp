@@ -219,9 +219,9 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(grid_sample) {
     .name = "GridSample",
     .since = 22,
-    .inputs = names<"X", "grid">,
-    .outputs = names<"Y">,
-    .attributes = names<"align_corners: int = 0", "mode: string = linear", "padding_mode: string = zeros">,
+    .inputs = {{"X", "grid"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"align_corners: int = 0", "mode: string = linear", "padding_mode: string = zeros"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -229,9 +229,9 @@ OP(grid_sample) {
     .lowest_opset = [](const NodeView& view) { return view.type(0).has_rank() && view.rank(0) == 4 ? 16 : 20; },
     .first = 16,
     .downgrade = downgrade,
-    .samples = names<"f32[1,2,4,5], f32[1,3,6,2]", "f32[1,1,4,4], f32[1,5,5,2]; mode=nearest, padding_mode=border",
-                     "f32[1,1,4,4], f32[1,5,5,2]; mode=cubic, padding_mode=reflection",
-                     "f64[2,1,3,4,5], f64[2,2,2,2,3]; align_corners=1, padding_mode=reflection">,
+    .samples = {{"f32[1,2,4,5], f32[1,3,6,2]", "f32[1,1,4,4], f32[1,5,5,2]; mode=nearest, padding_mode=border",
+                 "f32[1,1,4,4], f32[1,5,5,2]; mode=cubic, padding_mode=reflection",
+                 "f64[2,1,3,4,5], f64[2,2,2,2,3]; align_corners=1, padding_mode=reflection"}},
 };
 
 }  // namespace tenon::ops::op_grid_sample

@@ -31,10 +31,10 @@ Result<void> evaluate(Call& call) {
 OP(lp_pool) {
     .name = "LpPool",
     .since = 22,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2",
-                        "pads: ints", "strides: ints">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "p: int = 2", "pads: ints",
+                    "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -48,9 +48,9 @@ OP(lp_pool) {
       graph.erase_attribute(node, "ceil_mode");
       return {};
     },
-    .samples = names<"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], pads=[1,1,1,1], p=1",
-                     "f32[2,3,9]; kernel_shape=[3], p=3", "f64[1,1,5,5]; kernel_shape=[2,2], auto_pad=SAME_UPPER",
-                     "f16[1,2,5,5]; kernel_shape=[3,3]">,
+    .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], pads=[1,1,1,1], p=1",
+                 "f32[2,3,9]; kernel_shape=[3], p=3", "f64[1,1,5,5]; kernel_shape=[2,2], auto_pad=SAME_UPPER",
+                 "f16[1,2,5,5]; kernel_shape=[3,3]"}},
 };
 
 }  // namespace tenon::ops::op_lp_pool

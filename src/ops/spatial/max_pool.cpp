@@ -99,10 +99,10 @@ Result<void> evaluate(Call& call) {
 OP(max_pool) {
     .name = "MaxPool",
     .since = 22,
-    .inputs = names<"X">,
-    .outputs = names<"Y", "Indices?">,
-    .attributes = names<"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
-                        "storage_order: int = 0", "strides: ints">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y", "Indices?"}},
+    .attributes = {{"auto_pad: string = NOTSET", "ceil_mode: int = 0", "dilations: ints", "kernel_shape: ints!", "pads: ints",
+                    "storage_order: int = 0", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
@@ -118,13 +118,14 @@ OP(max_pool) {
       if (opset < 10) graph.erase_attribute(node, "ceil_mode");
       return {};
     },
-    .samples =
-        names<"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
-              "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
-              "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2]", "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
-              "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
-              "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
-              "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]">,
+    .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
+                 "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
+                 "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2]",
+                 "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
+                 "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
+                 "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
+                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]",
+                 "f32[0,2,4,4]; kernel_shape=[2,2]"}},
 };
 
 }  // namespace tenon::ops::op_max_pool

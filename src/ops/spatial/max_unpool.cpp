@@ -96,15 +96,15 @@ Result<LoopForm> form(const NodeView& view) {
 OP(max_unpool) {
     .name = "MaxUnpool",
     .since = 22,
-    .inputs = names<"X", "I", "output_shape?">,
-    .attributes = names<"kernel_shape: ints!", "pads: ints", "strides: ints">,
+    .inputs = {{"X", "I", "output_shape?"}},
+    .attributes = {{"kernel_shape: ints!", "pads: ints", "strides: ints"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 9; },
     .first = 9,
-    .samples = names<"f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15]; kernel_shape=[2,2], strides=[2,2]",
-                     "f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15], i64[4] = [1,1,5,5]; kernel_shape=[2,2], strides=[2,2]">,
+    .samples = {{"f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15]; kernel_shape=[2,2], strides=[2,2]",
+                 "f32[1,1,2,2], i64[1,1,2,2] = [5, 7, 13, 15], i64[4] = [1,1,5,5]; kernel_shape=[2,2], strides=[2,2]"}},
 };
 
 }  // namespace tenon::ops::op_max_unpool

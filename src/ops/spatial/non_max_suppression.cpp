@@ -67,15 +67,15 @@ Result<void> evaluate(Call& call) {
 OP(non_max_suppression) {
     .name = "NonMaxSuppression",
     .since = 11,
-    .inputs = names<"boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?">,
-    .outputs = names<"selected_indices">,
-    .attributes = names<"center_point_box: int = 0">,
+    .inputs = {{"boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?"}},
+    .outputs = {{"selected_indices"}},
+    .attributes = {{"center_point_box: int = 0"}},
     .infer = infer,
     .reference = evaluate,
     .lowest_opset = [](const NodeView&) { return 10; },
     .first = 10,
-    .samples = names<"f32[1,6,4], f32[1,2,6], i64[] = 3, f32[] = 0.5, f32[] = 0",
-                     "f32[2,5,4] in 0.1..1, f32[2,1,5], i64[1] = [2], f32[1] = [0.3]; center_point_box=1", "f32[1,3,4], f32[1,1,3]">,
+    .samples = {{"f32[1,6,4], f32[1,2,6], i64[] = 3, f32[] = 0.5, f32[] = 0",
+                 "f32[2,5,4] in 0.1..1, f32[2,1,5], i64[1] = [2], f32[1] = [0.3]; center_point_box=1", "f32[1,3,4], f32[1,1,3]"}},
 };
 
 }  // namespace tenon::ops::op_non_max_suppression

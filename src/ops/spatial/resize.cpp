@@ -39,11 +39,11 @@ Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(resize) {
     .name = "Resize",
     .since = 19,
-    .inputs = names<"x", "roi?", "scales?", "sizes?">,
-    .attributes =
-        names<"antialias: int = 0 since 18", "axes: ints since 18", "coordinate_transformation_mode: string = half_pixel",
-              "cubic_coeff_a: float = -0.75", "exclude_outside: int = 0", "extrapolation_value: float = 0.0",
-              "keep_aspect_ratio_policy: string = stretch since 18", "mode: string = nearest", "nearest_mode: string = round_prefer_floor">,
+    .inputs = {{"x", "roi?", "scales?", "sizes?"}},
+    .attributes = {{"antialias: int = 0 since 18", "axes: ints since 18", "coordinate_transformation_mode: string = half_pixel",
+                    "cubic_coeff_a: float = -0.75", "exclude_outside: int = 0", "extrapolation_value: float = 0.0",
+                    "keep_aspect_ratio_policy: string = stretch since 18", "mode: string = nearest",
+                    "nearest_mode: string = round_prefer_floor"}},
     .infer = [](NodeView& view) { return infer_resized(view, 2, 3); },
     .form = form_of_resize,
     .reference = reference_of_resize,
@@ -52,21 +52,21 @@ OP(resize) {
     .lowest_opset = lowest_opset_of_resize,
     .first = 10,
     .downgrade = downgrade,
-    .samples = names<"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
-                     "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",
-                     "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",
-                     "f32[1,1,4,4], _, f32[4] = [1, 1, 0.8, 0.8]; mode=cubic",
-                     "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 3]; nearest_mode=floor, coordinate_transformation_mode=asymmetric",
-                     "f16[2,3], _, _, i64[1] = [5]; axes=[1], mode=linear, coordinate_transformation_mode=pytorch_half_pixel",
-                     "f32[1,1,4,4], _, f32[4] = [1, 1, 0.6, 0.6]; mode=linear, antialias=1",
-                     "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric",
-                     "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
-                     "coordinate_transformation_mode=tf_crop_and_resize, extrapolation_value=10",
-                     "f32[1,2,6,5], _, _, i64[2] = [3, 8]; mode=cubic, antialias=1, axes=[2,3], exclude_outside=1",
-                     "f64[1,1,5,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1, 0.9], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
-                     "coordinate_transformation_mode=tf_crop_and_resize",
-                     "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
-                     "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger">,
+    .samples = {{"f32[1,2,3,4], _, f32[4] = [1, 1, 2, 2]", "f32[1,1,3,4], _, f32[4] = [1, 1, 0.6, 0.6]",
+                 "f32[1,1,3,4], _, _, i64[4] = [1, 1, 6, 7]; mode=linear",
+                 "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 2]; mode=linear, coordinate_transformation_mode=align_corners",
+                 "f32[1,1,4,4], _, f32[4] = [1, 1, 0.8, 0.8]; mode=cubic",
+                 "f32[1,1,4,4], _, f32[4] = [1, 1, 2, 3]; nearest_mode=floor, coordinate_transformation_mode=asymmetric",
+                 "f16[2,3], _, _, i64[1] = [5]; axes=[1], mode=linear, coordinate_transformation_mode=pytorch_half_pixel",
+                 "f32[1,1,4,4], _, f32[4] = [1, 1, 0.6, 0.6]; mode=linear, antialias=1",
+                 "f32[1,1,5,5], _, f32[4] = [1, 1, 0.6, 0.6]; mode=cubic, coordinate_transformation_mode=half_pixel_symmetric",
+                 "f32[1,1,4,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
+                 "coordinate_transformation_mode=tf_crop_and_resize, extrapolation_value=10",
+                 "f32[1,2,6,5], _, _, i64[2] = [3, 8]; mode=cubic, antialias=1, axes=[2,3], exclude_outside=1",
+                 "f64[1,1,5,4], f32[8] = [0, 0, 0.4, 0.6, 1, 1, 1, 0.9], _, i64[4] = [1, 1, 3, 3]; mode=linear, "
+                 "coordinate_transformation_mode=tf_crop_and_resize",
+                 "u8[1,1,2,2], _, f32[4] = [1, 1, 2, 2]; nearest_mode=ceil",
+                 "f32[2,4], _, _, i64[2] = [4, 7]; keep_aspect_ratio_policy=not_larger"}},
 };
 
 }  // namespace tenon::ops::op_resize

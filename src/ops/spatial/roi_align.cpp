@@ -164,19 +164,19 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(roi_align) {
     .name = "RoiAlign",
     .since = 22,
-    .inputs = names<"X", "rois", "batch_indices">,
-    .outputs = names<"Y">,
-    .attributes = names<"coordinate_transformation_mode: string = half_pixel since 16", "mode: string = avg", "output_height: int = 1",
-                        "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0">,
+    .inputs = {{"X", "rois", "batch_indices"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"coordinate_transformation_mode: string = half_pixel since 16", "mode: string = avg", "output_height: int = 1",
+                    "output_width: int = 1", "sampling_ratio: int = 0", "spatial_scale: float = 1.0"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 16; },
     .first = 10,
-    .samples = names<"f32[1,2,6,6], f32[2,4] = [0,0,4,4,1,1,5,3], i64[2] = [0,0]; output_height=2, output_width=3, sampling_ratio=2",
-                     "f32[2,1,8,8], f32[1,4] = [0,0,7,7], i64[1] = [1]; "
-                     "output_height=2, output_width=2, mode=max, coordinate_transformation_mode=output_half_pixel">,
+    .samples = {{"f32[1,2,6,6], f32[2,4] = [0,0,4,4,1,1,5,3], i64[2] = [0,0]; output_height=2, output_width=3, sampling_ratio=2",
+                 "f32[2,1,8,8], f32[1,4] = [0,0,7,7], i64[1] = [1]; "
+                 "output_height=2, output_width=2, mode=max, coordinate_transformation_mode=output_half_pixel"}},
 };
 
 }  // namespace tenon::ops::op_roi_align

@@ -29,8 +29,8 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(upsample) {
     .name = "Upsample",
     .since = 10,
-    .inputs = names<"x", "scales">,
-    .attributes = names<"mode: string = nearest">,
+    .inputs = {{"x", "scales"}},
+    .attributes = {{"mode: string = nearest"}},
     .infer = [](NodeView& view) { return infer_resized(view, 1, -1); },
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
@@ -41,7 +41,7 @@ OP(upsample) {
         },
     .upgrade = upgrade,
     .lowest_opset = [](const NodeView&) { return 9; },
-    .samples = names<"f32[1,1,2,2], f32[4] = [1, 1, 2, 3]", "f32[1,1,2,2], f32[4] = [1, 1, 2, 2]; mode=linear">,
+    .samples = {{"f32[1,1,2,2], f32[4] = [1, 1, 2, 3]", "f32[1,1,2,2], f32[4] = [1, 1, 2, 2]; mode=linear"}},
 };
 
 }  // namespace tenon::ops::op_upsample

@@ -7,9 +7,9 @@ namespace tenon::ops::op_regex_full_match {
 OP(regex_full_match) {
     .name = "RegexFullMatch",
     .since = 20,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"pattern: string">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"pattern: string"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, [](DType d) { return d == DType::string; }, "string"));
       TRY(TextPattern::parse(view.attributes->text("pattern", ""), view.where()));

@@ -11,8 +11,8 @@ bool is_text(DType dtype) { return dtype == DType::string; }
 OP(string_concat) {
     .name = "StringConcat",
     .since = 20,
-    .inputs = names<"X", "Y">,
-    .outputs = names<"Z">,
+    .inputs = {{"X", "Y"}},
+    .outputs = {{"Z"}},
     .infer = [](NodeView& view) { return infer_binary(view, is_text); },
     .reference =
         [](Call& call) {

@@ -55,9 +55,9 @@ Result<void> evaluate(Call& call) {
 OP(string_normalizer) {
     .name = "StringNormalizer",
     .since = 10,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"case_change_action: string = NONE", "is_case_sensitive: int = 0", "locale: string", "stopwords: strings">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"case_change_action: string = NONE", "is_case_sensitive: int = 0", "locale: string", "stopwords: strings"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, [](DType d) { return d == DType::string; }, "string"));
       TRY(require_rank(view, 0, 1, 2));

@@ -66,9 +66,9 @@ Result<void> evaluate(Call& call) {
 OP(string_split) {
     .name = "StringSplit",
     .since = 20,
-    .inputs = names<"X">,
-    .outputs = names<"Y", "Z">,
-    .attributes = names<"delimiter: string", "maxsplit: int">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y", "Z"}},
+    .attributes = {{"delimiter: string", "maxsplit: int"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, [](DType d) { return d == DType::string; }, "string"));
       Type parts(DType::string), counts(DType::i64);

@@ -130,18 +130,18 @@ Result<void> evaluate(Call& call) {
 OP(tf_idf_vectorizer) {
     .name = "TfIdfVectorizer",
     .since = 9,
-    .inputs = names<"X">,
-    .outputs = names<"Y">,
-    .attributes = names<"max_gram_length: int!", "max_skip_count: int!", "min_gram_length: int!", "mode: string!", "ngram_counts: ints!",
-                        "ngram_indexes: ints!", "pool_int64s: ints", "pool_strings: strings", "weights: floats">,
+    .inputs = {{"X"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"max_gram_length: int!", "max_skip_count: int!", "min_gram_length: int!", "mode: string!", "ngram_counts: ints!",
+                    "ngram_indexes: ints!", "pool_int64s: ints", "pool_strings: strings", "weights: floats"}},
     .infer = infer,
     .reference = evaluate,
     .first = 9,
     .samples =
-        names<"i64[2,6] = [1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8]; min_gram_length=1, max_gram_length=2, max_skip_count=1, mode=TFIDF, "
-              "ngram_counts=[0,4], ngram_indexes=[0,1,2,3,4,5,6], pool_int64s=[2,3,5,4,5,6,7,8,6,7], weights=[1.0,2.0,3.0,4.0,5.0,6.0,7.0]",
-              "i32[6] = [1, 1, 3, 3, 3, 7]; min_gram_length=2, max_gram_length=2, max_skip_count=0, mode=TF, ngram_counts=[0,0], "
-              "ngram_indexes=[0,2], pool_int64s=[3,3,3,7]">,
+        {{"i64[2,6] = [1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8]; min_gram_length=1, max_gram_length=2, max_skip_count=1, mode=TFIDF, "
+          "ngram_counts=[0,4], ngram_indexes=[0,1,2,3,4,5,6], pool_int64s=[2,3,5,4,5,6,7,8,6,7], weights=[1.0,2.0,3.0,4.0,5.0,6.0,7.0]",
+          "i32[6] = [1, 1, 3, 3, 3, 7]; min_gram_length=2, max_gram_length=2, max_skip_count=0, mode=TF, ngram_counts=[0,0], "
+          "ngram_indexes=[0,2], pool_int64s=[3,3,3,7]"}},
 };
 
 }  // namespace tenon::ops::op_tf_idf_vectorizer

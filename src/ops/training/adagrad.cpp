@@ -27,14 +27,14 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(adagrad) {
     .name = "Adagrad",
     .domain = "ai.onnx.preview.training",
-    .inputs = names<"R", "T", "inputs*">,
-    .outputs = names<"outputs*">,
-    .attributes = names<"decay_factor: float = 0.0", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0">,
+    .inputs = {{"R", "T", "inputs*"}},
+    .outputs = {{"outputs*"}},
+    .attributes = {{"decay_factor: float = 0.0", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0"}},
     .infer = [](NodeView& view) { return infer_optimiser(view, kGroups); },
     .definition = define,
     .first = 1,
-    .samples = names<"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3] in 0.1..4; decay_factor=0.1, norm_coefficient=0.01, outputs=2",
-                     "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; outputs=4">,
+    .samples = {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3] in 0.1..4; decay_factor=0.1, norm_coefficient=0.01, outputs=2",
+                 "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; outputs=4"}},
 };
 
 }  // namespace tenon::ops::op_adagrad

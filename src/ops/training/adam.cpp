@@ -40,16 +40,16 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
 OP(adam) {
     .name = "Adam",
     .domain = "ai.onnx.preview.training",
-    .inputs = names<"R", "T", "inputs*">,
-    .outputs = names<"outputs*">,
-    .attributes = names<"alpha: float = 0.9", "beta: float = 0.999", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0",
-                        "norm_coefficient_post: float = 0.0">,
+    .inputs = {{"R", "T", "inputs*"}},
+    .outputs = {{"outputs*"}},
+    .attributes = {{"alpha: float = 0.9", "beta: float = 0.999", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0",
+                    "norm_coefficient_post: float = 0.0"}},
     .infer = [](NodeView& view) { return infer_optimiser(view, kGroups); },
     .definition = define,
     .first = 1,
-    .samples = names<"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3], f32[2,3] in 0.1..4; norm_coefficient=0.01, outputs=3",
-                     "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; "
-                     "norm_coefficient_post=0.1, alpha=0.8, outputs=6">,
+    .samples = {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3], f32[2,3] in 0.1..4; norm_coefficient=0.01, outputs=3",
+                 "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3], f64[2] in 0.1..4, f64[3] in 0.1..4; "
+                 "norm_coefficient_post=0.1, alpha=0.8, outputs=6"}},
 };
 
 }  // namespace tenon::ops::op_adam

@@ -42,16 +42,16 @@ Result<void> infer(NodeView& view) {
 OP(momentum) {
     .name = "Momentum",
     .domain = "ai.onnx.preview.training",
-    .inputs = names<"R", "T", "inputs*">,
-    .outputs = names<"outputs*">,
-    .attributes = names<"alpha: float!", "beta: float!", "mode: string!", "norm_coefficient: float!">,
+    .inputs = {{"R", "T", "inputs*"}},
+    .outputs = {{"outputs*"}},
+    .attributes = {{"alpha: float!", "beta: float!", "mode: string!", "norm_coefficient: float!"}},
     .infer = infer,
     .definition = define,
     .first = 1,
     .samples =
-        names<"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3]; alpha=0.9, beta=0.5, mode=standard, norm_coefficient=0.01, outputs=2",
-              "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3]; alpha=0.9, beta=0.5, mode=nesterov, "
-              "norm_coefficient=0.0, outputs=4">,
+        {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3]; alpha=0.9, beta=0.5, mode=standard, norm_coefficient=0.01, outputs=2",
+          "f64[] = 0.1, i64[] = 0, f64[2], f64[3], f64[2], f64[3], f64[2], f64[3]; alpha=0.9, beta=0.5, mode=nesterov, "
+          "norm_coefficient=0.0, outputs=4"}},
 };
 
 }  // namespace tenon::ops::op_momentum

@@ -9,8 +9,8 @@ namespace tenon::ops::op_gelu {
 OP(gelu) {
     .name = "Gelu",
     .since = 20,
-    .inputs = names<"input">,
-    .attributes = names<"approximate: string = none">,
+    .inputs = {{"input"}},
+    .attributes = {{"approximate: string = none"}},
     .infer = infer_float_unary,
     .form =
         [](const NodeView& view) {
@@ -43,7 +43,7 @@ OP(gelu) {
           });
         },
     .first = 20,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; approximate=tanh">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; approximate=tanh"}},
 };
 
 }  // namespace tenon::ops::op_gelu

@@ -9,8 +9,8 @@ namespace tenon::ops::op_hard_sigmoid {
 OP(hard_sigmoid) {
     .name = "HardSigmoid",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"alpha: float = 0.2", "beta: float = 0.5">,
+    .inputs = {{"input"}},
+    .attributes = {{"alpha: float = 0.2", "beta: float = 0.5"}},
     .infer = infer_float_unary,
     .form =
         [](const NodeView& view) {
@@ -27,7 +27,7 @@ OP(hard_sigmoid) {
           const double beta = call.view.attributes->number("beta", 0.5f);
           return each(call, [=](double x) { return maximum(0, minimum(1, alpha * x + beta)); });
         },
-    .samples = names<"f32[2,3] in -5..5", "f16[4]", "f64[0]">,
+    .samples = {{"f32[2,3] in -5..5", "f16[4]", "f64[0]"}},
 };
 
 }  // namespace tenon::ops::op_hard_sigmoid

@@ -10,7 +10,7 @@ namespace tenon::ops::op_hard_swish {
 OP(hard_swish) {
     .name = "HardSwish",
     .since = 22,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * max(Expr(0), min(Expr(1), x * Expr(1.0 / 6.0) + Expr(0.5))); }>,
     .reference = unary_reference<[](double x) { return x * maximum(0, minimum(1, x / 6.0 + 0.5)); }>,
@@ -21,7 +21,7 @@ OP(hard_swish) {
           });
         },
     .first = 14,
-    .samples = names<"f32[2,3] in -5..5", "f16[4]", "f64[0]">,
+    .samples = {{"f32[2,3] in -5..5", "f16[4]", "f64[0]"}},
 };
 
 }  // namespace tenon::ops::op_hard_swish

@@ -8,8 +8,8 @@ namespace tenon::ops::op_leaky_relu {
 OP(leaky_relu) {
     .name = "LeakyRelu",
     .since = 16,
-    .inputs = names<"input">,
-    .attributes = names<"alpha: float = 0.01">,
+    .inputs = {{"input"}},
+    .attributes = {{"alpha: float = 0.01"}},
     .infer = infer_float_unary,
     .form =
         [](const NodeView& view) {
@@ -24,7 +24,7 @@ OP(leaky_relu) {
           const double alpha = call.view.attributes->number("alpha", 0.01f);
           return each(call, [=](double x) { return x < 0 ? alpha * x : x; });
         },
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=0.3">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=0.3"}},
 };
 
 }  // namespace tenon::ops::op_leaky_relu

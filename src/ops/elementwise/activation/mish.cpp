@@ -10,7 +10,7 @@ namespace tenon::ops::op_mish {
 OP(mish) {
     .name = "Mish",
     .since = 22,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return x * tanh(max(x, Expr(0)) + log1p(exp(-abs(x)))); }>,
     .reference = unary_reference<[](double x) { return x * std::tanh(std::log1p(std::exp(-std::fabs(x))) + maximum(x, 0)); }>,
@@ -20,7 +20,7 @@ OP(mish) {
                                   [&](ir::ValueId x, DType) { return build("Mul", {x, build("Tanh", {build("Softplus", {x})})}); });
         },
     .first = 18,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 
 }  // namespace tenon::ops::op_mish

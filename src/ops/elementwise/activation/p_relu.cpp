@@ -27,7 +27,7 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(p_relu) {
     .name = "PRelu",
     .since = 16,
-    .inputs = names<"x", "slope">,
+    .inputs = {{"x", "slope"}},
     .infer = [](NodeView& view) -> Result<void> {
       for (size_t k : {0, 1}) TRY(require_dtype(view, k, is_number, "a numeric dtype"));
       TRY(require_same_dtype(view, 0, 1));
@@ -42,7 +42,7 @@ OP(p_relu) {
                       UnsignedBinary([](uint64_t x, uint64_t) { return x; }));
         },
     .upgrade = upgrade,
-    .samples = names<"f32[2,3], f32[3]", "f32[2,3,4], f32[3,1]", "f16[4], f16[1]", "f64[0], f64[1]", "i32[4], i32[4]">,
+    .samples = {{"f32[2,3], f32[3]", "f32[2,3,4], f32[3,1]", "f16[4], f16[1]", "f64[0], f64[1]", "i32[4], i32[4]"}},
 };
 
 }  // namespace tenon::ops::op_p_relu

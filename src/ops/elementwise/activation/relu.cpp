@@ -10,12 +10,12 @@ namespace tenon::ops::op_relu {
 OP(relu) {
     .name = "Relu",
     .since = 14,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_signed_unary,
     .form = unary_of<[](Expr x) { return max(x, Expr(0)); }>,
     .reference = number_reference<[](double x) { return maximum(x, 0); }, [](int64_t x) { return std::max<int64_t>(x, 0); }>,
     .lowest_opset = integers_from<14>,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "i32[3]", "i8[3]", "f32[3] = [nan, -inf, inf]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "i32[3]", "i8[3]", "f32[3] = [nan, -inf, inf]"}},
 };
 
 }  // namespace tenon::ops::op_relu

@@ -20,8 +20,8 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(selu) {
     .name = "Selu",
     .since = 22,
-    .inputs = names<"input">,
-    .attributes = names<"alpha: float = 1.67326319217681884765625", "gamma: float = 1.05070102214813232421875">,
+    .inputs = {{"input"}},
+    .attributes = {{"alpha: float = 1.67326319217681884765625", "gamma: float = 1.05070102214813232421875"}},
     .infer = infer_float_unary,
     .form =
         [](const NodeView& view) {
@@ -39,7 +39,7 @@ OP(selu) {
           return each(call, [=](double x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); });
         },
     .upgrade = upgrade,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5"}},
 };
 
 }  // namespace tenon::ops::op_selu

@@ -8,8 +8,8 @@ namespace tenon::ops::op_shrink {
 OP(shrink) {
     .name = "Shrink",
     .since = 9,
-    .inputs = names<"input">,
-    .attributes = names<"bias: float = 0.0", "lambd: float = 0.5">,
+    .inputs = {{"input"}},
+    .attributes = {{"bias: float = 0.0", "lambd: float = 0.5"}},
     .infer = infer_float_unary,
     .form =
         [](const NodeView& view) {
@@ -27,7 +27,7 @@ OP(shrink) {
           return each(call, [=](double x) { return x < -lambd ? x + bias : x > lambd ? x - bias : 0; });
         },
     .first = 9,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1"}},
 };
 
 }  // namespace tenon::ops::op_shrink

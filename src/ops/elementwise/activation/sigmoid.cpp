@@ -8,11 +8,11 @@ namespace tenon::ops::op_sigmoid {
 OP(sigmoid) {
     .name = "Sigmoid",
     .since = 13,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return Expr(1) / (Expr(1) + exp(-x)); }>,
     .reference = unary_reference<[](double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }>,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[4] = [-1000, 1000, -inf, inf]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[4] = [-1000, 1000, -inf, inf]"}},
 };
 
 }  // namespace tenon::ops::op_sigmoid

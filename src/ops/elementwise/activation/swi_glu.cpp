@@ -39,14 +39,14 @@ Result<void> evaluate(Call& call) {
 OP(swi_glu) {
     .name = "SwiGLU",
     .since = 28,
-    .inputs = names<"A", "B">,
-    .outputs = names<"Y">,
-    .attributes = names<"alpha: float = 1.0">,
+    .inputs = {{"A", "B"}},
+    .outputs = {{"Y"}},
+    .attributes = {{"alpha: float = 1.0"}},
     .infer = infer,
     .form = form,
     .reference = evaluate,
     .first = 28,
-    .samples = names<"f32[2,3,4], f32[2,3,4]", "f16[7], f16[7]; alpha=1.702", "f64[2,2], f64[2,2]">,
+    .samples = {{"f32[2,3,4], f32[2,3,4]", "f16[7], f16[7]; alpha=1.702", "f64[2,2], f64[2,2]"}},
 };
 
 }  // namespace tenon::ops::op_swi_glu

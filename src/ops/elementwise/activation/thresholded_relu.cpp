@@ -9,7 +9,7 @@ OP(thresholded_relu) = alpha_op({
     .form = form_with_alpha<[](Expr x, double alpha) { return select(x <= Expr(alpha), Expr(0) * x, x); }>,
     .reference = reference_with_alpha<[](double x, double alpha) { return x > alpha ? x : 0; }>,
     .first = 10,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; alpha=0.5">,
+    .samples = {.made = names<"f32[2,3]", "f16[4]", "f64[0]", "f32[5]; alpha=0.5">},
 });
 
 }  // namespace tenon::ops::op_thresholded_relu

@@ -21,10 +21,10 @@ Result<void> reference_with_alpha(Call& call) {
 
 /// What Celu, Elu, Swish and ThresholdedRelu share.
 constexpr OpDef alpha_op(OpDef own) {
-  own.inputs = names<"input">;
-  own.attributes = names<"alpha: float = 1.0">;
+  own.inputs = {.made = names<"input">};
+  own.attributes = {.made = names<"alpha: float = 1.0">};
   own.infer = infer_float_unary;
-  if (own.samples.empty()) own.samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">;
+  if (own.samples.empty()) own.samples = {.made = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; alpha=2.5">};
   return own;
 }
 

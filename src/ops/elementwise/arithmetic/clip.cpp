@@ -64,14 +64,14 @@ Result<void> upgrade_clip(ir::Graph& graph, ir::NodeId node, int opset) {
 OP(clip) {
     .name = "Clip",
     .since = 13,
-    .inputs = names<"input", "min?", "max?">,
+    .inputs = {{"input", "min?", "max?"}},
     .infer = infer_clip,
     .form = form_of_clip,
     .reference = reference_of_clip,
     .upgrade = upgrade_clip,
     .lowest_opset = [](const NodeView& view) { return is_integer(dtype_of(view, 0)) ? 12 : 11; },
-    .samples = names<"f32[2,3], f32[] = -1, f32[] = 1", "f32[2,3], _, f32[] = 1", "f16[4], f16[] = 0", "f64[0]",
-                     "i64[5], i64[] = -2, i64[] = 3", "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1">,
+    .samples = {{"f32[2,3], f32[] = -1, f32[] = 1", "f32[2,3], _, f32[] = 1", "f16[4], f16[] = 0", "f64[0]",
+                 "i64[5], i64[] = -2, i64[] = 3", "u8[3], u8[] = 2, u8[] = 5", "f32[4], f32[] = 2, f32[] = 1"}},
 };
 
 }  // namespace tenon::ops::op_clip

@@ -11,7 +11,7 @@ namespace tenon::ops::op_div {
 OP(div) {
     .name = "Div",
     .since = 14,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
       propagate(view, [&view](Dim a, Dim b) -> std::optional<Dim> {
@@ -38,9 +38,9 @@ OP(div) {
         },
     .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,
-    .samples = names<"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]",
-                     "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4",
-                     "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]">,
+    .samples = {{"f32[2,3], f32[2,3] in 0.5..3", "f32[2,1], f32[1,3] in 0.5..3", "f16[4], f16[] in 1..2", "f64[0], f64[1]",
+                 "i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [2, 2, -2, -2, 1, 3]", "i32[3], i32[3] in 1..4", "u8[3], u8[3] in 1..4",
+                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 2]", "f32[2], f32[2] = [0, -0.0]"}},
 };
 
 }  // namespace tenon::ops::op_div

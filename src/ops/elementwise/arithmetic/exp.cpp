@@ -8,11 +8,11 @@ namespace tenon::ops::op_exp {
 OP(exp) {
     .name = "Exp",
     .since = 13,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::exp, x); }>,
     .reference = unary_reference<[](double x) { return std::exp(x); }>,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[3] = [-inf, 0, 100]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[3] = [-inf, 0, 100]"}},
 };
 
 }  // namespace tenon::ops::op_exp

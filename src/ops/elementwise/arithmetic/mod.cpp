@@ -8,8 +8,8 @@ namespace tenon::ops::op_mod {
 OP(mod) {
     .name = "Mod",
     .since = 28,
-    .inputs = names<"a", "b">,
-    .attributes = names<"fmod: int = 0">,
+    .inputs = {{"a", "b"}},
+    .attributes = {{"fmod: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
       if (view.attributes->integer("fmod", 0) == 0) {
@@ -36,10 +36,9 @@ OP(mod) {
                       UnsignedBinary([](uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }));
         },
     .first = 10,
-    .samples =
-        names<"i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [3, 3, -3, -3, 1, 3]", "i64[4] = [-7, 7, -7, 7], i64[4] = [3, 3, -3, -3]; fmod=1",
-              "f32[2,3], f32[3] in 0.5..2; fmod=1", "f16[4], f16[1] in 0.5..2; fmod=1", "u8[3], u8[3] in 1..5",
-              "u64[1] = 18446744073709551615, u64[1] = 10", "f64[0], f64[1]; fmod=1">,
+    .samples = {{"i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [3, 3, -3, -3, 1, 3]", "i64[4] = [-7, 7, -7, 7], i64[4] = [3, 3, -3, -3]; fmod=1",
+                 "f32[2,3], f32[3] in 0.5..2; fmod=1", "f16[4], f16[1] in 0.5..2; fmod=1", "u8[3], u8[3] in 1..5",
+                 "u64[1] = 18446744073709551615, u64[1] = 10", "f64[0], f64[1]; fmod=1"}},
 };
 
 }  // namespace tenon::ops::op_mod

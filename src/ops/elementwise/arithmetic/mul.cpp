@@ -11,7 +11,7 @@ namespace tenon::ops::op_mul {
 OP(mul) {
     .name = "Mul",
     .since = 14,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
@@ -27,8 +27,8 @@ OP(mul) {
         },
     .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,
-    .samples = names<"f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f32[2,1], f32[1,3]", "f16[4], f16[]", "f64[0], f64[1]", "f64[], f64[]",
-                     "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]">,
+    .samples = {{"f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f32[2,1], f32[1,3]", "f16[4], f16[]", "f64[0], f64[1]", "f64[], f64[]",
+                 "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]"}},
 };
 
 }  // namespace tenon::ops::op_mul

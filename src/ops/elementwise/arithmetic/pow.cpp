@@ -61,15 +61,15 @@ Result<void> reference_of_pow(Call& call) {
 OP(pow) {
     .name = "Pow",
     .since = 15,
-    .inputs = names<"x", "y">,
+    .inputs = {{"x", "y"}},
     .infer = infer_pow,
     .form = form_of_pow,
     .reference = reference_of_pow,
     .upgrade = broadcast_upgrade,
     .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) != dtype_of(view, 1) ? 12 : integers_from<12>(view); },
-    .samples = names<"f32[2,3] in 0.1..3, f32[2,3]", "f32[2,3], f32[] = 2", "f32[2,3], f32[] = 3", "f32[3] in 0.1..2, f32[] = 0.5",
-                     "f32[3] in 0.1..2, f32[] = -1", "f16[4] in 0.1..2, f16[1]", "f64[0], f64[1]", "f32[2,1] in 1..2, i64[3] in 0..3",
-                     "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]">,
+    .samples = {{"f32[2,3] in 0.1..3, f32[2,3]", "f32[2,3], f32[] = 2", "f32[2,3], f32[] = 3", "f32[3] in 0.1..2, f32[] = 0.5",
+                 "f32[3] in 0.1..2, f32[] = -1", "f16[4] in 0.1..2, f16[1]", "f64[0], f64[1]", "f32[2,1] in 1..2, i64[3] in 0..3",
+                 "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]"}},
 };
 
 }  // namespace tenon::ops::op_pow

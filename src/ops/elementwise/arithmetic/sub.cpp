@@ -10,7 +10,7 @@ namespace tenon::ops::op_sub {
 OP(sub) {
     .name = "Sub",
     .since = 14,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
       propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return a - b; });
@@ -24,8 +24,8 @@ OP(sub) {
         },
     .upgrade = broadcast_upgrade,
     .lowest_opset = lowest_opset_of_arithmetic,
-    .samples = names<"f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f32[2,1], f32[1,3]", "f16[4], f16[]", "f64[0], f64[1]", "f64[], f64[]",
-                     "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]">,
+    .samples = {{"f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f32[2,1], f32[1,3]", "f16[4], f16[]", "f64[0], f64[1]", "f64[], f64[]",
+                 "i64[2,2], i64[2]", "i32[3], i32[3]", "u8[3], u8[3]", "f32[2,1,4], f32[3,1]"}},
 };
 
 }  // namespace tenon::ops::op_sub

@@ -12,18 +12,17 @@ Expr joined(std::span<const Expr> x) {
   return e;
 }
 
-inline constexpr Names kOrderedSamples =
-    names<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]", "u8[2], u8[2]",
-          "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]",
-          "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]">;
+inline constexpr Names kOrderedSamples = {
+    {"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]", "i64[3], i64[3]", "u8[2], u8[2]",
+     "i32[], i32[2], i32[2]", "u64[2] = [18446744073709551615, 7], u64[2] = [3, 9]", "f32[3] = [nan, 1, inf], f32[3] = [1, nan, -inf]"}};
 /// What Sum, Mean, Min and Max share.
 constexpr OpDef variadic_op(OpDef own) {
   own.since = 13;
-  own.inputs = names<"data_0", "data*">;
+  own.inputs = {.made = names<"data_0", "data*">};
   own.commutative = true;
   if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_real_arithmetic); };
   if (own.samples.empty())
-    own.samples = names<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">;
+    own.samples = {.made = names<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">};
   return own;
 }
 

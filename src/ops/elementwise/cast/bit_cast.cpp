@@ -7,8 +7,8 @@ namespace tenon::ops::op_bit_cast {
 OP(bit_cast) {
     .name = "BitCast",
     .since = 26,
-    .inputs = names<"input">,
-    .attributes = names<"to: int!">,
+    .inputs = {{"input"}},
+    .attributes = {{"to: int!"}},
     .reads_bits = true,
     .infer = [](NodeView& view) -> Result<void> {
       const DType to = TRY(cast_target(view));
@@ -28,7 +28,7 @@ OP(bit_cast) {
       return {};
     },
     .first = 26,
-    .samples = names<"f32[2,3]; to=6", "i64[2]; to=11", "u8[3]; to=3", "i32[0]; to=1">,
+    .samples = {{"f32[2,3]; to=6", "i64[2]; to=11", "u8[3]; to=3", "i32[0]; to=1"}},
 };
 
 }  // namespace tenon::ops::op_bit_cast

@@ -34,16 +34,16 @@ Folded fold(const NodeView& view, std::span<const ir::ConstantRef> in) {
 OP(cast) {
     .name = "Cast",
     .since = 28,
-    .inputs = names<"input">,
-    .attributes = names<"to: int!", "saturate: int = 1 since 19", "round_mode: string = up since 24">,
+    .inputs = {{"input"}},
+    .attributes = {{"to: int!", "saturate: int = 1 since 19", "round_mode: string = up since 24"}},
     .infer = [](NodeView& view) -> Result<void> { return infer_cast(view, TRY(cast_target(view))); },
     .form = form_of_cast,
     .fold = fold,
     .reference = [](Call& call) { return reference_of_cast(call, call.view.attributes->integer("saturate", 1) != 0); },
     .upgrade = upgrade,
-    .samples = names<"f32[2,3]; to=11", "f32[5] = [-1.5, 1.5, 2.7, -2.7, 0]; to=7", "i64[4]; to=1", "f64[0]; to=1", "f32[]; to=10",
-                     "f16[3]; to=16", "bool[3]; to=1", "f32[4] = [0, -0.0, 0.5, nan]; to=9", "i32[3]; to=2",
-                     "i64[4] = [0, 1, -1, 300]; to=9", "u8[3]; to=6", "f32[3] = [-300, 300, 1]; to=2">,
+    .samples = {{"f32[2,3]; to=11", "f32[5] = [-1.5, 1.5, 2.7, -2.7, 0]; to=7", "i64[4]; to=1", "f64[0]; to=1", "f32[]; to=10",
+                 "f16[3]; to=16", "bool[3]; to=1", "f32[4] = [0, -0.0, 0.5, nan]; to=9", "i32[3]; to=2", "i64[4] = [0, 1, -1, 300]; to=9",
+                 "u8[3]; to=6", "f32[3] = [-300, 300, 1]; to=2"}},
 };
 
 }  // namespace tenon::ops::op_cast

@@ -9,7 +9,7 @@ namespace tenon::ops::op_and {
 OP(and) {
     .name = "And",
     .since = 7,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view, is_bool));
@@ -19,7 +19,7 @@ OP(and) {
     .form = binary_of<[](Expr a, Expr b) { return logical_and(a, b); }>,
     .reference = [](Call& call) { return each(call, Binary(), IntBinary([](int64_t a, int64_t b) -> int64_t { return a && b; })); },
     .upgrade = broadcast_upgrade,
-    .samples = names<"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]">,
+    .samples = {{"bool[2,3], bool[2,3]", "bool[2,1], bool[3]", "bool[0], bool[1]", "bool[], bool[]"}},
 };
 
 }  // namespace tenon::ops::op_and

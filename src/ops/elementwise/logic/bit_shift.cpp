@@ -28,8 +28,8 @@ int64_t shifted(int64_t x, int64_t y, bool left, int64_t width) {
 OP(bit_shift) {
     .name = "BitShift",
     .since = 28,
-    .inputs = names<"x", "y">,
-    .attributes = names<"direction: string!">,
+    .inputs = {{"x", "y"}},
+    .attributes = {{"direction: string!"}},
     .infer = [](NodeView& view) -> Result<void> {
       const std::string direction = view.attributes->text("direction", "");
       if (direction != "LEFT" && direction != "RIGHT")
@@ -52,10 +52,10 @@ OP(bit_shift) {
                                                                                  : a >> b; }));
         },
     .first = 11,
-    .samples = names<"u8[4], u8[4] in 0..7; direction=LEFT", "u32[2,3], u32[3] in 0..31; direction=RIGHT",
-                     "u64[2], u64[1] in 0..63; direction=LEFT", "u16[0], u16[1]; direction=RIGHT",
-                     "i32[4], i32[4] in 0..31; direction=RIGHT", "i8[4], i8[4] in 0..7; direction=LEFT",
-                     "i16[4], i16[4] = [-1, 16, 20, 3]; direction=RIGHT", "i32[2], i32[2] = [-1, 32]; direction=LEFT">,
+    .samples = {{"u8[4], u8[4] in 0..7; direction=LEFT", "u32[2,3], u32[3] in 0..31; direction=RIGHT",
+                 "u64[2], u64[1] in 0..63; direction=LEFT", "u16[0], u16[1]; direction=RIGHT", "i32[4], i32[4] in 0..31; direction=RIGHT",
+                 "i8[4], i8[4] in 0..7; direction=LEFT", "i16[4], i16[4] = [-1, 16, 20, 3]; direction=RIGHT",
+                 "i32[2], i32[2] = [-1, 32]; direction=LEFT"}},
 };
 
 }  // namespace tenon::ops::op_bit_shift

@@ -8,7 +8,7 @@ namespace tenon::ops::op_bitwise_not {
 OP(bitwise_not) {
     .name = "BitwiseNot",
     .since = 18,
-    .inputs = names<"x">,
+    .inputs = {{"x"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_integer, "an integer dtype"));
       return same_shape_and_dtype(view);
@@ -16,7 +16,7 @@ OP(bitwise_not) {
     .form = unary_of<[](Expr x) { return unary(ExprOp::bit_not, x); }>,
     .reference = [](Call& call) { return each(call, Unary(), [](int64_t x) { return ~x; }); },
     .first = 18,
-    .samples = names<"i32[2,3]", "u8[4]", "i64[0]", "u64[2]">,
+    .samples = {{"i32[2,3]", "u8[4]", "i64[0]", "u64[2]"}},
 };
 
 }  // namespace tenon::ops::op_bitwise_not

@@ -29,7 +29,7 @@ Result<void> evaluate(Call& call) {
 OP(equal) {
     .name = "Equal",
     .since = 19,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, accepted));
@@ -39,9 +39,9 @@ OP(equal) {
     .form = form,
     .reference = evaluate,
     .upgrade = broadcast_upgrade,
-    .samples = names<"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "bool[4], bool[4]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
-                     "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
-                     "i32[5] in 0..2, i32[5] in 0..2">,
+    .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "bool[4], bool[4]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
+                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
+                 "i32[5] in 0..2, i32[5] in 0..2"}},
 };
 
 }  // namespace tenon::ops::op_equal

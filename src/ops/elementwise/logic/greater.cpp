@@ -9,7 +9,7 @@ namespace tenon::ops::op_greater {
 OP(greater) {
     .name = "Greater",
     .since = 13,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, is_number));
       propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return less_than(b, a); });
@@ -23,9 +23,9 @@ OP(greater) {
                       UnsignedBinary([](uint64_t a, uint64_t b) -> uint64_t { return a > b; }));
         },
     .upgrade = broadcast_upgrade,
-    .samples = names<"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
-                     "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
-                     "i32[5] in 0..2, i32[5] in 0..2">,
+    .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
+                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
+                 "i32[5] in 0..2, i32[5] in 0..2"}},
 };
 
 }  // namespace tenon::ops::op_greater

@@ -9,7 +9,7 @@ namespace tenon::ops::op_greater_or_equal {
 OP(greater_or_equal) {
     .name = "GreaterOrEqual",
     .since = 16,
-    .inputs = names<"a", "b">,
+    .inputs = {{"a", "b"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_comparison(view, is_number));
       propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return 1 - less_than(a, b); });
@@ -28,9 +28,9 @@ OP(greater_or_equal) {
         },
     .lowest_opset = bf16_from<16>,
     .first = 12,
-    .samples = names<"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
-                     "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
-                     "i32[5] in 0..2, i32[5] in 0..2">,
+    .samples = {{"f32[2,3], f32[2,3]", "f32[2,1], f32[1,3]", "f64[0], f64[1]", "i64[4], i64[4]", "u8[3], u8[]",
+                 "u64[2] = [18446744073709551615, 7], u64[2] = [3, 7]", "f16[3] = [nan, inf, 1], f16[3] = [nan, inf, 1]",
+                 "i32[5] in 0..2, i32[5] in 0..2"}},
 };
 
 }  // namespace tenon::ops::op_greater_or_equal

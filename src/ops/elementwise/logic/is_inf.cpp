@@ -9,8 +9,8 @@ namespace tenon::ops::op_is_inf {
 OP(is_inf) {
     .name = "IsInf",
     .since = 20,
-    .inputs = names<"input">,
-    .attributes = names<"detect_negative: int = 1", "detect_positive: int = 1">,
+    .inputs = {{"input"}},
+    .attributes = {{"detect_negative: int = 1", "detect_positive: int = 1"}},
     .infer = infer_predicate,
     .form =
         [](const NodeView& view) {
@@ -31,8 +31,8 @@ OP(is_inf) {
         },
     .first = 10,
     .downgrade = through_f32,  // before opset 20 only f32 and f64 were asked
-    .samples = names<"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0",
-                     "f64[3] = [inf, -inf, 0]; detect_positive=0", "f16[3]", "f32[0]">,
+    .samples = {{"f32[4] = [inf, -inf, nan, 1]", "f32[3] = [inf, -inf, 0]; detect_negative=0", "f64[3] = [inf, -inf, 0]; detect_positive=0",
+                 "f16[3]", "f32[0]"}},
 };
 
 }  // namespace tenon::ops::op_is_inf

@@ -8,12 +8,12 @@ namespace tenon::ops::op_is_nan {
 OP(is_nan) {
     .name = "IsNaN",
     .since = 20,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_predicate,
     .form = unary_of<[](Expr x) { return unary(ExprOp::is_nan, x); }>,
     .reference = unary_reference<[](double x) { return std::isnan(x) ? 1.0 : 0.0; }>,
     .first = 9,
-    .samples = names<"f32[3] = [nan, 1, inf]", "f16[2]", "f64[0]">,
+    .samples = {{"f32[3] = [nan, 1, inf]", "f16[2]", "f64[0]"}},
 };
 
 }  // namespace tenon::ops::op_is_nan

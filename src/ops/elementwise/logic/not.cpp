@@ -8,7 +8,7 @@ namespace tenon::ops::op_not {
 OP(not) {
     .name = "Not",
     .since = 1,
-    .inputs = names<"x">,
+    .inputs = {{"x"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_bool, "bool"));
       TRY(same_shape_and_dtype(view));
@@ -17,7 +17,7 @@ OP(not) {
     },
     .form = unary_of<[](Expr x) { return logical_not(x); }>,
     .reference = [](Call& call) { return each(call, Unary(), [](int64_t x) { return int64_t{x == 0}; }); },
-    .samples = names<"bool[2,3]", "bool[0]", "bool[]">,
+    .samples = {{"bool[2,3]", "bool[0]", "bool[]"}},
 };
 
 }  // namespace tenon::ops::op_not

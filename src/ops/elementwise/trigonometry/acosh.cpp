@@ -8,12 +8,12 @@ namespace tenon::ops::op_acosh {
 OP(acosh) {
     .name = "Acosh",
     .since = 22,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::acosh, x); }>,
     .reference = unary_reference<[](double x) { return std::acosh(x); }>,
     .first = 9,
-    .samples = names<"f32[2,3] in 1..9", "f16[4] in 1..5", "f64[0]">,
+    .samples = {{"f32[2,3] in 1..9", "f16[4] in 1..5", "f64[0]"}},
 };
 
 }  // namespace tenon::ops::op_acosh

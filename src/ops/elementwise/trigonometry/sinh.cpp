@@ -8,12 +8,12 @@ namespace tenon::ops::op_sinh {
 OP(sinh) {
     .name = "Sinh",
     .since = 22,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::sinh, x); }>,
     .reference = unary_reference<[](double x) { return std::sinh(x); }>,
     .first = 9,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 
 }  // namespace tenon::ops::op_sinh

@@ -8,11 +8,11 @@ namespace tenon::ops::op_tanh {
 OP(tanh) {
     .name = "Tanh",
     .since = 13,
-    .inputs = names<"input">,
+    .inputs = {{"input"}},
     .infer = infer_float_unary,
     .form = unary_of<[](Expr x) { return unary(ExprOp::tanh, x); }>,
     .reference = unary_reference<[](double x) { return std::tanh(x); }>,
-    .samples = names<"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]">,
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "bf16[5]"}},
 };
 
 }  // namespace tenon::ops::op_tanh
