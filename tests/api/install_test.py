@@ -36,6 +36,9 @@ class Installed(unittest.TestCase):
         loaded = run(build / "run_only", "mlp.tenon", cwd=self.folder)
         self.assertRegex(compiled, r"^y\[0\] = 0\.\d{4}\n$")
         self.assertEqual(compiled, loaded)
+        self.assertRegex(
+            run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
+        )
 
     def test_the_run_side_is_small_and_alone(self):
         stripped = self.folder / "stripped.so"

@@ -2,7 +2,7 @@
 // Whichever allocation fails, the library says so or does without, and goes on afterwards. The operators below are those of the whole
 // process: of the library, of the standard library and of LLVM.
 #include <gtest/gtest.h>
-#include <tenon/tenon.h>
+#include <tenon/graph.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -77,6 +77,16 @@ TEST(ApiMemory, ACompilationSurvivesAllocationsThatFail) {
   const tenon::CompileOptions options{.threads = 1};
   EXPECT_GT(with_failures(60, [&] { return tenon::compile(model, options); }), 0);
   EXPECT_TRUE(tenon::compile(kModel));
+}
+
+TEST(ApiMemory, AGraphSurvivesAllocationsThatFail) {
+  const std::filesystem::path model = kModel, written = std::filesystem::path(testing::TempDir()) / "memory.onnx";
+  EXPECT_GT(with_failures(100, [&] { return tenon::Graph::from_onnx(model); }), 0);
+  const auto graph = *tenon::Graph::from_onnx(model);
+  EXPECT_GT(with_failures(100, [&] { return graph.text(); }), 0);
+  EXPECT_GT(with_failures(100, [&] { return graph.save_onnx(written); }), 0);
+  EXPECT_GT(with_failures(60, [&] { return tenon::compile(graph, {.threads = 1}); }), 0);
+  EXPECT_TRUE(tenon::compile(graph));
 }
 
 }  // namespace

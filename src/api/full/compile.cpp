@@ -2,7 +2,6 @@
 #include "compiler/compile.h"
 
 #include "compiler/save.h"
-#include "import/onnx_import.h"
 #include "ir/verify.h"
 
 // Last: the public names come after the inner ones (see there).
@@ -11,18 +10,19 @@
 
 namespace tenon::inline v1 {
 
-namespace {
-
-import::ImportOptions import_options(const CompileOptions& options) {
+import::ImportOptions import_options(const std::filesystem::path& external_data,
+                                     const std::map<std::string, std::vector<int64_t>>& shapes) {
   import::ImportOptions out;
-  out.external_data_dir = options.external_data;
-  for (const auto& [input, sizes] : options.shapes) {
+  out.external_data_dir = external_data;
+  for (const auto& [input, sizes] : shapes) {
     import::RequestedShape shape{input, {}};
     for (const int64_t s : sizes) shape.dims.push_back({s < 0 ? std::nullopt : std::optional(s), {}});
     out.shapes.push_back(std::move(shape));
   }
   return out;
 }
+
+namespace {
 
 /// What saving needs, once the engine itself has taken the rest.
 std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled) {
@@ -64,8 +64,7 @@ base::Error beside_a_graph(std::string option, std::string what, std::string adv
 base::Result<void> check_graph(const ir::Graph& graph, const CompileOptions& options) {
   if (!options.external_data.empty())
     return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
-  if (!options.shapes.empty())
-    return beside_a_graph("shapes", "a graph has its shapes already", "set the types of its inputs, and infer the rest");
+  if (!options.shapes.empty()) return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);
@@ -95,14 +94,14 @@ Result<Engine> made(const CompileOptions& options, Make make) {
 
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made(options, [&]() -> base::Result<Engine> {
-    auto imported = TRY(import::import_onnx(model, import_options(options)));
+    auto imported = TRY(import::import_onnx(model, import_options(options.external_data, options.shapes)));
     return engine_of(std::move(imported.graph), options, model.filename().string());
   });
 }
 
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made(options, [&]() -> base::Result<Engine> {
-    auto imported = TRY(import::import_onnx(model, std::move(keeper), import_options(options)));
+    auto imported = TRY(import::import_onnx(model, std::move(keeper), import_options(options.external_data, options.shapes)));
     return engine_of(std::move(imported.graph), options, "model in memory");
   });
 }
