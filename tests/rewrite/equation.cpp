@@ -125,30 +125,6 @@ TEST(Equation, RootsMayBeResultsOfOneNodeOrInnerValues) {
   EXPECT_EQ(ops_of(*t), "TopK Neg");
 }
 
-TEST(Equation, ConstantsAreMultipliedElementByElementAndRoundedOnce) {
-  auto g = graph_of(
-      "graph main(x: f16[2,2]) {\n const a: f16[2,1] = [0.1, 3]\n const c: f16[2] = [0.7, 5]\n p = Mul(a, x)\n y = Mul(p, c)\n return y\n}\n");
-  constexpr Rule rule{
-      .name = "rule", .docs = "", .equation = "Mul(Mul(?x, ?a), ?b) => Mul(?x, const(?a * ?b)) where constant(?a), constant(?b)"};
-  run(*g, {&rule});
-  ASSERT_EQ(ops_of(*g), "Mul");
-  const Tensor* c = g->tensor_of(g->node(g->first()).inputs[1]);
-  ASSERT_TRUE(c);
-  EXPECT_EQ(c->dtype(), DType::f16);
-  EXPECT_EQ(c->shape(), (Sizes{2, 2}));
-  Tensor expected = *Tensor::make(DType::f16, {2, 2});
-  Tensor a = Tensor::scalar(DType::f16, 0.1), b = Tensor::scalar(DType::f16, 0.7);
-  store_numbers(expected, std::vector<double>{a.number(0) * b.number(0), a.number(0) * 5, 3 * b.number(0), 15});
-  EXPECT_EQ(numbers_of(*c), numbers_of(expected));
-}
-
-TEST(Equation, NumbersKeepThePrecisionOfF64) {
-  auto g = graph_of("graph main(x: f64[2]) {\n const c: f64[] = [0.1234567890123456]\n y = Div(x, c)\n return y\n}\n");
-  constexpr Rule rule{.name = "rule", .docs = "", .equation = "Div(?x, ?c) => Mul(?x, const(1 / value(?c)))"};
-  run(*g, {&rule});
-  EXPECT_EQ(g->tensor_of(g->node(g->first()).inputs[1])->number(0), 1 / 0.1234567890123456);
-}
-
 TEST(Equation, ASearchThatTakesForEverIsGivenUp) {
   std::string pattern = "Neg(?y)", text = "graph main(x: f32[4]) {\n v0 = Relu(x)\n";
   for (int i = 0; i < 40; ++i) {
@@ -161,15 +137,6 @@ TEST(Equation, ASearchThatTakesForEverIsGivenUp) {
   ASSERT_TRUE(rule) << rule.error().text();
   rewrite::Match match(*g, g->last());
   EXPECT_FALSE(rule->match(match));
-}
-
-TEST(Equation, ComputedAttributes) {
-  auto g = graph_of("graph main(x: f32[2,3,4]) {\n t = Transpose(x, perm=[1,2,0])\n y = Transpose(t, perm=[2,1,0])\n return y\n}\n");
-  constexpr Rule rule{
-      .name = "compose", .docs = "", .equation = "Transpose(Transpose(?x, perm=?p), perm=?q) => Transpose(?x, perm=compose(?p, ?q))"};
-  run(*g, {&rule});
-  ASSERT_EQ(ops_of(*g), "Transpose");
-  EXPECT_EQ(g->node(g->first()).attributes.ints("perm"), (ir::Ints{0, 2, 1}));
 }
 
 }  // namespace

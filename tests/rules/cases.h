@@ -101,4 +101,19 @@ inline std::vector<const rewrite::Rule*> named(const std::string& names) {
   return out;
 }
 
+/// Does some op draw its result?
+inline bool is_random(const ir::Graph& graph) {
+  for (ir::NodeId node : graph.nodes())
+    if (!graph.node(node).op->deterministic) return true;
+  return false;
+}
+
+/// A name that gtest takes.
+inline std::string test_name(const testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.file + "_" + info.param.name;
+  for (char& ch : name)
+    if (!std::isalnum(static_cast<unsigned char>(ch))) ch = '_';
+  return name + "_" + std::to_string(info.index);
+}
+
 }  // namespace tenon::tests
