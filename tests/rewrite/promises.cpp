@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver does with rules that break what every rule promises, and with wishes of the caller.
+// What the driver does with rules that break what every rule promises.
 #include "helpers.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -100,45 +100,6 @@ TEST(Promises, ARewriteThatDoesNotLowerItsMeasureIsRefused) {
   EXPECT_TRUE(stats.reports.empty());
 }
 
-TEST(Promises, ProtectedNodesAndValuesStay) {
-  for (const char* name : {"a", "guarded"}) {
-    auto g = graph_of(kTwo);
-    g->set_name(g->first(), "guarded");
-    Options options;
-    options.keep = {name};
-    const auto stats = run(*g, {&kReluToAbs}, options);
-    EXPECT_EQ(ops_of(*g), "Relu Neg") << name;
-    EXPECT_FALSE(stats.changed);
-  }
-}
-
-TEST(Promises, AMatchOverAProtectedNodeIsRefusedWithThatReason) {
-  static constexpr Rule both{.name = "both", .docs = "", .equation = "Neg(Relu(?x)) => Neg(Abs(?x))"};
-  auto g = graph_of(kTwo);
-  Options options;
-  options.keep = {"a"};
-  const auto stats = run(*g, {&both}, options);
-  EXPECT_EQ(stats.rules[0].refused.at("a node of the match is protected"), 1);
-}
-
-bool in_one_go(Match& m, Rewriter& w) {
-  const int* wanted = m.args<int>();
-  if (!wanted) return m.refuse("no arguments");
-  w.replace(m.result(m.root()), w(*wanted == 1 ? "Abs" : "Exp", {operand0(m)}));
-  return true;
-}
-
-TEST(Promises, MatchAndRewriteInOneGoSeesTheCallersArguments) {
-  static constexpr Rule rule{.name = "one_go", .docs = "", .roots = "Relu", .match_and_rewrite = in_one_go};
-  auto g = graph_of(kTwo);
-  EXPECT_EQ(run(*g, {&rule}).rules[0].refused.at("no arguments"), 1);
-  Options options;
-  const std::any args = 2;
-  options.args = &args;
-  EXPECT_EQ(run(*g, {&rule}, options).rules[0].applied, 1);
-  EXPECT_EQ(ops_of(*g), "Exp Neg");
-}
-
 bool sets_an_attribute(Match& m, Rewriter& w) {
   if (m.node(m.root()).attributes.has("alpha")) return false;
   w.edit().set_attribute(m.root(), "alpha", 0.5f);
@@ -158,15 +119,6 @@ TEST(Promises, EditsInPlaceAreRewritesAndAreTakenBackWhereTheyAreRefused) {
   EXPECT_EQ(ir::print(*refused), ir::print(*graph_of(text)));
   ASSERT_EQ(stats.reports.size(), 1u);
   EXPECT_NE(stats.reports[0].find("looks wrong"), std::string::npos);
-}
-
-TEST(Promises, WhoeverWatchesIsToldOfEachRewriteInOrder) {
-  auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n y = Relu(a)\n return y\n}\n");
-  std::string seen;
-  Options options;
-  options.applied = [&](const Applied& a) { seen += a.rule.name + " " + std::to_string(a.index) + ";"; };
-  run(*g, {&kReluToAbs}, options);
-  EXPECT_EQ(seen, "relu_to_abs 0;relu_to_abs 1;");
 }
 
 TEST(Promises, ARuleInABodyMayBindAValueFromOutside) {
@@ -193,13 +145,6 @@ TEST(Promises, NewNodesSayWhatAllTheirSourcesSaid) {
   const auto& metadata = g->node(g->first()).provenance->metadata;
   ASSERT_EQ(metadata.size(), 1u);
   EXPECT_EQ(metadata[0], (std::pair<std::string, std::string>("layer", "7")));
-}
-
-TEST(Promises, AShuffledWorklistVisitsEveryNode) {
-  auto g = graph_of("graph main(x: f32[b]) {\n a = Relu(x)\n c = Relu(a)\n d = Relu(c)\n return d\n}\n");
-  Options options;
-  options.shuffle_seed = 5;
-  EXPECT_EQ(run(*g, {&kReluToAbs}, options).rules[0].applied, 3);
 }
 
 }  // namespace
