@@ -71,12 +71,19 @@ tenon::Result<tenon::Engine> compile_bytes(nb::object bytes, const tenon::Compil
   return tenon::compile(model, options, keeper);
 }
 
+/// Of a declared network, which has one (tenon.graph_rewriting.Network). Null: `model` is something else.
+nb::object graph_of(const nb::handle& model) {
+  if (tenon::python::is_graph(model)) return nb::borrow(model);
+  nb::object graph = nb::getattr(model, "graph", nb::none());
+  return tenon::python::is_graph(graph) ? graph : nb::object();
+}
+
 tenon::Result<tenon::Engine> compile_any(const nb::handle& model, const tenon::CompileOptions& options) {
-  if (tenon::python::is_graph(model)) return tenon::python::compile_graph(model, options);
+  if (const nb::object graph = graph_of(model); graph.is_valid()) return tenon::python::compile_graph(graph, options);
   if (nb::object bytes = bytes_of(model); bytes.is_valid()) return compile_bytes(std::move(bytes), options);
   std::filesystem::path path;
   if (!nb::try_cast(model, path))
-    refuse_model("a path, the bytes of an ONNX model, an object with SerializeToString, or a tenon.rewriting.Graph", model);
+    refuse_model("a path, the bytes of an ONNX model, an object with SerializeToString, a tenon.rewriting.Graph or a Network", model);
   const nb::gil_scoped_release released;
   return tenon::compile(path, options);
 }

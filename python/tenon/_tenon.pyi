@@ -65,8 +65,13 @@ class SupportsSerialization(Protocol):
 
     def SerializeToString(self) -> bytes: ...
 
+class HasGraph(Protocol):
+    """tenon.graph_rewriting.Network, for one."""
+
+    graph: Graph
+
 def compile(
-    model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph,
+    model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph | HasGraph,
     *,
     external_data: str | PathLike[str] | None = None,
     opt: int = 3,
@@ -75,8 +80,9 @@ def compile(
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
-    model: the path of an ONNX file, the bytes of one, an onnx.ModelProto, or a Graph of tenon.rewriting, which stays as it is. The engine
-    is the same to the byte, whichever of them. external_data: folder of the model's external data (default: that of its file).
+    model: the path of an ONNX file, the bytes of one, an onnx.ModelProto, or a Graph of tenon.rewriting or a Network of
+    tenon.graph_rewriting, which stay as they are. The engine is the same to the byte, whichever of them.
+    external_data: folder of the model's external data (default: that of its file).
     opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
     and shapes already. Raises TenonError.
     """

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tenon
+from tenon.graph_rewriting import Network, Tensor, functional, net_guard, trt
 from tenon.rewriting import Graph
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -102,6 +103,16 @@ def test_a_graph_stays_as_it_is_and_may_go():
     del graph
     gc.collect()
     np.testing.assert_array_equal(engine.run(X)["y"], tenon.compile(MODEL).run(X)["y"])
+
+
+def test_a_declared_network():
+    network = Network()
+    with net_guard(network):
+        functional.relu(Tensor(name="x", dtype=trt.float32, shape=(1, 4))).mark_output("y")
+    before = str(network.graph)
+    given = np.array([[1, -2, 3, -4]], np.float32)
+    np.testing.assert_array_equal(tenon.compile(network).run({"x": given})["y"], np.maximum(given, 0))
+    assert str(network.graph) == before
 
 
 def test_a_graph_in_text_and_one_made_by_hand():
