@@ -16,6 +16,23 @@ void each_size(const Type& type, Visit visit) {
   for (Dim d : *type.shape) each_symbol(d, visit);
 }
 
+/// The sizes that a value goes by: of its type, and where its elements are known, in them.
+template <class Visit>
+void each_size(const Value& value, Visit visit) {
+  each_size(value.type, visit);
+  if (!value.data) return;
+  for (Dim d : *value.data) each_symbol(d, visit);
+}
+
+/// Those of its results, and of all values inside its bodies, which know the sizes of the graph around them.
+template <class Visit>
+void each_size(const Graph& graph, const Node& node, Visit visit) {
+  for (ValueId v : node.outputs)
+    if (v) each_size(graph.value(v), visit);
+  for (const Body& b : node.bodies)
+    for (NodeId inner : b.graph->nodes()) each_size(*b.graph, b.graph->node(inner), visit);
+}
+
 /// Walks what stands before a unit first, without recursion: graphs are deep.
 class Ordering {
  public:
@@ -158,8 +175,7 @@ void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) con
     if (v && graph_.value(v).producer && graph_.value(v).producer != id) visit(graph_.value(v).producer);
   };
   for (ValueId v : node.inputs) behind(v);
-  for (ValueId v : node.outputs)
-    if (v) each_size(graph_.value(v).type, [&](const DimNode& s) { behind(teller(s)); });
+  each_size(graph_, node, [&](const DimNode& s) { behind(teller(s)); });
 }
 
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {

@@ -23,7 +23,7 @@ struct Segment {
 class Dependencies {
  public:
   explicit Dependencies(const Graph& graph);
-  /// Each may come several times. Cost: the node's operands and the sizes in its types.
+  /// Each may come several times. Cost: its operands, and the sizes of its results and bodies.
   void each(NodeId node, const std::function<void(NodeId)>& visit) const;
   /// The value whose type is the first to have a size; none: an input's, or the graph around this one knows it.
   ValueId teller(const DimNode& symbol) const;

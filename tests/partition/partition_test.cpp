@@ -83,6 +83,30 @@ TEST(Partition, PassesOnWhatTellsASize) {
   EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) t = Neg(i) y = Abs(t) return y }", {&one, &host}), "one{ i t }( x -> i t ) y");
 }
 
+TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
+  const Named one("one", {"a", "b"}), host("host", {"h"});
+  const auto graph = graph_of("graph main(x: f32[n]) { a = NonZero(x) h = Shape(x) b = Neg(h) return a, b }");
+  const auto text = [&] { return text_of(*graph, *partition(*graph, {&one, &host})); };
+  EXPECT_EQ(text(), "h one{ a b }( x h -> a b )");
+  graph->set_data(graph->find_value("h"), ir::ShapeData{(*graph->value(graph->find_value("a")).type.shape)[1]});
+  EXPECT_EQ(text(), "one{ a }( x -> a ) h one{ b }( h -> b )");
+}
+
+TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
+  const Named one("one", {"a", "b"}), host("host", {"y"});
+  const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
+    a = NonZero(x)
+    y = If(c) then_branch={ graph(h) { p = Shape(h) return p } } captures=[x] else_branch={ graph(h) { q = Shape(h) return q } } captures=[x]
+    b = Neg(y)
+    return a, b
+  })");
+  const auto segments = [&] { return partition(*graph, {&one, &host})->size(); };
+  EXPECT_EQ(segments(), 1u);
+  ir::Graph& body = graph->body(graph->value(graph->find_value("y")).producer, 0);
+  body.set_data(body.find_value("p"), ir::ShapeData{(*graph->value(graph->find_value("a")).type.shape)[1]});
+  EXPECT_EQ(segments(), 2u);
+}
+
 TEST(Partition, NamesTheReasonsOfAllBackends) {
   const Named one("one", {"a"}), host("host", {"b", "c", "d"});
   const auto graph = graph_of(kDiamond);
