@@ -151,6 +151,7 @@ namespace tenon::python {
 void bind_graph(nanobind::module_& m);
 void bind_nodes(nanobind::module_& m);
 void bind_rewrite(nanobind::module_& m);
+void bind_scene(nanobind::module_& m);
 }  // namespace tenon::python
 
 NB_MODULE(_tenon, m) {
@@ -178,4 +179,5 @@ NB_MODULE(_tenon, m) {
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);
+  tenon::python::bind_scene(m);
 }

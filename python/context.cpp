@@ -58,13 +58,21 @@ std::vector<std::pair<std::string, ir::Attribute>> pairs_of(const ir::Op& op, co
   return out;
 }
 
+/// An operand of a new node. Where its producer stands behind the place of new nodes, that place moves.
+ir::ValueId operand_before(const PyRewriter& w, nb::handle input) {
+  const ir::ValueId operand = operand_in(*w.graph, input);
+  const ir::NodeId producer = operand ? w.graph->get().value(operand).producer : ir::NodeId();
+  if (producer) w.get().go_behind(producer);
+  return operand;
+}
+
 /// Builds and infers one node; a mistake raises and leaves the rewriter usable.
 nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, int outputs,
                const std::string& domain, const std::vector<std::string>& names) {
   ir::Graph& g = w.graph->edit();
   const ir::Op& op = op_named(g.ops(), op_type, domain);
   std::vector<ir::ValueId> operands;
-  for (nb::handle input : inputs) operands.push_back(operand_in(*w.graph, input));
+  for (nb::handle input : inputs) operands.push_back(operand_before(w, input));
   ir::Attributes given;
   for (auto& [name, value] : pairs_of(op, attributes)) given.set(name, value);
   ir::Builder builder(g, w.get().place());
@@ -77,11 +85,7 @@ nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inp
 
 std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
   std::vector<ir::ValueId> out;
-  for (nb::handle input : inputs) {
-    out.push_back(operand_in(*w.graph, input));
-    if (out.back() && !w.graph->get().stands_before(out.back(), w.get().place()))
-      raise(fail(Code::bad_graph, w.graph->get().value(out.back()).name, "this operand stands behind the place of the new node"));
-  }
+  for (nb::handle input : inputs) out.push_back(operand_before(w, input));
   return out;
 }
 
@@ -176,8 +180,8 @@ Rewriting::Rewriting(Root& r) : root(r) {
   root.rewriting = true;
 }
 
-Context& context_of(const rewrite::Match& match) {
-  Context* const* context = match.args<Context*>();
+Context& context_of(const std::any* args) {
+  Context* const* context = args ? std::any_cast<Context*>(args) : nullptr;
   if (!context) throw std::logic_error("a rule written in Python runs only under tenon.rewriting");
   return **context;
 }

@@ -40,7 +40,7 @@ class Context {
   std::vector<std::pair<std::string, nb::object>> errors;  ///< rule, exception
 };
 
-Context& context_of(const rewrite::Match& match);
+Context& context_of(const std::any* args);
 
 /// A match as Python sees it: only while its callback runs.
 struct PyMatch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules: equations, pairs of graphs, callables, and those of the library.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -24,7 +25,7 @@ using MadeRule = std::shared_ptr<CompiledRule>;
 /// Calls `f` with the GIL and the callback's arguments; what it raises is booked under the rule's name.
 template <class F>
 auto with_python(const std::string& rule, const Match& match, Match* open, F f) {
-  Context& context = context_of(match);
+  Context& context = context_of(match.all_args());
   const nb::gil_scoped_acquire acquired;
   auto* seen = new PyMatch{&match, open, &context, nullptr};
   const nb::object held = nb::cast(seen, nb::rv_policy::take_ownership);
@@ -78,6 +79,17 @@ void set_callables(CompiledRule& rule, const nb::dict& functions) {
   if (Held f = function("match_and_rewrite"))
     rule.match_and_rewrite = [name, f](Match& m, Rewriter& w) {
       return with_python(name, m, &m, [&](const nb::object& match, const PyMatch& seen) { return build(*f, match, seen, w, false); });
+    };
+  if (Held f = function("screen"))
+    rule.screen = [name, f](const ir::Graph& graph, int sweep, const std::any* args) {
+      Context& context = context_of(args);
+      const nb::gil_scoped_acquire acquired;
+      try {
+        const auto [nodes, tried] = nb::cast<std::pair<std::vector<NodeRef>, int64_t>>((*f)(context.of(graph), sweep));
+        rewrite::Screened out{.nodes = {}, .tried = tried};
+        for (const NodeRef& node : nodes) out.nodes.push_back(node.id);
+        return out;
+      } catch (nb::python_error& error) { context.failed(name, error); }
     };
   if (Held f = function("analyse"))
     rule.analyse = [name, f](const Match& m) {

@@ -145,6 +145,13 @@ std::string ExportWriter::result_name(const ir::Graph& graph, const ir::Node& no
   return index < node.outputs.size() && node.outputs[index] ? scope.names[node.outputs[index]] : unique(scope, "");
 }
 
+/// Rules may give several nodes one name; readers want each once in a model.
+std::string ExportWriter::node_name(const std::string& wanted) {
+  std::string name = wanted;
+  while (!node_names_.insert(name).second) name = fmt::format("{}_{}", wanted, ++name_counts_[wanted]);
+  return name;
+}
+
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
   Call target{node.op->domain, node.op->name, {}};
@@ -158,7 +165,7 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   while (results > 0 && is_left_out(graph, node, results - 1)) --results;
   for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
   for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, result_name(graph, node, i, scope));
-  if (!node.name.empty()) n.add_string(schema::node::kName, node.name);
+  if (!node.name.empty()) n.add_string(schema::node::kName, node_name(node.name));
   n.add_string(schema::node::kOpType, target.name);
   for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_of(*node.op, name, value)));
   for (const ir::Body& body : node.bodies)

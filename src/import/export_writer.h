@@ -60,6 +60,7 @@ class ExportWriter {
   Result<std::string> graph_message(const ir::Graph& graph, NameScope& scope, size_t formals, bool root);
   Result<void> nodes(std::string& out, uint32_t field, const ir::Graph& graph, NameScope& scope);
   Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
+  std::string node_name(const std::string& wanted);
   std::string result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope);
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
@@ -78,6 +79,8 @@ class ExportWriter {
   TargetOpset target_;
   bool value_info_;
   int depth_ = 0;
+  std::unordered_set<std::string> node_names_;
+  std::unordered_map<std::string, int> name_counts_;                        ///< of names that several nodes want
   std::map<std::pair<std::string, std::string>, std::string> overload_of_;  ///< (domain::name, body) -> overload
   std::map<std::string, int> variants_;                                     ///< domain::name -> forms written
 };

@@ -13,6 +13,12 @@
 
 namespace tenon::rewrite {
 
+/// What a rule that looks at a whole graph at once has found: nodes at which it may match, and how many it has asked.
+struct Screened {
+  std::vector<NodeId> nodes;
+  int64_t tried = 0;
+};
+
 /// A rule as the driver runs it, with a life of its own: made from a Rule of the library, from a line of a file, or from callables
 /// of another language. Immutable once it is in a set; may be in several.
 struct CompiledRule {
@@ -33,6 +39,8 @@ struct CompiledRule {
   std::function<bool(Match&, Rewriter&)> match_and_rewrite;  ///< instead of the two
   std::function<void(const Match&)> analyse;                 ///< instead of a rewrite: looks at what matched (see analyse.h)
   std::function<int64_t(const Graph&, std::span<const NodeId>)> measure;
+  /// Order sweep: asked once a sweep, in place of `match` at every node; names those at which `match` is worth asking, in any order.
+  std::function<Screened(const Graph&, int sweep, const std::any* args)> screen;
 };
 using RulePtr = std::shared_ptr<const CompiledRule>;
 

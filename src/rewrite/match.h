@@ -76,6 +76,7 @@ class Match : public Look {
  public:
   Match(const Graph& graph, NodeId root, const std::any* args = nullptr) : Look(graph), root_(root), args_(args) { nodes.push_back(root); }
   NodeId root() const { return root_; }
+  const std::any* all_args() const { return args_; }
   /// What the caller of the driver gave to the rules (Options::args); nullptr where it gave none, or another type.
   template <class T>
   const T* args() const {

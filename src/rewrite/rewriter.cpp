@@ -5,7 +5,13 @@ namespace tenon::rewrite {
 
 std::vector<ValueId> Rewriter::again(NodeId like, std::vector<ValueId> inputs) {
   const Node& node = graph_.node(like);
-  return build_.many(*node.op, std::move(inputs), node.outputs.size(), node.attributes);
+  return build_->many(*node.op, std::move(inputs), node.outputs.size(), node.attributes);
+}
+
+void Rewriter::go_behind(NodeId node) {
+  if (!place_ || graph_.is_before(node, place_)) return;
+  place_ = graph_.next(node);
+  if (build_->status()) build_.emplace(graph_, place_);
 }
 
 }  // namespace tenon::rewrite

@@ -17,27 +17,34 @@ from .builder import GraphBuilder
 from .easy import EasyPatternOptimization
 from .functions import pattern_graph, rule_of_models
 from .helpers import demo_mlp_model, pretty_onnx, to_dot
-from .nodes import NodeView
+from .local_functions import FunctionOptions
+from .onnx_patterns import OnnxEasyPatternOptimization, make_pattern_from_onnx
 from .optimizer import GraphBuilderPatternOptimization
-from .options import OptimizationOptions
+from .options import InferShapesOptions, OptimizationOptions
 from .pattern import EnginePattern, MatchResult, PatternOptimization
 from .selection import get_pattern, get_pattern_list
+from .tables import pattern_table_doc, remove_constants_for_initializers
 from .torch_export import to_onnx
 
 __all__ = [
     "EasyPatternOptimization",
     "EnginePattern",
+    "FunctionOptions",
     "GraphBuilder",
     "GraphBuilderPatternOptimization",
+    "InferShapesOptions",
     "MatchResult",
-    "NodeView",
+    "OnnxEasyPatternOptimization",
     "OptimizationOptions",
     "PatternOptimization",
     "demo_mlp_model",
     "get_pattern",
     "get_pattern_list",
+    "make_pattern_from_onnx",
     "pattern_graph",
+    "pattern_table_doc",
     "pretty_onnx",
+    "remove_constants_for_initializers",
     "rule_of_models",
     "to_dot",
     "to_onnx",

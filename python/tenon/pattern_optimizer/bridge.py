@@ -3,44 +3,83 @@
 
 from __future__ import annotations
 
-from ..rewriting import Graph, Match, Rewriter, Rule
+from ..rewriting import Graph, Match, Node, Rewriter, Rule
 from .insertion import insert
-from .nodes import NodeView
+from .nodes import node_text
 from .pattern import MatchResult, PatternOptimization
 from .view import PatternView
 
 PROTECTED = "_DONOTREMOVE_"
 
 
+class Views:
+    """The view of the graph that is optimised, and those of its bodies."""
+
+    def __init__(self, root: PatternView) -> None:
+        self.root = root
+        self.bodies: list[PatternView] = []
+        self.sweeps: dict[int, int] = {}  # by view
+
+    def start(self) -> None:
+        """A run of the driver begins: bodies may have gone, and sweeps are counted anew."""
+        self.bodies.clear()
+        self.sweeps.clear()
+
+    def of(self, graph: Graph) -> PatternView:
+        if graph == self.root.graph:
+            return self.root
+        for view in self.bodies:
+            if view.graph == graph:
+                return view
+        self.bodies.append(self.root.of(graph))
+        return self.bodies[-1]
+
+    def in_sweep(self, graph: Graph, sweep: int) -> PatternView:
+        """The view of the graph, which knows what has changed since the sweep before."""
+        view = self.of(graph)
+        if self.sweeps.get(id(view)) != sweep:
+            self.sweeps[id(view)] = sweep
+            view.scene.begin_sweep()
+        return view
+
+
 class Bridge:
     """One pattern during one optimisation."""
 
-    def __init__(self, pattern: PatternOptimization, parent: PatternView, matched: list[MatchResult]) -> None:
+    def __init__(self, pattern: PatternOptimization, views: Views, number: int) -> None:
         self.pattern = pattern
-        self.parent = parent
-        self.matched = matched
-        self.exit_points: dict[object, str] = {}  # by root
+        self.views = views
+        self.number = number
+        self.op_types = sorted(pattern.fast_op_type() or ())
+        self.found: dict[Node, MatchResult] = {}  # of this sweep, before the first rewrite
+        self.exit_points: dict[Node, str] = {}  # by root
 
     def rule(self) -> Rule:
         pattern = self.pattern
         return Rule.code(
             pattern.name,
-            {"match": self.match, "rewrite": self.rewrite},
-            roots=sorted(pattern.fast_op_type() or ()),
+            {"screen": self.screen, "match": self.match, "rewrite": self.rewrite},
+            roots=self.op_types,
             docs=(type(pattern).__doc__ or "").strip().split("\n")[0],
             numerics=getattr(pattern, "numerics", "exact"),
             benefit=getattr(pattern, "benefit", 1),
         )
 
-    def view(self, graph: Graph, rewriter: Rewriter | None = None) -> PatternView:
-        return self.parent.of(graph, self.pattern.verbose, rewriter)
+    def screen(self, graph: Graph, sweep: int) -> tuple[list[Node], int]:
+        """The nodes where the pattern matches, and how many were asked: those that it has not refused in the same surroundings before."""
+        view = self.views.in_sweep(graph, sweep)
+        asked, found = view.scene.ask(self.number, self.op_types, self.pattern.match, view, [])
+        self.found = dict(found)
+        return [node for node, _ in found], asked
 
     def match(self, match: Match) -> bool:
-        node = NodeView(match.root)
-        if not any(v.use_count for v in match.root.outputs if v is not None):
-            return False
-        self.pattern.last_reason = ""
-        result = self.pattern.match(self.view(match.graph), node, self.matched)
+        view = self.views.of(match.graph)
+        result = self.found.pop(match.root, None)
+        if result is None:  # asked again: an earlier rewrite may have taken away what was found
+            if not any(v.use_count for v in match.root.outputs if v is not None):
+                return False
+            self.pattern.last_reason = ""
+            result = self.pattern.match(view, view.scene.object_of(match.root), [])
         if result is None:
             return match.refuse(self.pattern.last_reason) if self.pattern.last_reason else False
         if not isinstance(result, MatchResult):
@@ -48,20 +87,21 @@ class Bridge:
         for found in result.nodes:
             if found is None:
                 continue
-            if not isinstance(found, NodeView) or found.node.graph != match.graph or not found.node.alive:
-                raise ValueError(f"match returned {found!r}, which is no node of this graph")
+            node = view.scene.node_of(found)
+            if node is None:
+                raise ValueError(f"match returned {node_text(found)}, which is no node of this graph")
             if found.name.startswith(PROTECTED):
                 return match.refuse("a node of the match is protected")
-            match.take(found.node, root=True)  # what is used outside stays: apply decides what it makes anew
-        if result.insert_at is not None and (not isinstance(result.insert_at, NodeView) or result.insert_at.node.graph != match.graph):
-            raise ValueError(f"insert_at is {result.insert_at!r}, which is no node of this graph")
+            match.take(node, root=True)  # what is used outside stays: apply decides what it makes anew
+        if result.insert_at is not None and view.scene.node_of(result.insert_at) is None:
+            raise ValueError(f"insert_at is {node_text(result.insert_at)}, which is no node of this graph")
         match.state = result
-        self.matched.append(result)
         return True
 
     def rewrite(self, match: Match, rewriter: Rewriter) -> bool:
-        self.matched.clear()  # what follows belongs to the next search
         result = match.state
-        insert(self.view(match.graph, rewriter), rewriter, result)
+        view = self.views.of(match.graph)
+        with view.changing(rewriter):
+            insert(view, rewriter, result)
         self.exit_points[match.root] = "insert_at" if result.insert_at is not None else "positions"
         return True

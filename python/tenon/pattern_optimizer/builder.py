@@ -12,6 +12,7 @@ import onnx
 
 from ..rewriting import Graph
 from .building import Building
+from .local_functions import FunctionOptions, LocalFunctions
 from .nodes import name_of
 from .optimizer import GraphBuilderPatternOptimization
 from .options import OptimizationOptions
@@ -19,6 +20,7 @@ from .run import optimize
 
 
 def _graph_of(model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> tuple[Graph, onnx.ModelProto | None]:
+    model = getattr(model, "proto", model)  # an artifact of another builder
     if isinstance(model, onnx.ModelProto):
         return Graph.from_onnx(model.SerializeToString()), model
     if isinstance(model, bytes):
@@ -41,6 +43,8 @@ class GraphBuilder(Building):
         optimization_options: OptimizationOptions | None = None,
         verbose: int = 0,
         ir_version: int | None = None,
+        as_function: bool = False,
+        **_: Any,
     ) -> None:
         given = target_opset_or_existing_proto
         self._source: onnx.ModelProto | None = None
@@ -51,6 +55,8 @@ class GraphBuilder(Building):
         else:
             graph, self._source = _graph_of(given)
         super().__init__(graph)
+        self.local_functions = LocalFunctions()
+        self.as_function = as_function
         self.optimization_options = optimization_options or OptimizationOptions(verbose=verbose)
         self.verbose = verbose
         self.ir_version = ir_version
@@ -72,18 +78,31 @@ class GraphBuilder(Building):
     def initializers_dict(self) -> dict[str, np.ndarray]:
         return {name_of(v): v.array() for v in self.graph.values if v.is_constant}
 
+    # --- local functions -----------------------------------------------------------------------------------
+
+    def has_local_function(self, name: str, domain: str = "", builder: bool = False) -> bool:
+        return (domain, name) in self.local_functions.protos
+
+    def get_local_function(self, name: str, domain: str = "", builder: bool = False) -> onnx.FunctionProto:
+        return self.local_functions.protos[domain, name]
+
+    def make_local_function(self, builder: GraphBuilder, function_options: FunctionOptions, **_: Any) -> tuple[list[str], tuple[str, str]]:
+        """What `builder` holds becomes a function that nodes of its domain and name call. Returns (no initializers, (domain, name))."""
+        return [], self.local_functions.add(builder, function_options)
+
     # --- optimising, writing -------------------------------------------------------------------------------
 
     def optimize(self) -> list[dict[str, Any]]:
         """In place. Returns rows of statistics, which pandas.DataFrame takes as they are."""
         return optimize(self.graph, self.optimization_options, GraphBuilderPatternOptimization(self, verbose=self.verbose))
 
-    def to_onnx(self, optimize: bool = True, return_optimize_report: bool = False) -> Any:
+    def to_onnx(self, optimize: bool = True, return_optimize_report: bool = False, **_: Any) -> Any:
         """The model, optimised first unless told otherwise; with the rows of statistics where asked for."""
         report = self.optimize() if optimize else []
         model = onnx.load_from_string(self.graph.to_onnx())
         if self.ir_version is not None:
             model.ir_version = max(self.ir_version, model.ir_version) if model.functions else self.ir_version
+        self.local_functions.write(model)
         if self._source is not None:
             self._keep_words(model, self._source)
         return (model, report) if return_optimize_report else model

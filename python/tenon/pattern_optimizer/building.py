@@ -43,7 +43,7 @@ class Building(Looking):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        self.op = Operators(self)
+        self.op = self.anyop = Operators(self)
 
     def _insert(self, op_type: str, operands: list[Value | None], attributes: dict[str, Any], outputs: int, domain: str) -> list[Value]:
         return self.graph.insert(op_type, operands, attributes, outputs=outputs, domain=domain, infer=self.infer).outputs
@@ -61,6 +61,19 @@ class Building(Looking):
     def make_initializer(self, name: str, value: Any, source: str = "") -> str:
         """Returns the name that it got."""
         return name_of(self._constant(_array(value), name))
+
+    def set_type(self, name: str, elem_type: int) -> None:
+        """0 and less: nothing is told."""
+        if elem_type > 0:
+            self._value(name).set_type(elem_type, self.scene.shape_of(name))
+
+    def set_shape(self, name: str, shape: Sequence[int | str | None]) -> None:
+        value = self._value(name)
+        value.set_type(value.dtype, tuple(shape))
+
+    def set_rank(self, name: str, rank: int) -> None:
+        if not self.has_rank(name):
+            self.set_shape(name, [None] * rank)
 
     def make_node(
         self,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DUMPPATTERNS: each rewrite as a model before, a model after, and a page with both as text."""
+"""DUMPPATTERNS: each rewrite as a model before and a model after."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import onnx.numpy_helper as onh
 from .. import _tenon
 from ..rewriting import Node, Value
 from .helpers import pretty_onnx
-from .nodes import NodeView, name_of
+from .nodes import make_proto, name_of
 
 
 def _info(value: Value, name: str) -> onnx.ValueInfoProto:
@@ -26,7 +27,7 @@ def model_of(nodes: list[Node], outputs: dict[Value, str]) -> onnx.ModelProto:
     made = {v for n in nodes for v in n.outputs if v is not None}
     read = dict.fromkeys(v for n in nodes for v in [*n.inputs, *n.captures] if v is not None and v not in made)
     read.update((v, None) for v in outputs if v not in made)
-    protos = [NodeView(n).to_proto() for n in nodes]
+    protos = [make_proto(n) for n in nodes]
     for value, name in outputs.items():
         if value not in made or name_of(value) != name:
             protos.append(oh.make_node("Identity", [name_of(value)], [name]))
@@ -42,23 +43,33 @@ def model_of(nodes: list[Node], outputs: dict[Value, str]) -> onnx.ModelProto:
     return oh.make_model(graph, opset_imports=opsets, producer_name="tenon")
 
 
-class Dump:
-    """Files NAME_0000.before.onnx, NAME_0000.after.onnx and NAME_0000.txt in a folder, numbered by pattern."""
+def program_of(model: onnx.ModelProto) -> str:
+    """A Python program that makes the model; tensors stand in it as bytes."""
+    lines = ["import onnx", "", "model = onnx.ModelProto.FromString(", f"    {model.SerializeToString()!r}", ")"]
+    return "\n".join([*(f"# {line}" for line in pretty_onnx(model).splitlines()), *lines, ""])
 
-    def __init__(self, folder: str) -> None:
+
+class Dump:
+    """A folder a pattern, and in it, numbered by rewrite, NAME_0.amatch.onnx and NAME_0.apply.onnx, each with a program that makes it."""
+
+    def __init__(self, folder: str, name_of_rule: Callable[[str], str]) -> None:
         self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.name_of_rule = name_of_rule
         self.counts: dict[str, int] = {}
 
     def check(self, event: dict[str, Any]) -> None:
         """Called by the driver while both sides stand in the graph."""
-        name = event["rule"]
+        name = self.name_of_rule(event["rule"])
         number = self.counts[name] = self.counts.get(name, -1) + 1
-        stem = self.folder / f"{name}_{number:04d}"
         replaced = event["replacements"]
         # The names of the old results are the names of both models' outputs.
-        before = model_of(event["nodes"], {old: name_of(old) for old, _ in replaced})
-        after = model_of(event["made"], {new: f"{name_of(old)}" for old, new in replaced})
-        onnx.save(before, f"{stem}.before.onnx")
-        onnx.save(after, f"{stem}.after.onnx")
-        Path(f"{stem}.txt").write_text(f"{name}\n\nbefore\n{pretty_onnx(before)}\n\nafter\n{pretty_onnx(after)}\n", encoding="utf-8")
+        sides = {
+            "amatch": model_of(event["nodes"], {old: name_of(old) for old, _ in replaced}),
+            "apply": model_of(event["made"], {new: name_of(old) for old, new in replaced}),
+        }
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for side, model in sides.items():
+            file = folder / f"{name}_{number}.{side}.onnx"
+            onnx.save(model, file)
+            Path(f"{file}.py").write_text(program_of(model), encoding="utf-8")

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ..rewriting import Graph, Match, Rewriter, Rule, Value, visits
+from ..rewriting import Graph, Match, Node, Rewriter, Rule, Value, visits
 from .bridge import Bridge
 from .building import Building
-from .nodes import NodeView, name_of
+from .looking import Looking
+from .nodes import name_of
 from .pattern import MatchResult, PatternOptimization
 from .view import PatternView
 
@@ -30,11 +31,11 @@ class RewriteBuilder(Building):
     def __init__(self, graph: Graph, rewriter: Rewriter) -> None:
         super().__init__(graph)
         self.rewriter = rewriter
-        self.made: list[NodeView] = []
+        self.made: list[Node] = []
 
     def _insert(self, op_type: str, operands: list[Value | None], attributes: dict[str, Any], outputs: int, domain: str) -> list[Value]:
         values = self.rewriter.op(op_type, operands, attributes, outputs=outputs, domain=domain)
-        self.made.append(NodeView(values[0].producer))
+        self.made.append(values[0].producer)
         return values
 
     def _constant(self, array: np.ndarray, name: str = "") -> Value:
@@ -66,17 +67,19 @@ class EasyPatternOptimization(PatternOptimization):
     def apply_pattern(self, g: Building, *args: str, **kwargs: str) -> str | Sequence[str]:
         raise NotImplementedError(f"{self.name} has no method apply_pattern")
 
-    def validate_mapping(self, g: PatternView, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None) -> bool:
+    def validate_mapping(
+        self, g: PatternView, deleted_nodes: Sequence[onnx.NodeProto], pattern_nodes: Sequence[onnx.NodeProto] | None = None
+    ) -> bool:
         """Asked when all else fits. deleted_nodes[k] stands for pattern_nodes[k]."""
         return True
 
     def validate_attribute_mapping(
-        self, g: PatternView, deleted_nodes: Sequence[NodeView], pattern_nodes: Sequence[NodeView] | None = None
+        self, g: PatternView, deleted_nodes: Sequence[onnx.NodeProto], pattern_nodes: Sequence[onnx.NodeProto] | None = None
     ) -> bool:
         """A pattern that defines this compares attributes itself; the engine then does not."""
         return True
 
-    def post_apply_pattern(self, g: PatternView, *nodes: NodeView) -> None:
+    def post_apply_pattern(self, g: PatternView, *nodes: onnx.NodeProto) -> None:
         """Told of the new nodes."""
 
     def add_validate_param(self, name: str, value: Any) -> None:
@@ -88,7 +91,7 @@ class EasyPatternOptimization(PatternOptimization):
 
     # --- what the engine makes of it -----------------------------------------------------------------------
 
-    def match(self, g: PatternView, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
+    def match(self, g: PatternView, node: onnx.NodeProto, matched: list[MatchResult]) -> MatchResult | None:
         raise TypeError(f"{self.name} is declared: the engine matches it")
 
     def apply(self, g: PatternView, *nodes: Any) -> Any:
@@ -114,7 +117,8 @@ class EasyPatternOptimization(PatternOptimization):
             return text
         return onnx.TensorProto.DataType.Value(text) if text in onnx.TensorProto.DataType.keys() else 0
 
-    def _side(self, function: Any, parameters: dict[str, int]) -> Graph:
+    def _side(self, side: str, parameters: dict[str, int]) -> Graph:
+        function = {"match": self.match_pattern, "apply": self.apply_pattern}[side]
         builder = PatternBuilder(Graph())
         names = [name_of(builder.graph.add_input(p)) for p in parameters]
         for output in _as_list(function(builder, *names)):
@@ -123,7 +127,7 @@ class EasyPatternOptimization(PatternOptimization):
 
     def rule(self, bridge: Bridge) -> Rule:
         parameters = self._parameters()
-        match = self._side(self.match_pattern, parameters)
+        match = self._side("match", parameters)
         own_attributes = self._overrides("validate_attribute_mapping")
         # What apply_pattern builds may depend on what validate_mapping found: then it is called once a match.
         dynamic = self._overrides("validate_mapping") or self._overrides("post_apply_pattern")
@@ -131,7 +135,7 @@ class EasyPatternOptimization(PatternOptimization):
         declared = Declared(self, bridge, parameters, match)
         return Rule.graphs(
             match,
-            None if dynamic else self._side(self.apply_pattern, parameters),
+            None if dynamic else self._side("apply", parameters),
             name=self.name,
             docs=(type(self).__doc__ or "").strip().split("\n")[0],
             numerics=getattr(self, "numerics", "exact"),
@@ -149,17 +153,17 @@ class Declared:
         self.pattern = pattern
         self.bridge = bridge
         self.parameters = parameters
-        self.graph = match
+        self.pattern_view = Looking(match)
         self.visits = visits(match)
 
     def check(self, match: Match, values: dict[str, Value]) -> bool:
         if any(wanted and values[name].onnx_dtype != wanted for name, wanted in self.parameters.items() if name in values):
             return False
         found = dict(zip(self.visits, match.nodes, strict=True))
-        pattern_nodes = [n for n in self.graph.nodes if n in found]
-        deleted = [NodeView(found[n]) for n in pattern_nodes]
-        view = self.bridge.view(match.graph)
-        shown = [NodeView(n) for n in pattern_nodes]
+        pattern_nodes = [n for n in self.pattern_view.graph.nodes if n in found]
+        view = self.bridge.views.of(match.graph)
+        deleted = [view.scene.object_of(found[n]) for n in pattern_nodes]
+        shown = [self.pattern_view.scene.object_of(n) for n in pattern_nodes]
         self.pattern._params.clear()
         return self.pattern.validate_attribute_mapping(view, deleted, shown) and self.pattern.validate_mapping(view, deleted, shown)
 
@@ -170,5 +174,7 @@ class Declared:
             raise ValueError(f"apply_pattern returned {len(outputs)} results, match_pattern {len(roots)}")
         for root, output in zip(roots, outputs, strict=True):
             rewriter.replace(root, builder._value(output))
-        self.pattern.post_apply_pattern(self.bridge.view(match.graph, rewriter), *builder.made)
+        view = self.bridge.views.of(match.graph)
+        with view.changing(rewriter):
+            self.pattern.post_apply_pattern(view, *[view.scene.object_of(n) for n in builder.made])
         return True

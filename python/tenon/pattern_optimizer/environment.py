@@ -41,7 +41,8 @@ class Environment:
             step=get("PATTERNSTEP", "").lower() in ("1", "true"),
         )
 
-    def verbosity(self, name: str, given: int) -> int:
-        """Of the pattern of that name: the highest that anything asks for."""
-        own = _number(os.environ.get(name, "")) or _number(os.environ.get(short_name(name), ""))
-        return max(given, self.verbose, own, 10 if short_name(name) in self.loud else 0)
+    def verbosity(self, names: set[str], given: int) -> int:
+        """Of the pattern of these names: the highest that anything asks for."""
+        short = {short_name(n) for n in names}
+        own = [_number(os.environ.get(n, "")) for name in short for n in (name, f"{name}Pattern")]
+        return max([given, self.verbose, *own, 10 if short & self.loud else 0])

@@ -10,7 +10,7 @@ import onnx
 
 from ..rewriting import Rewriter, Value
 from .bodies import names_read_by, read_alone
-from .nodes import NodeView, attribute_value
+from .nodes import attribute_value, make_proto
 from .pattern import MatchResult
 from .view import PatternView
 
@@ -46,13 +46,12 @@ def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
 
 
 class Insertion:
-    def __init__(self, view: PatternView, rewriter: Rewriter, result: MatchResult, kept: set[NodeView]) -> None:
+    def __init__(self, view: PatternView, rewriter: Rewriter, result: MatchResult, kept: set[int]) -> None:
         self.view = view
         self.rewriter = rewriter
         self.made: dict[str, Value] = {}
-        removed = [n for n in result.nodes if n is not None and n not in kept]
-        self.replaceable = {name: value for n in removed for name, value in zip(n.output, n.node.outputs, strict=True) if name}
-        self.nodes: list[NodeView] = []
+        removed = [n for n in result.nodes if n is not None and id(n) not in kept]
+        self.replaceable = {name: view._find(name) for n in removed for name in n.output if name}
 
     def operand(self, name: str, node: onnx.NodeProto) -> Value | None:
         if not name:
@@ -75,7 +74,6 @@ class Insertion:
         producer = next(v for v in values if v is not None).producer
         if node.name:
             producer.name = node.name
-        self.nodes.append(NodeView(producer))
         return values
 
     def add(self, node: onnx.NodeProto) -> None:
@@ -92,14 +90,19 @@ class Insertion:
             self.made[name] = value
 
 
-def insert(view: PatternView, rewriter: Rewriter, result: MatchResult) -> list[NodeView]:
-    """Calls the match's `apply` and carries its answer out. Returns the new nodes."""
-    returned = list(result.apply(view, *result.nodes))
-    kept = {n for n in returned if isinstance(n, NodeView)}
+def is_as_it_was(view: PatternView, node: onnx.NodeProto) -> bool:
+    """A node of the graph that `apply` has not changed; one that it has changed is made anew."""
+    found = view.scene.node_of(node)
+    return found is not None and make_proto(found) == node
+
+
+def insert(view: PatternView, rewriter: Rewriter, result: MatchResult) -> None:
+    """Calls the match's `apply` and carries its answer out."""
+    returned = [n for n in result.apply(view, *result.nodes) if n is not None]
     for node in returned:
-        if not isinstance(node, NodeView | onnx.NodeProto):
+        if not isinstance(node, onnx.NodeProto):
             raise TypeError(f"apply returned {node!r}: expected nodes that it was given, or onnx.NodeProto")
+    kept = {id(n) for n in returned if is_as_it_was(view, n)}
     insertion = Insertion(view, rewriter, result, kept)
-    for node in in_order([n for n in returned if not isinstance(n, NodeView)]):
+    for node in in_order([n for n in returned if id(n) not in kept]):
         insertion.add(node)
-    return insertion.nodes

@@ -3,34 +3,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import onnx
 
 from .. import _tenon
-from ..rewriting import Graph, Value
-from .nodes import NodeView, attribute_value, name_of
+from ..rewriting import Graph, Node, Value
+from .nodes import attribute_value, fill_proto, make_proto, name_of, node_text
+
+Shape = tuple[int | str, ...]
 
 
 class Looking:
-    """Questions about a graph. Unknown names raise KeyError."""
+    """Questions about a graph. A node is one onnx.NodeProto for as long as it lives.
+
+    Names that the graph does not have are no error where the question is whether something is known; they raise where it must be.
+    """
 
     graph: Graph
+    MINUS_ONE = np.array([-1], dtype=np.int64)
+    ONE = np.array([1], dtype=np.int64)
+    ZERO = np.array([0], dtype=np.int64)
+    ONE_NO_DIM = np.array(1, dtype=np.int64)
+    ZERO_NO_DIM = np.array(0, dtype=np.int64)
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        self._look_at(graph)
         self._devices: dict[str, int] = {}
 
+    def _look_at(self, graph: Graph) -> None:
+        self.graph = graph
+        self.scene = scene = _tenon.Scene(graph, make_proto, fill_proto)
+        # What patterns ask most goes straight to the engine.
+        self.node_before = scene.node_before  # None for inputs, constants and missing operands
+        self.next_nodes = scene.next_nodes  # each once, in the graph's order; bodies that read the result do not count
+        self.is_output = scene.is_output
+        self.is_used = scene.is_used
+        self.is_used_by_subgraph = scene.is_used_by_subgraph  # a body of If, Loop or Scan reads it
+        self.is_used_more_than_once = scene.is_used_more_than_once  # by a body, as an output of the graph, or by several nodes
+        self.has_type = scene.has_type
+        self.has_rank = scene.has_rank
+        self.is_constant = scene.is_constant  # or follows from constants alone
+        self.has_name = lambda name: scene.find(name) is not None
+
     def _find(self, name: str) -> Value | None:
-        value = self.graph.find(name)
-        if value is None and name in self.graph.output_names:  # an output may go by another name than its value
-            value = self.graph.outputs[self.graph.output_names.index(name)]
-        return value
+        return self.scene.find(name)
 
     def _value(self, name: str) -> Value:
-        value = self._find(name)
+        value = self.scene.find(name)
         if value is None:
             raise KeyError(f"the graph has no result {name!r}")
         return value
@@ -39,12 +61,12 @@ class Looking:
 
     @property
     def main_opset(self) -> int:
-        """Of the operators as patterns see them: always the newest. Export chooses the lowest opset that says every node."""
-        return _tenon.newest_opset
+        return self.opsets[""]
 
     @property
     def opsets(self) -> dict[str, int]:
-        return {**dict(self.graph.opsets), "": self.main_opset}
+        """The model's."""
+        return {"": _tenon.newest_opset, **dict(self.graph.opsets)}
 
     @property
     def input_names(self) -> list[str]:
@@ -54,64 +76,117 @@ class Looking:
     def output_names(self) -> list[str]:
         return list(self.graph.output_names)
 
-    inputs = input_names
-    outputs = output_names
+    def _infos(self, values: list[Value], names: list[str]) -> list[onnx.ValueInfoProto]:
+        return [onnx.helper.make_tensor_value_info(n, v.onnx_dtype, v.shape) for v, n in zip(values, names, strict=True)]
 
     @property
-    def nodes(self) -> list[NodeView]:
-        return [NodeView(n) for n in self.graph.nodes]
+    def inputs(self) -> list[onnx.ValueInfoProto]:
+        return self._infos(self.graph.inputs, self.input_names)
 
-    def iter_nodes(self) -> Iterable[NodeView]:
+    @property
+    def outputs(self) -> list[onnx.ValueInfoProto]:
+        return self._infos(self.graph.outputs, self.output_names)
+
+    @property
+    def nodes(self) -> list[onnx.NodeProto]:
+        return self.scene.objects()
+
+    def iter_nodes(self) -> Iterator[onnx.NodeProto]:
         return iter(self.nodes)
 
     def unique_name(self, prefix: str) -> str:
         return self.graph.unique_name(prefix)
 
-    def get_position(self, node: NodeView) -> int:
-        return self.graph.nodes.index(node.node)
+    def unique_node_name(self, name: str) -> str:
+        """What is written has every name once, whatever nodes are called here."""
+        return name
+
+    def get_position(self, node: onnx.NodeProto) -> int:
+        self.scene.looks_everywhere()
+        return self.graph.nodes.index(self._node(node))
+
+    def _node(self, node: onnx.NodeProto) -> Node:
+        found = self.scene.node_of(node)
+        if found is None:
+            raise ValueError(f"{node_text(node)} is no node of this graph")
+        return found
 
     # --- types, shapes, devices ----------------------------------------------------------------------------
 
-    def has_type(self, name: str) -> bool:
-        return self._value(name).dtype is not None
-
     def get_type(self, name: str) -> int:
         """ONNX's number of the element type."""
-        if not self.has_type(name):
+        found = self.scene.type_of(name)
+        if not found:
             raise ValueError(f"the type of {name!r} is not known")
-        return self._value(name).onnx_dtype
-
-    def has_rank(self, name: str) -> bool:
-        return self._value(name).shape is not None
-
-    def get_rank(self, name: str) -> int:
-        return len(self.get_shape(name))
+        return found
 
     def has_shape(self, name: str, full: bool = False) -> bool:
         """`full`: every dimension is a number."""
-        shape = self._value(name).shape
-        return shape is not None and None not in shape and (not full or all(isinstance(d, int) for d in shape))
+        if not full:
+            return self.scene.has_shape(name)
+        shape = self.scene.shape_of(name)
+        return shape is not None and all(isinstance(d, int) for d in shape)
 
-    def get_shape(self, name: str) -> tuple[int | str, ...]:
+    def get_rank(self, name: str) -> int:
+        shape = self.scene.shape_of(name)
+        if shape is None:
+            raise ValueError(f"the rank of {name!r} is not known")
+        return len(shape)
+
+    def get_shape(self, name: str) -> Shape:
         """Numbers, and texts of symbolic sizes."""
-        shape = self._value(name).shape
+        shape = self.scene.shape_of(name)
         if shape is None:
             raise ValueError(f"the shape of {name!r} is not known")
         return shape
 
-    def try_infer_type(self, name: str, exc: bool = False) -> int:
-        """0 where the type is not known."""
-        return self.get_type(name) if exc or self.has_type(name) else 0
+    def get_shape_renamed(self, name: str) -> Shape:
+        """The shape in the names that the model's author gave: those are the only ones here."""
+        return self.get_shape(name)
 
-    def try_infer_shape(self, name: str, exc: bool = False) -> tuple[int | str, ...] | None:
-        return self.get_shape(name) if exc or self.has_shape(name) else None
+    def try_infer_type(self, name: str, exc: bool = False) -> int:
+        """0 where the type is not known; with `exc` a RuntimeError."""
+        found = self.scene.type_of(name)
+        if exc and not found:
+            raise RuntimeError(f"the type of {name!r} is not known")
+        return found
+
+    def try_infer_shape(self, name: str, exc: bool = False) -> Shape | None:
+        """None where the shape is not known; with `exc` a RuntimeError."""
+        if self.scene.has_shape(name):
+            return self.scene.shape_of(name)
+        if exc:
+            raise RuntimeError(f"the shape of {name!r} is not known")
+        return None
 
     def same_shape(self, a: str, b: str) -> bool:
         """Known, and equal for every value of the symbols (equal sizes have equal texts)."""
-        return self.has_shape(a) and self.has_shape(b) and self.get_shape(a) == self.get_shape(b)
+        return self.scene.has_shape(a) and self.scene.has_shape(b) and self.scene.shape_of(a) == self.scene.shape_of(b)
+
+    def pretty_node(self, node: onnx.NodeProto | None, short: bool = False) -> str:
+        return "" if node is None else node_text(node)
+
+    def pretty_text(self, *_: Any, **__: Any) -> str:
+        """The graph, a line a node."""
+        return "\n".join(node_text(node) for node in self.nodes)
+
+    def has_exact_same_constant_in_context(self, name: str) -> bool | None:
+        """Bodies have no constants of the same name as an outer one: names are looked up outward, and made unique."""
+        return None
+
+    def do_not_turn_constant_initializers_maybe_because_of_showing(self, name: str) -> bool:
+        return False
+
+    def value_as_shape(self, name: str) -> tuple[int | str | None, ...] | None:
+        """What is known of the elements of a result that holds sizes; None where it is nothing."""
+        value = self._find(name)
+        return None if value is None else value.elements
+
+    def get_registered_constraints(self) -> dict[str, set[str | int]]:
+        """Sizes that are equal under different names: none, as equal sizes have one name here."""
+        return {}
 
     def has_device(self, name: str) -> bool:
-        self._value(name)
         return name in self._devices
 
     def get_device(self, name: str) -> int:
@@ -126,31 +201,30 @@ class Looking:
 
     # --- constants -----------------------------------------------------------------------------------------
 
-    def is_constant(self, name: str) -> bool:
-        """A constant, or a result that follows from constants alone."""
-        return self._value(name).is_computable
-
     def get_computed_constant(self, name: str, statistics: list[str] | None = None) -> np.ndarray | list[Any] | None:
         """The constant, computed where it has to be; None where it is none. `statistics`: "min", "max", ... of it instead."""
-        array = self._value(name).compute()
-        if array is None or statistics is None:
+        value = self._find(name)
+        array = None if value is None else value.compute()
+        if statistics is None:
             return array
-        return [getattr(array, s)() for s in statistics]
+        return [None if array is None else getattr(array, s)() for s in statistics]
 
-    def get_constant_shape(self, name: str) -> tuple[int, ...]:
+    def get_constant_shape(self, name: str, exc: bool = True) -> tuple[int, ...] | None:
         if not self.is_constant(name):
-            raise ValueError(f"{name!r} is no constant")
+            if exc:
+                raise ValueError(f"{name!r} is no constant")
+            return None
         shape = self.get_shape(name)
         return tuple(int(d) for d in shape)
 
     def is_constant_scalar(self, name: str, value: Any = None, broadcast: bool = False) -> bool:
-        """One element (with `broadcast`: all elements equal); `value`: and equal to that."""
+        """A constant of rank 0 or of shape [1] (with `broadcast`: one element, whatever the rank); `value`: and equal to that."""
         if not self.is_constant(name):
             return False
         array = self.get_computed_constant(name)
-        if array is None or array.size == 0 or (array.size != 1 and not (broadcast and (array == array.flat[0]).all())):
+        if array is None or array.size != 1 or (array.ndim > 1 and not broadcast):
             return False
-        return value is None or bool(array.flat[0] == np.asarray(value).astype(array.dtype))
+        return value is None or bool(array.flat[0] == value)
 
     def get_constant_scalar(self, name: str, broadcast: bool = False) -> Any:
         if not self.is_constant_scalar(name, broadcast=broadcast):
@@ -164,7 +238,7 @@ class Looking:
             if attribute.name == att_name:
                 return attribute
         if exc:
-            raise KeyError(f"{node!r} has no attribute {att_name!r}")
+            raise KeyError(f"{node_text(node)} has no attribute {att_name!r}")
         return None
 
     def get_attribute_with_default(self, node: Any, name: str, default_value: Any) -> Any:
@@ -172,12 +246,14 @@ class Looking:
         return default_value if attribute is None else attribute_value(attribute)
 
     def get_attributes_with_default(self, node: Any, **defaults: Any) -> dict[str, Any]:
-        return {k: self.get_attribute_with_default(node, k, v) for k, v in defaults.items()}
+        """Those that the node has, and those with a default that is not None."""
+        found = {k: self.get_attribute_with_default(node, k, v) for k, v in defaults.items()}
+        return {k: v for k, v in found.items() if v is not None}
 
     def get_axis(self, node: Any, default_axis: int | None = None) -> int:
         axis = self.get_attribute_with_default(node, "axis", default_axis)
         if axis is None:
-            raise KeyError(f"{node!r} has no axis")
+            raise KeyError(f"{node_text(node)} has no axis")
         return axis
 
     def get_constant_or_attribute(self, node: Any, attribute: str, input_index: int, cvt: Any = None) -> Any:
@@ -189,34 +265,14 @@ class Looking:
 
     # --- neighbours ----------------------------------------------------------------------------------------
 
-    def node_before(self, name: str) -> NodeView | None:
-        """None for inputs, constants and missing operands."""
-        producer = self._value(name).producer if name else None
-        return None if producer is None else NodeView(producer)
-
-    def next_nodes(self, name: str) -> list[NodeView]:
-        """Nodes with the result among their inputs, each once; bodies that read it do not count (see is_used_by_subgraph)."""
-        value = self._value(name)
-        return [NodeView(n) for n in value.users if value in n.inputs]
-
-    def next_node(self, name: str) -> NodeView | None:
-        """The one node that uses the result; None where there is another number of them."""
+    def next_node(self, name: str) -> onnx.NodeProto:
+        """The one node that uses the result."""
         found = self.next_nodes(name)
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            raise ValueError(f"{name!r} is used by {len(found)} nodes: expected one")
+        return found[0]
 
-    def is_output(self, name: str) -> bool:
-        return name in self.graph.output_names or self._value(name).is_output
-
-    def is_used(self, name: str) -> bool:
-        return self._value(name).use_count > 0
-
-    def is_used_by_subgraph(self, name: str) -> bool:
-        """A body of If, Loop or Scan reads it."""
-        return self._value(name).is_captured
-
-    def is_used_more_than_once(self, name: str) -> bool:
-        """By a body, as an output of the graph, or by more than one node."""
-        return self.is_used_by_subgraph(name) or self.is_output(name) or len(self.next_nodes(name)) > 1
-
-    def is_used_only_by(self, name: str, *nodes: NodeView) -> bool:
-        return not self.is_used_by_subgraph(name) and not self.is_output(name) and all(n in nodes for n in self.next_nodes(name))
+    def is_used_only_by(self, name: str, *nodes: onnx.NodeProto) -> bool:
+        if self.is_used_by_subgraph(name) or self.is_output(name):
+            return False
+        return all(any(found is node for node in nodes) for found in self.next_nodes(name))

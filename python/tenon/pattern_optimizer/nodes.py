@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of the graph, as patterns see them: the fields of onnx.NodeProto, read from the engine's node."""
+"""Nodes of the graph, as patterns see them: an onnx.NodeProto each, written from the engine's node."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,63 +48,37 @@ def _body(name: str, graph: Graph, captures: dict[str, str]) -> onnx.AttributePr
     return oh.make_attribute(name, proto)
 
 
-class NodeView:
-    """One node. Two views of a node are equal."""
+def fill_proto(proto: onnx.NodeProto, node: Node) -> None:
+    """Brings the proto up to date."""
+    del proto.input[:]
+    del proto.output[:]
+    del proto.attribute[:]
+    del proto.metadata_props[:]
+    proto.op_type = node.op_type
+    proto.domain = node.domain
+    proto.name = node.name
+    proto.input.extend(name_of(v) for v in node.inputs)
+    proto.output.extend(name_of(v) for v in node.outputs)
+    proto.attribute.extend(_attribute(name, value) for name, value in node.attributes.items())
+    if node.bodies:
+        proto.attribute.extend(_bodies(node))
+    proto.metadata_props.extend(onnx.StringStringEntryProto(key=k, value=v) for k, v in node.metadata.items())
 
-    __slots__ = ("node",)
-    doc_string = ""
-    overload = ""
 
-    def __init__(self, node: Node) -> None:
-        self.node = node
+def make_proto(node: Node) -> onnx.NodeProto:
+    proto = onnx.NodeProto()
+    fill_proto(proto, node)
+    return proto
 
-    @property
-    def op_type(self) -> str:
-        return self.node.op_type
 
-    @property
-    def domain(self) -> str:
-        return self.node.domain
+def _bodies(node: Node) -> Iterator[onnx.AttributeProto]:
+    outer = [name_of(v) for v in node.captures]
+    for name, graph, count in node.bodies:
+        inner = [name_of(v) for v in graph.inputs[len(graph.inputs) - count :]]
+        yield _body(name, graph, dict(zip(inner, outer[:count], strict=True)))
+        outer = outer[count:]
 
-    @property
-    def name(self) -> str:
-        return self.node.name
 
-    @property
-    def input(self) -> list[str]:
-        return [name_of(v) for v in self.node.inputs]
-
-    @property
-    def output(self) -> list[str]:
-        return [name_of(v) for v in self.node.outputs]
-
-    @property
-    def attribute(self) -> list[onnx.AttributeProto]:
-        found = [_attribute(name, value) for name, value in self.node.attributes.items()]
-        outer = [name_of(v) for v in self.node.captures]
-        for name, graph, count in self.node.bodies:
-            inner = [name_of(v) for v in graph.inputs[len(graph.inputs) - count :]]
-            found.append(_body(name, graph, dict(zip(inner, outer[:count], strict=True))))
-            outer = outer[count:]
-        return found
-
-    @property
-    def metadata_props(self) -> list[onnx.StringStringEntryProto]:
-        return [onnx.StringStringEntryProto(key=k, value=v) for k, v in self.node.metadata.items()]
-
-    def to_proto(self) -> onnx.NodeProto:
-        proto = oh.make_node(self.op_type, self.input, self.output, name=self.name, domain=self.domain)
-        proto.attribute.extend(self.attribute)
-        proto.metadata_props.extend(self.metadata_props)
-        return proto
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NodeView) and self.node == other.node
-
-    def __hash__(self) -> int:
-        return hash(self.node)
-
-    def __repr__(self) -> str:
-        if not self.node.alive:
-            return "<node: gone>"
-        return f"{self.domain}{'.' if self.domain else ''}{self.op_type}({', '.join(self.input)}) -> {', '.join(self.output)}"
+def node_text(node: onnx.NodeProto) -> str:
+    """Add(a, b) -> c"""
+    return f"{node.domain}{'.' if node.domain else ''}{node.op_type}({', '.join(node.input)}) -> {', '.join(node.output)}"

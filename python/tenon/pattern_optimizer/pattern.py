@@ -11,10 +11,10 @@ from typing import Any
 import onnx
 
 from ..rewriting import Rule
-from .nodes import NodeView
+from .nodes import node_text
 from .view import PatternView
 
-Nodes = Sequence[NodeView | onnx.NodeProto | None]
+Nodes = Sequence[onnx.NodeProto | None]
 
 
 class MatchResult:
@@ -27,9 +27,9 @@ class MatchResult:
     def __init__(
         self,
         pattern: PatternOptimization,
-        nodes: Sequence[NodeView | None],
+        nodes: Sequence[onnx.NodeProto | None],
         apply: Callable[..., Nodes],
-        insert_at: NodeView | None = None,
+        insert_at: onnx.NodeProto | None = None,
         comment: str | None = None,
     ) -> None:
         if not any(n is not None for n in nodes):
@@ -40,8 +40,30 @@ class MatchResult:
         self.insert_at = insert_at
         self.comment = comment
 
-    def __repr__(self) -> str:
-        return f"MatchResult: {self.pattern} replaces {[n.op_type for n in self.nodes if n is not None]}"
+    def to_string(self, short: bool = True) -> str:
+        found = [n for n in self.nodes if n is not None]
+        text = f"MatchResult: {self.pattern} replaces {[n.op_type for n in found]}"
+        if short:
+            return text
+        read = list(dict.fromkeys(i for n in found for i in n.input))
+        return f"{text}, inputs: {read}, outputs: {[o for n in found for o in n.output]}"
+
+    __repr__ = to_string
+
+    def debug_string(self, g: PatternView | None = None) -> str:
+        """A line a node; with `g` a second one with types and shapes."""
+
+        def typed(name: str) -> str:
+            shape = g.get_shape(name) if g.has_shape(name) else f"R{g.get_rank(name)}" if g.has_rank(name) else "?"
+            return f"{name}:{g.try_infer_type(name)}:{shape}"
+
+        lines = [f"{k} - {'' if n is None else node_text(n)}" for k, n in enumerate(self.nodes)]
+        if g is not None:
+            lines.append("--------")
+            for k, n in enumerate(self.nodes):
+                told = "" if n is None else f"{n.op_type}({', '.join(map(typed, n.input))}) -> {', '.join(map(typed, n.output))}"
+                lines.append(f"{k} - {told}")
+        return "\n".join(line.rstrip() for line in lines)
 
 
 class _Named:
@@ -85,13 +107,16 @@ class PatternOptimization(_Named):
         """Operators at which `match` is asked; None: all."""
         return None
 
-    def match(self, g: PatternView, node: NodeView, matched: list[MatchResult]) -> MatchResult | None:
+    def match(self, g: PatternView, node: onnx.NodeProto, matched: list[MatchResult]) -> MatchResult | None:
         """Must not change the graph. None: no match."""
         raise NotImplementedError(f"{self.name} has no method match")
 
     def apply(self, g: PatternView, *nodes: Any) -> Nodes:
         """The nodes that replace those of the match: new ones, and those that stay."""
         raise NotImplementedError(f"{self.name} has no method apply")
+
+    def _debug_print(self) -> str:
+        return ""
 
     def none(self, node: Any = None, lineno: int | None = None, msg: Callable[[], str] | str | None = None) -> None:
         """What `match` returns where it does not match, saying where it gave up and why (shown from verbosity 10 on)."""
@@ -109,26 +134,41 @@ class PatternOptimization(_Named):
 
 
 class EnginePattern(_Named):
-    """A rule of the engine. Such patterns have no match and apply in Python: the engine runs them."""
+    """Rules of the engine. Such patterns have no match and apply in Python: the engine runs them.
+
+    One under the name of a rewrite of the catalogue ("TransposeTranspose") stands for the rules that cover it, and is of a class of that
+    name ("TransposeTransposePattern"); others are single rules under their own names.
+    """
 
     PRIORITIES = {"clean": 0, "fuse": 1, "combine": 2, "target": 3}
 
-    def __init__(self, rule: Rule, verbose: int = 0) -> None:
-        self.rule = rule
+    def __init__(self, rules: Rule | Sequence[Rule], verbose: int = 0, seed: str = "") -> None:
+        self.rules = [rules] if isinstance(rules, Rule) else list(rules)
         self.verbose = verbose
-        self.priority = self.PRIORITIES[rule.stage]
+        self.seed = seed
+
+    @property
+    def priority(self) -> int:
+        """Of its first rule; each rule has that of its own stage."""
+        return self.PRIORITIES[self.rules[0].stage]
 
     @property
     def name(self) -> str:
-        return self.rule.name
+        return f"{self.seed}Pattern" if self.seed else self.rules[0].name
 
     @property
-    def seeds(self) -> list[str]:
-        """The names of the rewrites that it covers in other catalogues."""
-        return self.rule.seeds.split()
+    def names(self) -> set[str]:
+        """All by which it may be meant: its own, its rules', and those of the rewrites that they cover."""
+        return {self.seed or self.name, *(r.name for r in self.rules), *(seed for r in self.rules for seed in r.seeds.split())}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnginePattern) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+def catalogue_pattern(seed: str, rules: Sequence[Rule], verbose: int = 0) -> EnginePattern:
+    """The pattern of a name of the catalogue, as an instance of a class of that name."""
+    kind = type(f"{seed}Pattern", (EnginePattern,), {"__doc__": " ".join(r.docs for r in rules)})
+    return kind(rules, verbose, seed)

@@ -8,14 +8,14 @@ import warnings
 from typing import Any
 
 from ..rewriting import Graph, Rule, RuleSet, rewrite, select
-from .bridge import PROTECTED, Bridge
+from .bridge import PROTECTED, Bridge, Views
 from .cleaning import merge_equal, names_in, nodes_in
 from .dump import Dump
 from .easy import EasyPatternOptimization
-from .environment import Environment, short_name
+from .environment import Environment
 from .options import OptimizationOptions
-from .pattern import MatchResult, PatternOptimization
-from .selection import Pattern
+from .pattern import EnginePattern
+from .selection import Pattern, names_of
 from .statistics import Rows
 from .view import PatternView
 
@@ -33,22 +33,22 @@ class Optimization:
         self.left_out: set[str] = set()
         self.budget = options.stop_after if options.stop_after >= 0 else UNLIMITED
         self.iterations = options.max_iter if options.max_iter >= 0 else UNLIMITED
-        self.matched: list[MatchResult] = []
+        self.views = Views(view)
         self.bridges: dict[str, Bridge] = {}
         folder = self.env.dump or options.dump_applied_patterns
-        self.dump = Dump(folder) if folder else None
+        self.dump = Dump(folder, self.rows.name_of) if folder else None
         self.identity = RuleSet(select("identity") if options.remove_identity else [])
 
     def run(self) -> list[dict[str, Any]]:
         start = time.perf_counter()
         self.say(f"start with {len(self.graph)} nodes, {len(self.options.patterns)} patterns")
-        patterns = [p for p in self.options.patterns if not self.dropped(p)]
+        patterns = [p for p in self.options.patterns if not names_of(p) & self.env.dropped]
         for pattern in patterns:
-            pattern.verbose = self.env.verbosity(pattern.name, max(pattern.verbose, self.verbose))
+            pattern.verbose = self.env.verbosity(names_of(pattern), max(pattern.verbose, self.verbose))
         self.clean()
-        rules = [(p.priority, self.rule(p)) for p in patterns]
+        rules = self.rules(patterns)
         every = RuleSet([rule for _, rule in rules] + self.identity.rules)
-        for priority in sorted({p.priority for p in patterns}):
+        for priority in sorted({own for own, _ in rules}):
             chosen = [rule for own, rule in rules if (own == 3 if priority == 3 else own <= priority)]
             self.phase(every.only(chosen + self.identity.rules), fold=priority != 3)
         if patterns:
@@ -61,9 +61,6 @@ class Optimization:
         if self.verbose:
             print(f"[pattern_optimizer.optimize] {text}")
 
-    def dropped(self, pattern: Pattern) -> bool:
-        return bool({short_name(pattern.name), *getattr(pattern, "seeds", ())} & self.env.dropped)
-
     def clean(self) -> None:
         """Equal initializers and Shape nodes become one, constants fold, Identity nodes and what nobody uses go away."""
         merged = merge_equal(self.graph, shapes=self.options.remove_duplicated_shape, constants=self.options.remove_duplicated_initializer)
@@ -73,11 +70,25 @@ class Optimization:
 
     # --- patterns ------------------------------------------------------------------------------------------
 
-    def rule(self, pattern: Pattern) -> Rule:
-        if not isinstance(pattern, PatternOptimization):
-            return pattern.rule
-        bridge = self.bridges.setdefault(pattern.name, Bridge(pattern, self.view, self.matched))
-        return pattern.rule(bridge) if isinstance(pattern, EasyPatternOptimization) else bridge.rule()
+    def rules(self, patterns: list[Pattern]) -> list[tuple[int, Rule]]:
+        """Each rule once, with its priority. What cannot be made a rule of is named in a warning and left out."""
+        out: dict[str, tuple[int, Rule]] = {}
+        for pattern in patterns:
+            if isinstance(pattern, EnginePattern):
+                for rule in pattern.rules:
+                    out.setdefault(rule.name, (pattern.PRIORITIES[rule.stage], rule))
+                    self.rows.called.setdefault(rule.name, pattern)
+                continue
+            bridge = self.bridges.setdefault(pattern.name, Bridge(pattern, self.views, len(self.bridges)))
+            try:
+                out[pattern.name] = (
+                    pattern.priority,
+                    pattern.rule(bridge) if isinstance(pattern, EasyPatternOptimization) else bridge.rule(),
+                )
+                self.rows.called[pattern.name] = pattern
+            except Exception as e:  # whatever the author's code raises
+                warnings.warn(f"pattern {pattern.name} was left out: {type(e).__name__}: {e}", RuntimeWarning, stacklevel=2)
+        return list(out.values())
 
     def phase(self, rules: RuleSet, fold: bool) -> None:
         if not (self.env.step or self.env.no_remove or self.options.verifies):
@@ -106,6 +117,7 @@ class Optimization:
             return 0
         keep = {n.name for n in nodes_in(self.graph) if n.name.startswith(PROTECTED)}
         events = self.rows.events(self.bridges)
+        self.views.start()
         statistics = rewrite(
             self.graph,
             rules,

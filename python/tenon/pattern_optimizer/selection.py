@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns by name: "default+onnxruntime", "TransposeTranspose,TransposeMatMul", "default-Cast", lists, instances."""
+"""What `patterns=` may be: names of sets, rules and rewrites of the catalogue, expressions over them, rules, classes, instances."""
 
 from __future__ import annotations
 
@@ -8,15 +8,39 @@ from typing import Any
 
 from ..rewriting import Rule, select
 from .environment import short_name
-from .pattern import EnginePattern, PatternOptimization
+from .pattern import EnginePattern, PatternOptimization, catalogue_pattern
 
 Pattern = PatternOptimization | EnginePattern
 Patterns = str | Iterable[Any] | PatternOptimization | EnginePattern | Rule | type | None
 
 
+def _by_seed(rules: list[Rule], verbose: int) -> list[Pattern]:
+    """The rewrites of the catalogue that the rules cover, each with its rules; the others one by one."""
+    groups: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for seed in rule.seeds.split() or [""]:
+            groups.setdefault(seed or f"rule {rule.name}", []).append(rule)
+    return [
+        EnginePattern(group, verbose) if key.startswith("rule ") else catalogue_pattern(key, group, verbose)
+        for key, group in groups.items()
+    ]
+
+
+def _named(expression: str, verbose: int) -> list[Pattern]:
+    if expression == "none":
+        return []
+    rules = select(expression)
+    seed = short_name(expression)
+    if rules and all(seed in rule.seeds.split() and rule.name != seed for rule in rules):
+        return [catalogue_pattern(seed, rules, verbose)]
+    if len(rules) == 1 and rules[0].name == expression:
+        return [EnginePattern(rules, verbose)]
+    return _by_seed(rules, verbose)
+
+
 def _one(item: Any, verbose: int) -> list[Pattern]:
     if isinstance(item, str):
-        return [EnginePattern(rule, verbose) for rule in select(item)]
+        return _named(item, verbose)
     if isinstance(item, Rule):
         return [EnginePattern(item, verbose)]
     if isinstance(item, type) and issubclass(item, PatternOptimization):
@@ -26,28 +50,52 @@ def _one(item: Any, verbose: int) -> list[Pattern]:
     raise TypeError(f"{item!r} is no pattern: expected a name, a rule, an instance or a class of PatternOptimization")
 
 
-def get_pattern_list(patterns: Patterns, verbose: int = 0, negative: Iterable[str] = ()) -> list[Pattern]:
-    """The patterns that an expression or a list means, each once, in its order. None: no pattern at all.
+def names_of(pattern: Pattern) -> set[str]:
+    """All by which a pattern may be meant."""
+    return pattern.names if isinstance(pattern, EnginePattern) else {short_name(pattern.name)}
 
-    Names of sets, of Tenon's rules and of the rewrites that they cover, joined with `,` or `+` and taken away with `-`. negative: names
-    to leave out. Raises TenonError where nobody has a name.
-    """
+
+def _without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
+    """What stays of the pattern; None for nothing."""
+    if not isinstance(pattern, EnginePattern):
+        return None if names_of(pattern) & dropped else pattern
+    rules = [r for r in pattern.rules if not {r.name, *r.seeds.split()} & dropped]
+    if not rules or pattern.seed in dropped:
+        return None
+    return pattern if len(rules) == len(pattern.rules) else type(pattern)(rules, pattern.verbose, pattern.seed)
+
+
+def _as_items(patterns: Patterns) -> list[Any]:
     if patterns is None:
         return []
-    items = [patterns] if isinstance(patterns, str | PatternOptimization | EnginePattern | Rule | type) else list(patterns)
+    return [patterns] if isinstance(patterns, str | PatternOptimization | EnginePattern | Rule | type) else list(patterns)
+
+
+def get_pattern_list(positive_list: Patterns = "default", negative_list: Patterns = None, verbose: int = 0) -> list[Pattern]:
+    """The patterns that an expression or a list means, each once, in its order. None and "none": no pattern at all.
+
+    Names of sets, of Tenon's rules and of the rewrites that they cover, joined with `,` or `+` and taken away with `-`. negative_list:
+    what is left out, in the same words. Raises TenonError where nobody has a name.
+    """
+    dropped: set[str] = set()
+    for item in _as_items(negative_list):
+        dropped |= {short_name(item)} if isinstance(item, str) else set()
+        for pattern in _one(item, 0):
+            dropped |= {short_name(pattern.name)} | ({pattern.seed} - {""} if isinstance(pattern, EnginePattern) else set())
     out: dict[Pattern, None] = {}
-    dropped = {short_name(n) for n in negative}
-    for item in items:
+    for item in _as_items(positive_list):
         for pattern in _one(item, verbose):
-            named = {short_name(pattern.name), *getattr(pattern, "seeds", ())}
-            if not named & dropped:
-                out.setdefault(pattern)
+            kept = _without(pattern, dropped) if dropped else pattern
+            if kept is not None:
+                out.setdefault(kept)
     return list(out)
 
 
-def get_pattern(pattern: Any, verbose: int = 0) -> Pattern:
-    """The one pattern that is meant. Raises ValueError where a name means several."""
-    found = get_pattern_list([pattern], verbose)
+def get_pattern(obj: Any, as_list: bool = False, verbose: int = 0) -> Any:
+    """The one pattern that is meant; with `as_list` all of them. Raises ValueError where one is asked for and a name means several."""
+    found = get_pattern_list(obj if isinstance(obj, list) else [obj], verbose=verbose)
+    if as_list:
+        return found
     if len(found) != 1:
-        raise ValueError(f"{pattern!r} means {len(found)} patterns: {', '.join(p.name for p in found)}")
+        raise ValueError(f"{obj!r} means {len(found)} patterns: {', '.join(p.name for p in found)}")
     return found[0]

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from .bridge import Bridge
+from .selection import Pattern
 
 
 class Events:
@@ -25,7 +26,8 @@ class Events:
         now = time.perf_counter()
         self.found.append(
             {
-                "pattern": f"apply_{event['rule']}",
+                "pattern": f"apply_{self.rows.name_of(event['rule'])}",
+                "pattern_rule": event["rule"],
                 "iteration": self.rows.iteration + event["sweep"] - 1,
                 "match_index": self.rows.applied,
                 "instances": 1,
@@ -57,6 +59,10 @@ class Rows:
         self.iteration = 0
         self.applied = 0
         self.last = ""
+        self.called: dict[str, Pattern] = {}  # by rule: the pattern that brought it
+
+    def name_of(self, rule: str) -> str:
+        return self.called[rule].name if rule in self.called else rule
 
     def events(self, bridges: dict[str, Bridge]) -> Events:
         return Events(self, bridges)
@@ -82,7 +88,8 @@ class Rows:
 
     def _match(self, rule: dict[str, Any]) -> None:
         row = {
-            "pattern": f"match_{rule['name']}",
+            "pattern": f"match_{self.name_of(rule['name'])}",
+            "pattern_rule": rule["name"],
             "iteration": self.iteration,
             "match_index": self.applied,
             "instances": rule["matches"],
@@ -92,7 +99,9 @@ class Rows:
         self.rows.append(row)
         if self.verbose and rule["matches"]:
             print(f"[pattern_optimizer.match] {rule['name']}: {rule['matches']} matches, {rule['applied']} rewrites")
-        if self.verbose >= 10:
+        called = self.called.get(rule["name"])
+        if max(self.verbose, called.verbose if called else 0) >= 10:
+            print(f"[{self.name_of(rule['name'])}.match] rule {rule['name']}: asked {rule['tried']} times, {rule['matches']} matches")
             for reason, count in rule["refused"].items():
                 print(f"[pattern_optimizer.match] {rule['name']}: refused {count} times: {reason}")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
 
@@ -14,10 +16,7 @@ import onnx.numpy_helper as onh
 from ..rewriting import Graph, Rewriter
 from .looking import Looking
 
-# Operators that once had their axes as an attribute and have them as an operand now.
-AXES_OPERAND = {"Squeeze", "Unsqueeze"} | {
-    f"Reduce{kind}" for kind in ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")
-}
+AXES_OPERAND = {"Squeeze", "Unsqueeze"}
 
 
 class PatternView(Looking):
@@ -34,14 +33,34 @@ class PatternView(Looking):
         self._rewriter: Rewriter | None = None
         self._given: set[str] = set()
 
-    def of(self, graph: Graph, verbose: int, rewriter: Rewriter | None = None) -> Self:
-        """The same view of another graph, a body; with `rewriter` for an `apply`."""
+    def of(self, graph: Graph) -> Self:
+        """The same view of another graph, a body."""
         view = copy(self)
-        view.graph = graph
-        view.verbose = verbose
-        view._rewriter = rewriter
+        view._look_at(graph)
         view._given = set()
         return view
+
+    @contextmanager
+    def changing(self, rewriter: Rewriter) -> Iterator[None]:
+        """For the time of an `apply`."""
+        self._rewriter = rewriter
+        self._given.clear()
+        try:
+            yield
+        finally:
+            self._rewriter = None
+
+    @property
+    def opsets(self) -> dict[str, int]:
+        return self.builder.opsets if isinstance(self.builder, Looking) else super().opsets
+
+    # --- local functions -----------------------------------------------------------------------------------
+
+    def has_local_function(self, name: str, domain: str = "", builder: bool = False) -> bool:
+        return self.builder.has_local_function(name, domain=domain, builder=builder)
+
+    def make_local_function(self, builder: Any, function_options: Any, **rest: Any) -> Any:
+        return self.builder.make_local_function(builder, function_options, **rest)
 
     def has_processor(self, name: str) -> bool:
         return name.upper() in self.processor.upper().split(",")
@@ -72,7 +91,7 @@ class PatternView(Looking):
         inputs = [inputs] if isinstance(inputs, str) else inputs
         if isinstance(outputs, int):
             outputs = [self.unique_name(f"{op_type.lower()}_{k}") for k in range(outputs)]
-        outputs = [outputs] if isinstance(outputs, str) else outputs
+        outputs = [self.unique_name(outputs)] if isinstance(outputs, str) else outputs
         given = {k: onh.from_array(v) if isinstance(v, np.ndarray) else v for k, v in kwargs.items() if v is not None}
         node = oh.make_node(op_type, list(inputs), list(outputs), name=name or "", domain=domain, doc_string=doc_string, **given)
         node.attribute.extend(attributes or [])
@@ -87,17 +106,25 @@ class PatternView(Looking):
         name: str | None = None,
         **kwargs: Any,
     ) -> onnx.NodeProto:
-        """The same for operators that changed: `axes` becomes an operand where the newest operator wants one."""
+        """Squeeze and Unsqueeze, whose `axes` are an attribute up to opset 12 and an operand from 13 on. Others raise RuntimeError."""
+        if domain or op_type not in AXES_OPERAND:
+            raise RuntimeError(f"{domain}{'.' if domain else ''}{op_type}: expected one of {', '.join(sorted(AXES_OPERAND))}")
         inputs = [inputs] if isinstance(inputs, str) else list(inputs)
-        axes = kwargs.pop("axes", None) if op_type in AXES_OPERAND and not domain else None
+        axes = kwargs.pop("axes", None)
         if axes is not None:
             axes = [axes] if isinstance(axes, int) else list(axes)
-            inputs = [*inputs[:1], self.make_initializer("", np.array(axes, dtype=np.int64))]
-        return self.make_node(op_type, inputs, outputs, name=name, domain=domain, **kwargs)
+            if self.main_opset < 13:
+                kwargs["axes"] = axes
+            else:
+                inputs = [*inputs[:1], self.make_initializer("", np.array(axes, dtype=np.int64))]
+        return self.make_node(op_type, inputs, outputs, name=name, **kwargs)
 
-    def make_initializer(self, name: str, value: Any, source: str = "") -> str:
-        """Only while `apply` runs. Returns the name that it got."""
-        if self._rewriter is None:
-            raise RuntimeError("match must not change the graph: initializers are made in apply")
+    _make_node = make_node
+
+    def make_initializer(self, name: str, value: Any, source: str = "", give_unique_name: bool = True, **_: Any) -> str:
+        """Returns the name that it got. Not while `match` runs, which must not change the graph."""
         array = onh.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
-        return self._rewriter.constant(array, name=self.unique_name(name or "init")).name
+        name = self.unique_name(name or "init") if give_unique_name else name
+        if self._rewriter is not None:
+            return self._rewriter.constant(array, name=name).name
+        return self.graph.add_constant(array, name).name

@@ -44,6 +44,7 @@ class Run {
   Result<bool> work_through();  ///< one pass of the worklist; the same
   Result<bool> sweep();
   Result<std::vector<RulePlace>> candidate_places();
+  void screen(uint32_t index, std::vector<RulePlace>& places);
   std::vector<RulePlace> matching_apart(std::span<const RulePlace> places);
   bool carry_out_all(std::span<const RulePlace> places);
   Result<bool> in_turn();

@@ -3,9 +3,21 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "rewrite/driver/run.h"
 
 namespace tenon::rewrite {
+
+/// The places that a rule names when it is asked about the whole graph.
+void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
+  try {
+    const Screened found = rules_[index].screen(graph_, stats_.sweeps, options_.args);
+    stats_.rules[index].tried += found.tried - static_cast<int64_t>(found.nodes.size());  // these are counted when they are decided
+    for (uint32_t at = 0; at < found.nodes.size(); ++at)
+      if (graph_.alive(found.nodes[at])) places.push_back({index, at, found.nodes[at]});
+  } catch (const std::exception& e) { leave_out(index, fmt::format("rule {} was undone and left out: threw while matching: {}", rules_[index].name, e.what())); }
+}
 
 /// In the order of their turns.
 Result<std::vector<RulePlace>> Run::candidate_places() {
@@ -18,8 +30,10 @@ Result<std::vector<RulePlace>> Run::candidate_places() {
     if (is_dead(graph_, node)) continue;
     rules_.candidates(graph_, node, candidates_);
     for (uint32_t index : candidates_)
-      if (may_run(index)) places.push_back({index, at, node});
+      if (may_run(index) && !rules_[index].screen) places.push_back({index, at, node});
   }
+  for (uint32_t index = 0; index < rules_.size(); ++index)
+    if (rules_[index].screen && may_run(index)) screen(index, places);
   std::ranges::sort(places, [](const RulePlace& a, const RulePlace& b) { return std::pair(a.rule, a.at) < std::pair(b.rule, b.at); });
   return places;
 }
