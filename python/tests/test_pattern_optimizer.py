@@ -261,6 +261,19 @@ def test_names_of_the_catalogue_are_classes_over_the_rules_that_cover_them():
     assert applied(rows) == ["ReshapeReshapePattern"] and rows[-3].get("pattern_rule", rows[-2].get("pattern_rule"))
 
 
+@pytest.mark.parametrize(
+    "variable", [("PATTERN", "ReshapeReshapePattern"), ("PATTERN", "reshape_reshape"), ("ReshapeReshapePattern", "10")]
+)
+def test_patterns_of_the_catalogue_are_traced_with_why_not(variable, monkeypatch, capsys):
+    monkeypatch.setenv(*variable)
+    (pattern,) = get_pattern_list("ReshapeReshape")
+    monkeypatch.setenv(variable[0], variable[1].replace("reshape_reshape", pattern.rules[0].name))
+    onx = model([oh.make_node("Reshape", ["x", "s"], ["y"])], {"x": (F, [4])}, {"y": (F, [2, 2])}, {"s": np.array([2, 2], np.int64)})
+    optimised(onx, "default")
+    out = capsys.readouterr().out
+    assert "[ReshapeReshapePattern.match] none: " in out and "does not match" in out and "[CastPattern.match]" not in out
+
+
 def test_rules_of_the_engine_and_patterns_in_python_mix():
     nodes = [oh.make_node("Not", ["x"], ["a"]), oh.make_node("Not", ["a"], ["b"]), oh.make_node("Or", ["b", "b"], ["y"])]
     out, rows = optimised(model(nodes, {"x": (B, [4])}, {"y": (B, [4])}), ["or_same", NotNot()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class GraphBuilder(Building):
         super().__init__(graph)
         self.local_functions = LocalFunctions()
         self.as_function = as_function
+        self.infer = not as_function  # nothing is known of a function's inputs
         self.optimization_options = optimization_options or OptimizationOptions(verbose=verbose)
         self.verbose = verbose
         self.ir_version = ir_version
@@ -77,6 +79,13 @@ class GraphBuilder(Building):
     @property
     def initializers_dict(self) -> dict[str, np.ndarray]:
         return {name_of(v): v.array() for v in self.graph.values if v.is_constant}
+
+    def infer_shapes(self) -> None:
+        """Nothing is left to do: what can be known is known."""
+
+    def maybe_disable_fake_tensor_mode(self) -> AbstractContextManager[None]:
+        """There are no fake tensors here."""
+        return nullcontext()
 
     # --- local functions -----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import Any
 
-from ..rewriting import Graph, Rule, RuleSet, rewrite, select
+from ..rewriting import Graph, Rule, RuleSet, rewrite, select, why_not
 from .bridge import PROTECTED, Bridge, Views
 from .cleaning import merge_equal, names_in, nodes_in
 from .dump import Dump
@@ -53,6 +53,7 @@ class Optimization:
             self.phase(every.only(chosen + self.identity.rules), fold=priority != 3)
         if patterns:
             self.clean()
+        self.tell_why_not(patterns)
         self.say(f"done with {len(self.graph)} nodes in {time.perf_counter() - start:.3f} s")
         self.rows.finish(len(self.graph), time.perf_counter() - start)
         return self.rows.rows
@@ -60,6 +61,13 @@ class Optimization:
     def say(self, text: str) -> None:
         if self.verbose:
             print(f"[pattern_optimizer.optimize] {text}")
+
+    def tell_why_not(self, patterns: list[Pattern]) -> None:
+        """Of the loud rules of the engine: what keeps their best partial matches from matching. (Patterns in Python say it themselves.)"""
+        for pattern in patterns:
+            for rule in pattern.rules if isinstance(pattern, EnginePattern) and pattern.verbose >= 10 else ():
+                for why in why_not(self.graph, rule, allowed=self.options.allowed):
+                    print(f"[{pattern.name}.match] none: {why}")
 
     def clean(self) -> None:
         """Equal initializers and Shape nodes become one, constants fold, Identity nodes and what nobody uses go away."""

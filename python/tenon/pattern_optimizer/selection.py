@@ -82,13 +82,13 @@ def get_pattern_list(positive_list: Patterns = "default", negative_list: Pattern
         dropped |= {short_name(item)} if isinstance(item, str) else set()
         for pattern in _one(item, 0):
             dropped |= {short_name(pattern.name)} | ({pattern.seed} - {""} if isinstance(pattern, EnginePattern) else set())
-    out: dict[Pattern, None] = {}
+    out: list[Pattern] = []
     for item in _as_items(positive_list):
         for pattern in _one(item, verbose):
             kept = _without(pattern, dropped) if dropped else pattern
-            if kept is not None:
-                out.setdefault(kept)
-    return list(out)
+            if kept is not None and kept not in out:
+                out.append(kept)
+    return out
 
 
 def get_pattern(obj: Any, as_list: bool = False, verbose: int = 0) -> Any:
