@@ -34,9 +34,9 @@ bool split_heads(const Match& m, Rewriter& w) {
   return give_all(m, w, results);
 }
 
-/// Reshape(Expand(Unsqueeze(x, 2))): each head of x several times in a row. Returns x.
+/// Reshape(Expand(Unsqueeze(x, 2))), or Squeeze of one head: each head of x several times in a row. Returns x.
 ValueId repeated_heads(const Match& m, ValueId value) {
-  const NodeId reshape = m.made_by(value, "Reshape");
+  const NodeId flat = m.made_by(value, "Reshape"), reshape = flat ? flat : m.made_by(value, "Squeeze");
   const NodeId expand = reshape ? m.made_by(m.operand(reshape, 0), "Expand") : NodeId{};
   const NodeId split = expand ? m.producer(m.operand(expand, 0)) : NodeId{};
   if (!split || !(m.node(split).is("Unsqueeze") || m.node(split).is("Reshape"))) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where(x > 0, x, a * x) is LeakyRelu. Exact for a >= 0: at 0 both sides give the zero that x is, and NaN goes through the product on
-// either side. The slope must be a number of fp32, as which LeakyRelu keeps it.
+// either side. For a < 0 they differ in the sign of 0. The slope must be a number of fp32, as which LeakyRelu keeps it.
 #include <cmath>
 
 #include "rewrite/match.h"
@@ -14,7 +14,7 @@ namespace {
 
 struct Leaky {
   ValueId x;
-  float slope;
+  double slope;
 };
 
 /// 1: the condition holds for positive x; -1: for negative x; 0: it is something else. `x` is what is compared with 0.
@@ -38,17 +38,19 @@ bool leaky(Match& m) {
   for (size_t side : {0, 1}) {
     const auto slope = product && m.operand(product, 1 - side) == found.x ? m.number(m.operand(product, side)) : std::nullopt;
     if (!slope) continue;
-    found.slope = static_cast<float>(*slope);
-    if (!std::isfinite(*slope) || *slope < 0 || static_cast<double>(found.slope) != *slope)
-      return m.refuse("the slope is no fp32 from 0 on");
+    found.slope = *slope;
+    if (!std::isfinite(*slope) || static_cast<double>(static_cast<float>(*slope)) != *slope) return m.refuse("the slope is no fp32");
     return m.keep(found);
   }
   return false;
 }
 
+bool rising(Match& m) { return leaky(m) && m.kept<Leaky>().slope >= 0; }
+bool falling(Match& m) { return leaky(m) && m.kept<Leaky>().slope < 0; }
+
 bool to_leaky_relu(const Match& m, Rewriter& w) {
   const Leaky& found = m.kept<Leaky>();
-  return give(m, w, w("LeakyRelu", {found.x}, {{"alpha", found.slope}}));
+  return give(m, w, w("LeakyRelu", {found.x}, {{"alpha", static_cast<float>(found.slope)}}));
 }
 
 }  // namespace
@@ -60,8 +62,16 @@ RULES(fuse_leaky_relu) {
             {.name = "leaky_relu",
              .docs = "Where(x > 0, x, a*x), or with the comparison the other way round",
              .roots = "Where",
-             .match = leaky,
+             .match = rising,
              .rewrite = to_leaky_relu,
+             .benefit = 5,
+             .seeds = "LeakyRelu"},
+            {.name = "leaky_relu_falling",
+             .docs = "the same with a slope below 0, where 0 becomes 0 and not -0",
+             .roots = "Where",
+             .match = falling,
+             .rewrite = to_leaky_relu,
+             .numerics = Numerics::reassociating,
              .benefit = 5,
              .seeds = "LeakyRelu"},
         },

@@ -3,6 +3,8 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/give_back.h"
+#include "rules/helpers/norms.h"
 
 namespace tenon::rules::onnxruntime_norm {
 using namespace rewrite;
@@ -41,17 +43,31 @@ bool is_row(const Match& m, ValueId value, ValueId of) {
   return !value || (m.rank(value) == 1 && m.dtype(value) == m.dtype(of) && m.shape(value)->front().known_equal(m.shape(of)->back()));
 }
 
-/// The root normalises rows of f32 by scale and bias, and its first result alone is read.
+/// The root normalises rows of f32 or f16 by scale and bias, and its first result alone is read.
 bool norm_of_rows(Match& m) {
   const ValueId x = m.operand(m.root(), 0);
   const auto rank = m.rank(x);
   const auto axis = m.axis(m.root(), "axis", -1, x);
-  if (!rank || (*rank != 2 && *rank != 3) || axis != *rank - 1 || m.dtype(x) != DType::f32) return false;
+  if (!rank || (*rank != 2 && *rank != 3) || axis != *rank - 1 || (m.dtype(x) != DType::f32 && m.dtype(x) != DType::f16)) return false;
   if (m.node(m.root()).attributes.integer("stash_type", 1) != 1) return false;
   for (ValueId other : m.node(m.root()).outputs)
     if (other != m.result(m.root()) && other && m.use_count(other) > 0) return m.refuse("mean or deviation is read");
   if (!is_row(m, m.operand(m.root(), 1), x) || !is_row(m, m.operand(m.root(), 2), x)) return m.refuse("scale and bias are no rows");
   return true;
+}
+
+/// The norm without a mean and without a scale.
+bool written_out(Match& m) {
+  const auto found = bare_norm(m);
+  if (!found || found->centred || m.dtype(found->x) != DType::f32) return false;
+  return m.keep(*found);
+}
+
+bool to_simplified(const Match& m, Rewriter& w) {
+  const BareNorm& found = m.kept<BareNorm>();
+  return give(m, w,
+              w("SimplifiedLayerNormalization", {found.x, ones_of(m, w, found)},
+                {{"axis", found.axis - *m.rank(found.x)}, {"epsilon", static_cast<float>(found.epsilon)}}));
 }
 
 bool skip_norm(Match& m) {
@@ -123,6 +139,14 @@ RULES(onnxruntime_norm) {
              .equation = "RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1) => SimplifiedLayerNormalization(?x, ?s, axis=?a,"
                          " epsilon=?e) where dtype(?x) == f32, rank(?s) == 1",
              .benefit = 2,
+             .seeds = "SimplifiedLayerNormalization"},
+            {.name = "simplified_layer_norm_bare",
+             .docs = "x / sqrt(mean(x^2) + eps) written out, without a scale",
+             .roots = "Div Mul",
+             .match = written_out,
+             .rewrite = to_simplified,
+             .numerics = Numerics::reassociating,
+             .benefit = 3,
              .seeds = "SimplifiedLayerNormalization"},
             {.name = "simplified_layer_norm_scale",
              .docs = "the scale behind a norm whose scales are 1",
