@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "convert.h"
+#include "ops/core/op.h"
 #include "scene.h"
 
 namespace tenon::python {
@@ -24,9 +25,16 @@ nb::object shape_or_none(Scene& scene, Name name) {
   return value ? shape_of(value->type) : nb::none();
 }
 
+/// The opset in which the operator got the form that nodes have here; 0 where it always had it, for other domains and unknown ones.
+int64_t opset_of_form(const std::string& op_type, const std::string& domain) {
+  const ir::Op* op = domain.empty() ? ops::table().find({}, op_type) : nullptr;
+  return op && ops::def_of(*op).downgrade ? ops::def_of(*op).since : 0;
+}
+
 }  // namespace
 
 void bind_scene(nb::module_& m) {
+  m.def("opset_of_form", &opset_of_form, nb::arg("op_type"), nb::arg("domain") = "");
   nb::class_<Scene>(m, "Scene")
       .def(nb::init<GraphPtr, nb::object, nb::object>(), nb::arg("graph"), nb::arg("make"), nb::arg("fill"))
       .def_prop_ro("graph", &Scene::graph)

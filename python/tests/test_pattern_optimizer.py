@@ -280,6 +280,21 @@ def test_rules_of_the_engine_and_patterns_in_python_mix():
     assert sorted(applied(rows)) == ["NotNot", "or_same"] and set(ops(out)) <= {"Identity"}
 
 
+def test_new_nodes_have_the_form_of_the_models_opset():
+    class Merge(PatternOptimization):
+        def match(self, g, node, matched):
+            return MatchResult(self, [node], self.apply) if node.op_type == "Reshape" else None
+
+        def apply(self, g, node):
+            assert g.main_opset == 11
+            return [g.make_node_check_opset("Squeeze", [node.input[0]], [node.output[0]], axes=[0])]
+
+    onx = model([oh.make_node("Reshape", ["x", "s"], ["y"])], {"x": (F, [1, 4])}, {"y": (F, [4])}, {"s": np.array([4], np.int64)})
+    onx.opset_import[0].version = 11
+    out = optimised(onx, [Merge()])[0]
+    assert ops(out) == ["Squeeze"] and out.opset_import[0].version == 11 and out.graph.node[0].attribute[0].name == "axes"
+
+
 def test_a_node_that_apply_changes_in_place_is_made_anew():
     class Swap(PatternOptimization):
         def match(self, g, node, matched):

@@ -9,7 +9,7 @@ import onnx
 import onnx.helper as oh
 
 from .._tenon import newest_opset
-from ..rewriting import Graph, Node, Value
+from ..rewriting import Graph, Value
 
 
 def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
@@ -32,13 +32,13 @@ def _domains(node: onnx.NodeProto) -> set[str]:
     return {node.domain}.union(*(_domains(inner) for body in _bodies(node) for inner in body.node))
 
 
-def read_alone(node: onnx.NodeProto, reads: Mapping[str, Value]) -> Node:
-    """The node in a graph of its own, whose inputs are the values that it reads."""
+def read_alone(node: onnx.NodeProto, reads: Mapping[str, Value], opset: int = newest_opset) -> Graph:
+    """The node in a graph of its own, whose inputs are the values that it reads. opset: of which it has the form."""
     for name, value in reads.items():
         if not value.is_tensor:
             raise NotImplementedError(f"not supported yet: a new node with a body ({node.op_type}) that reads {name!r}, which is no tensor")
     inputs = [oh.make_tensor_value_info(name, v.onnx_dtype, v.shape) for name, v in reads.items()]
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
-    opsets = [oh.make_opsetid(domain, 1 if domain else newest_opset) for domain in sorted({""} | _domains(node))]
+    opsets = [oh.make_opsetid(domain, 1 if domain else opset) for domain in sorted({""} | _domains(node))]
     model = oh.make_model(oh.make_graph([node], "alone", inputs, outputs), opset_imports=opsets)
-    return Graph.from_onnx(model.SerializeToString()).nodes[-1]
+    return Graph.from_onnx(model.SerializeToString())

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
+from .._tenon import opset_of_form
 from ..rewriting import Rewriter, Value
 from .bodies import names_read_by, read_alone
 from .nodes import attribute_value, make_proto
@@ -64,9 +65,9 @@ class Insertion:
     def build(self, node: onnx.NodeProto) -> list[Value]:
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
             return [self.rewriter.constant(_constant(node))]
-        if any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
-            like = read_alone(node, {name: self.operand(name, node) for name in names_read_by(node)})
-            values = self.rewriter.graft(like, [v and self.operand(v.name, node) for v in [*like.inputs, *like.captures]])
+        opset = self.view.main_opset
+        if opset < opset_of_form(node.op_type, node.domain) or any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
+            values = self.build_as_read(node, opset)
         else:
             attributes = {a.name: attribute_value(a) for a in node.attribute}
             operands = [self.operand(name, node) for name in node.input]
@@ -75,6 +76,18 @@ class Insertion:
         if node.name:
             producer.name = node.name
         return values
+
+    def build_as_read(self, node: onnx.NodeProto, opset: int) -> list[Value]:
+        """A node with bodies, or of a form of before, as reading a model makes it: maybe of several nodes."""
+        graph = read_alone(node, {name: self.operand(name, node) for name in names_read_by(node)}, opset)
+        here: dict[Value, Value] = {v: self.operand(v.name, node) for v in graph.inputs}
+        for inner in graph.nodes:
+            for v in (v for v in [*inner.inputs, *inner.captures] if v is not None and v not in here):
+                here[v] = self.rewriter.constant(v.array())
+            made = self.rewriter.graft(inner, [v and here[v] for v in [*inner.inputs, *inner.captures]])
+            here.update((old, new) for old, new in zip(inner.outputs, made, strict=True) if old is not None)
+        results = dict(zip(graph.output_names, graph.outputs, strict=True))
+        return [here[results[name]] if name else None for name in node.output]
 
     def add(self, node: onnx.NodeProto) -> None:
         values = self.build(node)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,25 @@ class Looking:
         """What is known of the elements of a result that holds sizes; None where it is nothing."""
         value = self._find(name)
         return None if value is None else value.elements
+
+    def make_tensor_value_info_from_name(self, name: str) -> onnx.ValueInfoProto:
+        return self._infos([self._value(name)], [name])[0]
+
+    def _names_with(self, knows: Callable[[str], bool]) -> Iterator[str]:
+        self.scene.looks_everywhere()
+        return (name for name in map(name_of, self.graph.values) if knows(name))
+
+    @property
+    def _known_types(self) -> dict[str, int]:
+        return {name: self.get_type(name) for name in self._names_with(self.has_type)}
+
+    @property
+    def _known_shapes(self) -> dict[str, Shape]:
+        return {name: self.get_shape(name) for name in self._names_with(self.has_shape)}
+
+    @property
+    def _known_value_shape(self) -> dict[str, tuple[int | str | None, ...]]:
+        return {name: self.value_as_shape(name) for name in self._names_with(lambda name: self.value_as_shape(name) is not None)}
 
     def get_registered_constraints(self) -> dict[str, set[str | int]]:
         """Sizes that are equal under different names: none, as equal sizes have one name here."""

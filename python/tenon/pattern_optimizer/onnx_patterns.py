@@ -13,15 +13,16 @@ class OnnxEasyPatternOptimization(EasyPatternOptimization):
 
     def __init__(self, match_model: Side, apply_model: Side, verbose: int = 0, priority: int = 0) -> None:
         super().__init__(verbose, priority)
-        self.models = {"match": match_model, "apply": apply_model}
+        self._match_model = match_model
+        self._apply_model = apply_model
 
     def _parameters(self) -> dict[str, int]:
-        model = self.models["match"]
+        model = self._match_model
         names = model.input if hasattr(model, "input") else [i.name for i in model.graph.input]
         return dict.fromkeys(names, 0)
 
     def _side(self, side: str, parameters: dict[str, int]) -> Graph:
-        return pattern_graph(self.models[side])
+        return pattern_graph(self._match_model if side == "match" else self._apply_model)
 
 
 def make_pattern_from_onnx(name: str, match_model: Side, apply_model: Side, verbose: int = 0) -> OnnxEasyPatternOptimization:

@@ -17,6 +17,7 @@ from ..rewriting import Graph, Rewriter
 from .looking import Looking
 
 AXES_OPERAND = {"Squeeze", "Unsqueeze"}
+OF_THE_NODE_ALONE = {f"{side}{what}" for side in ("in", "out") for what in ("types", "shapes", "valueshapes")}
 
 
 class PatternView(Looking):
@@ -65,6 +66,17 @@ class PatternView(Looking):
     def has_processor(self, name: str) -> bool:
         return name.upper() in self.processor.upper().split(",")
 
+    @staticmethod
+    def _propagate_metadata(old_nodes: list[onnx.NodeProto | None], new_nodes: list[onnx.NodeProto | None]) -> None:
+        """What all old nodes say that say anything, but of types and shapes, is said of the new ones. (The engine does so itself.)"""
+        merged: dict[str, set[str]] = {}
+        for entry in (e for node in old_nodes if node is not None for e in node.metadata_props if e.key not in OF_THE_NODE_ALONE):
+            merged.setdefault(entry.key, set()).add(entry.value)
+        for node in (n for n in new_nodes if n is not None):
+            for key, values in merged.items():
+                if len(values) == 1:
+                    node.metadata_props.add(key=key, value=next(iter(values)))
+
     # --- making nodes --------------------------------------------------------------------------------------
 
     def unique_name(self, prefix: str) -> str:
@@ -107,8 +119,9 @@ class PatternView(Looking):
         **kwargs: Any,
     ) -> onnx.NodeProto:
         """Squeeze and Unsqueeze, whose `axes` are an attribute up to opset 12 and an operand from 13 on. Others raise RuntimeError."""
-        if domain or op_type not in AXES_OPERAND:
-            raise RuntimeError(f"{domain}{'.' if domain else ''}{op_type}: expected one of {', '.join(sorted(AXES_OPERAND))}")
+        assert not domain, f"{domain}.{op_type}: expected an operator of the default domain"
+        if op_type not in AXES_OPERAND:
+            raise RuntimeError(f"{op_type}: expected one of {', '.join(sorted(AXES_OPERAND))}")
         inputs = [inputs] if isinstance(inputs, str) else list(inputs)
         axes = kwargs.pop("axes", None)
         if axes is not None:
