@@ -78,7 +78,7 @@ class Bridge:
         if result is None:  # asked again: an earlier rewrite may have taken away what was found
             if not any(v.use_count for v in match.root.outputs if v is not None):
                 return False
-            self.pattern.last_reason = ""
+            self.pattern.none()
             result = self.pattern.match(view, view.scene.object_of(match.root), [])
         if result is None:
             return match.refuse(self.pattern.last_reason) if self.pattern.last_reason else False

@@ -90,11 +90,12 @@ class PatternOptimization(_Named):
     the newest operators (kept for patterns that pass it on).
     """
 
+    _refused_at: tuple[str, int | None] | None = None  # file and line
+
     def __init__(self, verbose: int = 0, priority: int = 1, min_opset: int = 1) -> None:
         self.verbose = verbose
         self.priority = priority
         self.min_opset = min_opset
-        self.last_reason = ""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)
@@ -120,17 +121,19 @@ class PatternOptimization(_Named):
 
     def none(self, node: Any = None, lineno: int | None = None, msg: Callable[[], str] | str | None = None) -> None:
         """What `match` returns where it does not match, saying where it gave up and why (shown from verbosity 10 on)."""
-        if node is None:
-            self.last_reason = ""
-            return
-        caller = sys._getframe(1).f_code
-        where = f"line {lineno if lineno is not None else '?'} of {os.path.basename(caller.co_filename)}"
-        self.last_reason = f"no match: {where}"
-        if self.verbose >= 10:
+        self._refused_at = None if node is None else (sys._getframe(1).f_code.co_filename, lineno)
+        if node is not None and self.verbose >= 10:
             text = msg() if callable(msg) else msg or ""
-            print(
-                f"[{self.name}.match] none: {where}, {node.op_type} {node.name!r} -> {', '.join(node.output)}{': ' if text else ''}{text}"
-            )
+            where = self.last_reason.removeprefix("no match: ")
+            print(f"[{self.name}.match] none: {where}, {node.name!r} {node_text(node)}{': ' if text else ''}{text}")
+
+    @property
+    def last_reason(self) -> str:
+        """Where `match` gave up last; empty where it did not say."""
+        if self._refused_at is None:
+            return ""
+        file, line = self._refused_at
+        return f"no match: line {'?' if line is None else line} of {os.path.basename(file)}"
 
 
 class EnginePattern(_Named):
