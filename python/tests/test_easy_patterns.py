@@ -6,7 +6,15 @@ import onnx
 import onnx.helper as oh
 import pytest
 from onnx_models import I64, B, F, model, nots, nots_with_readers, ops, same
-from tenon.pattern_optimizer import EasyPatternOptimization, GraphBuilder, OptimizationOptions, rule_of_models
+from tenon.pattern_optimizer import (
+    EasyPatternOptimization,
+    GraphBuilder,
+    GraphBuilderPatternOptimization,
+    OnnxEasyPatternOptimization,
+    OptimizationOptions,
+    make_pattern_from_onnx,
+    rule_of_models,
+)
 
 
 class NotNot(EasyPatternOptimization):
@@ -380,6 +388,8 @@ def test_inside_bodies():
         (lambda g, x: g.op.Not(x), lambda g, x: (g.op.Not(x), g.op.Identity(x)), "another number of outputs"),
         (lambda g, x: g.op.RandomNormalLike(x), lambda g, x: x, "another result each time"),
         (lambda g, x: g.op.NoSuchOperator(x), lambda g, x: x, "no op of this name"),
+        (lambda g, x: 1 / 0, lambda g, x: x, "ZeroDivisionError"),
+        (lambda g, x: g.op.Not(x), lambda g, x: 1 / 0, "ZeroDivisionError"),
     ],
 )
 def test_patterns_that_make_no_sense_say_why(match, apply, says):
@@ -392,3 +402,32 @@ def test_patterns_that_make_no_sense_say_why(match, apply, says):
 
     with pytest.warns(RuntimeWarning, match=f"(?s)pattern Odd was left out.*{says}"):
         GraphBuilder(nots(2), optimization_options=OptimizationOptions(patterns=[Odd()])).optimize()
+
+
+def test_two_models_are_a_pattern():
+    def side(nodes):
+        return model(nodes, {"x": (B, [4])}, {"y": (B, [4])})
+
+    match = side([oh.make_node("Not", ["x"], ["t"]), oh.make_node("Not", ["t"], ["y"])])
+    apply = side([oh.make_node("Identity", ["x"], ["y"])])
+    pattern = make_pattern_from_onnx("NotNotOfModels", match, apply)
+    assert isinstance(pattern, OnnxEasyPatternOptimization) and pattern.name == "NotNotOfModels"
+    assert optimised(nots(4), pattern)[1] == 2
+
+
+def test_a_pattern_shows_its_sides():
+    g = GraphBuilderPatternOptimization(GraphBuilder(nots(2)))
+    pattern = NotNot()
+    assert pattern.display_pattern(g, pattern.match_pattern).splitlines()[0].startswith("match_pattern(x) -> ")
+    assert pattern.display_pattern(g, pattern.match_pattern).count("Not(") == 2
+
+
+def test_sides_may_be_built_by_anyop():
+    class Anyop(EasyPatternOptimization):
+        def match_pattern(self, g, x):
+            return g.anyop.Not(g.anyop.Not(x))
+
+        def apply_pattern(self, g, x):
+            return g.anyop.Identity(x)
+
+    assert optimised(nots(2), Anyop())[1] == 1

@@ -6,7 +6,7 @@ import onnx
 import onnx.helper as oh
 import pytest
 from onnx_models import B, F, model
-from tenon.pattern_optimizer import GraphBuilder, GraphBuilderPatternOptimization
+from tenon.pattern_optimizer import FunctionOptions, GraphBuilder, GraphBuilderPatternOptimization, MatchResult, PatternOptimization
 from tenon.rewriting import Graph, Rule, rewrite
 
 
@@ -134,3 +134,41 @@ def test_nodes_carry_what_the_author_said_of_them_through_a_rewrite():
     assert builder.nodes[0].metadata_props[0].value == "7" and builder.graph.nodes[0].provenance is None
     rewrite(builder.graph, [Rule.equation("turn: Not(Not(?x)) => Identity(?x)")])
     assert builder.graph.nodes[0].metadata == {"layer": "7"} and builder.graph.nodes[0].provenance[0] == "turn"
+
+
+def test_the_view_tells_what_code_of_the_interface_asks_for(view):
+    assert view.get_shape_renamed("h") == ("n", 2) and view.get_registered_constraints() == {}
+    assert view.value_as_shape("twos") == (2, 2, 2) and view.builder.value_as_shape("h") is None
+    assert view.get_constant_shape("h", exc=False) is None
+    with pytest.raises(ValueError, match="is no constant"):
+        view.get_constant_shape("h")
+    assert "MatMul(x, w) -> h" in view.pretty_text() and view.pretty_node(view.nodes[0]) == "MatMul(x, w) -> h"
+    assert view.ONE.tolist() == [1] and view.MINUS_ONE.tolist() == [-1] and view.ZERO.tolist() == [0]
+    assert view.ONE_NO_DIM.shape == view.ZERO_NO_DIM.shape == ()
+    assert view.builder._known_shapes["h"] == ("n", 2) and view.builder._known_types["h"] == F
+
+
+def test_matches_describe_themselves(view):
+    matmul, softmax = view.nodes[:2]
+    match = MatchResult(PatternOptimization(), [matmul, None, softmax], None)
+    assert (
+        match.to_string() == "MatchResult: PatternOptimization replaces ['MatMul', 'Softmax']"
+        and "inputs: ['x', 'w', 'h']" in match.to_string(False)
+    )
+    assert match.debug_string().splitlines() == ["0 - MatMul(x, w) -> h", "1 -", "2 - Softmax(h) -> s"]
+    assert "h:1:('n', 2)" in match.debug_string(view)
+
+
+def test_a_builder_becomes_a_function_of_another():
+    inner = GraphBuilder(18, as_function=True)
+    inner.make_tensor_input("a")
+    inner.op.Add(inner.op.Relu("a"), inner.ONE_NO_DIM, outputs=["b"])
+    inner.make_tensor_output("b")
+    builder = GraphBuilder(model([oh.make_node("Relu", ["x"], ["y"])], {"x": (F, [4])}, {"y": (F, [4])}))
+    assert not builder.has_local_function("ReluOne", domain="mine")
+    assert builder.make_local_function(inner, FunctionOptions(name="ReluOne", domain="mine")) == ([], ("mine", "ReluOne"))
+    function = builder.get_local_function("ReluOne", domain="mine")
+    assert builder.has_local_function("ReluOne", domain="mine") and list(function.input) == ["a"] and list(function.output) == ["b"]
+    assert [n.op_type for n in function.node] == ["Constant", "Relu", "Add"]
+    with pytest.raises(ValueError, match="needs a name and a domain"):
+        builder.make_local_function(inner, FunctionOptions())

@@ -103,7 +103,7 @@ class GraphBuilder(Building):
 
     def optimize(self) -> list[dict[str, Any]]:
         """In place. Returns rows of statistics, which pandas.DataFrame takes as they are."""
-        return optimize(self.graph, self.optimization_options, GraphBuilderPatternOptimization(self, verbose=self.verbose))
+        return optimize(self.graph, self.optimization_options, GraphBuilderPatternOptimization(self, processor=self.optimization_options.processor, verbose=self.verbose))
 
     def to_onnx(self, optimize: bool = True, return_optimize_report: bool = False, **_: Any) -> Any:
         """The model, optimised first unless told otherwise; with the rows of statistics where asked for."""

@@ -58,6 +58,7 @@ class EasyPatternOptimization(PatternOptimization):
     def __init__(self, verbose: int = 0, priority: int = 0, min_opset: int = 1) -> None:
         super().__init__(verbose, priority, min_opset)
         self._params: dict[str, Any] = {}
+        self._sides: dict[Any, PatternView] = {}
 
     # --- what a pattern says -------------------------------------------------------------------------------
 
@@ -124,6 +125,25 @@ class EasyPatternOptimization(PatternOptimization):
         for output in _as_list(function(builder, *names)):
             builder.graph.add_output(builder._value(output))
         return builder.graph
+
+    def _built(self, side: str, g: PatternView) -> PatternView:
+        from .optimizer import GraphBuilderPatternOptimization  # which optimises with patterns, and so needs this module
+
+        key = side, tuple(sorted(g.opsets.items()))
+        if key not in self._sides:
+            self._sides[key] = GraphBuilderPatternOptimization(self._side(side, self._parameters()))
+        return self._sides[key]
+
+    def _get_match_pattern(self, g: PatternView) -> PatternView:
+        return self._built("match", g)
+
+    def _get_apply_pattern(self, g: PatternView) -> PatternView:
+        return self._built("apply", g)
+
+    def display_pattern(self, g: PatternView, function: Any) -> str:
+        """What match_pattern or apply_pattern builds, a line a node."""
+        view = self._built("match" if function == self.match_pattern else "apply", g)
+        return "\n".join([f"{function.__name__}({', '.join(view.input_names)}) -> {', '.join(view.output_names)}", view.pretty_text()])
 
     def rule(self, bridge: Bridge) -> Rule:
         parameters = self._parameters()

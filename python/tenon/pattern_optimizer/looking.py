@@ -183,7 +183,8 @@ class Looking:
         return None if value is None else value.elements
 
     def make_tensor_value_info_from_name(self, name: str) -> onnx.ValueInfoProto:
-        return self._infos([self._value(name)], [name])[0]
+        value = self._find(name)
+        return onnx.ValueInfoProto(name=name) if value is None else self._infos([value], [name])[0]
 
     def _names_with(self, knows: Callable[[str], bool]) -> Iterator[str]:
         self.scene.looks_everywhere()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,21 +27,30 @@ def _by_seed(rules: list[Rule], verbose: int) -> list[Pattern]:
     ]
 
 
-def _named(expression: str, verbose: int) -> list[Pattern]:
-    if expression == "none":
+def _named(name: str, verbose: int) -> list[Pattern]:
+    """What one name means: a set, a rule, or a rewrite of the catalogue."""
+    if name == "none":
         return []
-    rules = select(expression)
-    seed = short_name(expression)
+    rules = select(name)
+    seed = short_name(name)
     if rules and all(seed in rule.seeds.split() and rule.name != seed for rule in rules):
         return [catalogue_pattern(seed, rules, verbose)]
-    if len(rules) == 1 and rules[0].name == expression:
+    if len(rules) == 1 and rules[0].name == name:
         return [EnginePattern(rules, verbose)]
     return _by_seed(rules, verbose)
 
 
+def _expression(text: str, verbose: int) -> list[Pattern]:
+    """Names joined with `,` or `+`, and taken away with `-`: the patterns of each in turn."""
+    parts = [(sign, name) for sign, name in re.findall(r"([,+-]?)\s*([^,+-]*)", text) if name.strip()]
+    dropped = _names_of_all([name.strip() for sign, name in parts if sign == "-"])
+    found = [pattern for sign, name in parts if sign != "-" for pattern in _named(name.strip(), verbose)]
+    return [kept for pattern in found if (kept := _without(pattern, dropped)) is not None]
+
+
 def _one(item: Any, verbose: int) -> list[Pattern]:
     if isinstance(item, str):
-        return _named(item, verbose)
+        return _expression(item, verbose)
     if isinstance(item, Rule):
         return [EnginePattern(item, verbose)]
     if isinstance(item, type) and issubclass(item, PatternOptimization):
@@ -55,8 +65,20 @@ def names_of(pattern: Pattern) -> set[str]:
     return pattern.names if isinstance(pattern, EnginePattern) else {short_name(pattern.name)}
 
 
+def _names_of_all(items: Iterable[Any]) -> set[str]:
+    """By which what is left out may be meant."""
+    out: set[str] = set()
+    for item in items:
+        out |= {short_name(item)} if isinstance(item, str) else set()
+        for pattern in _one(item, 0):
+            out |= {short_name(pattern.name)} | ({pattern.seed} - {""} if isinstance(pattern, EnginePattern) else set())
+    return out
+
+
 def _without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
     """What stays of the pattern; None for nothing."""
+    if not dropped:
+        return pattern
     if not isinstance(pattern, EnginePattern):
         return None if names_of(pattern) & dropped else pattern
     rules = [r for r in pattern.rules if not {r.name, *r.seeds.split()} & dropped]
@@ -72,22 +94,16 @@ def _as_items(patterns: Patterns) -> list[Any]:
 
 
 def get_pattern_list(positive_list: Patterns = "default", negative_list: Patterns = None, verbose: int = 0) -> list[Pattern]:
-    """The patterns that an expression or a list means, each once, in its order. None and "none": no pattern at all.
+    """The patterns that an expression or a list means, in its order; a single one only once. None and "none": no pattern at all.
 
     Names of sets, of Tenon's rules and of the rewrites that they cover, joined with `,` or `+` and taken away with `-`. negative_list:
     what is left out, in the same words. Raises TenonError where nobody has a name.
     """
-    dropped: set[str] = set()
-    for item in _as_items(negative_list):
-        dropped |= {short_name(item)} if isinstance(item, str) else set()
-        for pattern in _one(item, 0):
-            dropped |= {short_name(pattern.name)} | ({pattern.seed} - {""} if isinstance(pattern, EnginePattern) else set())
+    dropped = _names_of_all(_as_items(negative_list))
     out: list[Pattern] = []
     for item in _as_items(positive_list):
-        for pattern in _one(item, verbose):
-            kept = _without(pattern, dropped) if dropped else pattern
-            if kept is not None and kept not in out:
-                out.append(kept)
+        group = [kept for pattern in _one(item, verbose) if (kept := _without(pattern, dropped)) is not None]
+        out += group if len(group) > 1 else [pattern for pattern in group if pattern not in out]
     return out
 
 
