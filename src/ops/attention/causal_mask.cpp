@@ -14,10 +14,12 @@ OP(causal_mask) {
       set_output(view, 0, TRY(mask_of_lengths(view)));
       return {};
     },
-    .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
-      return {build("LessOrEqual", {positions(build, {}, in[1], 3), positions(build, in[0], in[1], 2)})};
+    .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
+      const ir::ValueId past = scalar_of(build, view, in, 0), total = scalar_of(build, view, in, 1);
+      return {build("LessOrEqual", {positions(build, {}, total, 3), positions(build, past, total, 2)})};
     },
-    .samples = {{"i64[] = 2, i64[] = 5", "i64[] = 0, i64[] = 3", "i64[] = 4, i64[] = 4", "i64[] in 0..2, i64[] in 3..6"}},
+    .samples = {{"i64[] = 2, i64[] = 5", "i64[] = 0, i64[] = 3", "i64[] = 4, i64[] = 4", "i64[1] = [1], i64[1] = [3]",
+                 "i64[] in 0..2, i64[] in 3..6"}},
 };
 
 }  // namespace tenon::ops::op_causal_mask

@@ -11,16 +11,18 @@ OP(causal_mask_mul_add) {
     .inputs = {{"columns", "rows", "stride"}},
     .outputs = {{"places"}},
     .infer = [](NodeView& view) -> Result<void> {
-      for (size_t k : {0, 1}) TRY(require_length(view, k));
+      for (size_t k : {0, 1}) TRY(require_number(view, k));
       TRY(require_number(view, 2));
       const Dim columns = length_of(view, elements(view, 0)), rows = length_of(view, elements(view, 1));
       set_output(view, 0, Type(DType::i64, {rows, 1, 1, columns}));
       return {};
     },
-    .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
-      return {build("Add", {positions(build, {}, in[0], 3), build("Mul", {positions(build, {}, in[1], 0), in[2]})})};
+    .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
+      const ir::ValueId columns = scalar_of(build, view, in, 0), rows = scalar_of(build, view, in, 1);
+      return {build("Add", {positions(build, {}, columns, 3), build("Mul", {positions(build, {}, rows, 0), in[2]})})};
     },
-    .samples = {{"i64[] = 3, i64[] = 2, i64[] = 3", "i64[] = 0, i64[] = 2, i64[1] = [1]", "i64[] in 1..3, i64[] in 1..4, i64[] in 1..3"}},
+    .samples = {{"i64[] = 3, i64[] = 2, i64[] = 3", "i64[] = 0, i64[] = 2, i64[1] = [1]", "i64[1] = [3], i64[1] = [2], i64[] = 3",
+                 "i64[] in 1..3, i64[] in 1..4, i64[] in 1..3"}},
 };
 
 }  // namespace tenon::ops::op_causal_mask_mul_add

@@ -12,7 +12,7 @@ OP(cos_sin_cache) {
     .inputs = {{"first", "end", "weights"}},
     .outputs = {{"cos", "sin"}},
     .infer = [](NodeView& view) -> Result<void> {
-      for (size_t k : {0, 1}) TRY(require_length(view, k));
+      for (size_t k : {0, 1}) TRY(require_number(view, k));
       TRY(require_dtype(view, 2, is_real_arithmetic, "a float type"));
       TRY(require_rank(view, 2, 3));
       Type table(view.type(2).dtype);
@@ -27,7 +27,7 @@ OP(cos_sin_cache) {
       return {};
     },
     .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
-      const ir::ValueId range = build("Range", {in[0], in[1], build.scalar(DType::i64, 1)});
+      const ir::ValueId range = build("Range", {scalar_of(build, view, in, 0), scalar_of(build, view, in, 1), build.scalar(DType::i64, 1)});
       const ir::ValueId column = build("Unsqueeze", {range, build.ints({0, 2})});
       const ir::ValueId position = build("Cast", {column}, {{"to", static_cast<int64_t>(view.type(2).dtype)}});
       const ir::ValueId angle = build("Mul", {in[2], position});

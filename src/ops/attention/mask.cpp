@@ -6,11 +6,6 @@
 
 namespace tenon::ops {
 
-Result<void> require_length(const NodeView& view, size_t input) {
-  TRY(require_dtype(view, input, [](DType d) { return d == DType::i64; }, "int64"));
-  return require_rank(view, input, 0);
-}
-
 Result<void> require_number(const NodeView& view, size_t input) {
   TRY(require_dtype(view, input, [](DType d) { return d == DType::i64; }, "int64"));
   TRY(require_rank(view, input, 0, 1));
@@ -23,12 +18,17 @@ Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length) 
 }
 
 Result<ir::Type> mask_of_lengths(const NodeView& view) {
-  for (size_t k : {0, 1}) TRY(require_length(view, k));
+  for (size_t k : {0, 1}) TRY(require_number(view, k));
   const auto past = elements(view, 0), total = elements(view, 1);
   const Dim keys = length_of(view, total);
   const bool known = past && total && past->size() == 1 && total->size() == 1;
   const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();
   return ir::Type(DType::boolean, {1, 1, queries, keys});
+}
+
+ir::ValueId scalar_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, size_t input) {
+  const Type& type = view.type(input);
+  return type.has_rank() && type.rank() == 0 ? in[input] : build("Reshape", {in[input], build.ints({})});
 }
 
 ir::ValueId positions(ir::Builder& build, ir::ValueId first, ir::ValueId end, int axis) {

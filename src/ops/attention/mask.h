@@ -5,19 +5,20 @@
 
 namespace tenon::ops {
 
-/// The operand is an i64 of rank 0. Errors: dtype_mismatch, rank_mismatch.
-Result<void> require_length(const NodeView& view, size_t input);
-
 /// The operand is one i64, of rank 0 or 1. Errors: dtype_mismatch, rank_mismatch, shape_mismatch.
 Result<void> require_number(const NodeView& view, size_t input);
 
 /// How many positions 0 .. length - 1 there are: the one element where it is known, else a new symbol.
 Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length);
 
-/// The boolean mask [1, 1, total - past, total] of operands 0 (past) and 1 (total), both lengths. Errors: dtype_mismatch, rank_mismatch.
+/// The boolean mask [1, 1, total - past, total] of operands 0 (past) and 1 (total), both one number. Errors: dtype_mismatch, rank_mismatch,
+/// shape_mismatch.
 Result<ir::Type> mask_of_lengths(const NodeView& view);
 
-/// first, first + 1, ..., end - 1 along `axis` of four axes, the others of size 1; first: none is 0.
+/// One number of rank 0, of one of rank 0 or 1.
+ir::ValueId scalar_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, size_t input);
+
+/// first, first + 1, ..., end - 1 along `axis` of four axes, the others of size 1; first: none is 0. Both of rank 0.
 ir::ValueId positions(ir::Builder& build, ir::ValueId first, ir::ValueId end, int axis);
 
 }  // namespace tenon::ops

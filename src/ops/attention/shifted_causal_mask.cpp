@@ -15,11 +15,13 @@ OP(shifted_causal_mask) {
       set_output(view, 0, TRY(mask_of_lengths(view)));
       return {};
     },
-    .definition = [](ir::Builder& build, const NodeView&, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
-      const ir::ValueId oldest = build("Sub", {positions(build, in[0], in[1], 2), in[2]});
-      return {build("Greater", {positions(build, {}, in[1], 3), oldest})};
+    .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
+      const ir::ValueId past = scalar_of(build, view, in, 0), total = scalar_of(build, view, in, 1);
+      const ir::ValueId oldest = build("Sub", {positions(build, past, total, 2), in[2]});
+      return {build("Greater", {positions(build, {}, total, 3), oldest})};
     },
-    .samples = {{"i64[] = 2, i64[] = 5, i64[] = 2", "i64[] = 0, i64[] = 3, i64[1] = [9]", "i64[] in 0..2, i64[] in 3..6, i64[] in 1..3"}},
+    .samples = {{"i64[] = 2, i64[] = 5, i64[] = 2", "i64[] = 0, i64[] = 3, i64[1] = [9]", "i64[1] = [1], i64[1] = [4], i64[] = 2",
+                 "i64[] in 0..2, i64[] in 3..6, i64[] in 1..3"}},
 };
 
 }  // namespace tenon::ops::op_shifted_causal_mask

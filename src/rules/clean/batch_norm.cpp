@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormalization that does nothing, and the one that takes its statistics from the batch, written out.
 #include <algorithm>
+#include <cmath>
 
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
@@ -13,13 +14,17 @@ namespace tenon::rules::clean_batch_norm {
 using namespace rewrite;
 namespace {
 
+/// Half a unit in the last place of a number just above 1: a factor nearer to 1 rounds back to what it multiplies.
+double unseen(DType dtype) { return dtype == DType::f16 ? 0x1p-12 : dtype == DType::bf16 ? 0x1p-9 : 0; }
+
 bool neutral_parameters(Match& m) {
   const DimList* shape = m.shape(m.operand(m.root(), 1));
   if (!shape || shape->size() != 1 || !(*shape)[0].is_number()) return false;
   const auto map = batch_norm_map(m, m.root(), (*shape)[0].value());
   if (!map) return m.refuse("the statistics are not constant, or not finite");
-  const bool neutral =
-      std::ranges::all_of(map->factor, [](double f) { return f == 1; }) && std::ranges::all_of(map->bias, [](double b) { return b == 0; });
+  const double slack = unseen(m.dtype(m.operand(m.root(), 0)));
+  const bool neutral = std::ranges::all_of(map->factor, [&](double f) { return std::abs(f - 1) <= slack; }) &&
+                       std::ranges::all_of(map->bias, [](double b) { return b == 0; });
   if (!neutral) return m.refuse("a factor is not 1, or a summand not 0");
   return m.same_type(m.result(m.root()), m.operand(m.root(), 0));
 }
@@ -59,7 +64,8 @@ RULES(clean_batch_norm) {
     .rules =
         {
             {.name = "batch_norm_neutral",
-             .docs = "BatchNormalization by factors 1 and summands 0 is Identity (but for -0, which becomes 0)",
+             .docs =
+                 "BatchNormalization by factors 1 and summands 0 is Identity (but for -0, which becomes 0); in f16 and bf16 also by factors that round to it",
              .roots = "BatchNormalization",
              .match = neutral_parameters,
              .rewrite = give_first,

@@ -32,20 +32,26 @@ bool there_and_back(Match& m) {
   return m.keep(m.operand(inner, 0));
 }
 
-/// Unsqueeze(Equal(x, c), a) where Unsqueeze(x, a) is there already and c is a scalar.
+/// One element with no more axes than `beside`: broadcast over it, with axes of size 1 in between or not.
+bool is_lone(const Match& m, ValueId value, ValueId beside) {
+  const DimList *shape = m.shape(value), *other = m.shape(beside);
+  return shape && other && shape->size() <= other->size() && std::ranges::all_of(*shape, [](const Dim& d) { return d.known_equal(1); });
+}
+
+/// Unsqueeze(Equal(x, c), a) where Unsqueeze(x, a) is there already and c is one number.
 bool unsqueezed_already(Match& m) {
   const NodeId equal = m.take(m.operand(m.root(), 0), "Equal");
   const ValueId axes = m.operand(m.root(), 1);
   if (!equal || !axes) return false;
   for (size_t side : {0, 1}) {
-    if (m.rank(m.operand(equal, 1 - side)) != 0) continue;
+    if (!is_lone(m, m.operand(equal, 1 - side), m.operand(equal, side))) continue;
     for (const ir::Use& use : m.value(m.operand(equal, side)).uses) {
       if (!use.node || use.slot != 0 || !m.node(use.node).is("Unsqueeze") || !m.graph().is_before(use.node, m.root())) continue;
       if (!same_axes(m, m.operand(use.node, 1), axes)) continue;
       return m.keep(std::pair(m.result(use.node), m.operand(equal, 1 - side)));
     }
   }
-  return m.refuse("the operand is not there with these axes, or the other one is no scalar");
+  return m.refuse("the operand is not there with these axes, or the other one is not one number");
 }
 
 bool equal_of_wide(const Match& m, Rewriter& w) {
@@ -117,7 +123,7 @@ RULES(clean_squeeze) {
              .benefit = 2,
              .seeds = "UnsqueezeEqual"},
             {.name = "equal_unsqueeze",
-             .docs = "Unsqueeze(Equal(x, c)) is Equal(Unsqueeze(x), c) where that Unsqueeze is there and c is a scalar",
+             .docs = "Unsqueeze(Equal(x, c)) is Equal(Unsqueeze(x), c) where that Unsqueeze is there and c is one number",
              .roots = "Unsqueeze",
              .match = unsqueezed_already,
              .rewrite = equal_of_wide,

@@ -21,19 +21,36 @@ bool all_zero(const Match& m, ValueId value) {
 
 using Parts = std::vector<ValueId>;
 
+/// Where both stand in a Concat with what has the size of the other along `axis`, the concats are valid only if the other sizes agree.
+bool same_width(const Match& m, ValueId x, ValueId y, int axis) {
+  const DimList *a = m.shape(x), *b = m.shape(y);
+  return a && b && a->size() == b->size() && (*a)[axis].known_equal((*b)[axis]);
+}
+
+/// The shapes of the parts of one side, or of the other, are equal: no part is broadcast in the sum.
+bool same_without(const Match& m, const std::vector<ValueId>& parts, int axis) {
+  for (ValueId part : parts) {
+    const DimList *a = m.shape(parts[0]), *b = m.shape(part);
+    for (size_t k = 0; k < a->size(); ++k)
+      if (static_cast<int>(k) != axis && !(*a)[k].known_equal((*b)[k])) return false;
+  }
+  return true;
+}
+
 /// Concat(a, 0) + Concat(0, b)
 bool parts_in_zeros(Match& m) {
   const NodeId a = m.take(m.operand(m.root(), 0), "Concat"), b = m.take(m.operand(m.root(), 1), "Concat");
   if (!a || !b || a == b || m.node(a).inputs.size() != m.node(b).inputs.size() || !is_real_arithmetic(m.dtype(m.result(a)))) return false;
   const auto axis = m.axis(a, "axis", 0, m.result(a));
-  if (!axis || axis != m.axis(b, "axis", 0, m.result(b)) || !m.same_shape(m.result(a), m.result(b))) return false;
+  if (!axis || axis != m.axis(b, "axis", 0, m.result(b))) return false;
   Parts parts;
   for (size_t i = 0; i < m.node(a).inputs.size(); ++i) {
     const ValueId x = m.operand(a, i), y = m.operand(b, i);
-    if (!m.same_shape(x, y)) return m.refuse("the parts do not line up");
+    if (!same_width(m, x, y, *axis)) return m.refuse("the parts do not line up");
     if (!all_zero(m, x) && !all_zero(m, y)) return m.refuse("both parts hold numbers");
     parts.push_back(all_zero(m, x) ? y : x);
   }
+  if (!same_without(m, parts, *axis)) return m.refuse("a part may be repeated");
   return m.keep(std::move(parts));
 }
 

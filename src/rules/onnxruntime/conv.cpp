@@ -5,6 +5,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/cuts.h"
 #include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_conv {
@@ -68,12 +69,14 @@ struct Causal {
   NodeId concat, conv, state;  ///< state: the Slice that keeps the end, may be none
 };
 
-/// Slice of `x` along axis 2 that keeps its last `count` elements.
+/// Slice along axis 2 that keeps the last `count` elements, counted from either end.
 bool keeps_end(const Match& m, NodeId slice, int64_t count) {
-  const auto start = m.ints(m.operand(slice, 1)), end = m.ints(m.operand(slice, 2)), axes = m.ints(m.operand(slice, 3)),
-             steps = m.ints(m.operand(slice, 4));
-  return start && end && axes && *start == ir::Ints{-count} && end->size() == 1 && (*end)[0] > (int64_t{1} << 40) && *axes == ir::Ints{2} &&
-         (!m.operand(slice, 4) || steps == std::optional(ir::Ints{1}));
+  const ValueId line = m.operand(slice, 0);
+  const auto start = one_int(m, m.operand(slice, 1), std::nullopt), end = one_int(m, m.operand(slice, 2), std::nullopt),
+             axis = one_int(m, m.operand(slice, 3), 0), step = one_int(m, m.operand(slice, 4), 1);
+  if (!start || !end || (axis != 2 && axis != -1) || step != 1 || m.rank(line) != 3) return false;
+  const int64_t size = last_size(m, line).value_or(int64_t{1} << 40);
+  return *end >= size && (*start == -count || *start == size - count);
 }
 
 bool is_plain_depthwise(const Match& m, NodeId conv) {

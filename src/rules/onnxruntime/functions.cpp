@@ -61,6 +61,26 @@ bool to_cache(const Match& m, Rewriter& w) {
   return true;
 }
 
+/// The two lengths of a function are one number each, of rank 0 or 1: a Squeeze to rank 0 is none of their business.
+bool squeezed_length(Match& m) {
+  for (size_t k : {0, 1}) {
+    const NodeId squeeze = m.made_by(m.operand(m.root(), k), "Squeeze");
+    const DimList* shape = squeeze ? m.shape(m.operand(squeeze, 0)) : nullptr;
+    if (shape && shape->size() == 1 && (*shape)[0].known_equal(1)) return true;
+  }
+  return false;
+}
+
+bool with_vectors(const Match& m, Rewriter& w) {
+  std::vector<ValueId> inputs = m.node(m.root()).inputs;
+  for (size_t k : {0, 1}) {
+    const NodeId squeeze = m.made_by(inputs[k], "Squeeze");
+    const DimList* shape = squeeze ? m.shape(m.operand(squeeze, 0)) : nullptr;
+    if (shape && shape->size() == 1 && (*shape)[0].known_equal(1)) inputs[k] = m.operand(squeeze, 0);
+  }
+  return give_all(m, w, w.again(m.root(), inputs));
+}
+
 struct Half {
   ValueId x, cosine, sine;
 };
@@ -118,6 +138,14 @@ RULES(onnxruntime_functions) {
              .benefit = 3,
              .shared = true,
              .seeds = "FunctionCausalMaskMulAdd"},
+            {.name = "lengths_as_vectors",
+             .docs = "the lengths of these functions as vectors of one element",
+             .roots = "tenon::CausalMask tenon::ShiftedCausalMask tenon::CausalMaskMulAdd tenon::CosSinCache",
+             .match = squeezed_length,
+             .rewrite = with_vectors,
+             .benefit = 2,
+             .shared = true,
+             .seeds = "FunctionCausalMask FunctionCausalMaskMulAdd FunctionCosSinCache"},
             {.name = "cos_sin_cache",
              .docs = "cosine and sine of positions times frequencies",
              .roots = "Cos",
