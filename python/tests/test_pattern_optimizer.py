@@ -280,6 +280,34 @@ def test_rules_of_the_engine_and_patterns_in_python_mix():
     assert sorted(applied(rows)) == ["NotNot", "or_same"] and set(ops(out)) <= {"Identity"}
 
 
+def test_what_was_refused_is_asked_again_where_something_changed():
+    asked = []
+
+    class EvenOfAbs(PatternOptimization):
+        """Cosh behind an Abs that is seen only when the Identity between them has gone."""
+
+        def match(self, g, node, matched):
+            if node.op_type != "Cosh":
+                return None
+            asked.append(node.output[0])
+            before = g.node_before(node.input[0])
+            return MatchResult(self, [before, node], self.apply) if before is not None and before.op_type == "Abs" else None
+
+        def apply(self, g, before, node):
+            return [before, g.make_node("Cosh", [before.input[0]], [node.output[0]])]
+
+    nodes = [
+        oh.make_node("Abs", ["x"], ["a"]),
+        oh.make_node("Identity", ["a"], ["b"]),
+        oh.make_node("Cosh", ["b"], ["y"]),
+        oh.make_node("Cosh", ["w"], ["z"]),
+    ]
+    onx = model(nodes, {"x": (F, [4]), "w": (F, [4])}, {"y": (F, [4]), "z": (F, [4])})
+    options = OptimizationOptions(patterns=[EvenOfAbs(), "identity"], remove_identity=False)
+    out = GraphBuilder(onx, optimization_options=options).to_onnx()
+    assert ops(out) == ["Cosh", "Cosh"] and asked.count("z") == 1 and asked.count("y") > 1
+
+
 def test_new_nodes_have_the_form_of_the_models_opset():
     class Merge(PatternOptimization):
         def match(self, g, node, matched):
