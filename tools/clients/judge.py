@@ -48,6 +48,11 @@ class Seen:
                     return True
         return False
 
+    def speaks_of_a_node(self, values: tuple[Any, ...]) -> bool:
+        """An operator, operands or results at a place of a list of nodes that differs already."""
+        names = {name for model in self.op_types for name in model}
+        return bool(self.differences) and any(isinstance(v, str) and v in names for v in values)
+
     def is_of_initializers(self, expected: Any, found: Any) -> bool:
         """A number of initializers: smaller than expected, or of a model whose nodes differ already."""
         if not isinstance(expected, int) or not isinstance(found, int):
@@ -67,7 +72,7 @@ def watch_assertions(case: type, seen: Any) -> None:
                 _original(self, first, second, *rest, **named)
             except AssertionError:
                 found: Seen = seen()
-                about_nodes = found.speaks_of_nodes((first, second))
+                about_nodes = found.speaks_of_nodes((first, second)) or found.speaks_of_a_node((first, second))
                 if not about_nodes and not (_name == "assertEqual" and found.is_of_initializers(first, second)):
                     raise
                 found.differences.append(f"{_name} {first!r} {second!r}"[:400])

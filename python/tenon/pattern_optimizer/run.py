@@ -15,7 +15,7 @@ from .easy import EasyPatternOptimization
 from .environment import Environment
 from .options import OptimizationOptions
 from .pattern import EnginePattern
-from .selection import Pattern, names_of
+from .selection import Pattern, names_of, without
 from .statistics import Rows
 from .view import PatternView
 
@@ -42,7 +42,7 @@ class Optimization:
     def run(self) -> list[dict[str, Any]]:
         start = time.perf_counter()
         self.say(f"start with {len(self.graph)} nodes, {len(self.options.patterns)} patterns")
-        patterns = [p for p in self.options.patterns if not names_of(p) & self.env.dropped]
+        patterns = [kept for p in self.options.patterns if (kept := without(p, self.env.dropped)) is not None]
         for pattern in patterns:
             pattern.verbose = self.env.verbosity(names_of(pattern), max(pattern.verbose, self.verbose))
         self.clean()

@@ -45,7 +45,7 @@ def _expression(text: str, verbose: int) -> list[Pattern]:
     parts = [(sign, name) for sign, name in re.findall(r"([,+-]?)\s*([^,+-]*)", text) if name.strip()]
     dropped = _names_of_all([name.strip() for sign, name in parts if sign == "-"])
     found = [pattern for sign, name in parts if sign != "-" for pattern in _named(name.strip(), verbose)]
-    return [kept for pattern in found if (kept := _without(pattern, dropped)) is not None]
+    return [kept for pattern in found if (kept := without(pattern, dropped)) is not None]
 
 
 def _one(item: Any, verbose: int) -> list[Pattern]:
@@ -75,13 +75,13 @@ def _names_of_all(items: Iterable[Any]) -> set[str]:
     return out
 
 
-def _without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
-    """What stays of the pattern; None for nothing."""
+def without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
+    """What stays of the pattern; None for nothing. A rule that serves several rewrites of the catalogue goes with the first it names."""
     if not dropped:
         return pattern
     if not isinstance(pattern, EnginePattern):
-        return None if names_of(pattern) & dropped else pattern
-    rules = [r for r in pattern.rules if not {r.name, *r.seeds.split()} & dropped]
+        return None if short_name(pattern.name) in dropped else pattern
+    rules = [r for r in pattern.rules if not {r.name, *r.seeds.split()[:1]} & dropped]
     if not rules or pattern.seed in dropped:
         return None
     return pattern if len(rules) == len(pattern.rules) else type(pattern)(rules, pattern.verbose, pattern.seed)
@@ -102,7 +102,7 @@ def get_pattern_list(positive_list: Patterns = "default", negative_list: Pattern
     dropped = _names_of_all(_as_items(negative_list))
     out: list[Pattern] = []
     for item in _as_items(positive_list):
-        group = [kept for pattern in _one(item, verbose) if (kept := _without(pattern, dropped)) is not None]
+        group = [kept for pattern in _one(item, verbose) if (kept := without(pattern, dropped)) is not None]
         out += group if len(group) > 1 else [pattern for pattern in group if pattern not in out]
     return out
 

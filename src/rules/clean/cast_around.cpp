@@ -139,7 +139,7 @@ RULES(clean_cast_around) {
              .rewrite = in_narrow,
              .numerics = Numerics::reassociating,
              .benefit = 3,
-             .seeds = "CastLayerNormalizationCast"},
+             .seeds = "CastLayerNormalizationCast RMSNormalization"},
             {.name = "cast_norm_parameters",
              .docs = "the same with parameters that are rounded to the narrow dtype",
              .roots = "Cast",

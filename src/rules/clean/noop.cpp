@@ -91,7 +91,7 @@ RULES(clean_noop) {
              .benefit = 10,
              .shared = true,
              .sets = "tenon default canonical",
-             .seeds = "Cast"},
+             .seeds = "Cast CastCast"},
             {.name = "transpose_identity",
              .docs = "Transpose that leaves every axis where it is",
              .roots = "Transpose",

@@ -108,7 +108,7 @@ RULES(clean_reshape) {
              .benefit = 6,
              .shared = true,
              .sets = "tenon default canonical",
-             .seeds = "ShapeBasedEditDistanceReshape"},
+             .seeds = "ShapeBasedEditDistanceReshape MatMulReshape2Of3 Reshape2Of3"},
             {.name = "reshape_chain",
              .docs = "Reshape, Squeeze, Unsqueeze and Flatten upon each other are one Reshape",
              .roots = "Reshape Squeeze Unsqueeze Flatten",
@@ -117,7 +117,8 @@ RULES(clean_reshape) {
              .benefit = 5,
              .shared = true,
              .sets = "tenon default",
-             .seeds = "ReshapeReshape ReshapeSqueeze SqueezeUnsqueeze UnsqueezeOrSqueezeReshape"},
+             .seeds =
+                 "ReshapeReshape ReshapeSqueeze SqueezeUnsqueeze UnsqueezeOrSqueezeReshape MatMulReshape2Of3 Reshape2Of3 ReshapeMatMulReshape"},
             {.name = "unsqueeze_chain",
              .docs = "two Unsqueezes are one",
              .roots = "Unsqueeze",

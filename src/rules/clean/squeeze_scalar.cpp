@@ -15,7 +15,7 @@ RULES(clean_squeeze_scalar) {
              .docs = "a vector of one element made a scalar for add with a scalar, and back",
              .equation = "Unsqueeze(Add(Squeeze(?x, ?a?), ?c), ([0] | [-1])) => Add(?x, ?c) where scalar(?x), rank(?x) == 1, rank(?c) == 0",
              .benefit = 3,
-             .seeds = "SqueezeBinaryUnsqueeze"},
+             .seeds = "SqueezeBinaryUnsqueeze SqueezeAdd"},
             {.name = "squeeze_mul_unsqueeze",
              .docs = "a vector of one element made a scalar for mul with a scalar, and back",
              .equation = "Unsqueeze(Mul(Squeeze(?x, ?a?), ?c), ([0] | [-1])) => Mul(?x, ?c) where scalar(?x), rank(?x) == 1, rank(?c) == 0",

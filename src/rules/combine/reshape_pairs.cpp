@@ -86,7 +86,7 @@ RULES(combine_reshape_pairs) {
              .match = both_reshaped,
              .rewrite = reshape_after,
              .benefit = 2,
-             .seeds = "ReshapeReshapeBinary"},
+             .seeds = "ReshapeReshapeBinary Reshape2Of3"},
             {.name = "reshape_two_of_three",
              .docs = "an op that does not broadcast, between a Reshape and one back, needs neither",
              .roots = "Reshape Squeeze Unsqueeze Flatten",

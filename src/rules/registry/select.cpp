@@ -59,12 +59,18 @@ Error unknown(std::string_view name) {
       .advice(fmt::format("did you mean '{}'?", *nearest));
 }
 
+/// A rule that serves several rewrites of a catalogue goes with the first that it names.
+bool goes_with(const Entry& e, std::string_view name) {
+  const std::string_view seeds = e.rule->seeds;
+  return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(seeds.substr(0, seeds.find(' ')), name);
+}
+
 /// Takes in the entries of this name, or leaves them out. Returns whether it means something.
 bool choose(std::string_view name, bool take, std::span<const Entry> all, std::vector<bool>& chosen) {
   bool found = name.empty() || may_be_empty(name);
   for (size_t i = 0; i < all.size() && !name.empty(); ++i) {
     if (!named(all[i], name)) continue;
-    chosen[i] = take;
+    if (take || goes_with(all[i], name)) chosen[i] = take;
     found = true;
   }
   return found;
