@@ -74,15 +74,6 @@ def _names_of_tenon() -> dict[str, types.ModuleType]:
     return found
 
 
-def routes_a() -> dict[str, types.ModuleType]:
-    """Names of the catalogue mean Tenon's rules."""
-    import tenon.pattern_optimizer as tenon
-
-    found = _names_of_tenon()
-    found |= {f"xoptim.{package}": _Named(package, tenon) for package in PATTERN_PACKAGES}
-    return found
-
-
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Run B: the original's sources of patterns, executed untouched where their relative imports find Tenon."""
 
@@ -113,14 +104,32 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+def _load_aliased(folder: Path, given: dict[str, types.ModuleType]) -> None:
+    interface = {name: module for name, module in given.items() if name.split(".")[0] in ("xbuilder", "xoptim")}
+    sys.meta_path.insert(0, _Alias(folder, interface))
+
+
+def _beside(names: tuple[str, ...]) -> dict[str, types.ModuleType]:
+    return {f"xoptim.{name}": importlib.import_module(f"{ALIAS}.xoptim.{name}") for name in names}
+
+
+def routes_a(folder: Path) -> dict[str, types.ModuleType]:
+    """Names of the catalogue mean Tenon's rules."""
+    import tenon.pattern_optimizer as tenon
+
+    found = _names_of_tenon()
+    found |= {f"xoptim.{package}": _Named(package, tenon) for package in PATTERN_PACKAGES}
+    _load_aliased(folder, found)
+    return found | _beside(BESIDE)
+
+
 def routes_b(folder: Path) -> dict[str, types.ModuleType]:
     """Names of the catalogue mean the original's own classes, which stand on Tenon's base classes."""
     import tenon.pattern_optimizer as tenon
 
     given = _names_of_tenon()
     del given["xoptim"]
-    interface = {name: module for name, module in given.items() if name.split(".")[0] in ("xbuilder", "xoptim")}
-    sys.meta_path.insert(0, _Alias(folder, interface))
+    _load_aliased(folder, given)
     catalogue = importlib.import_module(f"{ALIAS}.xoptim")
 
     class OptimizationOptions(tenon.OptimizationOptions):
@@ -142,9 +151,7 @@ def routes_b(folder: Path) -> dict[str, types.ModuleType]:
     given["torch"].to_onnx = _export(GraphBuilder, OptimizationOptions)
     found = dict(given)
     found["xoptim"] = catalogue
-    for package in (*PATTERN_PACKAGES, *BESIDE):
-        found[f"xoptim.{package}"] = importlib.import_module(f"{ALIAS}.xoptim.{package}")
-    return found
+    return found | _beside((*PATTERN_PACKAGES, *BESIDE))
 
 
 class _Both:

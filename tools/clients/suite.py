@@ -115,7 +115,7 @@ def cases_in(suite: unittest.TestSuite) -> list[unittest.TestCase]:
 
 def main(run: str, checkout: str, file: str, part: str = "") -> None:
     sys.path.insert(0, checkout)
-    routes = {} if run == "own" else routes_a() if run == "a" else routes_b(Path(checkout))
+    routes = {} if run == "own" else routes_a(Path(checkout)) if run == "a" else routes_b(Path(checkout))
     module = load_tests(Path(file), routes)
     current = [Seen()]
     from yobx.ext_test_case import ExtTestCase

@@ -229,6 +229,13 @@ class Looking:
             return array
         return [None if array is None else getattr(array, s)() for s in statistics]
 
+    def get_constant(self, name: str, exc: bool = True, as_shape: bool = False, **_: Any) -> np.ndarray | tuple[int, ...] | None:
+        """The constant; None, or with `exc` a ValueError, where it is none. as_shape: as a tuple of numbers."""
+        array = self.get_computed_constant(name)
+        if array is None and exc:
+            raise ValueError(f"{name!r} is no constant")
+        return tuple(int(i) for i in array) if as_shape and array is not None else array
+
     def get_constant_shape(self, name: str, exc: bool = True) -> tuple[int, ...] | None:
         if not self.is_constant(name):
             if exc:

@@ -153,7 +153,7 @@ class EnginePattern(_Named):
     @property
     def priority(self) -> int:
         """Of its first rule; each rule has that of its own stage."""
-        return self.PRIORITIES[self.rules[0].stage]
+        return self.PRIORITIES[self.rules[0].stage] if self.rules else 0
 
     @property
     def name(self) -> str:

@@ -33,6 +33,8 @@ def _named(name: str, verbose: int) -> list[Pattern]:
         return []
     rules = select(name)
     seed = short_name(name)
+    if not rules:  # a rewrite that needs no rule: graphs never have what it takes away
+        return [catalogue_pattern(seed, [], verbose)]
     if rules and all(seed in rule.seeds.split() and rule.name != seed for rule in rules):
         return [catalogue_pattern(seed, rules, verbose)]
     if len(rules) == 1 and rules[0].name == name:
