@@ -58,13 +58,20 @@ nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
   const ir::Graph& g = graph.get();
   import::ExportOptions options;
   options.opset = opset;
-  auto bytes = [&] {
+  nb::object out;
+  const auto allocate = [&](size_t size) {
+    const nb::gil_scoped_acquire acquired;
+    out = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!out.is_valid()) PyErr_Clear();
+    return out.is_valid() ? PyBytes_AS_STRING(out.ptr()) : nullptr;
+  };
+  auto written = [&] {
     const Occupy occupied(graph.root());
     const nb::gil_scoped_release released;
-    return import::export_onnx_bytes(g, options);
+    return import::export_onnx_into(g, allocate, options);
   }();
-  const std::string text = unwrap(std::move(bytes));
-  return nb::bytes(text.data(), text.size());
+  unwrap(std::move(written));
+  return nb::borrow<nb::bytes>(out);
 }
 
 int64_t save_onnx(const PyGraph& graph, const std::filesystem::path& path, std::optional<int64_t> opset, bool external_data) {

@@ -162,18 +162,35 @@ Result<void> write_data(const std::vector<Placed>& placed, const ByteSink& sink)
 
 }  // namespace
 
-Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options) {
+Result<void> export_onnx_into(const ir::Graph& graph, const std::function<char*(size_t)>& allocate, const ExportOptions& options) {
   const Lowered lowered = TRY(lower(graph, options));
   if (weight_bytes(lowered.writer.weights) > options.inline_limit)
     return fail(Code::limit_exceeded, "export", "the weights do not fit into one message")
         .expected(fmt::format("at most {} bytes", options.inline_limit))
         .advice("export to a file, with external data");
-  std::string out;
   const std::vector<Placed> placed = TRY(place(lowered.writer.weights, false, {}));
+  size_t size = 0;
   TRY(write_model(lowered, placed, [&](std::string_view bytes) -> Result<void> {
-    out += bytes;
+    size += bytes.size();
     return {};
   }));
+  char* out = allocate(size);
+  if (!out) return fail(Code::out_of_memory, "export", "no memory for the model").expected(fmt::format("{} bytes", size));
+  return write_model(lowered, placed, [&](std::string_view bytes) -> Result<void> {
+    out = std::ranges::copy(bytes, out).out;
+    return {};
+  });
+}
+
+Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options) {
+  std::string out;
+  TRY(export_onnx_into(
+      graph,
+      [&](size_t size) {
+        out.resize(size);
+        return out.data();
+      },
+      options));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -32,7 +33,9 @@ struct Exported {
 /// The file (and its data file, written first) appears whole or not at all.
 /// Errors: not_supported (a node that the opset cannot say), write_failed, out_of_memory.
 Result<Exported> export_onnx(const ir::Graph& graph, const std::filesystem::path& path, const ExportOptions& options = {});
-/// The same as bytes, all weights inside. Errors: as above; limit_exceeded beyond inline_limit.
+/// The same as bytes, all weights inside, at the place that `allocate` gives for their number (null: out_of_memory).
+/// Errors: as above; limit_exceeded beyond inline_limit.
+Result<void> export_onnx_into(const ir::Graph& graph, const std::function<char*(size_t)>& allocate, const ExportOptions& options = {});
 Result<std::string> export_onnx_bytes(const ir::Graph& graph, const ExportOptions& options = {});
 
 }  // namespace tenon::import

@@ -140,9 +140,9 @@ Result<OnnxModel> parse_onnx(std::string_view bytes, std::string_view file, cons
   OnnxParser parser{.place = {file, bytes.data()}, .limits = limits};
   OnnxModel model;
   TRY(parser.read(model, bytes));
-  if (model.ir_version <= 0 || model.opsets.empty())
+  if (model.opsets.empty() || (model.ir_version <= 0 && model.graph.nodes.empty()))
     return fail(Code::bad_file, std::string(file), "not an ONNX model")
-        .expected("an IR version and at least one opset import")
+        .expected("an IR version or nodes, and at least one opset import")
         .found(bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()))
         .advice("give an .onnx file in ONNX's binary form; packed files, text and other formats are not read");
   return model;
