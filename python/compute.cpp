@@ -22,7 +22,7 @@ class Computer {
     const auto known = follows_.find(id);
     if (known != follows_.end()) return known->second;
     const ir::Value& v = graph_.value(id);
-    bool answer = v.is_constant();
+    bool answer = v.is_constant() && !v.constant->unread();
     if (v.kind == ir::Value::Kind::result && may_compute(graph_.node(v.producer))) {
       answer = true;
       for (ir::ValueId input : graph_.node(v.producer).inputs) answer = answer && follows(input);

@@ -7,11 +7,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <any>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "convert.h"
+#include "new_node.h"
 
 namespace tenon::python {
 namespace {
@@ -52,12 +55,6 @@ nb::object state_of(const rewrite::Match& match) {
   return state ? **state : nb::none();
 }
 
-std::vector<std::pair<std::string, ir::Attribute>> pairs_of(const ir::Op& op, const nb::dict& values) {
-  std::vector<std::pair<std::string, ir::Attribute>> out;
-  for (const auto& [name, value] : attributes_of(op, values)) out.emplace_back(name, value);
-  return out;
-}
-
 /// An operand of a new node. Where its producer stands behind the place of new nodes, that place moves.
 ir::ValueId operand_before(const PyRewriter& w, nb::handle input) {
   const ir::ValueId operand = operand_in(*w.graph, input);
@@ -67,20 +64,16 @@ ir::ValueId operand_before(const PyRewriter& w, nb::handle input) {
 }
 
 /// Builds and infers one node; a mistake raises and leaves the rewriter usable.
-nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, int outputs,
-               const std::string& domain, const std::vector<std::string>& names) {
-  ir::Graph& g = w.graph->edit();
-  const ir::Op& op = op_named(g.ops(), op_type, domain);
-  std::vector<ir::ValueId> operands;
-  for (nb::handle input : inputs) operands.push_back(operand_before(w, input));
-  ir::Attributes given;
-  for (auto& [name, value] : pairs_of(op, attributes)) given.set(name, value);
-  ir::Builder builder(g, w.get().place());
-  const auto results = builder.many(op, std::move(operands), static_cast<size_t>(outputs < 0 ? op.min_outputs : outputs), std::move(given));
-  unwrap(Result<void>(builder.status()));
-  for (size_t k = 0; k < names.size() && k < results.size(); ++k)
-    if (!names[k].empty() && results[k]) g.set_name(results[k], names[k]);
-  return list_of(w.graph, results);
+nb::list build(const PyRewriter& w, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, const nb::dict& bodies,
+               int outputs, const std::string& domain, const ResultNames& names) {
+  const nb::list operands(inputs);
+  for (nb::handle operand : operands) operand_before(w, operand);
+  const ir::NodeId place = w.get().place();
+  const ir::NodeId node = make_node(*w.graph, {op_type, domain, operands, attributes, bodies, outputs, names}, place);
+  const auto& all = w.graph->get().node(node).outputs;
+  // Those that the caller did not count are results that the op must have.
+  const size_t asked = outputs < 0 ? all.size() : std::min(all.size(), std::max(static_cast<size_t>(outputs), names.size()));
+  return list_of(w.graph, std::span<const ir::ValueId>(all.begin(), asked));
 }
 
 std::vector<ir::ValueId> operands_in(const PyRewriter& w, nb::iterable inputs) {
@@ -121,8 +114,8 @@ void replace(const PyRewriter& w, const ValueRef& from, const ValueRef& to) { w.
 void bind_rewriter(nb::module_& m) {
   nb::class_<PyRewriter>(m, "Rewriter")
       .def_prop_ro("graph", [](const PyRewriter& w) { return w.graph; })
-      .def("op", &build, nb::arg("op_type"), nb::arg("inputs"), nb::arg("attributes") = nb::dict(), nb::kw_only(), nb::arg("outputs") = -1,
-           nb::arg("domain") = "", nb::arg("names") = std::vector<std::string>())
+      .def("op", &build, nb::arg("op_type"), nb::arg("inputs"), nb::arg("attributes") = nb::dict(), nb::kw_only(),
+           nb::arg("bodies") = nb::dict(), nb::arg("outputs") = -1, nb::arg("domain") = "", nb::arg("names") = ResultNames())
       .def(
           "again",
           [](const PyRewriter& w, const NodeRef& like, nb::iterable inputs) {

@@ -147,7 +147,7 @@ const ir::Op& op_named(const ir::OpTable& ops, std::string_view name, std::strin
   if (domain == "ai.onnx") domain = {};
   if (const ir::Op* op = ops.find(domain, name)) return *op;
   raise(fail(Code::not_supported, std::string(domain) + (domain.empty() ? "" : "::") + std::string(name), "no op of this name")
-            .advice("check the name and the domain (domain::Name)"));
+            .advice("check the name and the domain (domain::Name); a graph made or read with keep_unknown=True takes any"));
 }
 
 nb::object shape_of(const ir::Type& type) {

@@ -18,6 +18,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
+#include "ops/core/unknown.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::python {
@@ -29,10 +30,19 @@ GraphPtr graph_of(import::Imported imported) {
   return std::make_shared<PyGraph>(std::move(imported.graph));
 }
 
-GraphPtr from_onnx_bytes(const nb::bytes& model, const std::optional<std::filesystem::path>& external_data) {
+using Folder = std::optional<std::filesystem::path>;
+
+import::ImportOptions import_options(const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
   import::ImportOptions options;
   options.metadata = true;
+  options.keep_unknown = keep_unknown;
+  options.weights_by_reference = weights_by_reference;
   if (external_data) options.external_data_dir = *external_data;
+  return options;
+}
+
+GraphPtr from_onnx_bytes(const nb::bytes& model, const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
+  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference);
   const std::span bytes(reinterpret_cast<const std::byte*>(model.c_str()), model.size());
   // The bytes live as long as the weights that point into them.
   const std::shared_ptr<const void> keeper = hold(nb::object(model));
@@ -43,16 +53,16 @@ GraphPtr from_onnx_bytes(const nb::bytes& model, const std::optional<std::filesy
   return graph_of(unwrap(std::move(imported)));
 }
 
-GraphPtr from_onnx_file(const std::filesystem::path& path, const std::optional<std::filesystem::path>& external_data) {
-  import::ImportOptions options;
-  options.metadata = true;
-  if (external_data) options.external_data_dir = *external_data;
+GraphPtr from_onnx_file(const std::filesystem::path& path, const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
+  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference);
   auto imported = [&] {
     const nb::gil_scoped_release released;
     return import::import_onnx(path, options);
   }();
   return graph_of(unwrap(std::move(imported)));
 }
+
+const ir::OpTable& table_for(bool keep_unknown) { return keep_unknown ? ops::open_table() : ops::table(); }
 
 nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
   const ir::Graph& g = graph.get();
@@ -130,11 +140,17 @@ nb::list nodes_of(const GraphPtr& graph) {
 }
 
 void bind_models(nb::class_<PyGraph>& graph) {
-  graph.def_static("from_onnx", &from_onnx_bytes, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none())
-      .def_static("from_onnx", &from_onnx_file, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none())
+  graph
+      .def_static("from_onnx", &from_onnx_bytes, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(),
+                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false)
+      .def_static("from_onnx", &from_onnx_file, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(),
+                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false)
       .def_static(
-          "parse", [](const std::string& text) { return std::make_shared<PyGraph>(unwrap(ir::parse(text, ops::table()))); },
-          nb::arg("text"))
+          "parse",
+          [](const std::string& text, bool keep_unknown) {
+            return std::make_shared<PyGraph>(unwrap(ir::parse(text, table_for(keep_unknown))));
+          },
+          nb::arg("text"), nb::kw_only(), nb::arg("keep_unknown") = false)
       .def("to_onnx", &to_onnx, nb::kw_only(), nb::arg("opset") = nb::none())
       .def("save_onnx", &save_onnx, nb::arg("path"), nb::kw_only(), nb::arg("opset") = nb::none(), nb::arg("external_data") = false)
       .def("__str__", [](const PyGraph& g) { return ir::print(g.get()); })
@@ -149,7 +165,11 @@ void bind_models(nb::class_<PyGraph>& graph) {
 
 void bind_graph(nb::module_& m) {
   nb::class_<PyGraph> graph(m, "Graph");
-  graph.def("__init__", [](PyGraph* self) { new (self) PyGraph(std::make_unique<ir::Graph>(ops::table())); })
+  graph
+      .def(
+          "__init__", [](PyGraph* self, bool keep_unknown) { new (self) PyGraph(std::make_unique<ir::Graph>(table_for(keep_unknown))); },
+          nb::kw_only(), nb::arg("keep_unknown") = false)
+      .def_prop_ro("keeps_unknown", [](const PyGraph& g) { return &g.get().ops() == &ops::open_table(); })
       .def("clone",
            [](const PyGraph& g) {
              if (g.outer()) raise(fail(Code::bad_usage, "graph", "only whole graphs are cloned, not bodies"));

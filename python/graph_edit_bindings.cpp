@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "ir/port_names.h"
+#include "new_node.h"
 #include "rewrite/driver/driver.h"
 
 namespace tenon::python {
@@ -22,37 +23,12 @@ ir::NodeId place_of(const PyGraph& graph, const std::optional<NodeRef>& before, 
   return after ? graph.get().next(id_in(graph, *after)) : ir::NodeId{};
 }
 
-std::vector<ir::ValueId> operands_of(const PyGraph& graph, nb::handle inputs, ir::NodeId place) {
-  std::vector<ir::ValueId> out;
-  for (nb::handle input : inputs) {
-    out.push_back(operand_in(graph, input));
-    if (out.back() && !graph.get().stands_before(out.back(), place))
-      raise(fail(Code::bad_graph, graph.get().value(out.back()).name, "this operand stands behind the place where the node is inserted")
-                .advice("insert the node later"));
-  }
-  return out;
-}
-
-void name_results(ir::Graph& g, ir::NodeId node, const std::vector<std::string>& names) {
-  for (size_t k = 0; k < names.size() && k < g.node(node).outputs.size(); ++k)
-    if (!names[k].empty()) g.set_name(g.node(node).outputs[k], names[k]);
-}
-
-NodeRef insert(const GraphPtr& graph, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, int outputs,
-               const std::optional<NodeRef>& before, const std::optional<NodeRef>& after, const std::string& domain,
-               const std::string& name, const std::vector<std::string>& names, bool infer) {
-  ir::Graph& g = graph->edit();
-  const ir::NodeId place = place_of(*graph, before, after);
-  const ir::Op& op = op_named(g.ops(), op_type, domain);
-  const auto operands = operands_of(*graph, inputs, place);
-  const auto results = static_cast<size_t>(outputs < 0 ? op.min_outputs : outputs);
-  const ir::NodeId node = g.insert(op, operands, results, attributes_of(op, attributes), place);
-  if (Result<void> inferred = infer ? ir::infer(g, node) : Result<void>(); !inferred) {
-    g.erase(node);
-    raise(inferred.error());
-  }
-  if (!name.empty()) g.set_name(node, name);
-  name_results(g, node, names);
+NodeRef insert(const GraphPtr& graph, const std::string& op_type, nb::iterable inputs, const nb::dict& attributes, const nb::dict& bodies,
+               int outputs, const std::optional<NodeRef>& before, const std::optional<NodeRef>& after, const std::string& domain,
+               const std::string& name, const ResultNames& names, bool infer) {
+  const NewNode wanted{op_type, domain, inputs, attributes, bodies, outputs, names, infer};
+  const ir::NodeId node = make_node(*graph, wanted, place_of(*graph, before, after));
+  if (!name.empty()) graph->get().set_name(node, name);
   return {graph, node};
 }
 
@@ -114,8 +90,8 @@ void erase_value(const PyGraph& graph, const ValueRef& value) {
 void bind_graph_edits(nb::class_<PyGraph>& graph) {
   graph
       .def("insert", &insert, nb::arg("op_type"), nb::arg("inputs"), nb::arg("attributes") = nb::dict(), nb::kw_only(),
-           nb::arg("outputs") = -1, nb::arg("before") = nb::none(), nb::arg("after") = nb::none(), nb::arg("domain") = "",
-           nb::arg("name") = "", nb::arg("names") = std::vector<std::string>(), nb::arg("infer") = true)
+           nb::arg("bodies") = nb::dict(), nb::arg("outputs") = -1, nb::arg("before") = nb::none(), nb::arg("after") = nb::none(),
+           nb::arg("domain") = "", nb::arg("name") = "", nb::arg("names") = ResultNames(), nb::arg("infer") = true)
       .def("add_input", &add_input, nb::arg("name"), nb::arg("dtype") = nb::none(), nb::arg("shape") = nb::none())
       .def("add_constant", &add_constant, nb::arg("array"), nb::arg("name") = "", nb::kw_only(), nb::arg("dtype") = nb::none())
       .def("add_output", &add_output, nb::arg("value"), nb::arg("name") = "")

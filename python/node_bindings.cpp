@@ -79,6 +79,14 @@ void set_name(const ValueRef& value, std::string name) {
   value.graph->get().set_name(id, std::move(name));
 }
 
+/// While rules run only a new result of an unknown node may be told its type: undoing takes the node away, and its type with it.
+void set_type(const ValueRef& value, nb::handle dtype, nb::handle shape) {
+  const ir::Value& v = look(value);
+  const bool is_told = v.kind == ir::Value::Kind::result && v.uses.empty() && value.graph->get().node(v.producer).op->unknown;
+  ir::Graph& g = is_told ? value.graph->edit() : value.graph->restructure();
+  g.set_type(id_in(*value.graph, value), type_of(g.symbols(), dtype, shape));
+}
+
 nb::list uses(const ValueRef& value) {
   nb::list out;
   for (const ir::Use& use : look(value).uses) out.append(nb::make_tuple(object_of(value.graph, use.node), use.slot));
@@ -101,10 +109,20 @@ bool is_captured(const ValueRef& value) {
                              [&](const ir::Use& use) { return use.node && use.slot >= g.node(use.node).explicit_inputs; });
 }
 
+/// Where the bytes of a constant lie that were not read: (location, offset, length); None where they are there.
+nb::object reference_of(const ValueRef& value) {
+  const ir::Value& v = look(value);
+  const auto* bytes = v.is_constant() ? v.constant->unread() : nullptr;
+  if (!bytes) return nb::none();
+  return nb::make_tuple(bytes->location, bytes->offset, v.constant->byte_size());
+}
+
 nb::object array_of(const ValueRef& value) {
   const ir::Value& v = look(value);
   if (!v.is_constant()) raise(fail(Code::bad_usage, v.name, "only constants have an array"));
-  return numpy_of(unwrap(ir::materialise(*v.constant)));
+  auto tensor = ir::materialise(*v.constant);
+  if (!tensor) raise(std::move(tensor).error().at("constant '" + v.name + "'"));
+  return numpy_of(unwrap(std::move(tensor)));
 }
 
 /// What is known of the elements of a small integer value: ints, texts of symbolic sizes.
@@ -156,6 +174,7 @@ void bind_node(nb::module_& m) {
       .def_prop_ro("bodies", &bodies)
       .def_prop_ro("provenance", &provenance)
       .def_prop_ro("metadata", &metadata)
+      .def_prop_ro("is_unknown", [](const NodeRef& n) { return look(n).op->unknown; })
       .def_prop_ro("commutative", [](const NodeRef& n) { return look(n).op->commutative; })
       .def_prop_ro("next", [](const NodeRef& n) { return object_of(n.graph, n.graph->get().next(id_in(*n.graph, n))); })
       .def_prop_ro("previous", [](const NodeRef& n) { return object_of(n.graph, n.graph->get().previous(id_in(*n.graph, n))); })
@@ -189,6 +208,7 @@ void bind_nodes(nb::module_& m) {
       .def_prop_ro("elements", &elements_of)
       .def_prop_ro("is_constant", [](const ValueRef& v) { return look(v).is_constant(); })
       .def_prop_ro("byte_size", [](const ValueRef& v) { return look(v).is_constant() ? look(v).constant->byte_size() : 0; })
+      .def_prop_ro("reference", &reference_of)
       .def("array", &array_of)
       .def_prop_ro("is_computable", &is_computable)
       .def("compute", &computed)
@@ -199,13 +219,7 @@ void bind_nodes(nb::module_& m) {
       .def_prop_ro("use_count", [](const ValueRef& v) { return look(v).uses.size(); })
       .def_prop_ro("is_output", [](const ValueRef& v) { return v.graph->get().is_output(id_in(*v.graph, v)); })
       .def_prop_ro("is_captured", &is_captured)
-      .def(
-          "set_type",
-          [](const ValueRef& v, nb::handle dtype, nb::handle shape) {
-            ir::Graph& g = v.graph->restructure();
-            g.set_type(id_in(*v.graph, v), type_of(g.symbols(), dtype, shape));
-          },
-          nb::arg("dtype").none(), nb::arg("shape").none() = nb::none())
+      .def("set_type", &set_type, nb::arg("dtype").none(), nb::arg("shape").none() = nb::none())
       .def("__repr__", [](const ValueRef& v) -> std::string {
         if (!v.alive()) return "<Value: gone>";
         return "<Value " + look(v).name + ": " + look(v).type.text() + ">";

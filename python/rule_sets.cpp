@@ -12,6 +12,7 @@
 
 #include "files/mapped_file.h"
 #include "ops/core/op.h"
+#include "ops/core/unknown.h"
 #include "rewrite/equation/rules_file.h"
 
 namespace tenon::python {
@@ -51,7 +52,7 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place) {
   raise(fail(Code::bad_usage, place, "no numerics class has this name").expected("exact, reassociating or approximate").found(name));
 }
 
-PyRuleSet::PyRuleSet(std::vector<PyRule> rules) : rules_(std::move(rules)), set_(pointers(rules_), ops::table()) {}
+PyRuleSet::PyRuleSet(std::vector<PyRule> rules) : rules_(std::move(rules)), set_(pointers(rules_), ops::open_table()) {}
 
 PyRuleSet PyRuleSet::only(const std::vector<PyRule>& wanted) const {
   std::set<const rewrite::CompiledRule*> chosen;

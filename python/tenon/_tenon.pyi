@@ -101,14 +101,28 @@ class Graph:
 
     name: str
     opsets: list[tuple[str, int]]
-    """Of the model that it was read from; export goes no lower."""
-    def __init__(self) -> None: ...
+    """Of the model that it was read from, all its domains; export goes no lower."""
+    def __init__(self, *, keep_unknown: bool = False) -> None: ...
     @staticmethod
-    def from_onnx(model: bytes | str | PathLike[str], *, external_data: str | PathLike[str] | None = None) -> Graph:
-        """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError."""
+    def from_onnx(
+        model: bytes | str | PathLike[str],
+        *,
+        external_data: str | PathLike[str] | None = None,
+        keep_unknown: bool = False,
+        weights_by_reference: bool = False,
+    ) -> Graph:
+        """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError.
+
+        keep_unknown: operators that neither Tenon nor the model knows become unknown nodes: kept as they are, written again, matched by
+        rules, but never evaluated or compiled; insert then makes such nodes too. weights_by_reference: weights in files that are not
+        there (or anywhere, for bytes without external_data) become constants whose type, shape and place in the file are all that is known.
+        """
     @staticmethod
-    def parse(text: str) -> Graph:
+    def parse(text: str, *, keep_unknown: bool = False) -> Graph:
         """From Tenon's text form, which str(graph) writes."""
+    @property
+    def keeps_unknown(self) -> bool:
+        """It was made or read with keep_unknown."""
     def to_onnx(self, *, opset: int | None = None) -> bytes:
         """opset: exactly this one; None: the lowest that says every node, not below the source's."""
     def save_onnx(self, path: str | PathLike[str], *, opset: int | None = None, external_data: bool = False) -> int:
@@ -145,16 +159,20 @@ class Graph:
         inputs: Iterable[Value | None],
         attributes: Mapping[str, AttributeValue] = ...,
         *,
+        bodies: Mapping[str, Graph | tuple[Graph, Sequence[Value]]] = ...,
         outputs: int = -1,
         before: Node | None = None,
         after: Node | None = None,
         domain: str = "",
         name: str = "",
-        names: Sequence[str] = ...,
+        names: Sequence[str | None] = ...,
         infer: bool = True,
     ) -> Node:
-        """A new node, at the end unless a place is given. outputs: -1 for as many as the op must have. infer: types and shapes of the
-        results; where they make no sense TenonError is raised and nothing has changed.
+        """A new node, at the end unless a place is given. bodies: copies of these graphs; the values given beside one stand for its last
+        inputs. outputs: -1 for as many as attributes, constant operands and bodies say, else as the op must have, or as there are names.
+        names: of the results; None leaves one out. infer: types and shapes of the results; where they make no sense TenonError is raised
+        and nothing has changed. In a graph that keeps_unknown a name that nobody knows makes an
+        unknown node; Value.set_type tells the types of its results.
         """
     def add_input(self, name: str, dtype: Any = None, shape: Sequence[Size] | None = None) -> Value:
         """dtype: "f32", a NumPy dtype, ONNX's number, None for unknown. shape: sizes, texts of symbolic sizes, None for unknown ones."""
@@ -203,6 +221,9 @@ class Node:
     def metadata(self) -> dict[str, str]:
         """What the model's author said of it (metadata_props)."""
     @property
+    def is_unknown(self) -> bool:
+        """Tenon does not know the operator: the results have the types that they were told."""
+    @property
     def commutative(self) -> bool: ...
     @property
     def next(self) -> Node | None: ...
@@ -242,8 +263,11 @@ class Value:
     def is_constant(self) -> bool: ...
     @property
     def byte_size(self) -> int: ...
+    @property
+    def reference(self) -> tuple[str, int, int] | None:
+        """Where the bytes of a constant lie that were not read: file, offset, length; None for all other values."""
     def array(self) -> NDArray[Any]:
-        """Of a constant; read-only, shares the bytes."""
+        """Of a constant; read-only, shares the bytes. Raises TenonError where they were not read."""
     @property
     def is_computable(self) -> bool:
         """It follows from constants alone."""
@@ -264,7 +288,8 @@ class Value:
     def is_output(self) -> bool: ...
     @property
     def is_captured(self) -> bool: ...
-    def set_type(self, dtype: Any, shape: Sequence[Size] | None = None) -> None: ...
+    def set_type(self, dtype: Any, shape: Sequence[Size] | None = None) -> None:
+        """While rules run: of a new result of an unknown node alone."""
 
 class Match:
     """One attempt of a rule at a node; lives while the rule's function runs."""
@@ -298,10 +323,12 @@ class Rewriter:
         inputs: Iterable[Value | None],
         attributes: Mapping[str, AttributeValue] = ...,
         *,
+        bodies: Mapping[str, Graph | tuple[Graph, Sequence[Value]]] = ...,
         outputs: int = -1,
         domain: str = "",
-        names: Sequence[str] = ...,
-    ) -> list[Value]: ...
+        names: Sequence[str | None] = ...,
+    ) -> list[Value | None]:
+        """The results of a new node; bodies, outputs and names as those of Graph.insert."""
     def again(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
         """The same op with the same attributes on other operands."""
     def graft(self, like: Node, inputs: Iterable[Value | None]) -> list[Value]:
@@ -391,7 +418,7 @@ class RuleSet:
         """As they were given."""
     @property
     def inactive(self) -> list[str]:
-        """ "rule: what is missing" for rules of which no match can start."""
+        """ "rule: what is missing" for rules of which no match can start, but at an unknown node."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Rule]: ...
 

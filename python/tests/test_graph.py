@@ -219,3 +219,78 @@ def test_types_that_make_no_sense_are_refused():
     refused("bad_usage", graph.add_input, "x", "f33")
     refused("bad_usage", graph.add_input, "x", "f32", [-1])
     assert graph.add_input("x", np.float16, ["a", None, 3]).shape[0] == "a" and graph.add_input("y", 7).dtype == "i64"
+
+
+def results_of(op_type, operands, attributes, **kwargs):
+    graph = Graph()
+    inputs = [graph.add_constant(o) if isinstance(o, np.ndarray) else graph.add_input(f"x{k}", *o) for k, o in enumerate(operands)]
+    return len(graph.insert(op_type, inputs, attributes, **kwargs).outputs)
+
+
+def test_how_many_results_a_node_has_follows_from_what_it_says():
+    x, rates = ("f32", [4, 6]), [("f32", []), ("i64", [])]
+    assert results_of("Split", [x], {"axis": -1, "num_outputs": 2}) == 2
+    assert results_of("Split", [x, np.array([1, 2, 3])], {"axis": 1}) == 3
+    assert results_of("Split", [x], {}) == 1
+    assert results_of("Split", [x], {}, names=["a", "b"]) == 2
+    assert results_of("Split", [x, ("i64", [2])], {"axis": 1}, outputs=2) == 2
+    assert results_of("Adam", [*rates, *[("f32", [3])] * 8], {}, domain="ai.onnx.preview.training") == 6
+    heads = {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"}
+    assert results_of("LinearAttention", [("f32", [1, 2, 4])] * 3, heads, domain="com.microsoft", outputs=1) == 2
+    assert results_of("Relu", [x], {}) == 1
+    refused("bad_attribute", results_of, "Split", [x], {"num_outputs": 1 << 40})
+
+
+def test_results_that_are_left_out():
+    graph = Graph()
+    x, g = graph.add_input("x", "f32", [2, 4]), graph.add_input("g", "f32", [4])
+    node = graph.insert("SkipLayerNormalization", [x, x, g], {"epsilon": 1e-5}, domain="com.microsoft", names=["y", None, None, "sum"])
+    assert [v and v.name for v in node.outputs] == ["y", None, None, "sum"]
+    for value in (node.outputs[0], node.outputs[3]):
+        graph.add_output(value)
+    again = Graph.from_onnx(graph.to_onnx())
+    assert [v.name for v in again.nodes[0].outputs] == ["y", "", "", "sum"] and again.output_names == ["y", "sum"]
+
+
+def branch(op_type):
+    body = Graph()
+    body.add_output(body.insert(op_type, [body.add_input("v")]).outputs[0])
+    return body
+
+
+def test_nodes_with_bodies():
+    graph = Graph()
+    c, x = graph.add_input("c", "bool", []), graph.add_input("x", "f32", ["n", 4])
+    node = graph.insert("If", [c], bodies={"else_branch": (branch("Neg"), [x]), "then_branch": (branch("Relu"), [x])}, names=["y"])
+    assert [name for name, _, _ in node.bodies] == ["then_branch", "else_branch"] and node.captures == [x, x]
+    assert len(node.outputs) == 1 and node.outputs[0].shape == ("n", 4)
+    graph.add_output(node.outputs[0])
+    again = Graph.from_onnx(graph.to_onnx())
+    data = np.array([[-1, 2, 3, 4]], np.float32)
+    for condition, wanted in ((True, np.maximum(data, 0)), (False, -data)):
+        assert np.array_equal(again.evaluate({"c": np.array(condition), "x": data})["y"], wanted)
+
+
+def test_a_body_says_how_many_results_there_are():
+    body = Graph()
+    turn, go, v = body.add_input("turn", "i64", []), body.add_input("go", "bool", []), body.add_input("v", "f32", [2])
+    twice = body.insert("Add", [v, v]).outputs[0]
+    for value in (go, twice, turn):
+        body.add_output(value)
+    graph = Graph()
+    count, x = graph.add_constant(np.array(3)), graph.add_input("x", "f32", [2])
+    loop = graph.insert("Loop", [count, None, x], bodies={"body": body})
+    assert [v.shape for v in loop.outputs] == [(2,), (3,)]
+
+
+def test_bodies_that_make_no_sense():
+    graph = Graph()
+    c = graph.add_input("c", "bool", [])
+    body = branch("Relu")
+    refused("bad_attribute", graph.insert, "If", [c])
+    refused("bad_attribute", graph.insert, "If", [c], bodies={"then_branch": body})
+    refused("bad_attribute", graph.insert, "Relu", [c], bodies={"body": body})
+    refused("bad_usage", graph.insert, "If", [c], bodies={"then_branch": 3})
+    refused("bad_usage", graph.insert, "If", [c], bodies={"then_branch": (body, [c, c]), "else_branch": (body, [c])})
+    refused("bad_usage", graph.insert, "If", [c], bodies={"then_branch": (body, [None]), "else_branch": (body, [c])})
+    assert len(graph) == 0 and len(body) == 1

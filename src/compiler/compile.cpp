@@ -63,6 +63,27 @@ Result<void> check_input_types(const ir::Graph& graph) {
   return {};
 }
 
+/// Nothing of it is a mere name: neither an op, nor the bytes of a weight.
+Result<void> check_complete(const ir::Graph& graph) {
+  for (const ir::ValueId id : graph.values()) {
+    const ir::Value& v = graph.value(id);
+    const auto* bytes = v.is_constant() ? v.constant->unread() : nullptr;
+    if (bytes)
+      return fail(Code::file_missing, "constant '" + v.name + "'",
+                  "its bytes were not read: the model was imported with its weights by reference")
+          .expected("a model with its weights")
+          .found("a place in file '" + bytes->location + "'");
+  }
+  for (const ir::NodeId id : graph.nodes()) {
+    if (graph.node(id).op->unknown)
+      return fail(Code::not_supported, graph.view(id).where(), "an unknown op cannot be compiled: nobody knows what it computes")
+          .expected("ops that Tenon knows")
+          .advice("import the model with the op's definition as a local function");
+    for (const ir::Body& body : graph.node(id).bodies) TRY(check_complete(*body.graph));
+  }
+  return {};
+}
+
 backend::Options backend_options(const CompileOptions& options, const codegen::Target& target) {
   backend::Options out{.planning = {}, .target = &target, .tactics = &options.tactics};
   out.planning.fuse = out.planning.channels_last = options.opt > 0;
@@ -75,6 +96,7 @@ backend::Options backend_options(const CompileOptions& options, const codegen::T
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
+  TRY(check_complete(*graph));
   Compiled out;
   Clock clock(out.report, options);
   out.report.nodes_before = graph->node_count();

@@ -16,7 +16,7 @@ bool is_spoken(std::string_view domain) {
 
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (!node.op->domain.empty()) return 0;
+  if (!node.op->domain.empty() || node.op->unknown) return 0;
   const ops::OpDef& def = ops::def_of(*node.op);
   int lowest = def.lowest_opset ? std::max(def.lowest_opset(graph.view(id)), def.first) : def.first;
   for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {

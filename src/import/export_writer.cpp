@@ -24,6 +24,7 @@ const std::string* outer_constant(const NameScope& scope, const ir::Constant* co
 /// A result that nobody reads, at a place where the op allows it to be left out.
 bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
   const ir::ValueId id = index < node.outputs.size() ? node.outputs[index] : ir::ValueId();
+  if (node.op->unknown) return !id;
   if (id && (!graph.value(id).uses.empty() || index == 0 || static_cast<int>(index) < node.op->min_outputs)) return false;
   return ops::may_be_left_out(ops::def_of(*node.op), node.attributes, index);
 }
@@ -139,6 +140,11 @@ Result<void> ExportWriter::nodes(std::string& out, uint32_t field, const ir::Gra
   return {};
 }
 
+int64_t ExportWriter::imported(std::string_view domain) const {
+  const auto at = std::ranges::find(source_opsets_, domain, &decltype(source_opsets_)::value_type::first);
+  return at == source_opsets_.end() ? 1 : at->second;
+}
+
 /// Empty where the result is left out; a new name where the op must say it and the node does not have it.
 std::string ExportWriter::result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope) {
   if (is_left_out(graph, node, index)) return {};
@@ -161,8 +167,8 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   pbf_writer n(out);
   size_t inputs = node.explicit_inputs, results = node.outputs.size();
   if (!called) results = std::max(results, ops::def_of(*node.op).outputs.size());
-  while (inputs > 0 && !node.inputs[inputs - 1]) --inputs;
-  while (results > 0 && is_left_out(graph, node, results - 1)) --results;
+  while (!node.op->unknown && inputs > 0 && !node.inputs[inputs - 1]) --inputs;
+  while (!node.op->unknown && results > 0 && is_left_out(graph, node, results - 1)) --results;
   for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
   for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, result_name(graph, node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node_name(node.name));
@@ -173,7 +179,7 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   if (!target.domain.empty()) {
     n.add_string(schema::node::kDomain, target.domain);
     int64_t& version = domains.emplace(target.domain, 1).first->second;
-    if (!called) version = std::max<int64_t>(version, node.op->since_version);
+    if (!called) version = std::max(version, node.op->unknown ? imported(target.domain) : node.op->since_version);
   }
   if (!target.overload.empty()) n.add_string(schema::node::kOverload, target.overload);
   if (node.provenance) add_metadata(n, *node.provenance);
@@ -239,6 +245,7 @@ Result<std::string> ExportWriter::graph_message(const ir::Graph& g, NameScope& s
 }
 
 Result<void> ExportWriter::write(const ir::Graph& g) {
+  source_opsets_ = g.opsets;
   std::unordered_set<std::string> used;
   NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}};
   graph = TRY(graph_message(g, scope, g.inputs().size(), true));

@@ -67,6 +67,8 @@ class ExportWriter {
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
   void name_values(const ir::Graph& graph, NameScope& scope, size_t formals);
   void name_constant(const ir::Graph& graph, ir::ValueId id, NameScope& scope);
+  /// The version of a domain that the source imported; 1 where it did not.
+  int64_t imported(std::string_view domain) const;
   std::string unique(NameScope& scope, const std::string& wanted);
 
   struct Call {
@@ -78,6 +80,7 @@ class ExportWriter {
 
   TargetOpset target_;
   bool value_info_;
+  std::vector<std::pair<std::string, int64_t>> source_opsets_;
   int depth_ = 0;
   std::unordered_set<std::string> node_names_;
   std::unordered_map<std::string, int> name_counts_;                        ///< of names that several nodes want

@@ -32,7 +32,7 @@ class Expansion {
       sum.values = plus(sum.values, own);
       for (const OnnxAttribute& a : node.attributes)
         if (a.graph) add(sum, TRY(nodes(a.graph->nodes, level)));
-      if (ops_.find(node.domain, node.op)) continue;
+      if (op_of(node, ops_, functions_)) continue;
       if (const OnnxFunction* f = functions_.find(node)) add(sum, TRY(call(*f, node, level + 1)));
     }
     return sum;

@@ -80,13 +80,24 @@ struct Placed {
   std::string raw_field() const { return field_head(schema::tensor::kRawData, static_cast<uint64_t>(raw)); }
 };
 
+/// The data file that is written now holds no bytes that were not read.
+Result<void> check_place(const ir::Constant& constant, std::string_view location) {
+  const ir::Constant::Reference* bytes = constant.unread();
+  if (!bytes || location.empty() || bytes->location != location) return {};
+  return fail(Code::bad_usage, "export", "the data file has the name of one that weights by reference lie in")
+      .expected("another name")
+      .found(std::string(location))
+      .advice("give the model another name, or import it with its weights");
+}
+
 Result<std::vector<Placed>> place(const std::vector<Weight>& weights, bool external, std::string_view location) {
   std::vector<Placed> out;
   int64_t end = 0;
   for (const Weight& w : weights) {
     Placed p{.weight = &w, .head = {}};
     const int64_t bytes = w.constant->byte_size();
-    if (w.constant->dtype == DType::string) {
+    TRY(check_place(*w.constant, external ? location : ""));
+    if (w.constant->dtype == DType::string || w.constant->unread()) {
       p.head = TRY(tensor_message(w.name, *w.constant));
     } else if (external && bytes >= kExternalThreshold) {
       p.offset = round_up(end, kExternalAlignment);
@@ -103,7 +114,8 @@ Result<std::vector<Placed>> place(const std::vector<Weight>& weights, bool exter
 
 int64_t weight_bytes(const std::vector<Weight>& weights) {
   int64_t sum = 0;
-  for (const Weight& w : weights) sum += w.constant->byte_size();
+  for (const Weight& w : weights)
+    if (!w.constant->unread()) sum += w.constant->byte_size();
   return sum;
 }
 

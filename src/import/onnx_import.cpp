@@ -6,6 +6,7 @@
 #include "import/onnx_maker.h"
 #include "import/onnx_upgrade.h"
 #include "ops/core/op.h"
+#include "ops/core/unknown.h"
 
 namespace tenon::import {
 namespace {
@@ -15,12 +16,13 @@ std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret
 Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                               std::optional<files::ExternalData> data, const ImportOptions& options) {
   const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
+  const ir::OpTable& ops = options.keep_unknown ? ops::open_table() : *options.ops;
   FunctionTable functions;
   TRY(functions.fill(model));
   Imported out;
-  out.warnings = TRY(check_support(model, functions, *options.ops, file));
-  TRY(check_expansion(model, functions, *options.ops, options.limits, file));
-  out.graph = std::make_unique<ir::Graph>(*options.ops);
+  out.warnings = TRY(check_support(model, functions, ops, file));
+  TRY(check_expansion(model, functions, ops, options.limits, file));
+  out.graph = std::make_unique<ir::Graph>(ops);
   for (const OnnxOpset& o : model.opsets) out.opsets.emplace_back(std::string(o.domain), o.version);
   out.graph->opsets = out.opsets;
   out.producer = std::string(model.producer);
@@ -29,8 +31,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TypeReader types(out.graph->symbols(), file);
   TRY(types.learn(model.graph.inputs, options.shapes));
   TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
-  GraphMaker maker(functions, types, tensors, options.limits);
-  if (options.metadata) maker.keep_metadata();
+  GraphMaker maker(functions, types, tensors, options.limits, {options.metadata, options.weights_by_reference});
   TRY(maker.make(model, *out.graph));
   GraphUpgrader upgrader(maker.notes(), types);
   TRY(upgrader.upgrade_graph(*out.graph));

@@ -30,6 +30,17 @@ Result<const OnnxAttribute*> resolve(const Scope& scope, const OnnxAttribute& a,
   return at == scope.env->end() ? nullptr : at->second;
 }
 
+/// Whether an attribute of an unknown node is stored as what it is: where an op is known, its schema says what text and tensors stand for.
+Result<void> check_kept(const Scope& scope, const OnnxAttribute& a, const OnnxNode& node) {
+  const OnnxAttribute* value = TRY(resolve(scope, a, node));
+  if (!value || (!value->value_type && !value->sparse)) return {};
+  return fail(Code::not_supported, where_of(scope, node),
+              fmt::format("not supported yet: attribute '{}' of an op that is not known, a {}", a.name,
+                          value->sparse ? "sparse tensor" : "type"))
+      .expected("a number, text, tensor or graph, or a list of numbers or texts")
+      .found(value->sparse ? "a sparse tensor" : "a type");
+}
+
 constexpr const char* kConstantForms = "one of value, value_float(s), value_int(s), value_string(s), sparse_value";
 
 Result<Tensor> constant_value(TensorReader& tensors, std::string_view name, const OnnxAttribute& a, std::string_view where) {
@@ -99,7 +110,6 @@ Result<void> GraphMaker::define(Scope& scope, std::string_view name, ir::ValueId
 Result<std::vector<ir::ValueId>> GraphMaker::operands(Scope& scope, const OnnxNode& node) {
   std::vector<ir::ValueId> out;
   for (std::string_view name : node.inputs) out.push_back(TRY(find(scope, name, where_of(scope, node))));
-  while (!out.empty() && !out.back()) out.pop_back();
   return out;
 }
 
@@ -206,18 +216,35 @@ Result<void> GraphMaker::name_results(Scope& scope, const OnnxNode& node, ir::No
 }
 
 Result<void> GraphMaker::insert(Scope& scope, const OnnxNode& node, const ir::Op& op) {
+  if (op.unknown) return insert_unknown(scope, node, op);
   size_t results = node.outputs.size();
   while (results > 0 && node.outputs[results - 1].empty()) --results;
   const int64_t version = opset_of(*scope.opsets, node.domain);
   Given given = TRY(attributes(scope, node, version));
   std::vector<ir::ValueId> in = TRY(operands(scope, node));
+  while (!in.empty() && !in.back()) in.pop_back();
   const ir::NodeId id = scope.graph.insert(op, std::move(in), std::max<size_t>(results, 1), std::move(given.attributes));
   scope.graph.set_name(id, scope.prefix + std::string(node.name));
-  if (keep_metadata_ && !node.metadata.empty()) TRY(metadata(scope, node, id));
+  if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));
   TRY(name_results(scope, node, id));
   const ops::OpDef& def = ops::def_of(op);
   if (def.upgrade && version != 0 && version < def.since) notes_.graphs[&scope.graph].versions[id] = static_cast<int>(version);
   return attach(scope, id, given.bodies, where_of(scope, node));
+}
+
+/// As the file says it, missing operands and results in their places; bodies in the file's order.
+Result<void> GraphMaker::insert_unknown(Scope& scope, const OnnxNode& node, const ir::Op& op) {
+  const std::string where = where_of(scope, node);
+  for (const OnnxAttribute& a : node.attributes) TRY(check_kept(scope, a, node));
+  Given given = TRY(attributes(scope, node, opset_of(*scope.opsets, node.domain)));
+  const ir::NodeId id = scope.graph.insert(op, TRY(operands(scope, node)), node.outputs.size(), std::move(given.attributes));
+  scope.graph.set_name(id, scope.prefix + std::string(node.name));
+  if (choices_.metadata && !node.metadata.empty()) TRY(metadata(scope, node, id));
+  TRY(name_results(scope, node, id));
+  for (uint32_t k = 0; k < node.outputs.size(); ++k)
+    if (node.outputs[k].empty()) scope.graph.drop_result(id, k, /*keep_place=*/true);
+  for (const auto& [name, graph] : given.bodies) TRY(body(scope, id, name, *graph));
+  return {};
 }
 
 /// Bodies stand in the order of the op's schema, whatever the file's order.
@@ -245,7 +272,7 @@ Result<void> GraphMaker::attach(Scope& scope, ir::NodeId id, const Bodies& bodie
 Result<void> GraphMaker::node(Scope& scope, const OnnxNode& node) {
   TRY(spend(node.outputs.size(), where_of(scope, node)));
   if (node.domain.empty() && node.op == "Constant") return constant(scope, node);
-  if (const ir::Op* op = scope.graph.ops().find(node.domain, node.op)) return insert(scope, node, *op);
+  if (const ir::Op* op = op_of(node, scope.graph.ops(), functions_)) return insert(scope, node, *op);
   if (const OnnxFunction* function = functions_.find(node)) return expand(scope, node, *function);
   return fail(Code::not_supported, where_of(scope, node), "not supported yet: this op")
       .expected("an op that Tenon knows, or a function of the model")

@@ -41,13 +41,16 @@ struct Scope {
 /// Functions are expanded unless their name is a known op; what bodies read from outside becomes captures, constants are shared.
 class GraphMaker {
  public:
-  GraphMaker(const FunctionTable& functions, TypeReader& types, TensorReader& tensors, const OnnxLimits& limits)
-      : functions_(functions), types_(types), tensors_(tensors), limits_(limits) {}
+  /// What the caller may choose.
+  struct Choices {
+    bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless asked for: exporters write kilobytes a node
+    bool weights_by_reference = false;
+  };
+  GraphMaker(const FunctionTable& functions, TypeReader& types, TensorReader& tensors, const OnnxLimits& limits, Choices choices)
+      : functions_(functions), types_(types), tensors_(tensors), limits_(limits), choices_(choices) {}
 
   /// Errors: bad_graph, bad_attribute, limit_exceeded, and what tensors and types give; the place is the node.
   Result<void> make(const OnnxModel& model, ir::Graph& graph);
-  /// Nodes keep their metadata (ir::Provenance); dropped unless asked for: exporters write kilobytes a node.
-  void keep_metadata() { keep_metadata_ = true; }
   ImportNotes& notes() { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -58,6 +61,7 @@ class GraphMaker {
   Result<void> nodes(Scope& scope, const std::vector<OnnxNode>& nodes);
   Result<void> node(Scope& scope, const OnnxNode& node);
   Result<void> insert(Scope& scope, const OnnxNode& node, const ir::Op& op);
+  Result<void> insert_unknown(Scope& scope, const OnnxNode& node, const ir::Op& op);
   Result<void> metadata(Scope& scope, const OnnxNode& node, ir::NodeId id);
   Result<void> constant(Scope& scope, const OnnxNode& node);
   Result<void> expand(Scope& scope, const OnnxNode& node, const OnnxFunction& function);
@@ -84,7 +88,7 @@ class GraphMaker {
   TypeReader& types_;
   TensorReader& tensors_;
   OnnxLimits limits_;
-  bool keep_metadata_ = false;
+  Choices choices_;
   ImportNotes notes_;
   std::vector<std::string> warnings_;
   int64_t ir_version_ = 0;

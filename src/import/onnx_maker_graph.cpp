@@ -10,14 +10,18 @@
 namespace tenon::import {
 
 Result<void> GraphMaker::initializers(Scope& scope, const OnnxGraph& source) {
-  const auto add = [&](std::string_view name, Result<Tensor> tensor) -> Result<void> {
+  const auto add = [&](std::string_view name, Result<ir::ConstantRef> weight) -> Result<void> {
     const std::string where = fmt::format("initializer '{}'", name);
-    if (!tensor) return std::move(tensor).error().at(where);
+    if (!weight) return std::move(weight).error().at(where);
     TRY(spend(1, where));
-    return define(scope, name, scope.graph.add_constant(ir::constant_of(*std::move(tensor)), fresh_name(scope, name)), where);
+    return define(scope, name, scope.graph.add_constant(*std::move(weight), fresh_name(scope, name)), where);
   };
-  for (const OnnxTensor& t : source.initializers) TRY(add(t.name, tensors_.read(t)));
-  for (const OnnxSparse& s : source.sparse_initializers) TRY(add(s.values.name, tensors_.read(s)));
+  for (const OnnxTensor& t : source.initializers) TRY(add(t.name, tensors_.weight(t, choices_.weights_by_reference)));
+  for (const OnnxSparse& s : source.sparse_initializers) {
+    auto dense = tensors_.read(s);
+    TRY(add(s.values.name,
+            dense ? Result<ir::ConstantRef>(ir::constant_of(*std::move(dense))) : std::unexpected(std::move(dense).error())));
+  }
   return {};
 }
 

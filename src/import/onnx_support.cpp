@@ -20,7 +20,7 @@ struct Census {
     for (const OnnxNode& node : nodes) {
       for (const OnnxAttribute& a : node.attributes)
         if (a.graph) visit(a.graph->nodes);
-      if (ops.find(node.domain, node.op) || (node.domain.empty() && node.op == "Constant")) continue;
+      if (op_of(node, ops, functions) || (node.domain.empty() && node.op == "Constant")) continue;
       if (const OnnxFunction* f = functions.find(node)) {
         if (seen.insert(f).second) to_do.push_back(f);
       } else {
@@ -57,6 +57,13 @@ Result<void> FunctionTable::fill(const OnnxModel& model) {
 const OnnxFunction* FunctionTable::find(const OnnxNode& node) const {
   auto at = functions_.find({node.domain, node.op, node.overload});
   return at == functions_.end() ? nullptr : at->second;
+}
+
+/// Calls alone say an overload: no op has one.
+const ir::Op* op_of(const OnnxNode& node, const ir::OpTable& ops, const FunctionTable& functions) {
+  const ir::Op* op = ops.find(node.domain, node.op);
+  if (!op || !op->unknown) return op;
+  return functions.find(node) || !node.overload.empty() ? nullptr : op;
 }
 
 int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain) {

@@ -22,6 +22,9 @@ class FunctionTable {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const OnnxFunction*> functions_;
 };
 
+/// What a node is: an op of the table, an unknown one only where the model defines no function for it. nullptr: a call, or nothing known.
+const ir::Op* op_of(const OnnxNode& node, const ir::OpTable& ops, const FunctionTable& functions);
+
 /// Version of `domain` among `opsets`; 0 where it is not imported.
 int64_t opset_of(const std::vector<OnnxOpset>& opsets, std::string_view domain);
 

@@ -17,6 +17,7 @@ struct ExternalEntry {
   std::string_view location;
   int64_t offset = 0;
   std::optional<int64_t> length;
+  std::string_view checksum;
 };
 
 Result<int64_t> unsigned_number(std::string_view text, std::string_view key, const std::string& where) {
@@ -35,7 +36,8 @@ Result<ExternalEntry> external_entry(const OnnxTensor& t, const std::string& whe
     if (key == "location") out.location = value;
     else if (key == "offset") out.offset = TRY(unsigned_number(value, key, where));
     else if (key == "length") out.length = TRY(unsigned_number(value, key, where));
-    else if (key != "checksum")
+    else if (key == "checksum") out.checksum = value;
+    else
       return fail(Code::bad_file, where, "external data has a key that ONNX does not define")
           .expected("location, offset, length or checksum")
           .found(std::string(key));
@@ -96,18 +98,27 @@ Result<Tensor> TensorReader::external(const OnnxTensor& t, const Header& head) {
   const ExternalEntry entry = TRY(external_entry(t, where(t)));
   if (head.dtype == DType::string)
     return fail(Code::bad_file, where(t), "strings cannot be external data").expected("numbers").found("strings");
+  if (entry.length.value_or(head.bytes) != head.bytes)
+    return fail(Code::bad_file, where(t), "external data does not fit the tensor")
+        .expected(fmt::format("{} bytes", head.bytes))
+        .found(fmt::format("length {}", *entry.length));
   if (!data_)
     return fail(Code::file_missing, where(t), "external data of a model that has no folder")
         .expected("a model that was read from a file, or a named folder")
         .found(std::string(entry.location))
         .advice("say where it lies: --external-data DIR");
-  if (entry.length.value_or(head.bytes) != head.bytes)
-    return fail(Code::bad_file, where(t), "external data does not fit the tensor")
-        .expected(fmt::format("{} bytes", head.bytes))
-        .found(fmt::format("length {}", *entry.length));
   auto slice = data_->slice(entry.location, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(head.bytes));
   if (!slice) return std::move(slice).error().at(where(t));
   return reference(t, head, slice->bytes, slice->keeper);
+}
+
+Result<ir::ConstantRef> TensorReader::weight(const OnnxTensor& t, bool by_reference) {
+  auto tensor = read(t);
+  if (tensor) return ir::constant_of(*std::move(tensor));
+  if (!by_reference || !t.external || tensor.error().code() != Code::file_missing) return std::unexpected(std::move(tensor).error());
+  const ExternalEntry entry = TRY(external_entry(t, where(t)));
+  return ir::reference_to({std::string(entry.location), entry.offset, entry.length, std::string(entry.checksum)}, TRY(header(t)).dtype,
+                          t.dims);
 }
 
 Result<Tensor> TensorReader::read(const OnnxTensor& t) {

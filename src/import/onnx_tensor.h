@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "files/external_data.h"
 #include "import/onnx_model.h"
+#include "ir/constant.h"
 
 namespace tenon::import {
 
@@ -21,6 +22,9 @@ class TensorReader {
                const OnnxLimits& limits)
       : place_(place), keeper_(std::move(keeper)), data_(std::move(data)), limits_(limits) {}
 
+  /// A weight. by_reference: one whose file is not there, or of a model without a folder, is told by where its bytes lie.
+  /// Errors: as read.
+  Result<ir::ConstantRef> weight(const OnnxTensor& tensor, bool by_reference);
   /// Errors: bad_file (sizes that do not fit), file_unsafe and file_missing (external data), limit_exceeded, not_supported.
   Result<Tensor> read(const OnnxTensor& tensor);
   /// Dense; limited to kDenseLimit bytes, since a few bytes can ask for any size.

@@ -33,11 +33,14 @@ Result<void> GraphUpgrader::upgrade(ir::Graph& graph, ir::NodeId id) {
   return {};
 }
 
+/// An unknown node counts: only what is declared tells its types.
 bool GraphUpgrader::has_upgrades(const ir::Graph& graph) const {
   if (auto at = notes_.graphs.find(&graph); at != notes_.graphs.end() && !at->second.versions.empty()) return true;
-  for (ir::NodeId id : graph.nodes())
+  for (ir::NodeId id : graph.nodes()) {
+    if (graph.node(id).op->unknown) return true;
     for (const ir::Body& body : graph.node(id).bodies)
       if (has_upgrades(*body.graph)) return true;
+  }
   return false;
 }
 
@@ -47,6 +50,7 @@ namespace {
 void forget_results(ir::Graph& graph) {
   for (ir::NodeId id : graph.nodes()) {
     for (size_t k = 0; k < graph.node(id).bodies.size(); ++k) forget_results(graph.body(id, k));
+    if (graph.node(id).op->unknown) continue;  // nothing would say it again
     const std::vector<ir::ValueId> results = graph.node(id).outputs;
     for (ir::ValueId v : results) {
       if (!v) continue;

@@ -67,7 +67,37 @@ std::string tensor_head(std::string_view name, DType dtype, const Sizes& shape) 
   return out;
 }
 
+namespace {
+
+/// A TensorProto whose bytes lie in another file, by the entries that say where.
+std::string tensor_elsewhere(std::string_view name, const ir::Constant& constant,
+                             const std::vector<std::pair<std::string_view, std::string>>& entries) {
+  std::string out = tensor_head(name, constant.dtype, constant.shape);
+  pbf_writer t(out);
+  for (const auto& [key, value] : entries) {
+    std::string pair;
+    pbf_writer p(pair);
+    p.add_string(schema::entry::kKey, key.data(), key.size());
+    p.add_string(schema::entry::kValue, value);
+    t.add_message(schema::tensor::kExternalData, pair);
+  }
+  t.add_int32(schema::tensor::kDataLocation, 1);
+  return out;
+}
+
+/// As the source said it.
+std::string referring_message(std::string_view name, const ir::Constant& constant, const ir::Constant::Reference& bytes) {
+  std::vector<std::pair<std::string_view, std::string>> entries = {{"location", bytes.location}};
+  if (bytes.offset != 0 || bytes.length) entries.emplace_back("offset", std::to_string(bytes.offset));
+  if (bytes.length) entries.emplace_back("length", std::to_string(*bytes.length));
+  if (!bytes.checksum.empty()) entries.emplace_back("checksum", bytes.checksum);
+  return tensor_elsewhere(name, constant, entries);
+}
+
+}  // namespace
+
 Result<std::string> tensor_message(std::string_view name, const ir::Constant& constant) {
+  if (const auto* bytes = std::get_if<ir::Constant::Reference>(&constant.how)) return referring_message(name, constant, *bytes);
   std::string out = tensor_head(name, constant.dtype, constant.shape);
   const Tensor tensor = TRY(ir::materialise(constant));
   pbf_writer t(out);
@@ -80,20 +110,9 @@ Result<std::string> tensor_message(std::string_view name, const ir::Constant& co
 }
 
 std::string external_tensor_message(std::string_view name, const ir::Constant& constant, std::string_view location, int64_t offset) {
-  std::string out = tensor_head(name, constant.dtype, constant.shape);
-  pbf_writer t(out);
-  const auto entry = [&](std::string_view key, std::string_view value) {
-    std::string pair;
-    pbf_writer p(pair);
-    p.add_string(schema::entry::kKey, key.data(), key.size());
-    p.add_string(schema::entry::kValue, value.data(), value.size());
-    t.add_message(schema::tensor::kExternalData, pair);
-  };
-  entry("location", location);
-  entry("offset", std::to_string(offset));
-  entry("length", std::to_string(constant.byte_size()));
-  t.add_int32(schema::tensor::kDataLocation, 1);
-  return out;
+  return tensor_elsewhere(
+      name, constant,
+      {{"location", std::string(location)}, {"offset", std::to_string(offset)}, {"length", std::to_string(constant.byte_size())}});
 }
 
 std::string value_info_message(std::string_view name, const ir::Type& type) {

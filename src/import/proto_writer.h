@@ -9,7 +9,8 @@ namespace tenon::import {
 
 /// TensorProto up to its data: dims, element type, name.
 std::string tensor_head(std::string_view name, DType dtype, const Sizes& shape);
-/// Whole TensorProto with the bytes in raw_data (strings in string_data). Errors: out_of_memory.
+/// Whole TensorProto with the bytes in raw_data (strings in string_data), or with the place where the source says that they lie.
+/// Errors: out_of_memory, file_missing (computed from bytes that were not read).
 Result<std::string> tensor_message(std::string_view name, const ir::Constant& constant);
 /// Whole TensorProto whose bytes lie in another file.
 std::string external_tensor_message(std::string_view name, const ir::Constant& constant, std::string_view location, int64_t offset);

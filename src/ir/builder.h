@@ -27,6 +27,7 @@ class Builder {
   std::vector<ValueId> with_body(std::string_view op, std::vector<ValueId> inputs, size_t outputs, std::unique_ptr<Graph> body,
                                  std::span<const ValueId> captures, std::vector<std::pair<std::string, Attribute>> attributes = {});
   ValueId constant(Tensor tensor);
+  /// Errors: not_supported for what is made of bytes that were not read.
   ValueId constant(ConstantRef constant);
   ValueId ints(std::vector<int64_t> values);  ///< i64[n]
   ValueId scalar(DType dtype, double value);  ///< rank 0

@@ -58,7 +58,7 @@ void Graph::copy_slots_to(Graph& copy) const {
     to.node = copy_of(from.node);
     copy_place(from, to);
     for (const Body& body : from.node.bodies) {
-      std::unique_ptr<Graph> inner(new Graph(*ops_, copy.symbols_, true));
+      std::unique_ptr<Graph> inner(new Graph(*copy.ops_, copy.symbols_, true));
       body.graph->copy_slots_to(*inner);
       to.node.bodies.push_back({body.name, std::move(inner), body.first_capture, body.captures});
     }
@@ -79,7 +79,7 @@ void Graph::copy_slots_to(Graph& copy) const {
 }
 
 std::unique_ptr<Graph> Graph::clone_body(const Graph& outer) const {
-  std::unique_ptr<Graph> copy(new Graph(*ops_, outer.symbols_, true));
+  std::unique_ptr<Graph> copy(new Graph(*outer.ops_, outer.symbols_, true));
   copy_slots_to(*copy);
   return copy;
 }

@@ -10,6 +10,20 @@
 
 namespace tenon::ir {
 
+const Constant::Reference* Constant::unread() const {
+  if (auto* x = std::get_if<Slice>(&how)) return x->of->unread();
+  if (auto* x = std::get_if<Permute>(&how)) return x->of->unread();
+  if (auto* x = std::get_if<Reshape>(&how)) return x->of->unread();
+  if (auto* x = std::get_if<Cast>(&how)) return x->of->unread();
+  if (auto* x = std::get_if<Pack>(&how)) return x->of->unread();
+  if (auto* x = std::get_if<Scale>(&how)) return x->of->unread() ? x->of->unread() : x->factors->unread();
+  if (auto* x = std::get_if<Concat>(&how)) {
+    const auto part = std::ranges::find_if(x->of, [](const ConstantRef& c) { return c->unread() != nullptr; });
+    return part == x->of.end() ? nullptr : (*part)->unread();
+  }
+  return std::get_if<Reference>(&how);
+}
+
 int64_t Constant::count() const {
   auto n = checked_count(shape);
   TENON_ASSERT(n.has_value());
@@ -33,6 +47,8 @@ ConstantRef constant_of(Tensor tensor) {
   Sizes shape = tensor.shape();
   return make(dtype, std::move(shape), std::move(tensor));
 }
+
+ConstantRef reference_to(Constant::Reference bytes, DType dtype, Sizes shape) { return make(dtype, std::move(shape), std::move(bytes)); }
 
 /// Rows [begin, end) of a plain tensor's outermost axis longer than 1 are a range of its bytes: a view, no lazy step.
 static ConstantRef plain_slice(const Tensor& t, int axis, int64_t begin, Sizes shape) {
@@ -85,6 +101,7 @@ ConstantRef reshape(ConstantRef of, Sizes shape) {
   if (of->shape == shape) return of;
   if (auto* inner = std::get_if<Constant::Reshape>(&of->how)) return reshape(ConstantRef(inner->of), std::move(shape));
   if (auto* tensor = std::get_if<Tensor>(&of->how)) return constant_of(tensor->reshaped(std::move(shape)));
+  if (auto* bytes = std::get_if<Constant::Reference>(&of->how)) return reference_to(*bytes, of->dtype, std::move(shape));
   DType dtype = of->dtype;
   return make(dtype, std::move(shape), Constant::Reshape{std::move(of)});
 }
@@ -148,9 +165,11 @@ static bool same_step(const Constant& a, const Constant& b) {
     auto& y = std::get<Constant::Scale>(b.how);
     return x->axis == y.axis && x->divide == y.divide && same(*x->of, *y.of) && same(*x->factors, *y.factors);
   }
-  auto& x = std::get<Constant::Pack>(a.how);
-  auto& y = std::get<Constant::Pack>(b.how);
-  return x.panel == y.panel && same(*x.of, *y.of);
+  if (auto* x = std::get_if<Constant::Pack>(&a.how)) {
+    auto& y = std::get<Constant::Pack>(b.how);
+    return x->panel == y.panel && same(*x->of, *y.of);
+  }
+  return std::get<Constant::Reference>(a.how) == std::get<Constant::Reference>(b.how);
 }
 
 bool same(const Constant& a, const Constant& b) {
@@ -159,7 +178,7 @@ bool same(const Constant& a, const Constant& b) {
   if (a.is_plain() && b.is_plain()) return same(std::get<Tensor>(a.how), std::get<Tensor>(b.how));
   if (!a.is_plain() && same_step(a, b)) return true;
   constexpr int64_t kComputeLimit = 65536;  // small ones are worth computing to find out
-  if (a.byte_size() > kComputeLimit) return false;
+  if (a.byte_size() > kComputeLimit || a.unread() || b.unread()) return false;
   Result<Tensor> x = materialise(a), y = materialise(b);
   return x && y && same(*x, *y);
 }

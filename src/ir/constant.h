@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace tenon::ir {
 struct Constant;
 using ConstantRef = std::shared_ptr<const Constant>;
 
-/// Bytes that a value stands for: a slice of a mapped file or an owned buffer (`tensor`), or a lazy expression over such.
+/// Bytes that a value stands for: a slice of a mapped file or an owned buffer (`tensor`), a lazy expression over such, or a place in a
+/// file that was not read.
 /// Shape is always fully known. Nothing is computed until `materialise`.
 struct Constant {
   struct Slice {
@@ -48,12 +50,24 @@ struct Constant {
     int64_t panel;
   };
 
+  /// Bytes of a file that was not read: only where they lie is known. Nothing is computed from them.
+  struct Reference {
+    std::string location;  ///< as the model says it
+    int64_t offset = 0;
+    std::optional<int64_t> length;  ///< as the model says it
+    std::string checksum;
+    friend bool operator==(const Reference&, const Reference&) = default;
+  };
+
   DType dtype;
   Sizes shape;
-  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Pack> how;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Pack, Reference> how;
 
+  /// The first place among its steps whose bytes were not read; null: there is none. Cost: its steps.
+  const Reference* unread() const;
   bool is_plain() const { return std::holds_alternative<Tensor>(how); }
-  /// The bytes, computed when first asked for and kept; null where there is no memory for them. Safe from several threads.
+  /// The bytes, computed when first asked for and kept; null where there is no memory for them, or where they cannot be read. Safe from
+  /// several threads.
   const Tensor* tensor() const;
   int64_t count() const;
   int64_t byte_size() const { return bytes_of(dtype, count()); }
@@ -65,6 +79,7 @@ struct Constant {
 /// Arguments must be in range (asserted): steps are made by code that knows the shapes. What changes nothing, or can be said as a
 /// view of a plain tensor, makes no step. `slice`: elements begin, begin + step, ... before `end` (behind it for step < 0).
 ConstantRef constant_of(Tensor tensor);
+ConstantRef reference_to(Constant::Reference bytes, DType dtype, Sizes shape);
 ConstantRef slice(ConstantRef of, int axis, int64_t begin, int64_t end, int64_t step = 1);
 ConstantRef permute(ConstantRef of, std::vector<int> order);
 ConstantRef reshape(ConstantRef of, Sizes shape);
@@ -74,7 +89,7 @@ ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide = f
 ConstantRef pack(ConstantRef of, int64_t panel);
 
 /// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.
-/// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory.
+/// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory, file_missing (a Reference).
 Result<Tensor> materialise(const Constant& constant);
 /// Streams the bytes into `out` (constant.byte_size() bytes) without a second buffer of that size where the steps allow.
 Result<void> materialise_into(const Constant& constant, std::span<std::byte> out);

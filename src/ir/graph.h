@@ -161,6 +161,8 @@ class Graph {
   const Tensor* tensor_of(ValueId id, int64_t byte_limit = 65536) const;
   /// The node as its op sees it, operands with constants and shape data attached.
   NodeView view(NodeId id) const;
+  /// The same of a node that is not there yet: without results, bodies and name. `attributes` outlive it.
+  NodeView view(const Op& op, std::span<const ValueId> inputs, const Attributes& attributes) const;
 
   /// for (NodeId n : graph.nodes()): in topological order; the current node may be erased, new ones may be inserted.
   class NodeRange;

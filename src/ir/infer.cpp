@@ -68,6 +68,7 @@ Type merge(Type inferred, const Type& declared, size_t symbols_before, const Nod
 void forget_results(Graph& graph) {
   for (NodeId n : graph.nodes()) {
     for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) forget_results(graph.body(n, b));
+    if (graph.node(n).op->unknown) continue;  // nothing would say it again
     for (ValueId v : graph.node(n).outputs) {
       if (!v) continue;
       graph.set_type(v, Type());

@@ -13,6 +13,16 @@ namespace {
 
 std::string place(const Constant& c) { return "constant " + type_text(c.dtype, c.shape); }
 
+/// Before memory is asked for.
+Result<void> check_readable(const Constant& c) {
+  const Constant::Reference* bytes = c.unread();
+  if (!bytes) return {};
+  return fail(Code::file_missing, "", "the bytes of this constant were not read: the model was imported with its weights by reference")
+      .expected("a model with its weights")
+      .found(type_text(c.dtype, c.shape) + " in file '" + bytes->location + "'")
+      .advice("import it with the folder of its data, and not by reference");
+}
+
 // --- cast and scale ------------------------------------------------------------------------------------------
 
 /// A float as an integer: truncated; out of range is the nearest that fits; NaN is 0 (as the scalar language's cast).
@@ -205,6 +215,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
 
 Result<Tensor> materialise(const Constant& constant) {
   if (auto* tensor = std::get_if<Tensor>(&constant.how)) return *tensor;
+  TRY(check_readable(constant));
   Tensor out = TRY(Tensor::make(constant.dtype, constant.shape));
   TRY(compute(constant, out));
   return out;
@@ -217,6 +228,7 @@ Result<void> materialise_into(const Constant& constant, std::span<std::byte> out
     if (!out.empty() && tensor->byte_size() > 0) std::memcpy(out.data(), tensor->data(), static_cast<size_t>(tensor->byte_size()));
     return {};
   }
+  TRY(check_readable(constant));
   if (bits_of(constant.dtype) < 8) std::ranges::fill(out, std::byte{0});  // elements share bytes
   Tensor target = Tensor::view(constant.dtype, constant.shape, out.data(), nullptr);
   return compute(constant, target);

@@ -68,6 +68,9 @@ class Op {
   bool commutative = false;              ///< its first two operands may change places
   bool deterministic = true;             ///< equal operands and attributes give equal results
   bool has_effects = false;
+  bool unknown = false;  ///< a name and nothing else: its results have the types that they were told, and nobody can compute them
+  /// How many results a new node has (its view has none yet) where attributes, constant operands or bodies say so; else the least.
+  virtual size_t results(const NodeView& /*view*/) const { return static_cast<size_t>(min_outputs); }
   /// Types that the formal inputs of body `body` have, where the node's operands settle them (Loop, Scan); an input left out or with
   /// dtype none keeps its declared type. Asked again after the body was inferred (view.bodies then tell its outputs), so
   /// that carried values whose shape changes can be widened, until the answer stays the same.

@@ -163,7 +163,7 @@ class Printer {
       big_->constants.push_back(c);
       return fmt::format("@{}", big_->constants.size() - 1);
     }
-    if (!c->is_plain()) return "digest(\"lazy\")";
+    if (!c->is_plain()) return c->unread() ? "digest(\"not read\")" : "digest(\"lazy\")";
     const Tensor& t = std::get<Tensor>(c->how);
     return is_splat(t) ? "splat(" + element_text(t, 0) + ")" : fmt::format("digest(\"{:016x}\")", hash_of(t));
   }

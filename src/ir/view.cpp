@@ -9,25 +9,31 @@ const Tensor* Graph::tensor_of(ValueId id, int64_t byte_limit) const {
   return v.kind == Value::Kind::constant && v.constant->byte_size() <= byte_limit ? v.constant->tensor() : nullptr;
 }
 
-NodeView Graph::view(NodeId id) const {
-  const Node& n = node(id);
+NodeView Graph::view(const Op& op, std::span<const ValueId> inputs, const Attributes& attributes) const {
   NodeView view;
-  view.op = n.op;
+  view.op = &op;
   view.ops = ops_;
-  view.attributes = &n.attributes;
+  view.attributes = &attributes;
   view.symbols = symbols_.get();
-  view.name = n.name;
-  view.inputs.resize(n.inputs.size());
-  view.explicit_inputs = n.explicit_inputs;
-  for (size_t k = 0; k < n.inputs.size(); ++k) {
-    if (!n.inputs[k]) continue;
-    const Value& v = value(n.inputs[k]);
+  view.inputs.resize(inputs.size());
+  view.explicit_inputs = inputs.size();
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!inputs[k]) continue;
+    const Value& v = value(inputs[k]);
     Operand& operand = view.inputs[k];
     operand.present = true;
     operand.type = v.type;
-    operand.constant = tensor_of(n.inputs[k]);
+    operand.constant = tensor_of(inputs[k]);
     if (v.data) operand.data = &*v.data;
   }
+  return view;
+}
+
+NodeView Graph::view(NodeId id) const {
+  const Node& n = node(id);
+  NodeView view = this->view(*n.op, {n.inputs.begin(), n.inputs.size()}, n.attributes);
+  view.name = n.name;
+  view.explicit_inputs = n.explicit_inputs;
   for (const Body& body : n.bodies) {
     view.bodies.push_back(body.graph.get());
     view.body_names.push_back(body.name);

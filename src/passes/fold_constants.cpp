@@ -15,7 +15,7 @@ constexpr int64_t kOperandBytes = 4 << 20;            ///< what the slow referen
 /// All operands are constants, and the op may be run now.
 bool foldable(const Graph& graph, const ir::Node& node) {
   for (ir::ValueId input : node.inputs)
-    if (input && !graph.value(input).is_constant()) return false;
+    if (input && (!graph.value(input).is_constant() || graph.value(input).constant->unread())) return false;
   if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) return false;
   for (ir::ValueId out : node.outputs)
     if (out && graph.value(out).type.kind != ir::Type::Kind::tensor) return false;

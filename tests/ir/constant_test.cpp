@@ -132,6 +132,28 @@ TEST(Constant, HandlesNothing) {
   EXPECT_EQ(made(concat({c, counting({1, 4})}, 0)), "[0, 1, 2, 3]");
 }
 
+TEST(Constant, BytesThatWereNotReadAreAPlaceAlone) {
+  const auto at = [](int64_t offset) { return reference_to({"w.bin", offset, 96, ""}, DType::f32, {4, 6}); };
+  const auto c = at(64);
+  EXPECT_EQ(c->unread()->offset, 64);
+  EXPECT_EQ(c->tensor(), nullptr);
+  EXPECT_TRUE(same(*c, *at(64)));
+  EXPECT_FALSE(same(*c, *at(0)));
+  EXPECT_FALSE(same(*c, *counting({4, 6})));
+  EXPECT_TRUE(std::holds_alternative<Constant::Reference>(reshape(c, {24})->how));
+  std::vector<std::byte> bytes(96);
+  for (const ConstantRef& made : {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16),
+                                  scale(c, counting({6}), 1), scale(counting({4, 24}), reshape(c, {24}), 1), pack(c, 8)}) {
+    EXPECT_EQ(made->unread()->location, "w.bin");
+    const auto tensor = materialise(*made);
+    ASSERT_FALSE(tensor);
+    EXPECT_EQ(tensor.error().code(), Code::file_missing);
+    bytes.resize(static_cast<size_t>(made->byte_size()));
+    EXPECT_FALSE(materialise_into(*made, bytes));
+  }
+  EXPECT_EQ(counting({2})->unread(), nullptr);
+}
+
 TEST(Constant, ComparesByBytes) {
   auto a = counting({2, 3});
   EXPECT_TRUE(same(*a, *counting({2, 3})));

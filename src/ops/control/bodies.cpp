@@ -137,4 +137,9 @@ Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index) {
   return out;
 }
 
+size_t results_of_body(const NodeView& view, size_t others) {
+  const size_t outputs = view.bodies.empty() ? 0 : view.bodies[0]->outputs().size();
+  return outputs > others ? outputs - others : 1;
+}
+
 }  // namespace tenon::ops

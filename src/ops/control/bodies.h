@@ -25,5 +25,7 @@ std::vector<Tensor> captures_of(const Call& call, size_t body);
 Result<Tensor> stacked(const NodeView& view, const std::vector<Tensor>& parts, int64_t axis, DType dtype, Sizes empty);
 /// Slice `index` of `axis`, the axis dropped.
 Result<Tensor> sliced(const Tensor& from, int64_t axis, int64_t index);
+/// How many results a node has whose body 0 makes them, `others` of its outputs left out; 1 where there is no such body.
+size_t results_of_body(const NodeView& view, size_t others = 0);
 
 }  // namespace tenon::ops

@@ -48,6 +48,7 @@ OP(if) {
     .reads_body_types = true,
     .control = Control::branch,
     .infer = infer_if,
+    .results = [](const NodeView& view) { return results_of_body(view); },
     .reference = reference_of_if,
 };
 

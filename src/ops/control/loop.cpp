@@ -136,6 +136,7 @@ OP(loop) {
     .reads_body_types = true,
     .control = Control::loop,
     .infer = infer_loop,
+    .results = [](const NodeView& view) { return results_of_body(view, 1); },
     .body_inputs = loop_body_inputs,
     .reference = reference_of_loop,
 };

@@ -128,6 +128,7 @@ OP(scan) {
                     "scan_input_directions: ints", "scan_output_directions: ints"}},
     .reads_body_types = true,
     .infer = infer_scan,
+    .results = [](const NodeView& view) { return results_of_body(view); },
     .body_inputs = scan_body_inputs,
     .reference = reference_of_scan,
     .definition = scan_as_loop,

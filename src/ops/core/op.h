@@ -74,6 +74,8 @@ struct OpDef {
 
   /// Types, shapes and (for integer and bool results) shape data of the results.
   Result<void> (*infer)(NodeView& view) = nullptr;
+  /// How many results a new node has where that is not the least number, see ir::Op. null: the least.
+  size_t (*results)(const NodeView& view) = nullptr;
   /// Types of the formal inputs of body `body`, see ir::Op. null: none are settled by the operands.
   std::vector<ir::Type> (*body_inputs)(const NodeView& view, size_t body) = nullptr;
   /// What it computes. null: opaque, or a fused op (see definition). May refuse a case by returning not_supported.

@@ -2,6 +2,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "ops/core/defined_op.h"
 #include "ops/core/schema.h"
 
 namespace tenon::ops {
@@ -15,9 +16,9 @@ namespace tenon::ops {
 
 namespace {
 
-class TableOp final : public ir::Op {
+class TableOp final : public DefinedOp {
  public:
-  explicit TableOp(const OpDef& op_def) : def(op_def), specs_(attribute_specs(op_def)) {
+  explicit TableOp(const OpDef& op_def) : DefinedOp(op_def), specs_(attribute_specs(op_def)) {
     domain = op_def.domain;
     name = op_def.name;
     since_version = op_def.since;
@@ -43,7 +44,7 @@ class TableOp final : public ir::Op {
     return def.body_inputs ? def.body_inputs(view, body) : std::vector<ir::Type>();
   }
 
-  const OpDef& def;
+  size_t results(const NodeView& view) const override { return def.results ? def.results(view) : DefinedOp::results(view); }
 
  private:
   std::vector<AttributeSpec> specs_;
@@ -98,8 +99,8 @@ Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> ot
 }
 
 const OpDef& def_of(const ir::Op& op) {
-  TENON_ASSERT(dynamic_cast<const TableOp*>(&op) != nullptr);
-  return static_cast<const TableOp&>(op).def;
+  TENON_ASSERT(dynamic_cast<const DefinedOp*>(&op) != nullptr);
+  return static_cast<const DefinedOp&>(op).def;
 }
 
 }  // namespace tenon::ops

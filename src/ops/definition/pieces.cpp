@@ -9,7 +9,11 @@ using ir::Ints;
 using ir::ValueId;
 
 namespace {
-ir::ConstantRef constant_in(ir::Builder& build, ValueId x) { return x ? build.graph().value(x).constant : nullptr; }
+/// null: no constant, or one that nothing can be computed from.
+ir::ConstantRef constant_in(ir::Builder& build, ValueId x) {
+  const ir::ConstantRef c = x ? build.graph().value(x).constant : nullptr;
+  return c && !c->unread() ? c : nullptr;
+}
 }  // namespace
 
 ValueId part_of(ir::Builder& build, ValueId x, int axis, int64_t begin, int64_t end) {

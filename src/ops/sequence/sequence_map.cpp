@@ -65,6 +65,7 @@ OP(sequence_map) {
     .any_kind = true,
     .reads_body_types = true,
     .infer = infer_sequence_map,
+    .results = [](const NodeView& view) { return results_of_body(view); },
     .body_inputs = sequence_map_body_inputs,
     .reference = reference_of_sequence_map,
     .first = 17,

@@ -66,6 +66,14 @@ Result<void> infer_split(NodeView& view) {
   return {};
 }
 
+constexpr int64_t kMostParts = 65536;  ///< more are not made of a number alone
+
+size_t results_of_split(const NodeView& view) {
+  const auto given = view.has(1) ? view.dims(1) : std::nullopt;
+  const int64_t parts = given ? static_cast<int64_t>(given->size()) : view.attributes->integer("num_outputs", 1);
+  return parts >= 1 && parts <= kMostParts ? static_cast<size_t>(parts) : 1;
+}
+
 Result<LoopForm> form_of_split(const NodeView& view) {
   TRY(require_ranks(view));
   const int rank = view.rank(0);
@@ -182,6 +190,7 @@ OP(split) {
     .outputs = {{"outputs*"}},
     .attributes = {{"axis: int = 0", "num_outputs: int"}},
     .infer = infer_split,
+    .results = results_of_split,
     .form = form_of_split,
     .fold = fold_split,
     .reference = reference_of_split,

@@ -45,6 +45,7 @@ OP(adam) {
     .attributes = {{"alpha: float = 0.9", "beta: float = 0.999", "epsilon: float = 1e-06", "norm_coefficient: float = 0.0",
                     "norm_coefficient_post: float = 0.0"}},
     .infer = [](NodeView& view) { return infer_optimiser(view, kGroups); },
+    .results = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
     .definition = define,
     .first = 1,
     .samples = {{"f32[] = 0.1, i64[] = 3, f32[2,3], f32[2,3], f32[2,3], f32[2,3] in 0.1..4; norm_coefficient=0.01, outputs=3",

@@ -46,6 +46,7 @@ OP(momentum) {
     .outputs = {{"outputs*"}},
     .attributes = {{"alpha: float!", "beta: float!", "mode: string!", "norm_coefficient: float!"}},
     .infer = infer,
+    .results = [](const NodeView& view) { return results_of_optimiser(view, kGroups); },
     .definition = define,
     .first = 1,
     .samples =

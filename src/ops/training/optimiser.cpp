@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/training/optimiser.h"
 
+#include <algorithm>
+
 #include "ops/definition/infer_by_definition.h"
 #include "ops/definition/pieces.h"
 #include "ops/infer/require.h"
@@ -15,6 +17,11 @@ ValueId Optimiser::rate(size_t k) const { return cast_to(build, in[kRate], dtype
 ValueId Optimiser::gradient(size_t k) const {
   const double norm = attribute("norm_coefficient", 0);
   return norm == 0 ? tensor(1, k) : op("Add", times(k, tensor(0, k), norm), tensor(1, k));
+}
+
+size_t results_of_optimiser(const NodeView& view, size_t groups) {
+  const size_t operands = std::max(view.explicit_inputs, Optimiser::kFirst) - Optimiser::kFirst;
+  return std::max<size_t>(operands / groups * (groups - 1), 1);
 }
 
 size_t optimised_tensors(const NodeView& view, size_t groups) {

@@ -82,7 +82,7 @@ std::string_view foreign(const ir::Graph& graph, ValueId from, ValueId to) {
 
 bool is_dead(const ir::Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (node.op->has_effects) return false;
+  if (node.op->has_effects || (node.op->unknown && node.outputs.empty())) return false;
   return std::ranges::all_of(node.outputs, [&](ValueId v) { return !v || graph.value(v).uses.empty(); });
 }
 

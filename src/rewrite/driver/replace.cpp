@@ -31,7 +31,7 @@ Result<bool> infer_again(ir::Graph& graph, NodeId node, Journal& journal, bool a
     before.emplace_back(out ? graph.value(out).type : ir::Type(), out ? graph.value(out).data : std::nullopt);
     if (!out) continue;
     journal.refining(out);
-    if (!afresh) continue;
+    if (!afresh || graph.node(node).op->unknown) continue;  // what an unknown node was told nothing would say again
     graph.set_type(out, ir::Type());
     graph.set_data(out, std::nullopt);
   }

@@ -58,8 +58,11 @@ void RuleSet::hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& 
   if (rule.roots.empty()) any_.push_back(index);
   for (const std::string& name : rule.roots) {
     if (name == "*") any_.push_back(index);
-    else if (const ir::Op* op = op_named(name, ops)) automaton.add(op, index);
-    else inactive_.push_back(rule.name + ": op " + name);
+    else {
+      const ir::Op* op = op_named(name, ops);
+      if (op) automaton.add(op, index);
+      if (!op || op->unknown) inactive_.push_back(rule.name + ": op " + name);
+    }
   }
 }
 

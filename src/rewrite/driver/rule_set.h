@@ -26,7 +26,7 @@ class RuleSet {
   const CompiledRule& operator[](size_t index) const { return *rules_[index]; }
   /// Rules that may match at the node, best first. Cost: the tests that the node passes, not the number of rules.
   void candidates(const ir::Graph& graph, ir::NodeId node, std::vector<uint32_t>& out) const;
-  /// "rule: op that is missing"
+  /// "rule: op that is missing", or that is a name alone: only unknown nodes match such a rule.
   const std::vector<std::string>& inactive() const { return inactive_; }
 
  private:

@@ -113,7 +113,8 @@ class Maker {
 
   /// As many results as terms for the same node ask for.
   size_t results_of(int term) const {
-    size_t most = std::max<size_t>(1, static_cast<size_t>(e_.terms[static_cast<size_t>(term)].op->min_outputs));
+    const Term& t = e_.terms[static_cast<size_t>(term)];
+    size_t most = std::max<size_t>({1, t.results, static_cast<size_t>(t.op->min_outputs)});
     for (size_t i = 0; i < e_.terms.size(); ++i)
       if (e_.terms[i].kind == TermKind::op && same_op(static_cast<int>(i), term)) most = std::max<size_t>(most, e_.terms[i].result + 1u);
     return most;

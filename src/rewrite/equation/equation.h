@@ -37,7 +37,9 @@ struct Term {
     tensor,    ///< a constant of this shape, floats within the dtype's tolerance; only from pattern graphs, no text says it
   } kind = Kind::missing;
   bool optional = false;
+  bool no_others = false;  ///< op: the node has no attributes but those of the term; an op without a schema has no defaults
   uint8_t result = 0;
+  uint16_t results = 0;  ///< op: what is built has at least as many
   const ir::Op* op = nullptr;
   int variable = -1;
   double number = 0;

@@ -101,13 +101,16 @@ class PatternSide {
     if (v.kind != Value::Kind::result) return fail(Code::bad_rule, v.name, "an input of this side that the other side does not have");
     const Node& node = look_.node(v.producer);
     if (!node.bodies.empty()) return fail(Code::not_supported, node.op->name, "not supported yet: a pattern with a body");
-    if (!node.op->deterministic || node.op->has_effects)
+    if ((!node.op->deterministic && !node.op->unknown) || node.op->has_effects)
       return fail(Code::not_supported, node.op->name, "not supported: this op gives another result each time")
           .advice("write the rule as code");
     Term t;
     t.kind = Term::Kind::op;
     t.op = node.op;
+    if (node.outputs.size() > UINT8_MAX)
+      return fail(Code::not_supported, node.op->name, "not supported yet: a pattern with a node of more than 255 results");
     t.result = static_cast<uint8_t>(look_.value(value).index);
+    if (!left_ && node.op->unknown) t.results = static_cast<uint16_t>(node.outputs.size());
     for (uint32_t k = 0; k < node.explicit_inputs; ++k) t.operands.push_back(TRY(term(node.inputs[k])));
     if (options_.attributes || !left_) attributes(node, v.producer, t);
     return t;
@@ -129,6 +132,7 @@ class PatternSide {
   /// On the right what the node has. On the left also what it leaves out: the default; where there is none, only absence will do.
   void attributes(const Node& node, NodeId id, Term& t) {
     const auto known = given_.find(id);
+    t.no_others = left_ && node.op->unknown;
     if (known != given_.end()) {
       t.attributes = known->second;
       return;

@@ -277,6 +277,7 @@ class Search {
   }
 
   bool attributes(const Term& t, NodeId node, int term) {
+    if (t.no_others && m_.node(node).attributes.size() != t.attributes.size()) return false;
     for (size_t i = 0; i < t.attributes.size(); ++i)
       if (!attribute(t.attributes[i], node) && !miss({Miss::What::attribute, term, static_cast<int>(i), {}, node, {}})) return false;
     return true;

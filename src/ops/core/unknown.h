@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/op.h"
+
+namespace tenon::ops {
+
+/// The ops of table(), and for every other name an unknown op (ir::Op::unknown): any number of operands and results, missing ones among
+/// them, any attributes and bodies. Nothing is known of what it means: its results have the types that they were told, and it is
+/// neither evaluated, folded, merged with a twin nor compiled. One name is one op for the life of the process, so that rules find it in
+/// any graph; find answers nullptr once names fill kUnknownNameBytes.
+/// Graphs whose table this is may hold unknown nodes. Safe from several threads.
+const ir::OpTable& open_table();
+inline constexpr size_t kUnknownNameBytes = size_t{16} << 20;
+
+}  // namespace tenon::ops
