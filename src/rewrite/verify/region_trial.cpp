@@ -171,7 +171,8 @@ class RegionTrial {
     options.on_value = [this, &watch](ValueId id, const Tensor& t) {
       const ir::Value& value = region_.before->value(id);
       work_ += cost_.of(id, t.count(), watch.instance.sizes);
-      watch.broke_promise |= !is_as_promised(value.type, t.shape(), watch.instance);
+      // What holds tensors has no shape of its own.
+      watch.broke_promise |= value.type.is_tensor() && !is_as_promised(value.type, t.shape(), watch.instance);
       watch.overflowed |= watch.for_overflow && !watch.overflowed && !is_finite(t);
     };
     return options;

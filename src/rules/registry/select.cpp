@@ -31,10 +31,9 @@ bool named(const Entry& e, std::string_view name) {
   return e.rule->name == name || e.file == name || has_word(e.sets, name) || has_seed(e.rule->seeds, name);
 }
 
-/// Names that mean something although no rule has them: sets, and rewrites of yobx's catalogues that need none, or have none yet.
+/// Names that mean something although no rule has them: sets, and rewrites of yobx's catalogues that need none.
 bool may_be_empty(std::string_view name) {
-  return std::ranges::find(kSets, name) != std::end(kSets) ||
-         has_seed("ConstantToInitializer SequenceConstructAt SplitToSequenceSequenceAt", name);
+  return std::ranges::find(kSets, name) != std::end(kSets) || has_seed("ConstantToInitializer", name);
 }
 
 /// Edit distance (Levenshtein 1966).
