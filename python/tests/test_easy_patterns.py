@@ -387,7 +387,6 @@ def test_inside_bodies():
         (lambda g, x: x, lambda g, x: x, "must be the result of an op"),
         (lambda g, x: g.op.Not(x), lambda g, x: (g.op.Not(x), g.op.Identity(x)), "another number of outputs"),
         (lambda g, x: g.op.RandomNormalLike(x), lambda g, x: x, "another result each time"),
-        (lambda g, x: g.op.NoSuchOperator(x), lambda g, x: x, "no op of this name"),
         (lambda g, x: 1 / 0, lambda g, x: x, "ZeroDivisionError"),
         (lambda g, x: g.op.Not(x), lambda g, x: 1 / 0, "ZeroDivisionError"),
     ],
@@ -431,3 +430,35 @@ def test_sides_may_be_built_by_anyop():
             return g.anyop.Identity(x)
 
     assert optimised(nots(2), Anyop())[1] == 1
+
+
+def test_the_new_side_may_be_an_operator_that_nobody_knows():
+    class AddAdd(EasyPatternOptimization):
+        def match_pattern(self, g, x, y, z):
+            return g.op.Add(g.op.Add(x, y), z)
+
+        def apply_pattern(self, g, x, y, z):
+            return g.anyop.AddAdd(x, y, z, domain="ZZZ", level=3)
+
+    nodes = [oh.make_node("Add", ["x", "y"], ["t"]), oh.make_node("Add", ["t", "z"], ["w"])]
+    builder = GraphBuilder(
+        model(nodes, {n: (F, [4]) for n in "xyz"}, {"w": (F, [4])}), optimization_options=OptimizationOptions(patterns=[AddAdd()])
+    )
+    out = builder.to_onnx()
+    (node,) = out.graph.node
+    assert (node.domain, node.op_type, len(node.input), list(node.output), node.attribute[0].i) == ("ZZZ", "AddAdd", 3, ["w"], 3)
+    assert {o.domain: o.version for o in out.opset_import} == {"": 18, "ZZZ": 1} and builder.get_type("w") == F
+    onnx.checker.check_model(out)
+
+
+def test_results_are_counted_by_what_the_operator_says():
+    class Halves(EasyPatternOptimization):
+        def match_pattern(self, g, x):
+            return g.op.Split(x, axis=-1, num_outputs=2)
+
+        def apply_pattern(self, g, x):
+            return g.anyop.Halves(x, domain="mine", outputs=2)
+
+    onx = model([oh.make_node("Split", ["x"], ["a", "b"], axis=-1, num_outputs=2)], {"x": (F, [4])}, {"a": (F, [2]), "b": (F, [2])})
+    out = GraphBuilder(onx, optimization_options=OptimizationOptions(patterns=[Halves()])).to_onnx()
+    assert [(n.op_type, list(n.output)) for n in out.graph.node] == [("Halves", ["a", "b"])]

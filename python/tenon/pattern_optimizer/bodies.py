@@ -10,6 +10,7 @@ import onnx.helper as oh
 
 from .._tenon import newest_opset
 from ..rewriting import Graph, Value
+from .nodes import read_graph
 
 
 def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
@@ -41,4 +42,4 @@ def read_alone(node: onnx.NodeProto, reads: Mapping[str, Value], opset: int = ne
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     opsets = [oh.make_opsetid(domain, 1 if domain else opset) for domain in sorted({""} | _domains(node))]
     model = oh.make_model(oh.make_graph([node], "alone", inputs, outputs), opset_imports=opsets)
-    return Graph.from_onnx(model.SerializeToString())
+    return read_graph(model.SerializeToString())

@@ -14,7 +14,7 @@ import onnx
 from ..rewriting import Graph
 from .building import Building
 from .local_functions import FunctionOptions, LocalFunctions
-from .nodes import name_of
+from .nodes import name_of, read_graph
 from .optimizer import GraphBuilderPatternOptimization
 from .options import OptimizationOptions
 from .run import optimize
@@ -23,10 +23,10 @@ from .run import optimize
 def _graph_of(model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> tuple[Graph, onnx.ModelProto | None]:
     model = getattr(model, "proto", model)  # an artifact of another builder
     if isinstance(model, onnx.ModelProto):
-        return Graph.from_onnx(model.SerializeToString()), model
+        return read_graph(model.SerializeToString()), model
     if isinstance(model, bytes):
-        return Graph.from_onnx(model), None
-    return Graph.from_onnx(os.fspath(model)), None
+        return read_graph(model), None
+    return read_graph(os.fspath(model)), None
 
 
 class GraphBuilder(Building):
@@ -50,7 +50,7 @@ class GraphBuilder(Building):
         given = target_opset_or_existing_proto
         self._source: onnx.ModelProto | None = None
         if given is None or isinstance(given, int | dict):
-            graph = Graph()
+            graph = Graph(keep_unknown=True)
             opsets = given if isinstance(given, dict) else {} if given is None else {"": given}
             graph.opsets = list(opsets.items())
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..rewriting import Graph, Node, Value
 
-LARGEST = 1 << 20  # bytes of an initializer that is compared with others
+LARGEST = 1 << 20  # bytes of an initializer that is compared with others; those that are by reference are not
 
 
 def graphs_in(graph: Graph) -> Iterator[Graph]:
@@ -28,7 +28,9 @@ def names_in(graph: Graph) -> set[str]:
 
 
 def _constant_key(value: Value) -> Any:
-    return None if value.byte_size > LARGEST else (value.dtype, value.shape, value.array().tobytes())
+    if value.byte_size > LARGEST or value.reference:
+        return None
+    return value.dtype, value.shape, value.array().tobytes()
 
 
 def merge_equal(graph: Graph, shapes: bool, constants: bool) -> int:

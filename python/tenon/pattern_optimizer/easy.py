@@ -120,7 +120,7 @@ class EasyPatternOptimization(PatternOptimization):
 
     def _side(self, side: str, parameters: dict[str, int]) -> Graph:
         function = {"match": self.match_pattern, "apply": self.apply_pattern}[side]
-        builder = PatternBuilder(Graph())
+        builder = PatternBuilder(Graph(keep_unknown=True))
         names = [name_of(builder.graph.add_input(p)) for p in parameters]
         for output in _as_list(function(builder, *names)):
             builder.graph.add_output(builder._value(output))

@@ -9,6 +9,7 @@ import onnx
 import onnx.helper as oh
 
 from ..rewriting import Graph, Rule
+from .nodes import read_graph
 
 Side = onnx.ModelProto | onnx.FunctionProto
 
@@ -27,7 +28,7 @@ def _model_of(function: onnx.FunctionProto, types: Mapping[str, int]) -> onnx.Mo
 def pattern_graph(side: Side, types: Mapping[str, int] | None = None) -> Graph:
     """A model or a function as one side of a rule. types: element types of a function's inputs where they are not floats."""
     model = _model_of(side, types or {}) if isinstance(side, onnx.FunctionProto) else side
-    return Graph.from_onnx(model.SerializeToString())
+    return read_graph(model.SerializeToString())
 
 
 def rule_of_models(match: Side, apply: Side, name: str, types: Mapping[str, int] | None = None, numerics: str = "exact") -> Rule:

@@ -14,6 +14,11 @@ import onnx.numpy_helper as onh
 from ..rewriting import Graph, Node, Value
 
 
+def read_graph(model: bytes | str) -> Graph:
+    """A model's graph, from its bytes or a path: operators that nobody knows are kept, and weights that are elsewhere stay there."""
+    return Graph.from_onnx(model, keep_unknown=True, weights_by_reference=True)
+
+
 def name_of(value: Value | None) -> str:
     """The value's name (it is given one where it has none); "" for a missing operand."""
     return "" if value is None else value.ensure_name()
