@@ -75,7 +75,7 @@ bool match_sine(Match& m, NodeId product, Rotary& found) {
   for (size_t side : {0, 1}) {
     m.nodes = taken;
     const auto turned = turned_by(m, m.operand(product, side));
-    if (!turned) continue;
+    if (!turned || turned->size < 0) continue;
     found = {turned->x, {}, m.operand(product, 1 - side), turned->size, turned->interleaved};
     return true;
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exporters put around a rotary embedding: halves that are written into zeros and added up, and a head of which only the first part
 // turns. Adding 0 keeps every number (but -0, which becomes 0); RotaryEmbedding copies what lies behind the turned part.
+#include <algorithm>
+#include <span>
+
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -70,7 +73,10 @@ bool first_part(Match& m) {
   if (!rotary || m.node(rotary).attributes.integer("rotary_embedding_dim", 0) != 0) return false;
   const auto turned = cut_of(m, m.operand(rotary, 0)), rest = cut_of(m, m.operand(m.root(), 1));
   if (!turned || !rest || turned->x != rest->x || turned->step != 1 || rest->step != 1) return false;
-  if (turned->begin != 0 || turned->length != rest->begin || !m.same_type(turned->x, y)) return m.refuse("the parts are not the whole");
+  const bool whole = turned->begin == 0 && turned->length == rest->begin && rest->begin + rest->length == turned->size;
+  const DimList *x = m.shape(turned->x), *all = m.shape(y);
+  if (!whole || !x || !std::ranges::equal(std::span(*x).first(3), std::span(*all).first(3), &Dim::known_equal))
+    return m.refuse("the parts are not the whole");
   return m.keep(Partial{rotary, turned->x, turned->length});
 }
 

@@ -41,6 +41,17 @@ std::optional<int64_t> split_begin(const Look& look, NodeId split, ValueId value
   return begin;
 }
 
+/// The last size of what a Split takes apart.
+std::optional<int64_t> split_size(const Look& look, NodeId split) {
+  int64_t size = 0;
+  for (ValueId part : look.node(split).outputs) {
+    const auto length = part ? last_size(look, part) : std::nullopt;
+    if (!length) return std::nullopt;
+    size += *length;
+  }
+  return size;
+}
+
 }  // namespace
 
 std::optional<Cut> cut_of(const Look& look, ValueId value) {
@@ -48,11 +59,13 @@ std::optional<Cut> cut_of(const Look& look, ValueId value) {
   const bool slice = node && look.node(node).is("Slice");
   if (!slice && !(node && look.node(node).is("Split"))) return std::nullopt;
   const ValueId x = look.operand(node, 0);
-  const auto size = last_size(look, x), length = last_size(look, value);
+  auto size = last_size(look, x);
+  const auto length = last_size(look, value);
+  if (!size && !slice) size = split_size(look, node);
   const auto step = slice ? one_int(look, look.operand(node, 4), 1) : std::optional<int64_t>(1);
   if (!size || !length || !step) return std::nullopt;
   const auto begin = slice ? slice_begin(look, node, *size) : split_begin(look, node, value);
-  return begin ? std::optional(Cut{x, *begin, *step, *length}) : std::nullopt;
+  return begin ? std::optional(Cut{x, *begin, *step, *length, *size}) : std::nullopt;
 }
 
 namespace {
@@ -63,13 +76,25 @@ std::optional<Cut> take_cut(Match& m, ValueId value) {
   return found;
 }
 
+/// -b beside a, the results of one Split into two along the last axis, whose size is not known.
+std::optional<Turned> negated_half(Match& m, ValueId first, ValueId second) {
+  const NodeId neg = m.made_by(first, "Neg"), split = neg ? m.made_by(second, "Split") : NodeId{};
+  if (!split || m.node(split).outputs.size() != 2 || m.operand(split, 1) || m.result(split, 0) != second) return std::nullopt;
+  const ValueId x = m.operand(split, 0);
+  if (m.operand(neg, 0) != m.result(split, 1) || !m.rank(x) || last_size(m, x)) return std::nullopt;
+  if (m.axis(split, "axis", 0, x) != *m.rank(x) - 1) return std::nullopt;
+  m.take(neg);
+  m.take(split);
+  return Turned{x, false, -1};
+}
+
 /// -b beside a, the parts of x that are exchanged; `step`: 1 for halves, 2 for pairs.
 std::optional<Turned> negated_beside(Match& m, ValueId first, ValueId second, int64_t step) {
   const NodeId neg = m.take(first, "Neg");
   if (!neg) return std::nullopt;
   const auto b = take_cut(m, m.operand(neg, 0)), a = take_cut(m, second);
   if (!a || !b || a->x != b->x) return std::nullopt;
-  const Turned found{a->x, step == 2, *last_size(m, a->x)};
+  const Turned found{a->x, step == 2, a->size};
   const int64_t half = found.size / 2;
   const bool fits = found.size == 2 * a->length && b->length == half && a->step == step && b->step == step && a->begin == 0 &&
                     b->begin == (step == 1 ? half : 1);
@@ -95,6 +120,8 @@ std::optional<Turned> turned_by(Match& m, ValueId value) {
   if (!concat || m.node(concat).inputs.size() != 2 || !m.rank(joined)) return std::nullopt;
   if (m.axis(concat, "axis", -1, joined) != *m.rank(joined) - 1) return std::nullopt;
   ValueId first = m.operand(concat, 0), second = m.operand(concat, 1);
+  if (!flat)
+    if (auto halves = negated_half(m, first, second)) return halves;
   if (!flat) return negated_beside(m, first, second, 1);
   m.take(flat);
   first = without_last(m, first);

@@ -16,16 +16,18 @@ std::optional<int64_t> last_size(const rewrite::Look& look, ir::ValueId value);
 struct Cut {
   ir::ValueId x;
   int64_t begin = 0, step = 1, length = 0;
+  int64_t size = 0;  ///< of the last axis of x
 };
 
-/// The cut that `value` is, by Slice or Split along the last axis alone; all sizes must be numbers.
+/// The cut that `value` is, by Slice or Split along the last axis alone; all sizes must be numbers, but the parts of a Split tell the
+/// whole.
 std::optional<Cut> cut_of(const rewrite::Look& look, ir::ValueId value);
 
 /// (-b, a) for the halves or the even and odd elements a, b of x: what rotary embeddings multiply by the sines.
 struct Turned {
   ir::ValueId x;
   bool interleaved = false;  ///< pairs (2i, 2i + 1); else (i, i + size / 2)
-  int64_t size = 0;          ///< of the last axis
+  int64_t size = 0;          ///< of the last axis; -1: not known, and the halves are those of a Split, of which the first may be larger
 };
 
 /// What `value` turns, as exporters spell it; the nodes in between are taken.

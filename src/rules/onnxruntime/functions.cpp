@@ -6,6 +6,7 @@
 #include "rewrite/rule.h"
 #include "rules/helpers/cuts.h"
 #include "rules/helpers/give_back.h"
+#include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_functions {
 using namespace rewrite;
@@ -54,6 +55,55 @@ bool cosine_table(Match& m) {
   return false;
 }
 
+struct Positions {
+  ValueId ids, weights;
+};
+
+/// [batch, sequence] integers, of which `column`, [batch, sequence, 1], are the floats.
+ValueId position_ids(const Match& m, ValueId column) {
+  const DimList* wide = m.shape(column);
+  if (!wide || wide->size() != 3 || !(*wide)[2].known_equal(1)) return {};
+  ValueId value = column;
+  for (int depth = 0; depth < 6; ++depth) {
+    const NodeId node = m.producer(value);
+    const DimList* shape = m.shape(value);
+    const bool flat = shape && shape->size() == 2 && (*shape)[0].known_equal((*wide)[0]) && (*shape)[1].known_equal((*wide)[1]);
+    if (flat && is_integer(m.dtype(value))) return value;
+    const bool casts = node && m.node(node).is("Cast") && is_integer(m.dtype(m.operand(node, 0)));
+    if (!node || (!casts && !is_reshape(m.node(node)))) return {};
+    value = m.operand(node, 0);
+  }
+  return {};
+}
+
+/// cos(weights * positions), where the sine is taken too
+bool cosine_of_ids(Match& m) {
+  const ValueId angle = m.operand(m.root(), 0);
+  const NodeId product = m.made_by(angle, "Mul");
+  for (size_t side : {0, 1}) {
+    const ValueId ids = product ? position_ids(m, m.operand(product, side)) : ValueId{};
+    const ValueId weights = ids ? m.operand(product, 1 - side) : ValueId{};
+    const DimList* shape = m.shape(weights);
+    if (!shape || shape->size() != 3 || !(*shape)[1].known_equal(1)) continue;
+    if (!(*shape)[0].known_equal(1) && !(*shape)[0].known_equal((*m.shape(ids))[0])) continue;
+    m.keep(Positions{ids, weights});
+    for (const ir::Use& use : m.value(angle).uses)
+      if (use.node && m.node(use.node).is("Sin")) {
+        m.take(use.node);
+        m.other_roots.push_back(use.node);
+        return true;
+      }
+  }
+  return false;
+}
+
+bool to_table(const Match& m, Rewriter& w) {
+  const Positions& found = m.kept<Positions>();
+  const auto tables = w.many("tenon::CosSinPositions", {found.ids, found.weights}, 2);
+  for (size_t i = 0; i < tables.size(); ++i) w.replace(m.result(i == 0 ? m.root() : m.nodes[1]), tables[i]);
+  return true;
+}
+
 bool to_cache(const Match& m, Rewriter& w) {
   const Cache& found = m.kept<Cache>();
   const auto tables = w.many("tenon::CosSinCache", {m.operand(found.range, 0), m.operand(found.range, 1), found.weights}, 2);
@@ -95,7 +145,7 @@ bool half_rotary(Match& m) {
     for (size_t turned_side : {0, 1}) {
       m.nodes = taken;
       const auto turned = turned_by(m, m.operand(crossed, turned_side));
-      if (!turned || turned->interleaved || !m.same_type(turned->x, m.result(m.root()))) continue;
+      if (!turned || turned->interleaved) continue;
       const size_t at = m.operand(straight, 0) == turned->x ? 0 : 1;
       if (m.operand(straight, at) != turned->x) continue;
       return m.keep(Half{turned->x, m.operand(straight, 1 - at), m.operand(crossed, 1 - turned_side)});
@@ -151,6 +201,14 @@ RULES(onnxruntime_functions) {
              .roots = "Cos",
              .match = cosine_table,
              .rewrite = to_cache,
+             .benefit = 3,
+             .shared = true,
+             .seeds = "FunctionCosSinCache"},
+            {.name = "cos_sin_positions",
+             .docs = "the same where the positions are given",
+             .roots = "Cos",
+             .match = cosine_of_ids,
+             .rewrite = to_table,
              .benefit = 3,
              .shared = true,
              .seeds = "FunctionCosSinCache"},

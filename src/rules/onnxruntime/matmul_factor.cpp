@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with one factor or divisor, before or behind them, in one op.
-#include <cmath>
-
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/factors.h"
 #include "rules/helpers/give_back.h"
-#include "rules/helpers/shapes.h"
 
 namespace tenon::rules::onnxruntime_matmul_factor {
 using namespace rewrite;
@@ -17,64 +15,27 @@ constexpr Rule behind_a_product(std::string_view name, std::string_view docs, st
   return {.name = name, .docs = docs, .equation = equation, .numerics = Numerics::reassociating, .benefit = 4, .seeds = "FusedMatMulDiv"};
 }
 
-/// An operand of a product: `views` of data * factor, outermost first.
 struct Factor {
   size_t side;
-  ValueId data;
-  double factor;
-  std::vector<NodeId> views;
+  Scaled operand;
 };
 
-/// The number that `node`, a Mul or Div, multiplies `data` by, where that has the type of the result.
-std::optional<double> factor_of(const Match& m, NodeId node, ValueId& data) {
-  const bool divides = m.node(node).is("Div");
-  for (size_t k : {1, 0}) {
-    const ValueId c = m.operand(node, k);
-    const auto number = (divides && k == 0) || !m.is_constant(c) ? std::nullopt : m.number(c);
-    data = m.operand(node, 1 - k);
-    if (number && std::isfinite(*number) && (!divides || *number != 0) && m.same_type(data, m.result(node)))
-      return divides ? 1 / *number : *number;
-  }
-  return std::nullopt;
-}
-
-std::optional<Factor> factor_below(const Match& m, size_t side) {
-  Factor found{side, m.operand(m.root(), side), 1, {}};
-  if (m.dtype(found.data) != DType::f32 || m.rank(found.data).value_or(0) < 2) return std::nullopt;
-  for (int depth = 0; depth < 8; ++depth) {
-    const NodeId node = m.producer(found.data);
-    if (!node) return std::nullopt;
-    if (m.node(node).is("Mul") || m.node(node).is("Div")) {
-      const auto factor = factor_of(m, node, found.data);
-      found.factor = factor.value_or(1);
-      return factor ? std::optional(found) : std::nullopt;
-    }
-    if ((!is_reshape(m.node(node)) && !m.node(node).is("Transpose")) || m.use_count(found.data) != 1) return std::nullopt;
-    found.views.push_back(node);
-    found.data = m.operand(node, 0);
-  }
-  return std::nullopt;
-}
-
 bool operand_factor(Match& m) {
-  for (size_t side : {0, 1})
-    if (auto found = factor_below(m, side)) return m.keep(std::move(*found));
+  for (size_t side : {0, 1}) {
+    const ValueId value = m.operand(m.root(), side);
+    if (m.dtype(value) != DType::f32 || m.rank(value).value_or(0) < 2) continue;
+    if (Scaled found = scaled_below(m, value); found.factor != 1) return m.keep(Factor{side, std::move(found)});
+  }
   return false;
 }
 
 bool to_alpha(const Match& m, Rewriter& w) {
-  const Factor& found = m.kept<Factor>();
+  const auto& [side, operand] = m.kept<Factor>();
   const Node& product = m.node(m.root());
-  ValueId x = found.data;
-  for (auto view = found.views.rbegin(); view != found.views.rend(); ++view) {
-    std::vector<ValueId> inputs = m.node(*view).inputs;
-    inputs[0] = x;
-    x = w.again(*view, inputs)[0];
-  }
   std::vector<ValueId> inputs = product.inputs;
-  inputs[found.side] = x;
+  inputs[side] = view_again(w, m, operand.views, operand.data);
   auto how = attributes_but(product, {"alpha"});
-  how.emplace_back("alpha", static_cast<float>(found.factor * product.attributes.number("alpha", 1)));
+  how.emplace_back("alpha", static_cast<float>(operand.factor * product.attributes.number("alpha", 1)));
   return give(m, w, w("com.microsoft::FusedMatMul", inputs, std::move(how)));
 }
 
