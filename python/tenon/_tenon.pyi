@@ -113,7 +113,8 @@ class Graph:
     ) -> Graph:
         """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError.
 
-        keep_unknown: operators that neither Tenon nor the model knows become unknown nodes: kept as they are, written again, matched by
+        keep_unknown: operators that neither Tenon nor the model knows, and nodes that break the rules of theirs (with a warning), become
+        unknown nodes: kept as they are, written again, matched by
         rules, but never evaluated or compiled; insert then makes such nodes too. weights_by_reference: weights in files that are not
         there (or anywhere, for bytes without external_data) become constants whose type, shape and place in the file are all that is known.
         """

@@ -20,7 +20,7 @@ from tenon.pattern_optimizer import (
     get_pattern_list,
     pretty_onnx,
 )
-from tenon.rewriting import Rule
+from tenon.rewriting import Graph, Rule
 
 
 class NotNot(PatternOptimization):
@@ -551,6 +551,21 @@ def test_an_operator_that_nobody_knows_is_kept():
     assert out.graph.node[1] == onx.graph.node[1] and out.opset_import[1].domain == "com.custom"
     assert builder.get_type("c") == F and builder.get_shape("c") == (2,)
     assert ops(out) == ["Not", "Mystery", "Not", "Or"]
+
+
+def test_a_node_that_breaks_the_rules_of_its_operator_is_kept_with_a_warning():
+    nodes = [
+        oh.make_node("Identity", ["x"], ["t"]),
+        oh.make_node("MatMul", ["t", "z"], ["h"], name="odd"),
+        oh.make_node("Relu", ["h"], ["y"]),
+    ]
+    onx = model(nodes, {"x": (F, [2, 3]), "z": (F, [4, 5])}, {"y": (F, [2, 5])})
+    with pytest.warns(UserWarning, match=r"'odd' \(MatMul\) is kept as it is, and not understood: .*inner sizes"):
+        builder = GraphBuilder(onx, optimization_options=OptimizationOptions(patterns="default"))
+    out = builder.to_onnx()
+    assert ops(out) == ["MatMul", "Relu"] and list(out.graph.node[0].input) == ["x", "z"]
+    with pytest.raises(TenonError, match="inner sizes"):
+        Graph.from_onnx(onx.SerializeToString())
 
 
 def test_a_node_of_a_local_function_is_written_with_it():

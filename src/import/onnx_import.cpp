@@ -37,6 +37,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TRY(upgrader.upgrade_graph(*out.graph));
   const auto& warned = maker.warnings();
   out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
+  out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());
   for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
   return out;
 }

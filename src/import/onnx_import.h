@@ -19,7 +19,8 @@ struct ImportOptions {
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
-  /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table() (then `ops` is not asked).
+  /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table() (then `ops` is not asked), and
+  /// so do nodes that break the rules of the op that they name (with a warning).
   bool keep_unknown = false;
   /// Weights in files that are not there, or of a model without a folder, become constants that know where their bytes lie and no more.
   bool weights_by_reference = false;

@@ -2,22 +2,62 @@
 #include "import/onnx_upgrade.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "ops/core/op.h"
+#include "ops/core/unknown.h"
 
 namespace tenon::import {
 
 Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
+  const bool keeps = &graph.ops() == &ops::open_table();
   for (ir::NodeId id : graph.nodes()) {
-    TRY(upgrade(graph, id));
-    if (!graph.alive(id)) continue;
-    TRY(upgrade_bodies(graph, id));
-    TRY(ir::infer(graph, id));
-    use_hints(graph, id);
+    const bool newest = !notes_.graphs[&graph].versions.contains(id);
+    Result<void> settled = settle(graph, id);
+    if (settled && graph.alive(id)) use_hints(graph, id);
+    if (settled) continue;
+    // What is upgraded is not what the file says any more.
+    if (!keeps || !newest) return settled;
+    warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), settled.error()->what));
+    use_hints(graph, keep_as_unknown(graph, id));
   }
   return {};
+}
+
+Result<void> GraphUpgrader::settle(ir::Graph& graph, ir::NodeId id) {
+  TRY(upgrade(graph, id));
+  if (!graph.alive(id)) return {};
+  TRY(upgrade_bodies(graph, id));
+  return ir::infer(graph, id);
+}
+
+ir::NodeId GraphUpgrader::keep_as_unknown(ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& old = graph.node(id);
+  std::vector<ir::ValueId> operands(old.inputs.begin(), old.inputs.begin() + old.explicit_inputs);
+  const std::vector<ir::ValueId> captured(old.inputs.begin() + old.explicit_inputs, old.inputs.end());
+  const std::vector<ir::ValueId> results = old.outputs;
+  const ir::NodeId kept =
+      graph.insert(*ops::unknown_op(old.op->domain, old.op->name), std::move(operands), results.size(), old.attributes, id);
+  for (const ir::Body& body : graph.node(id).bodies)
+    graph.attach_body(kept, body.name, body.graph->clone_body(graph),
+                      std::span(captured).subspan(body.first_capture - graph.node(id).explicit_inputs, body.captures));
+  for (uint32_t k = 0; k < results.size(); ++k) {
+    if (!results[k]) {
+      graph.drop_result(kept, k, /*keep_place=*/true);
+      continue;
+    }
+    const ir::ValueId result = graph.node(kept).outputs[k];
+    graph.replace_all_uses(results[k], result);
+    graph.hand_over_name(results[k], result);
+  }
+  graph.set_provenance(kept, graph.node(id).provenance);
+  std::string name = graph.node(id).name;
+  graph.erase(id);
+  graph.set_name(kept, std::move(name));
+  return kept;
 }
 
 Result<void> GraphUpgrader::upgrade(ir::Graph& graph, ir::NodeId id) {

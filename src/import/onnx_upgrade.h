@@ -11,6 +11,7 @@ class GraphUpgrader {
  public:
   GraphUpgrader(ImportNotes& notes, TypeReader& types) : notes_(notes), types_(types) {}
   Result<void> upgrade_graph(ir::Graph& graph);
+  const std::vector<std::string>& warnings() const { return warnings_; }
   /// Declared output types of the root: errors and warnings.
   Result<std::vector<std::string>> check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared);
 
@@ -18,8 +19,13 @@ class GraphUpgrader {
   Result<void> upgrade(ir::Graph& graph, ir::NodeId node);
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
+  Result<void> settle(ir::Graph& graph, ir::NodeId node);
+  /// A node that breaks its operator's rules, in a graph that keeps what is unknown: as the file says it, meaning nothing. None where its
+  /// form has been changed already.
+  ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);
   void use_hints(ir::Graph& graph, ir::NodeId node);
 
+  std::vector<std::string> warnings_;
   ImportNotes& notes_;
   TypeReader& types_;
 };

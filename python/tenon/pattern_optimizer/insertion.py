@@ -66,7 +66,8 @@ class Insertion:
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
             return [self.rewriter.constant(_constant(node))]
         opset = self.view.main_opset
-        if opset < opset_of_form(node.op_type, node.domain) or any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute):
+        has_bodies = any(a.type == onnx.AttributeProto.GRAPH for a in node.attribute)
+        if has_bodies or (opset < opset_of_form(node.op_type, node.domain) and self.knows_types(node)):
             values = self.build_as_read(node, opset)
         else:
             attributes = {a.name: attribute_value(a) for a in node.attribute}
@@ -76,6 +77,9 @@ class Insertion:
         if node.name:
             producer.name = node.name
         return values
+
+    def knows_types(self, node: onnx.NodeProto) -> bool:
+        return all(not name or self.operand(name, node).dtype for name in node.input)
 
     def build_as_read(self, node: onnx.NodeProto, opset: int) -> list[Value]:
         """A node with bodies, or of a form of before, as reading a model makes it: maybe of several nodes."""

@@ -206,6 +206,13 @@ class Looking:
         """Sizes that are equal under different names: none, as equal sizes have one name here."""
         return {}
 
+    def evaluate_dimension_equality_with_constraints(self, dimension: int | str, *terms: int | str) -> bool:
+        """Whether a size is another, or the sum of two: (size, a) or (size, a, "+", b)."""
+        if len(terms) == 3 and terms[1] == "+":
+            a, b = terms[0], terms[2]
+            return dimension == a + b if isinstance(a, int) and isinstance(b, int) else dimension in (f"{a}+{b}", f"{a} + {b}")
+        return dimension == terms[0]
+
     def has_device(self, name: str) -> bool:
         return name in self._devices
 

@@ -41,6 +41,10 @@ class OpenTable final : public ir::OpTable {
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
     if (domain == "ai.onnx") domain = {};
     if (const ir::Op* known = table().find(domain, name)) return known;
+    return unknown(domain, name);
+  }
+
+  const ir::Op* unknown(std::string_view domain, std::string_view name) const {
     const std::lock_guard lock(mutex_);
     std::pair key{std::string(domain), std::string(name)};
     if (const auto at = unknown_.find(key); at != unknown_.end()) return at->second.get();
@@ -58,9 +62,15 @@ class OpenTable final : public ir::OpTable {
 
 }  // namespace
 
-const ir::OpTable& open_table() {
-  static const OpenTable the_table;
-  return the_table;
+namespace {
+const OpenTable& the_table() {
+  static const OpenTable table;
+  return table;
 }
+}  // namespace
+
+const ir::OpTable& open_table() { return the_table(); }
+
+const ir::Op* unknown_op(std::string_view domain, std::string_view name) { return the_table().unknown(domain, name); }
 
 }  // namespace tenon::ops

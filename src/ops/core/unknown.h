@@ -10,6 +10,8 @@ namespace tenon::ops {
 /// any graph; find answers nullptr once names fill kUnknownNameBytes.
 /// Graphs whose table this is may hold unknown nodes. Safe from several threads.
 const ir::OpTable& open_table();
+/// An unknown op of this name, though the table may know the name: for a node that breaks the rules of the op that it names.
+const ir::Op* unknown_op(std::string_view domain, std::string_view name);
 inline constexpr size_t kUnknownNameBytes = size_t{16} << 20;
 
 }  // namespace tenon::ops

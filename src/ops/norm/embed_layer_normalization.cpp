@@ -49,14 +49,13 @@ OP(embed_layer_normalization) {
     .domain = "com.microsoft",
     .inputs = {{"input_ids", "segment_ids?", "word_embedding", "position_embedding", "segment_embedding?", "gamma", "beta", "mask?",
                 "position_ids?"}},
-    .outputs = {{"output", "mask_index?", "embedding_sum?"}},
+    .outputs = {{"output", "mask_index", "embedding_sum?"}},
     .attributes = {{"epsilon: float = 1e-12", "mask_index_type: int"}},
     .infer = infer,
     .definition = define,
     .samples =
         {{"i32[2,3] in 0..9, i32[2,3] in 0..1, f32[10,8], f32[5,8], f32[2,8], f32[8], f32[8]; outputs=2",
-          "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8], i32[2,3] in 0..1, i32[2,3] in 0..4; outputs=3, epsilon=0.001",
-          "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8]"}},
+          "i32[2,3] in 0..9, _, f32[10,8], f32[5,8], _, f32[8], f32[8], i32[2,3] in 0..1, i32[2,3] in 0..4; outputs=3, epsilon=0.001"}},
 };
 
 }  // namespace tenon::ops::op_embed_layer_normalization
