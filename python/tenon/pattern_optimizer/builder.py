@@ -65,8 +65,11 @@ class GraphBuilder(Building):
 
     # --- building ------------------------------------------------------------------------------------------
 
-    def make_tensor_input(self, name: str, elem_type: Any = None, shape: Sequence[int | str | None] | None = None, **_: Any) -> str:
-        """shape: numbers, names of sizes, None for a size that is not known; None for an unknown rank."""
+    def make_tensor_input(self, name: Any, elem_type: Any = None, shape: Sequence[int | str | None] | None = None, **_: Any) -> Any:
+        """One or, with a list of names, several. shape: numbers, names of sizes, None for a size that is not known; None for an unknown
+        rank."""
+        if not isinstance(name, str):
+            return [self.make_tensor_input(n, elem_type, shape) for n in name]
         return name_of(self.graph.add_input(name, elem_type, shape))
 
     def make_tensor_output(self, name: str | Sequence[str], elem_type: Any = None, shape: Any = None, **_: Any) -> Any:
@@ -82,6 +85,10 @@ class GraphBuilder(Building):
 
     def infer_shapes(self) -> None:
         """Nothing is left to do: what can be known is known."""
+
+    def _check(self, *_: Any, **__: Any) -> None:
+        """Every invariant of the graph. Raises TenonError."""
+        self.graph.verify()
 
     def maybe_disable_fake_tensor_mode(self) -> AbstractContextManager[None]:
         """There are no fake tensors here."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -14,6 +15,7 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 
 from ..rewriting import Graph, Rewriter
+from .bodies import names_read_by, read_alone
 from .looking import Looking
 
 AXES_OPERAND = {"Squeeze", "Unsqueeze"}
@@ -76,6 +78,13 @@ class PatternView(Looking):
             for key, values in merged.items():
                 if len(values) == 1:
                     node.metadata_props.add(key=key, value=next(iter(values)))
+
+    def _chech_graph_verifies(self, node: onnx.NodeProto) -> None:
+        """Whether the node keeps the rules of its operator; AssertionError where it does not."""
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            read_alone(node, {name: self._value(name) for name in names_read_by(node)})
+        assert not told, str(told[0].message)
 
     # --- making nodes --------------------------------------------------------------------------------------
 
