@@ -74,7 +74,8 @@ def watch_builder(builder: type, seen: Any) -> None:
     def watched(self: Any, *args: Any, **named: Any) -> Any:
         made = to_onnx(self, *args, **named)
         model = made[0] if isinstance(made, tuple) else made
-        seen().add(getattr(model, "proto", model))
+        if not getattr(self, "as_function", False):
+            seen().add(getattr(model, "proto", model))
         return made
 
     builder.to_onnx = watched
