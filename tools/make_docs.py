@@ -214,7 +214,8 @@ def rules_page() -> str:
         "`combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime. Sets: `tenon` is what the model",
         "pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the [tables](#catalogues) say which rule does",
         "what); `canonical` gives one spelling to each thing and is confluent: in whatever order its rules meet a graph, the result is the",
-        "same graph.",
+        "same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has kernels for on CUDA, or on neither CUDA",
+        "nor CPU; `ml` joins ensembles of trees.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [
@@ -222,6 +223,7 @@ def rules_page() -> str:
         "Rewrites of [yobx](https://github.com/xadupre/yet-another-onnx-builder) by their names there; `--rules` takes these names too.",
         *catalogue_table("default", "kDefault", covers),
         *catalogue_table("onnxruntime", "kOnnxRuntime", covers),
+        *catalogue_table("by name alone", "kOther", covers),
     ]
     return "\n".join(head + sections + tail) + "\n"
 

@@ -154,9 +154,17 @@ constexpr Seed kOnnxRuntime[] = {
     {"MissingTopK", "TopK in a type that has no kernel"},
 };
 
+constexpr Seed kOther[] = {
+    {"FusedMatMulActivation", "an activation behind a product"},
+    {"GemmFastGelu", "FastGelu behind a product and a bias"},
+    {"TreeEnsembleRegressorConcat", "ensembles of trees side by side are one"},
+    {"TreeEnsembleRegressorMul", "a factor behind an ensemble of trees"},
+};
+
 }  // namespace
 
 std::span<const Seed> default_catalogue() { return kDefault; }
 std::span<const Seed> onnxruntime_catalogue() { return kOnnxRuntime; }
+std::span<const Seed> other_catalogue() { return kOther; }
 
 }  // namespace tenon::rules

@@ -13,5 +13,7 @@ struct Seed {
 /// The 104 of its set `default`, and the 40 of its set `onnxruntime`. Which rules here do the same: Rule::seeds.
 std::span<const Seed> default_catalogue();
 std::span<const Seed> onnxruntime_catalogue();
+/// Those that are in neither there: two for ONNX Runtime, then two for ensembles of trees.
+std::span<const Seed> other_catalogue();
 
 }  // namespace tenon::rules

@@ -33,6 +33,8 @@ REFUSED = {
     "com.microsoft.Gelu.2": "no kernel for this dtype",
     "com.microsoft.BiasSoftmax.*": "for GPUs alone",
     "com.microsoft.BiasSplitGelu.*": "for GPUs alone",
+    "com.microsoft.FusedMatMulActivation.*": "for GPUs alone",
+    "com.microsoft.GemmFastGelu.*": "for GPUs alone",
     "com.microsoft.ComplexMul*": "for GPUs alone",
     "com.microsoft.DecoderAttention.0": "for GPUs alone",
     "com.microsoft.GatedRelativePositionBias.*": "for GPUs alone",

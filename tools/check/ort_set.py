@@ -5,8 +5,8 @@
 
 Every case of tests/rules/onnxruntime/*.tn that its rules rewrite is written as two models by `rule_models`. Both are run on the same
 inputs; the outputs must be those of Tenon's reference. Where ONNX Runtime cannot run the first model, a rule has mended that; it must
-run the second, unless that is by a rule of the set onnxruntime_cuda, for whose ops the CPU build has no kernel. The exit code is 1 where
-that fails.
+run the second, unless that is by a rule of the set onnxruntime_cuda or onnxruntime_other, for whose ops the CPU build has no kernel. The
+exit code is 1 where that fails.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def judge(case: dict, folder: Path) -> tuple[bool, str]:
     limit = max(tolerance(case, kind) for kind in kinds)
     before, why_before = outcome(folder / f"{case['case']}.before.onnx", arrays)
     after, why_after = outcome(folder / f"{case['case']}.after.onnx", arrays)
-    for_gpu = "onnxruntime_cuda" in case["set"]
+    for_gpu = "onnxruntime_cuda" in case["set"] or "onnxruntime_other" in case["set"]
     if after is None:
         lacks = any(word in why_after for word in NO_KERNEL)
         return for_gpu and lacks, "no CPU kernel" if for_gpu and lacks else why_after

@@ -21,10 +21,29 @@ RULES(fuse_loss) {
              .numerics = Numerics::reassociating,
              .benefit = 6,
              .seeds = "SoftmaxCrossEntropyLossCast"},
+            {.name = "cross_entropy_cast_clean",
+             .docs = "the same as other rules leave it: turned choices, divided before the cast",
+             .equation = "Cast(Div(ReduceSum(Cast(Where(Equal(?labels, -100), 0, Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
+                         " Unsqueeze(Where(Equal(?labels, -100), 0, ?labels), [1]), axis=1), [1]))), to=1), keepdims=0),"
+                         " ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0)), to=10)"
+                         " => SoftmaxCrossEntropyLoss(?scores, ?labels, ignore_index=-100, reduction=\"mean\")"
+                         " where dtype(?scores) == f16",
+             .numerics = Numerics::reassociating,
+             .benefit = 6,
+             .seeds = "SoftmaxCrossEntropyLossCast"},
             {.name = "cross_entropy",
              .docs = "mean cross entropy in one dtype, written out",
              .equation = "Div(ReduceSum(Where(Not(Equal(?labels, -100)), Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
                          " Unsqueeze(Where(Not(Equal(?labels, -100)), ?labels, 0), [1]), axis=1), [1])), 0), keepdims=0),"
+                         " (ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0) |"
+                         " Cast(ReduceSum(Cast(Not(Equal(?labels, -100)), to=7), keepdims=0), to=1)))"
+                         " => SoftmaxCrossEntropyLoss(?scores, ?labels, ignore_index=-100, reduction=\"mean\")",
+             .numerics = Numerics::reassociating,
+             .benefit = 6},
+            {.name = "cross_entropy_clean",
+             .docs = "the same with turned choices",
+             .equation = "Div(ReduceSum(Where(Equal(?labels, -100), 0, Neg(Squeeze(GatherElements(LogSoftmax(?scores, axis=1),"
+                         " Unsqueeze(Where(Equal(?labels, -100), 0, ?labels), [1]), axis=1), [1]))), keepdims=0),"
                          " (ReduceSum(Cast(Not(Equal(?labels, -100)), to=1), keepdims=0) |"
                          " Cast(ReduceSum(Cast(Not(Equal(?labels, -100)), to=7), keepdims=0), to=1)))"
                          " => SoftmaxCrossEntropyLoss(?scores, ?labels, ignore_index=-100, reduction=\"mean\")",

@@ -9,7 +9,7 @@
 namespace tenon::rules {
 namespace {
 
-constexpr std::string_view kSets[] = {"tenon", "default", "onnxruntime", "onnxruntime_cuda", "canonical"};
+constexpr std::string_view kSets[] = {"tenon", "default", "onnxruntime", "onnxruntime_cuda", "onnxruntime_other", "ml", "canonical"};
 
 /// Is `word` one of the blank-separated words of `list`?
 bool has_word(std::string_view list, std::string_view word) {
@@ -54,7 +54,7 @@ Error unknown(std::string_view name) {
   const auto far = [&](std::string_view k) { return std::min(distance(k, name), distance(k.substr(k.find('/') + 1), name)); };
   const auto nearest = std::ranges::min_element(known, {}, far);
   return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
-      .expected("tenon, default, onnxruntime, onnxruntime_cuda, canonical, or a name from `tenon rules list`")
+      .expected("tenon, default, onnxruntime, onnxruntime_cuda, onnxruntime_other, ml, canonical, or a name from `tenon rules list`")
       .advice(fmt::format("did you mean '{}'?", *nearest));
 }
 
