@@ -31,6 +31,7 @@ class Optimization:
         self.verbose = max(options.verbose, view.verbose, self.env.verbose)
         self.rows = Rows(self.verbose)
         self.left_out: set[str] = set()
+        self.protected: set[str] | None = None  # names of nodes
         self.budget = options.stop_after if options.stop_after >= 0 else UNLIMITED
         self.iterations = options.max_iter if options.max_iter >= 0 else UNLIMITED
         self.views = Views(view)
@@ -123,7 +124,8 @@ class Optimization:
         """One run of the driver. Returns how many rewrites it carried out."""
         if budget <= 0 or self.iterations <= 0:
             return 0
-        keep = {n.name for n in nodes_in(self.graph) if n.name.startswith(PROTECTED)}
+        if self.protected is None or self.bridges:  # only patterns in Python name nodes as they like
+            self.protected = {n.name for n in nodes_in(self.graph) if n.name.startswith(PROTECTED)}
         events = self.rows.events(self.bridges)
         self.views.start()
         statistics = rewrite(
@@ -135,7 +137,7 @@ class Optimization:
             iterations=min(self.iterations, 1 << 30),
             timing=True,
             bodies=self.options.recursive,
-            keep=keep,
+            keep=self.protected,
             without=self.left_out,
             fold=self.options.constant_folding if fold else False,
             applied=events.applied,
