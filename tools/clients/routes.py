@@ -56,7 +56,8 @@ class _Named(types.ModuleType):
             chosen = name.removeprefix("get_").removesuffix("_patterns")
             return lambda verbose=0: self._tenon.get_pattern_list(chosen, verbose=verbose)
         if name.endswith("Pattern"):
-            return lambda verbose=0, priority=1, **_: self._tenon.get_pattern(name, verbose=verbose)
+            kinds = self._tenon.catalogue.named(name)
+            return kinds[0] if kinds else lambda verbose=0, priority=1, **_: self._tenon.get_pattern(name, verbose=verbose)
         raise AttributeError(f"{self.__name__} has no {name} on Tenon")
 
 

@@ -127,11 +127,9 @@ class EasyPatternOptimization(PatternOptimization):
         return builder.graph
 
     def _built(self, side: str, g: PatternView) -> PatternView:
-        from .optimizer import GraphBuilderPatternOptimization  # which optimises with patterns, and so needs this module
-
         key = side, tuple(sorted(g.opsets.items()))
         if key not in self._sides:
-            self._sides[key] = GraphBuilderPatternOptimization(self._side(side, self._parameters()))
+            self._sides[key] = type(g)(self._side(side, self._parameters()))
         return self._sides[key]
 
     def _get_match_pattern(self, g: PatternView) -> PatternView:

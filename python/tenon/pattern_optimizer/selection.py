@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..rewriting import Rule, select
+from . import catalogue
 from .environment import short_name
 from .pattern import EnginePattern, PatternOptimization, catalogue_pattern
 
@@ -28,9 +29,11 @@ def _by_seed(rules: list[Rule], verbose: int) -> list[Pattern]:
 
 
 def _named(name: str, verbose: int) -> list[Pattern]:
-    """What one name means: a set, a rule, or a rewrite of the catalogue."""
+    """What one name means: a set, a class in Python, a rule, or a rewrite of the catalogue."""
     if name == "none":
         return []
+    if kinds := catalogue.named(name):
+        return [kind(verbose=verbose) for kind in kinds]
     rules = select(name)
     seed = short_name(name)
     if not rules:  # a rewrite that needs no rule: graphs never have what it takes away
