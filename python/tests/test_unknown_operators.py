@@ -234,3 +234,26 @@ def test_while_rules_run_no_other_type_is_told():
     rule = Rule.code("bad", {"match": lambda m: True, "rewrite": apply}, roots=["ZZZ::Foo"])
     graph = chain(("Foo", "ZZZ", {"k": 1}))
     assert [name for name, _ in rewrite(graph, [rule])["errors"]] == ["bad"] and graph.nodes[0].outputs[0].shape is None
+
+
+def test_what_follows_from_nothing_known_is_not_known():
+    graph = Graph(keep_unknown=True)
+    x, scale = graph.add_input("x", "f32", [4]), graph.add_input("s", "f32", [])
+    any_value = one(graph, "Any", x, "ZZZ")
+    assert graph.insert("QuantizeLinear", [x, scale, any_value]).outputs[0].dtype is None
+    assert graph.insert("QuantizeLinear", [x, scale]).outputs[0].dtype == "u8"
+    shaped = graph.insert("Reshape", [any_value, graph.add_constant(np.array([0, 3, -1]))]).outputs[0]
+    assert shaped.dtype is None and len(shaped.shape) == 3 and shaped.shape[1] == 3
+
+
+def test_sizes_that_nobody_knows_stand_beside_those_of_the_model():
+    text = """graph main(t: f32[8,2], x: f32[n,4], k: i64[]) {
+      l: i64[] = ZZZ::Length(x)
+      s = Shape(x, start=0, end=1)
+      y = com.microsoft::RelativePositionBias(t, s, l, max_distance=20)
+      z = com.microsoft::RelativePositionBias(t, s, s, max_distance=20)
+      return y, z
+    }"""
+    graph = Graph.parse(text, keep_unknown=True)
+    y, z = graph.outputs
+    assert (y.dtype, y.shape) == ("f32", None) and z.shape == (1, 2, "n", "n")

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/carry.h"
+#include "ops/infer/shape_data.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
@@ -26,22 +28,52 @@ std::vector<ir::ValueId> stand_ins(ir::Graph& graph, const NodeView& view) {
   return out;
 }
 
-/// Sizes that only the graph built aside knows must not outlive it.
-bool stays_aside(const ir::Graph& graph, const Type& type) {
-  auto is_aside = [&](Dim d) {
-    bool aside = false;
-    if (!d.is_number()) each_symbol(d, [&](const DimNode& s) { aside |= s.symbols == &graph.symbols(); });
-    return aside;
-  };
-  return type.has_rank() && std::ranges::any_of(*type.shape, is_aside);
-}
+/// The node as it stands aside: with symbols of that graph, one for each of its own by name, so that sizes made aside may be reckoned with
+/// them.
+class Aside {
+ public:
+  Aside(const NodeView& view, ir::Graph& graph) : view_(view), graph_(graph), data_(view.inputs.size()) {
+    const ir::DimCarrier carry(&graph.symbols());
+    for (size_t k = 0; k < view_.inputs.size(); ++k) {
+      ir::Operand& operand = view_.inputs[k];
+      operand.type = carry(std::move(operand.type));
+      if (!operand.data) continue;
+      for (Dim d : *operand.data) data_[k].push_back(carry(d));
+      operand.data = &data_[k];
+    }
+    view_.symbols = &graph.symbols();
+    view_.assumptions = &graph.assumptions;
+    carried_ = graph.symbols().all().size();
+  }
+  Aside(const Aside&) = delete;
+
+  const NodeView& view() const { return view_; }
+
+  /// Holds a size that only the graph built aside knows: it must not outlive that.
+  bool stays(const Type& type) const {
+    const auto& all = graph_.symbols().all();
+    if (!type.has_rank() || all.size() == carried_) return false;
+    const uint32_t first = all[carried_].node()->id;
+    return std::ranges::any_of(*type.shape, [first](Dim d) {
+      bool made = false;
+      if (!d.is_number()) each_symbol(d, [&](const DimNode& s) { made |= s.id >= first; });
+      return made;
+    });
+  }
+
+ private:
+  NodeView view_;
+  const ir::Graph& graph_;
+  std::vector<ShapeData> data_;  ///< what the operands of the view point at
+  size_t carried_ = 0;           ///< symbols that are the node's own
+};
 
 /// What the plain ops assume is what the fused one does.
-void pass_assumptions_on(const ir::Graph& graph, const NodeView& view) {
+void pass_assumptions_on(const ir::Graph& graph, const Aside& aside, const ir::DimCarrier& back, const NodeView& view) {
   if (!view.assumptions) return;
   for (const ir::Assumption& a : graph.assumptions.all()) {
-    if (stays_aside(graph, Type(DType::none, {a.a, a.b}))) continue;
-    view.assumptions->add(a.kind, a.a, a.b, [&](ir::Assumption& made) {
+    if (aside.stays(Type(DType::none, {a.a, a.b}))) continue;
+    view.assumptions->add(a.kind, back(a.a), back(a.b), [&](ir::Assumption& made) {
       made.where = view.where();
       made.what = a.what;
     });
@@ -57,12 +89,14 @@ Result<void> infer_by_definition(NodeView& view) {
   for (size_t k = 0; k < view.explicit_inputs; ++k)
     if (view.has(k) && view.type(k).dtype == DType::none) return {};
   ir::Graph graph(*view.ops);
+  const Aside aside(view, graph);
+  const ir::DimCarrier back(view.symbols);
   ir::Builder build(graph);
-  const std::vector<ir::ValueId> results = def.definition(build, view, stand_ins(graph, view));
+  const std::vector<ir::ValueId> results = def.definition(build, aside.view(), stand_ins(graph, aside.view()));
   if (!build.status()) return std::unexpected(build.status().error());
   for (size_t k = 0; k < std::min(results.size(), view.outputs.size()); ++k)
-    if (results[k] && !stays_aside(graph, graph.value(results[k]).type)) set_output(view, k, graph.value(results[k]).type);
-  pass_assumptions_on(graph, view);
+    if (results[k] && !aside.stays(graph.value(results[k]).type)) set_output(view, k, back(graph.value(results[k]).type));
+  pass_assumptions_on(graph, aside, back, view);
   return {};
 }
 

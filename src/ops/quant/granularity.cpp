@@ -73,7 +73,7 @@ Result<DType> quantized_dtype(const NodeView& view, size_t input, DType otherwis
     return *dtype;
   }
   const DType found = dtype_of(view, input);
-  return found == DType::none ? otherwise : found;
+  return found == DType::none && !view.has(input) ? otherwise : found;
 }
 
 std::pair<double, double> integer_range(DType dtype) {

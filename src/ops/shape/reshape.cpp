@@ -22,10 +22,10 @@ Result<DimList> wanted_shape(const NodeView& view, const ShapeData& wanted) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
     if (d == Dim(0) && copy_zero) {
-      if (!ranks_known(view, {0}))
-        return refuse(view, Code::not_supported, "not supported yet: copying a size of an operand of unknown rank");
-      if (static_cast<int>(i) >= view.rank(0)) return refuse(view, Code::shape_mismatch, "a 0 stands behind the operand's last axis");
-      d = view.type(0).dim(static_cast<int>(i));
+      const bool is_known = ranks_known(view, {0});
+      if (is_known && static_cast<int>(i) >= view.rank(0))
+        return refuse(view, Code::shape_mismatch, "a 0 stands behind the operand's last axis");
+      d = is_known ? view.type(0).dim(static_cast<int>(i)) : view.symbols->fresh();
     }
     if (d == Dim(-1)) {
       if (open >= 0) return refuse(view, Code::bad_attribute, "more than one -1 in the shape");
