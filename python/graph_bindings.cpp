@@ -97,6 +97,20 @@ int64_t save_onnx(const PyGraph& graph, const std::filesystem::path& path, std::
   return unwrap(std::move(exported)).opset;
 }
 
+/// A list for a sequence; None for an optional that is empty.
+Tensor value_of(nb::handle given, const ir::Type& type) {
+  ir::Type inner = type;
+  if (type.is_optional()) {
+    inner.kind = type.kind == ir::Type::Kind::optional ? ir::Type::Kind::tensor : ir::Type::Kind::sequence;
+    return Tensor::of_elements(DType::optional, given.is_none() ? std::vector<Tensor>() : std::vector{value_of(given, inner)});
+  }
+  if (!type.is_sequence() || !(PyList_Check(given.ptr()) || PyTuple_Check(given.ptr()))) return tensor_of(given, type.dtype);
+  inner.kind = ir::Type::Kind::tensor;
+  std::vector<Tensor> elements;
+  for (nb::handle element : given) elements.push_back(value_of(element, inner));
+  return Tensor::of_elements(DType::sequence, std::move(elements));
+}
+
 std::vector<Tensor> inputs_of(const ir::Graph& g, nb::handle inputs) {
   std::vector<Tensor> out;
   size_t k = 0;
@@ -106,7 +120,7 @@ std::vector<Tensor> inputs_of(const ir::Graph& g, nb::handle inputs) {
                              : k < nb::len(inputs)      ? nb::object(inputs[k])
                                                         : nb::object();
     if (!given.is_valid()) raise(fail(Code::bad_input, "input '" + v.name + "'", "this input is missing").expected(v.type.text()));
-    out.push_back(tensor_of(given, v.type.dtype));
+    out.push_back(value_of(given, v.type));
     ++k;
   }
   return out;

@@ -131,8 +131,10 @@ class Graph:
     def clone(self) -> Graph: ...
     def dot(self, *, collapse: bool = True) -> str:
         """Graphviz text. collapse: repeated blocks once."""
-    def evaluate(self, inputs: Mapping[str, Array] | Sequence[Array]) -> dict[str, NDArray[Any]]:
-        """Runs by reference: slow, exact, without the GIL. Arrays are converted to the inputs' types. Raises TenonError."""
+    def evaluate(self, inputs: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+        """Runs by reference: slow, exact, without the GIL. Arrays are converted to the inputs' types; a sequence is a list of arrays, an
+        optional an array or None. Raises TenonError.
+        """
     def verify(self) -> None:
         """Raises TenonError where an invariant is broken."""
     @property
