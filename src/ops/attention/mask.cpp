@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/mask.h"
 
+#include "ops/infer/refuse.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
 
@@ -24,6 +25,22 @@ Result<ir::Type> mask_of_lengths(const NodeView& view) {
   const bool known = past && total && past->size() == 1 && total->size() == 1;
   const Dim queries = known ? max((*total)[0] - (*past)[0], 0) : view.symbols->fresh();
   return ir::Type(DType::boolean, {1, 1, queries, keys});
+}
+
+Result<DType> table_dtype(const NodeView& view, size_t weights) {
+  const DType own = view.type(weights).dtype;
+  const int64_t to = view.attributes->integer("to", static_cast<int64_t>(own));
+  const DType table = static_cast<DType>(to);
+  if (table != own && table != DType::f16 && table != DType::bf16 && table != DType::f32 && table != DType::f64)
+    return refuse(view, Code::bad_attribute, "`to` is no float type").found(std::to_string(to));
+  return table;
+}
+
+std::vector<ir::ValueId> tables_of(ir::Builder& build, ir::ValueId angle, DType dtype, DType table) {
+  std::vector<ir::ValueId> out{build("Cos", {angle}), build("Sin", {angle})};
+  if (table != dtype)
+    for (ir::ValueId& v : out) v = build("Cast", {v}, {{"to", static_cast<int64_t>(table)}});
+  return out;
 }
 
 ir::ValueId scalar_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, size_t input) {

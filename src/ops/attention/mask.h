@@ -15,6 +15,12 @@ Dim length_of(const NodeView& view, const std::optional<ir::ShapeData>& length);
 /// shape_mismatch.
 Result<ir::Type> mask_of_lengths(const NodeView& view);
 
+/// The type of tables of cosines and sines: attribute `to`, a float type, or that of operand `weights`. Errors: bad_attribute.
+Result<DType> table_dtype(const NodeView& view, size_t weights);
+
+/// cos(angle) and sin(angle) as `table`.
+std::vector<ir::ValueId> tables_of(ir::Builder& build, ir::ValueId angle, DType dtype, DType table);
+
 /// One number of rank 0, of one of rank 0 or 1.
 ir::ValueId scalar_of(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in, size_t input);
 

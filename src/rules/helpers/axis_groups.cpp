@@ -55,4 +55,19 @@ bool stay_together(const ir::Ints& perm, int64_t begin, int64_t end) {
   return true;
 }
 
+std::optional<After> after_reshape(const std::vector<AxisGroup>& groups, const ir::Ints& order, const DimList& result) {
+  After out{{}, ir::Ints(result.size())};
+  std::vector<AxisGroup> by_operand = groups;
+  for (const AxisGroup& g : groups)
+    for (int64_t i = g.from + 1; i < g.from_end; ++i)
+      if (order[i] != order[i - 1] + 1) return std::nullopt;
+  std::ranges::sort(by_operand, {}, [&](const AxisGroup& g) { return order[g.from]; });
+  for (const AxisGroup& g : by_operand)
+    for (int64_t to = g.to; to < g.to_end; ++to) {
+      out.order[to] = static_cast<int64_t>(out.shape.size());
+      out.shape.push_back(result[to]);
+    }
+  return out;
+}
+
 }  // namespace tenon::rules

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types that ONNX Runtime's CPU build has no kernel for: the op runs on a wider type, between casts. In dtypes: 1 f32, 7 i64, 10 f16,
-// 12 u32, 16 bf16.
+// 12 u32, 16 bf16. Before the last stage: the casts may meet others there.
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 
-namespace tenon::rules::onnxruntime_kernels {
+namespace tenon::rules::combine_kernels {
 using namespace rewrite;
 namespace {
 
@@ -34,7 +34,7 @@ bool between_casts(const Match& m, Rewriter& w) {
 
 }  // namespace
 
-RULES(onnxruntime_kernels) {
+RULES(combine_kernels) {
     .sets = "onnxruntime",
     .rules =
         {
@@ -71,4 +71,4 @@ RULES(onnxruntime_kernels) {
         },
 };
 
-}  // namespace tenon::rules::onnxruntime_kernels
+}  // namespace tenon::rules::combine_kernels
