@@ -25,15 +25,28 @@ bool is_arithmetic(const Node& n) {
   return is_one_of(n, {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min"}) || (is_unary(n) && !n.is("Cast") && !n.is("Identity"));
 }
 
-/// An operand in the narrow dtype: what was cast, a constant written anew, or (at a price) cast down.
-enum class Way : uint8_t { missing, uncast, constant, cast_down };
+/// An operand in the narrow dtype: what was cast, a constant or a filled value written anew, or (at a price) cast down.
+enum class Way : uint8_t { missing, uncast, constant, filled, cast_down };
 using Ways = std::vector<Way>;
+
+/// What ConstantOfShape fills `value` with, where the narrow dtype has that number.
+std::optional<double> filled(const Match& m, ValueId value, DType narrow) {
+  const NodeId made = m.made_by(value, "ConstantOfShape");
+  const ir::Attribute* fill = made ? m.node(made).attributes.find("value") : nullptr;
+  if (!fill || !std::holds_alternative<Tensor>(*fill)) return std::nullopt;
+  auto number = Tensor::make(narrow, {1});
+  const double wanted = std::get<Tensor>(*fill).number(0);
+  if (!number) return std::nullopt;
+  number->set_number(0, wanted);
+  return number->number(0) == wanted ? std::optional(wanted) : std::nullopt;
+}
 
 std::optional<Way> way_of(const Match& m, ValueId value, DType narrow) {
   if (!value) return Way::missing;
   const ValueId source = before_cast(m, value);
   if (source && m.dtype(source) == narrow) return Way::uncast;
   if (fits(m, value, narrow)) return Way::constant;
+  if (filled(m, value, narrow)) return Way::filled;
   return std::nullopt;
 }
 
@@ -83,6 +96,15 @@ bool around_norm(Match& m, bool mixed) {
 bool around_exact_norm(Match& m) { return around_norm(m, false); }
 bool around_any_norm(Match& m) { return around_norm(m, true); }
 
+ValueId fill_again(const Match& m, Rewriter& w, ValueId value, DType narrow) {
+  Tensor fill = *Tensor::make(narrow, {1});
+  fill.set_number(0, *filled(m, value, narrow));
+  ValueId shape = m.operand(m.producer(value), 0);
+  const NodeId asked = m.made_by(shape, "Shape");
+  if (const ValueId source = asked ? before_cast(m, m.operand(asked, 0)) : ValueId{}) shape = w.again(asked, {source})[0];
+  return w("ConstantOfShape", {shape}, {{"value", std::move(fill)}});
+}
+
 bool in_narrow(const Match& m, Rewriter& w) {
   const NodeId inner = m.nodes[1];
   const Ways& ways = m.kept<Ways>();
@@ -94,6 +116,7 @@ bool in_narrow(const Match& m, Rewriter& w) {
       case Way::missing: inputs.emplace_back(); break;
       case Way::uncast: inputs.push_back(before_cast(m, value)); break;
       case Way::constant: inputs.push_back(constant_as(w, m, value, narrow)); break;
+      case Way::filled: inputs.push_back(fill_again(m, w, value, narrow)); break;
       case Way::cast_down: inputs.push_back(cast_to(w, value, narrow)); break;
     }
   }

@@ -254,7 +254,8 @@ bool to_attention(const Match& m, Rewriter& w) {
   std::vector<std::pair<std::string, ir::Attribute>> how;
   how.emplace_back("scale", static_cast<float>(scale_of(found)));
   if (found.softcap > 0) how.emplace_back("softcap", static_cast<float>(found.softcap));
-  if (found.guarded) how.emplace_back("masked_rows", std::string("clean"));
+  // Where no row can be hidden and the scores are finite numbers, the guard has nothing to do.
+  if (found.guarded && (found.may_mask_rows || !chooses(m))) how.emplace_back("masked_rows", std::string("clean"));
   else if (found.may_mask_rows) how.emplace_back("masked_rows", std::string("nan"));
   ValueId y = w("Attention", inputs, std::move(how));
   if (rank == 3) y = w("Squeeze", {y, w.ints({1})});

@@ -10,6 +10,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/bounds.h"
 #include "rules/helpers/give_back.h"
 
 namespace tenon::rules::onnxruntime_attention {
@@ -126,6 +127,8 @@ bool is_plain(const Match& m, NodeId id) {
 }
 
 bool has_no_infinity(const Match& m, ValueId mask) {
+  if (const Bounds bounds = bounds_of(m, mask))
+    return m.dtype(mask) == DType::f32 && std::isfinite(bounds->first) && std::isfinite(bounds->second);
   const Tensor* t = m.is_constant(mask) ? m.graph().tensor_of(mask, 16 << 20) : nullptr;
   if (!t || t->dtype() != DType::f32) return false;
   for (int64_t i = 0; i < t->count(); ++i)

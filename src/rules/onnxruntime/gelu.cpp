@@ -130,7 +130,8 @@ RULES(onnxruntime_gelu) {
                  "Mul(?x, Sigmoid(Mul(?x, ?a))) => com.microsoft::QuickGelu(?x, alpha=value(?a)) where dtype(?x) == f32, finite(?a),"
                  " rank(?a) <= rank(?x), size(?a) == 1",
              .numerics = Numerics::reassociating,
-             .benefit = 3},
+             .benefit = 3,
+             .seeds = "QuickGelu"},
             {.name = "quick_gelu_plain",
              .docs = "x * sigmoid(x)",
              .equation = "Mul(?x, Sigmoid(?x)) => com.microsoft::QuickGelu(?x, alpha=1.0) where dtype(?x) == f32",

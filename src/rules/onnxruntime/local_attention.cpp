@@ -36,7 +36,7 @@ ValueId masked_scores(Match& m, ValueId value, bool sums, ValueId& mask, double&
   if (!sums) {
     const NodeId where = m.take(value, "Where");
     const auto fill = where && m.is_constant(m.operand(where, 2)) ? m.number(m.operand(where, 2)) : std::nullopt;
-    if (!fill || std::isnan(*fill) || !m.same_type(m.operand(where, 1), value)) return {};
+    if (!fill || std::isnan(*fill)) return {};
     low = *fill;
     mask = m.operand(where, 0);
     return m.operand(where, 1);

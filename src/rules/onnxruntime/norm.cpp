@@ -60,14 +60,17 @@ bool norm_of_rows(Match& m) {
 bool written_out(Match& m) {
   const auto found = bare_norm(m);
   if (!found || found->centred || m.dtype(found->x) != DType::f32) return false;
+  if (found->inverse) m.other_roots.push_back(m.producer(found->inverse));
   return m.keep(*found);
 }
 
 bool to_simplified(const Match& m, Rewriter& w) {
   const BareNorm& found = m.kept<BareNorm>();
-  return give(m, w,
-              w("SimplifiedLayerNormalization", {found.x, ones_of(m, w, found)},
-                {{"axis", found.axis - *m.rank(found.x)}, {"epsilon", static_cast<float>(found.epsilon)}}));
+  const bool kept = found.inverse && m.use_count(found.inverse) > 1;
+  const auto results = w.many("SimplifiedLayerNormalization", {found.x, ones_of(m, w, found)}, kept ? 2 : 1,
+                              {{"axis", found.axis - *m.rank(found.x)}, {"epsilon", static_cast<float>(found.epsilon)}});
+  if (kept && results.size() > 1) w.replace(found.inverse, results[1]);
+  return give(m, w, results.empty() ? ValueId{} : results[0]);
 }
 
 bool skip_norm(Match& m) {
@@ -141,7 +144,7 @@ RULES(onnxruntime_norm) {
              .benefit = 2,
              .seeds = "SimplifiedLayerNormalization"},
             {.name = "simplified_layer_norm_bare",
-             .docs = "x / sqrt(mean(x^2) + eps) written out, without a scale",
+             .docs = "x / sqrt(mean(x^2) + eps) written out, without a scale; others may read the factor",
              .roots = "Div Mul",
              .match = written_out,
              .rewrite = to_simplified,
