@@ -29,6 +29,7 @@ class Seen:
     test: str = ""
     counts: list[int] = field(default_factory=list)
     op_types: list[list[str]] = field(default_factory=list)
+    domains: list[list[str]] = field(default_factory=list)
     initializers: list[int] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
@@ -36,6 +37,7 @@ class Seen:
         if isinstance(model, onnx.ModelProto):
             self.counts.append(count_nodes(model))
             self.op_types.append([node.op_type for node in model.graph.node])
+            self.domains.append([node.domain for node in model.graph.node])
             self.initializers.append(len(model.graph.initializer))
 
     def speaks_of_nodes(self, values: tuple[Any, ...]) -> bool:
@@ -49,9 +51,9 @@ class Seen:
         return False
 
     def speaks_of_a_node(self, values: tuple[Any, ...]) -> bool:
-        """An operator, operands or results at a place of a list of nodes that differs already."""
-        names = {name for model in self.op_types for name in model}
-        return bool(self.differences) and any(isinstance(v, str) and v in names for v in values)
+        """An operator or a domain at a place of a list of nodes that differs already."""
+        names = {name for model in [*self.op_types, *self.domains] for name in model}
+        return bool(self.differences) and any(v in self.domains or (isinstance(v, str) and v in names) for v in values)
 
     def is_of_initializers(self, expected: Any, found: Any) -> bool:
         """A number of initializers: smaller than expected, or of a model whose nodes differ already."""
