@@ -149,6 +149,7 @@ class EnginePattern(_Named):
         self.rules = [rules] if isinstance(rules, Rule) else list(rules)
         self.verbose = verbose
         self.seed = seed
+        self.asked_by_name = True
 
     @property
     def priority(self) -> int:
@@ -163,6 +164,11 @@ class EnginePattern(_Named):
     def names(self) -> set[str]:
         """All by which it may be meant: its own, its rules', and those of the rewrites that they cover."""
         return {self.seed or self.name, *(r.name for r in self.rules), *(seed for r in self.rules for seed in r.seeds.split())}
+
+    def active_rules(self, processor: str) -> list[Rule]:
+        """Without those of operators that only another processor has, where the pattern was not asked for by its own name."""
+        has_cuda = self.asked_by_name or "CUDA" in processor.upper().split(",")
+        return [r for r in self.rules if has_cuda or "onnxruntime_cuda" not in r.sets.split()]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnginePattern) and self.name == other.name

@@ -84,7 +84,7 @@ class Optimization:
         out: dict[str, tuple[int, Rule]] = {}
         for pattern in patterns:
             if isinstance(pattern, EnginePattern):
-                for rule in pattern.rules:
+                for rule in pattern.active_rules(self.options.processor):
                     out.setdefault(rule.name, (pattern.PRIORITIES[rule.stage], rule))
                     self.rows.called.setdefault(rule.name, pattern)
                 continue

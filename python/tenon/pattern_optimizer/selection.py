@@ -16,7 +16,7 @@ Pattern = PatternOptimization | EnginePattern
 Patterns = str | Iterable[Any] | PatternOptimization | EnginePattern | Rule | type | None
 
 
-def _by_seed(rules: list[Rule], verbose: int) -> list[Pattern]:
+def _by_seed(rules: list[Rule], verbose: int) -> list[EnginePattern]:
     """The rewrites of the catalogue that the rules cover, each with its rules; the others one by one."""
     groups: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -42,7 +42,14 @@ def _named(name: str, verbose: int) -> list[Pattern]:
         return [catalogue_pattern(seed, rules, verbose)]
     if len(rules) == 1 and rules[0].name == name:
         return [EnginePattern(rules, verbose)]
-    return _by_seed(rules, verbose)
+    if name != "onnxruntime":
+        return _by_seed(rules, verbose)
+    # The set as its original has it: what only CUDA has is in it, and runs where the options say that processor.
+    names = {r.name for r in rules}
+    found = _by_seed(rules + [r for r in select("onnxruntime_cuda") if r.name not in names], verbose)
+    for pattern in found:
+        pattern.asked_by_name = False
+    return found
 
 
 def _expression(text: str, verbose: int) -> list[Pattern]:

@@ -80,7 +80,11 @@ bool split(const Match& m, Rewriter& w) {
   const Parts& found = m.kept<Parts>();
   std::vector<int64_t> sizes;
   for (const Part& p : found.parts) sizes.push_back(p.end - p.begin);
-  const auto results = w.many("Split", {m.operand(m.root(), 0), w.ints(sizes)}, found.parts.size(), {{"axis", int64_t{found.axis}}});
+  const ValueId whole = m.operand(m.root(), 0);
+  const bool even = std::ranges::all_of(sizes, [&](int64_t size) { return size == sizes.front(); });
+  const auto count = static_cast<int64_t>(sizes.size());
+  const auto results = even ? w.many("Split", {whole}, sizes.size(), {{"axis", int64_t{found.axis}}, {"num_outputs", count}})
+                            : w.many("Split", {whole, w.ints(sizes)}, sizes.size(), {{"axis", int64_t{found.axis}}});
   for (size_t i = 0; i < results.size(); ++i) {
     const Part& p = found.parts[i];
     w.replace(m.result(p.node), p.drops_axis ? w("Squeeze", {results[i], w.ints({found.axis})}) : results[i]);
