@@ -71,7 +71,7 @@ RULES(clean_batch_norm) {
              .rewrite = give_first,
              .numerics = Numerics::reassociating,
              .benefit = 10,
-             .seeds = "BatchNormalization"},
+             .seeds = "BatchNormalization Identity"},
             {.name = "batch_norm_training",
              .docs = "BatchNormalization by the statistics of the batch, where the running ones are not used, is plain arithmetic",
              .roots = "BatchNormalization",

@@ -50,8 +50,11 @@ bool join_result(const Match& m, Rewriter& w) {
 struct Split {
   size_t slot;  ///< of the operand that is joined
   ValueId source;
-  ir::Ints target;  ///< of the Reshape of the other one
+  ir::Ints target;  ///< of the Reshape of the other one; none where it is broadcast over the batch
 };
+
+/// One matrix for the whole batch.
+bool is_single(const DimList& matrices) { return matrices.size() == 2 || (matrices.size() == 3 && matrices[0].known_equal(1)); }
 
 /// Reshape(MatMul(Reshape(a), b)), split again as a was
 bool split_again(Match& m) {
@@ -63,7 +66,9 @@ bool split_again(Match& m) {
     m.nodes = {m.root(), matmul};
     const ValueId source = before_joining(m, m.operand(matmul, slot)), other = m.operand(matmul, 1 - slot);
     const DimList* matrices = m.shape(other);
-    if (!source || !matrices || matrices->size() != 3 || !same_batch(*m.shape(source), *y)) continue;
+    if (!source || !matrices || !same_batch(*m.shape(source), *y)) continue;
+    if (is_single(*matrices)) return m.keep(Split{slot, source, {}});
+    if (matrices->size() != 3) continue;
     if (!(*matrices)[0].known_equal((*m.shape(product))[0])) continue;
     DimList wide(y->begin(), y->end() - 2);
     wide.insert(wide.end(), matrices->begin() + 1, matrices->end());
@@ -77,7 +82,7 @@ bool split_again(Match& m) {
 bool split_other(const Match& m, Rewriter& w) {
   const Split& found = m.kept<Split>();
   std::vector<ValueId> inputs = m.node(m.nodes[1]).inputs;
-  inputs[1 - found.slot] = w("Reshape", {inputs[1 - found.slot], w.ints(found.target)});
+  if (!found.target.empty()) inputs[1 - found.slot] = w("Reshape", {inputs[1 - found.slot], w.ints(found.target)});
   inputs[found.slot] = found.source;
   return give(m, w, w("MatMul", inputs));
 }
@@ -96,12 +101,12 @@ RULES(combine_matmul_batch) {
              .benefit = 3,
              .seeds = "MatMulReshape2Of3 ReshapeMatMulReshape"},
             {.name = "matmul_batch_result",
-             .docs = "one operand's batch axes joined before a MatMul and split after it: the other's are split instead",
+             .docs = "one operand's batch axes joined before a MatMul and split after it: the other's are split instead, or broadcast",
              .roots = "Reshape",
              .match = split_again,
              .rewrite = split_other,
              .benefit = 3,
-             .seeds = "MatMulReshape2Of3"},
+             .seeds = "MatMulReshape2Of3 ReshapeMatMulReshape"},
         },
 };
 

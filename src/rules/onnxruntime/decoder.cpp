@@ -16,7 +16,13 @@ struct Mapped {
   ValueId x, weights, bias;
 };
 struct Decoder {
-  Mapped query, rest;
+  Mapped query, rest;            ///< rest: keys, and values where these are not apart
+  std::optional<Mapped> values;  ///< of the x of the keys
+  int64_t heads = 0;
+};
+/// [sequence, batch, width] each, of which attention on heads is taken.
+struct Sequences {
+  ValueId q, k, v;
   int64_t heads = 0;
 };
 
@@ -52,19 +58,65 @@ bool is_plain(const Match& m, NodeId attention) {
          std::abs(a.number("scale", static_cast<float>(usual)) - usual) < 1e-6;
 }
 
+std::optional<Sequences> by_attention(Match& m, ValueId value) {
+  const NodeId attention = m.take(value, "Attention");
+  if (!attention || !is_plain(m, attention)) return std::nullopt;
+  return Sequences{sequence_first(m, m.operand(attention, 0)), sequence_first(m, m.operand(attention, 1)),
+                   sequence_first(m, m.operand(attention, 2)), (*m.shape(m.operand(attention, 0)))[1].value()};
+}
+
+/// The keys of a product, turned in one step or in two.
+ValueId turned_keys(Match& m, ValueId keys) {
+  const NodeId turn = m.take(keys, "Transpose");
+  if (!turn) return {};
+  const ir::Ints perm = m.node(turn).attributes.ints("perm");
+  if (perm == ir::Ints{0, 1, 3, 2}) return sequence_first(m, m.operand(turn, 0));
+  const NodeId reshape = perm == ir::Ints{1, 2, 3, 0} ? m.take(m.operand(turn, 0), "Reshape") : NodeId{};
+  return reshape && m.rank(m.operand(reshape, 0)) == 3 ? m.operand(reshape, 0) : ValueId{};
+}
+
+/// The same written out: softmax(q * 1 / sqrt(size) k^T) v.
+std::optional<Sequences> by_softmax(Match& m, ValueId value) {
+  const NodeId outer = m.take(value, "MatMul"), softmax = outer ? m.take(m.operand(outer, 0), "Softmax") : NodeId{};
+  const ValueId p = softmax ? m.result(softmax) : ValueId{};
+  const NodeId inner = softmax && m.axis(softmax, "axis", -1, p) == 3 ? m.take(m.operand(softmax, 0), "MatMul") : NodeId{};
+  const NodeId scaled = inner ? m.take(m.operand(inner, 0), "Mul") : NodeId{};
+  const DimList* heads = scaled ? m.shape(m.result(scaled)) : nullptr;
+  if (!heads || heads->size() != 4 || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return std::nullopt;
+  const size_t at = m.is_constant(m.operand(scaled, 1)) ? 1 : 0;
+  if (!m.is_number(m.operand(scaled, at), 1 / std::sqrt(static_cast<double>((*heads)[3].value())))) return std::nullopt;
+  return Sequences{sequence_first(m, m.operand(scaled, 1 - at)), turned_keys(m, m.operand(inner, 1)),
+                   sequence_first(m, m.operand(outer, 1)), (*heads)[1].value()};
+}
+
+/// Keys and values: halves of one product, or two products of one value.
+bool mapped_rest(Match& m, const Sequences& s, Decoder& found) {
+  if (!m.same_shape(s.k, s.v)) return false;
+  if (const NodeId split = m.take(s.k, "Split")) {
+    if (m.node(split).outputs.size() != 2 || m.result(split, 0) != s.k || m.result(split, 1) != s.v) return false;
+    const auto both = mapped(m, m.operand(split, 0));
+    if (both) found.rest = *both;
+    return both.has_value();
+  }
+  const auto keys = mapped(m, s.k);
+  found.values = keys ? mapped(m, s.v) : std::nullopt;
+  if (!found.values || found.values->x != keys->x) return false;
+  found.rest = *keys;
+  return true;
+}
+
 bool decoder(Match& m) {
   const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
   if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{2, 0, 1, 3}) return false;
-  const NodeId attention = m.take(m.operand(turn, 0), "Attention");
-  if (!attention || !is_plain(m, attention)) return false;
-  const ValueId q = sequence_first(m, m.operand(attention, 0)), k = sequence_first(m, m.operand(attention, 1)),
-                v = sequence_first(m, m.operand(attention, 2));
-  const NodeId split = q && k && v ? m.take(k, "Split") : NodeId{};
-  if (!split || m.node(split).outputs.size() != 2 || m.result(split, 0) != k || m.result(split, 1) != v || !m.same_shape(k, v))
-    return false;
-  const auto query = mapped(m, q), rest = mapped(m, m.operand(split, 0));
-  if (!query || !rest || !m.same_shape(m.result(m.root()), q)) return false;
-  return m.keep(Decoder{*query, *rest, (*m.shape(m.operand(attention, 0)))[1].value()});
+  auto sequences = by_attention(m, m.operand(turn, 0));
+  if (!sequences) sequences = by_softmax(m, m.operand(turn, 0));
+  if (!sequences || !sequences->q || !sequences->k || !sequences->v || !m.same_shape(m.result(m.root()), sequences->q)) return false;
+  Decoder found;
+  const auto query = mapped(m, sequences->q);
+  if (!query || !mapped_rest(m, *sequences, found)) return m.refuse("queries, keys and values are not products with a bias");
+  found.query = *query;
+  found.heads = sequences->heads;
+  return m.keep(found);
 }
 
 bool to_decoder(const Match& m, Rewriter& w) {
@@ -74,8 +126,14 @@ bool to_decoder(const Match& m, Rewriter& w) {
     t.set_integer(0, on);
     return w.constant(std::move(t));
   };
-  const ValueId bias = w("Concat", {d.query.bias, d.rest.bias}, {{"axis", int64_t{0}}});
-  std::vector<ValueId> inputs{d.query.x, d.rest.x, d.query.weights, d.rest.weights, bias, {}, {}, {}};
+  std::vector<ValueId> biases{d.query.bias, d.rest.bias};
+  ValueId rest = d.rest.weights;
+  if (d.values) {
+    biases.push_back(d.values->bias);
+    rest = w("Concat", {rest, d.values->weights}, {{"axis", int64_t{1}}});
+  }
+  const ValueId bias = w("Concat", biases, {{"axis", int64_t{0}}});
+  std::vector<ValueId> inputs{d.query.x, d.rest.x, d.query.weights, rest, bias, {}, {}, {}};
   for (bool on : {d.query.x != d.rest.x, false, false, false}) inputs.push_back(flag(on));
   return give(m, w, w("com.microsoft::DecoderAttention", inputs, {{"num_heads", d.heads}}));
 }
