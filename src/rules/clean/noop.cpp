@@ -37,14 +37,6 @@ bool whole_slice(Match& m) {
   return !steps || m.is_number(steps, 1);
 }
 
-/// Reshape that copies all sizes but one and has that one inferred: the number of elements stays, so the size does.
-bool copies_sizes(Match& m) {
-  const auto target = m.ints(m.operand(m.root(), 1));
-  if (!target || static_cast<int>(target->size()) != m.rank(m.operand(m.root(), 0)).value_or(-1)) return false;
-  return m.node(m.root()).attributes.integer("allowzero", 0) == 0 && std::ranges::count(*target, -1) == 1 &&
-         std::ranges::count(*target, 0) == static_cast<int64_t>(target->size()) - 1;
-}
-
 bool dtype_kept(Match& m) {
   return m.dtype(m.result(m.root())) == m.dtype(m.operand(m.root(), 0)) && m.dtype(m.operand(m.root(), 0)) != DType::none;
 }
@@ -56,15 +48,6 @@ bool always(Match&) { return true; }
 RULES(clean_noop) {
     .rules =
         {
-            {.name = "reshape_copies",
-             .docs = "Reshape to the sizes that are there and one that follows",
-             .roots = "Reshape",
-             .match = copies_sizes,
-             .rewrite = give_first,
-             .benefit = 10,
-             .shared = true,
-             .sets = "default",
-             .seeds = "Reshape ShapedBasedReshape"},
             {.name = "identity",
              .docs = "Identity(x) is x",
              .roots = "Identity",

@@ -76,49 +76,6 @@ RULES(fuse_norm) {
              .benefit = 3,
              .sets = "tenon default",
              .seeds = "LayerNormalization RMSNormalization"},
-            {.name = "layer_norm_scale",
-             .docs = "the scale behind a LayerNormalization whose scales are 1",
-             .equation = "Mul(LayerNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
-                         " => LayerNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
-             .numerics = Numerics::reassociating,
-             .benefit = 8,
-             .sets = "tenon default",
-             .seeds = "LayerNormalizationScale"},
-            {.name = "layer_norm_factor",
-             .docs = "constant factors behind a LayerNormalization are part of its scales",
-             .equation = "Mul(LayerNormalization(?x, ?s, _, axis=?a, epsilon=?e, stash_type=1), ?t)"
-                         " => LayerNormalization(?x, const(?s * ?t), axis=?a, epsilon=?e) where constant(?s), constant(?t),"
-                         " same_dtype(?s, ?t), broadcasts(?t, ?s)",
-             .numerics = Numerics::reassociating,
-             .benefit = 8,
-             .sets = "default",
-             .seeds = "LayerNormalizationScale"},
-            {.name = "layer_norm_factor_bias",
-             .docs = "the same where the norm has a bias, which is multiplied as well",
-             .equation = "Mul(LayerNormalization(?x, ?s, ?b, axis=?a, epsilon=?e, stash_type=1), ?t)"
-                         " => LayerNormalization(?x, const(?s * ?t), const(?b * ?t), axis=?a, epsilon=?e) where constant(?s),"
-                         " constant(?b), constant(?t), same_dtype(?s, ?t), same_dtype(?b, ?t), broadcasts(?t, ?s), broadcasts(?t, ?b)",
-             .numerics = Numerics::reassociating,
-             .benefit = 8,
-             .sets = "default",
-             .seeds = "LayerNormalizationScale"},
-            {.name = "rms_norm_scale",
-             .docs = "the scale behind an RMSNormalization whose scales are 1",
-             .equation = "Mul(RMSNormalization(?x, 1, axis=-1, epsilon=?e, stash_type=1), ?scale)"
-                         " => RMSNormalization(?x, ?scale, axis=-1, epsilon=?e) where suffix(?scale, ?x), same_dtype(?x, ?scale)",
-             .numerics = Numerics::reassociating,
-             .benefit = 8,
-             .sets = "tenon default",
-             .seeds = "RMSNormalizationMul"},
-            {.name = "rms_norm_factor",
-             .docs = "constant factors behind an RMSNormalization are part of its scales",
-             .equation = "Mul(RMSNormalization(?x, ?s, axis=?a, epsilon=?e, stash_type=1), ?t)"
-                         " => RMSNormalization(?x, const(?s * ?t), axis=?a, epsilon=?e) where constant(?s), constant(?t),"
-                         " same_dtype(?s, ?t), broadcasts(?t, ?s)",
-             .numerics = Numerics::reassociating,
-             .benefit = 8,
-             .sets = "default",
-             .seeds = "RMSNormalizationMul"},
         },
 };
 
