@@ -16,7 +16,9 @@ void Run::screen(uint32_t index, std::vector<RulePlace>& places) {
     stats_.rules[index].tried += found.tried - static_cast<int64_t>(found.nodes.size());  // these are counted when they are decided
     for (uint32_t at = 0; at < found.nodes.size(); ++at)
       if (graph_.alive(found.nodes[at])) places.push_back({index, at, found.nodes[at]});
-  } catch (const std::exception& e) { leave_out(index, fmt::format("rule {} was undone and left out: threw while matching: {}", rules_[index].name, e.what())); }
+  } catch (const std::exception& e) {
+    leave_out(index, fmt::format("rule {} was undone and left out: threw while matching: {}", rules_[index].name, e.what()));
+  }
 }
 
 /// In the order of their turns.
