@@ -368,6 +368,20 @@ def test_a_node_is_one_object_and_names_are_unique():
     assert [n.name for n in out.graph.node] == ["Rename--", "Rename--_1", "Rename--_2"]
 
 
+@pytest.mark.parametrize("merges", [True, False])
+def test_shapes_of_equal_sizes_are_one(merges):
+    nodes = [
+        oh.make_node("Transpose", ["x"], ["t"], perm=[0, 2, 1]),
+        oh.make_node("Transpose", ["z"], ["u"], perm=[0, 2, 1]),
+        oh.make_node("Shape", ["t"], ["s"]),
+        oh.make_node("Shape", ["u"], ["r"]),
+        oh.make_node("Add", ["s", "r"], ["y"]),
+    ]
+    onx = model(nodes, {"x": (F, ["b", "n", 4]), "z": (F, ["b", "n", 4])}, {"y": (onnx.TensorProto.INT64, [3])})
+    options = OptimizationOptions(patterns=None, remove_duplicated_shape=merges)
+    assert ops(GraphBuilder(onx, optimization_options=options).to_onnx()).count("Shape") == (1 if merges else 2)
+
+
 def test_stop_after():
     for k in (0, 1, 2):
         assert len(applied(optimised(nots(4), [NotNot()], stop_after=k)[1])) == k
@@ -551,6 +565,22 @@ def test_an_operator_that_nobody_knows_is_kept():
     assert out.graph.node[1] == onx.graph.node[1] and out.opset_import[1].domain == "com.custom"
     assert builder.get_type("c") == F and builder.get_shape("c") == (2,)
     assert ops(out) == ["Not", "Mystery", "Not", "Or"]
+
+
+def test_what_is_told_of_the_results_of_unknown_operators_is_known():
+    class Mysteries(PatternOptimization):
+        def match(self, g, node, matched):
+            return MatchResult(self, [node], self.apply) if node.op_type == "Exp" else None
+
+        def apply(self, g, node):
+            g.builder.set_type("middle", F)
+            g.builder.set_shape("middle", ("n", 2))
+            return [g.make_node("Mystery", node.input, ["middle"], domain="m"), g.make_node("Relu", ["middle"], node.output)]
+
+    onx = model([oh.make_node("Exp", ["x"], ["y"])], {"x": (F, ["n", 2])}, {"y": (F, ["n", 2])})
+    builder = GraphBuilder(onx, optimization_options=OptimizationOptions(patterns=[Mysteries()]))
+    assert ops(builder.to_onnx()) == ["Mystery", "Relu"]
+    assert builder.get_type("middle") == F and builder.get_shape("middle") == ("n", 2)
 
 
 def test_a_node_that_breaks_the_rules_of_its_operator_is_kept_with_a_warning():

@@ -36,14 +36,16 @@ def compare_counts(console: Console, checkout: Path, folder: Path, verbose: bool
     sizes = [pair for name, pair in both.items() if name not in refused]
     more = {name: pair for name, pair in both.items() if name not in refused and pair[1] > pair[0]}
     table = Table(title="nodes left of the suite's models, default+onnxruntime")
-    for column, count in (
-        ("models", len(both)),
-        ("as many", sum(a == b for a, b in sizes)),
-        ("fewer", sum(b < a for a, b in sizes)),
-        ("more", len(more)),
-        ("refused", len(refused)),
-    ):
-        table.add_column(f"{column}: {count}")
+    row = {
+        "models": len(both),
+        "as many": sum(a == b for a, b in sizes),
+        "fewer": sum(b < a for a, b in sizes),
+        "more": len(more),
+        "refused": len(refused),
+    }
+    for column in row:
+        table.add_column(column, justify="right")
+    table.add_row(*map(str, row.values()))
     console.print(table)
     for name, pair in more.items() if verbose else ():
         console.print(f"more    {name}: {pair[0]} nodes, Tenon {pair[1]}", highlight=False)

@@ -44,6 +44,7 @@ class Building(Looking):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.op = self.anyop = Operators(self)
+        self.told: dict[str, tuple[int, Any]] = {}  # type and shape of results that nobody makes yet
 
     def _insert(self, op_type: str, operands: list[Value | None], attributes: dict[str, Any], outputs: int, domain: str) -> list[Value]:
         return self.graph.insert(op_type, operands, attributes, outputs=outputs, domain=domain, infer=self.infer).outputs
@@ -63,13 +64,21 @@ class Building(Looking):
         return name_of(self._constant(_array(value), name))
 
     def set_type(self, name: str, elem_type: int) -> None:
-        """0 and less: nothing is told."""
+        """Of a result, or of one that the nodes of an `apply` are going to make. 0 and less: nothing is told."""
         if elem_type > 0:
-            self._value(name).set_type(elem_type, self.scene.shape_of(name))
+            self._tell(name, elem_type, None)
 
     def set_shape(self, name: str, shape: Sequence[int | str | None]) -> None:
-        value = self._value(name)
-        value.set_type(value.dtype, tuple(shape))
+        self._tell(name, 0, tuple(shape))
+
+    def _tell(self, name: str, elem_type: int, shape: tuple[int | str | None, ...] | None) -> None:
+        value = self._find(name)
+        known = self.told.get(name, (0, None)) if value is None else (value.onnx_dtype, value.shape)
+        wanted = (elem_type or known[0], shape if shape is not None else known[1])
+        if value is None:
+            self.told[name] = wanted
+        elif wanted != known:
+            value.set_type(wanted[0] or None, wanted[1])
 
     def set_rank(self, name: str, rank: int) -> None:
         if not self.has_rank(name):

@@ -34,7 +34,7 @@ def _constant_key(value: Value) -> Any:
 
 
 def merge_equal(graph: Graph, shapes: bool, constants: bool) -> int:
-    """Equal initializers become one, and Shape nodes of one result. Returns how many went away."""
+    """Equal initializers become one, and Shape nodes of one result or of equal sizes. Returns how many went away."""
     merged = 0
     for g in graphs_in(graph):
         first: dict[Any, Value] = {}
@@ -44,7 +44,9 @@ def merge_equal(graph: Graph, shapes: bool, constants: bool) -> int:
         for node in g.nodes if shapes else ():
             if node.op_type != "Shape" or node.domain:
                 continue
-            key = (node.inputs[0], tuple(sorted(node.attributes.items())))
+            sizes = node.outputs[0].elements
+            known = sizes is not None and None not in sizes  # of equal sizes, whatever they are the sizes of
+            key = ("sizes", *sizes) if known else (node.inputs[0], tuple(sorted(node.attributes.items())))
             found = first.setdefault(key, node.outputs[0])
             merged += found != node.outputs[0] and g.replace_all_uses(node.outputs[0], found)
     return merged

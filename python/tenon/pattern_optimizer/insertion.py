@@ -95,9 +95,13 @@ class Insertion:
 
     def add(self, node: onnx.NodeProto) -> None:
         values = self.build(node)
+        told = getattr(self.view.builder, "told", {})
         for name, value in zip(node.output, values, strict=True):
             if not name:
                 continue
+            if name in told and value.dtype is None:  # of an operator that nobody knows
+                dtype, shape = told[name]
+                value.set_type(dtype or None, shape)
             if name in self.replaceable:
                 self.rewriter.replace(self.replaceable.pop(name), value)
             elif self.view._find(name) is not None or name in self.made:
