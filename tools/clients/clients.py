@@ -45,7 +45,8 @@ def run_suite(run: str, checkout: Path, part: str, files: str = "") -> Rows:
     chosen = sorted(checkout.glob("unittests/xoptim/test_*.py"), key=lambda f: -f.stat().st_size)
     chosen = [f for f in chosen if files in f.stem]
     if not chosen:
-        sys.exit(f"no file unittests/xoptim/test_*{files}*.py in {checkout}: expected a checkout of yet-another-onnx-builder")
+        name = f"test_*{files}*.py" if files else "test_*.py"
+        sys.exit(f"no file unittests/xoptim/{name} in {checkout}: expected a checkout of yet-another-onnx-builder")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         found = pool.map(lambda file: run_file(run, checkout, file, part), chosen)
     return {f"{row['file']}.{row['test']}": row for rows in found for row in rows}
