@@ -140,7 +140,7 @@ Result<OnnxModel> parse_onnx(std::string_view bytes, std::string_view file, cons
   OnnxParser parser{.place = {file, bytes.data()}, .limits = limits};
   OnnxModel model;
   TRY(parser.read(model, bytes));
-  if (model.opsets.empty() || (model.ir_version <= 0 && model.graph.nodes.empty()))
+  if (model.opsets.empty() || model.ir_version < 0 || (model.ir_version == 0 && model.graph.nodes.empty()))
     return fail(Code::bad_file, std::string(file), "not an ONNX model")
         .expected("an IR version or nodes, and at least one opset import")
         .found(bytes.empty() ? "an empty file" : fmt::format("IR version {}, {} opset imports", model.ir_version, model.opsets.size()))

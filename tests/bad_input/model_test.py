@@ -195,7 +195,7 @@ class Unknown(unittest.TestCase):
             "m.onnx",
             ["Frobnicate (2x)", "com.example::Twist (1x)"],
         ),
-        Case("an IR version of 0", built(o.chain([o.node("Relu", ["x"], ["y"])], ir=0)), 1, "bad_file", "m.onnx"),
+        Case("an IR version below 0", built(o.chain([o.node("Relu", ["x"], ["y"])], ir=2**64 - 1)), 1, "bad_file", "m.onnx"),
         Case("no opset", built(o.number(1, 10) + o.text(7, o.graph([]))), 1, "bad_file", "m.onnx"),
     )
 
