@@ -6,6 +6,7 @@ import onnx.helper as oh
 import pytest
 from catalogue_judge import BOOL, DTYPES, F16, F64, KERNELS, becomes, graph, node, optimised, run, stays
 from onnx_models import I64, F, ops
+from tenon.pattern_optimizer import get_pattern_list
 
 # --- operands and constants -------------------------------------------------------------------------------------------
 
@@ -110,6 +111,27 @@ def test_add_mul_transpose(kernel):
     becomes(source(middle, transposeMiddle=1), "AddMulTranspose", [kernel], {})
     stays(source([0, 1, 3, 2]), "AddMulTranspose")
     stays(source(middle, extra=["h"]), "AddMulTranspose")
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Div"])
+def test_an_operation_on_what_was_cast_is_done_in_the_narrow_type(op, side):
+    operands = "x hc" if side else "hc x"
+    source = graph([node("Cast", "h", "hc", to=F), node(op, operands, "f")], {"x": (F, ["d"]), "h": (F16, ["d"])}, {"f": ["d"]})
+    out = becomes(source, "ComputationCastOpCast", ["Cast", op, "Cast"], {"to": F16}, x=np.array([0.5, 2, 4, 8]), h=np.array([1, 2, 4, 8]))
+    assert list(out.graph.node[1].input)[side] == "h"
+
+
+def test_an_operation_keeps_its_type():
+    half, full = {"x": (F, ["d"]), "h": (F16, ["d"])}, {"f": ["d"]}
+    cast, add = node("Cast", "h", "hc", to=F), node("Add", "x hc", "f")
+    stays(graph([cast, add], half, {"f": ["d"], "hc": ["d"]}), "ComputationCastOpCast")  # the operand is needed as it is
+    stays(graph([cast, node("Add", "hc hc", "f")], half, full), "ComputationCastOpCast")
+    stays(graph([cast, node("Pow", "x hc", "f")], half, full), "ComputationCastOpCast")
+    stays(graph([cast, add], {**half, "h": (I64, ["d"])}, full), "ComputationCastOpCast")
+    stays(graph([cast, add, node("Cast", "f", "g", to=F16)], half, {"g": (F16, ["d"])}), "ComputationCastOpCast")
+    for name in ("default", "experimental"):  # less precision is asked for by name
+        assert "ComputationCastOpCastPattern" not in [p.name for p in get_pattern_list(name)]
 
 
 # --- scatters ---------------------------------------------------------------------------------------------------------

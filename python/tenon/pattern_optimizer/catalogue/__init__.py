@@ -2,7 +2,7 @@
 """Patterns of the catalogue that stand on the interface itself: sets of classes by name.
 
 experimental: fused kernels for CUDA (`OptimizationOptions(processor="CUDA")`), nodes of a domain that only such a runtime knows.
-fix: mends models. investigation: tells, or folds parts of a model into local functions.
+fix: mends models. investigation: tells, or folds parts of a model into local functions. What changes results is in no set.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .elementwise import MulSigmoidPattern, NegXplus1Pattern, ReplaceZeroPattern
 from .functions import FunctionPowTanhPattern, FunctionSplitRotaryMulPattern
 from .investigation import BinaryInvestigation
 from .masks import TriMatrixPattern
+from .narrowing import ComputationCastOpCastPattern
 from .packed_matmul import FunctionPackedMatMulPattern
 from .rotary import SimpleRotaryPattern
 from .scatter import AddReductionScatterND, ConstantOfShapeScatterNDPattern, MaskedShapeScatterNDPattern
@@ -52,7 +53,9 @@ SETS: dict[str, list[type[PatternOptimization]]] = {
     "investigation": [BinaryInvestigation, FunctionPackedMatMulPattern, FunctionPowTanhPattern, FunctionSplitRotaryMulPattern],
 }
 
-CLASSES = {short_name(kind.__name__): kind for kinds in SETS.values() for kind in kinds}
+BY_NAME_ONLY = [ComputationCastOpCastPattern]
+
+CLASSES = {short_name(kind.__name__): kind for kinds in [*SETS.values(), BY_NAME_ONLY] for kind in kinds}
 
 
 def named(name: str) -> list[type[PatternOptimization]]:

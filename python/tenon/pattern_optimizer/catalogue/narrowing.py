@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Less precision for less work: rewrites that change results, and are in no set for that."""
+
+from __future__ import annotations
+
+import onnx
+
+from ..view import PatternView
+from .base import CataloguePattern, Found, is_op, only_user
+
+HALVES = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
+
+
+class ComputationCastOpCastPattern(CataloguePattern):
+    """x + Cast(h, to=FLOAT) -> Cast(Cast(x, to=FLOAT16) + h, to=FLOAT) with h of float16 (or bfloat16); Sub, Mul, Div alike.
+
+    The other operand and the result are rounded to the type of h, and overflow as it does.
+    """
+
+    roots = frozenset({"Add", "Sub", "Mul", "Div"})
+    processor = ""
+
+    def find(self, g: PatternView, node: onnx.NodeProto) -> Found:
+        casts = [g.node_before(name) for name in node.input]
+        casts = [cast if is_op(cast, "Cast") else None for cast in casts]
+        if (casts[0] is None) == (casts[1] is None):
+            return "not one operand of two is a Cast"
+        cast = casts[0] or casts[1]
+        if g.try_infer_type(node.output[0]) != onnx.TensorProto.FLOAT or g.try_infer_type(cast.input[0]) not in HALVES:
+            return "no Cast from float16 or bfloat16 to float"
+        if only_user(g, cast.output[0]) is None:
+            return "what is cast is used elsewhere"
+        if any(is_op(after, "Cast") for after in g.next_nodes(node.output[0])):
+            return "the result is cast itself"
+        return [*casts, node]
+
+    def apply(
+        self, g: PatternView, left: onnx.NodeProto | None, right: onnx.NodeProto | None, node: onnx.NodeProto
+    ) -> list[onnx.NodeProto]:
+        half = (left or right).input[0]
+        to = g.get_type(half)
+        name = f"{self.name}--{node.name}"
+        other, result = (g.unique_name(f"{self.name}--{value}") for value in (node.input[1 if left else 0], node.output[0]))
+        inputs = [half, other] if left else [other, half]
+        return [
+            g.make_node("Cast", [node.input[1 if left else 0]], [other], name=name, to=to),
+            g.make_node(node.op_type, inputs, [result], name=name),
+            g.make_node("Cast", [result], list(node.output), name=name, to=onnx.TensorProto.FLOAT),
+        ]
