@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "partition/cut/problem.h"
+
+namespace tenon::partition {
+
+/// How many segments what is left of a problem takes at least: the changes of target along any path, and one more where longest paths
+/// begin at different targets.
+class Chains {
+ public:
+  explicit Chains(const Problem& problem);
+  /// Segments from this node on, along the path with most changes; its own is one.
+  uint32_t length(uint32_t node) const { return length_[node]; }
+  uint32_t longest() const { return longest_; }
+
+ private:
+  std::vector<uint32_t> length_;
+  uint32_t longest_ = 0;
+};
+
+/// The nodes that have not run, by target and chain length. Cost: constant a node that runs.
+class Remaining {
+ public:
+  Remaining(const Problem& problem, const Chains& chains);
+  void remove(uint16_t target, uint32_t length);
+  /// No order of running the rest has fewer segments.
+  uint32_t bound() const;
+  bool empty() const { return longest_ == 0; }
+
+ private:
+  uint32_t& count(uint16_t target, uint32_t length) { return counts_[length * targets_ + target]; }
+  uint32_t count(uint16_t target, uint32_t length) const { return counts_[length * targets_ + target]; }
+  bool any(uint32_t length) const;
+
+  uint32_t targets_, longest_;
+  std::vector<uint32_t> counts_;
+};
+
+}  // namespace tenon::partition

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "partition/cut/problem.h"
+
+namespace tenon::partition {
+
+inline constexpr uint64_t kEffort = 30'000'000;  ///< some tenth of a second
+
+/// The cut with the fewest segments, the same for any order of the nodes.
+///
+/// A segment takes all of its target that is ready, and what that makes ready: to take less is never better. So two targets that take turns
+/// give the fewest, whichever of the two starts gives fewer (levels of typed fusion: Kennedy and McKinley 1994). For more targets, where
+/// the fewest is NP-hard (Darte, PACT'99), a best-first search over what has run, bounded below by the changes of target along any path;
+/// where that takes more than `effort` visits of nodes and edges, each segment is the one that leaves the lowest bound.
+/// Cost: linear for two targets and for looking ahead; at most `effort` for the search.
+Cut fewest(const Problem& problem, uint64_t effort = kEffort);
+
+}  // namespace tenon::partition

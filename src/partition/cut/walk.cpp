@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/cut/walk.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/result.h"
+#include "partition/cut/chains.h"
+
+namespace tenon::partition {
+
+namespace {
+
+/// Nodes, and those that use what they make.
+struct Run {
+  std::vector<uint32_t> nodes;
+  std::vector<bool> dependents;
+
+  explicit Run(size_t all) : dependents(all) {}
+  void add(uint32_t node, const Followers& followers) {
+    nodes.push_back(node);
+    for (uint32_t f : followers[node]) dependents[f] = true;
+  }
+  void clear() {
+    nodes.clear();
+    dependents.assign(dependents.size(), false);
+  }
+};
+
+class Walk {
+ public:
+  Walk(Problem& problem, uint32_t least) : problem_(problem), followers_(problem), least_(least), out_{Cut(problem.nodes.size()), {}} {}
+
+  SizedCut run() {
+    while (drop_small_runs()) {}
+    cut();
+    merge();
+    const Chains chains(problem_);
+    out_.cut.bound = problem_.nodes.empty() ? 0 : Remaining(problem_, chains).bound();
+    std::ranges::sort(out_.dropped);
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr uint16_t kAccelerated = 0, kFallback = 1;
+
+  bool is_small(const std::vector<uint32_t>& nodes) const {
+    return nodes.size() < least_ && std::ranges::none_of(nodes, [&](uint32_t n) { return problem_.nodes[n].pinned; });
+  }
+  void drop(const std::vector<uint32_t>& nodes) {
+    for (uint32_t n : nodes) problem_.nodes[n].target = kFallback;
+    out_.dropped.insert(out_.dropped.end(), nodes.begin(), nodes.end());
+  }
+
+  bool drop_small_runs() {
+    Run run(problem_.nodes.size());
+    const size_t before = out_.dropped.size();
+    const auto close = [&] {
+      if (is_small(run.nodes)) drop(run.nodes);
+      run.clear();
+    };
+    for (uint32_t n = 0; n < problem_.size(); ++n) {
+      if (problem_.nodes[n].target == kAccelerated) run.add(n, followers_);
+      else if (run.dependents[n]) close();
+    }
+    close();
+    return out_.dropped.size() > before;
+  }
+
+  void cut() {
+    std::array<Run, 2> open = {Run(problem_.nodes.size()), Run(problem_.nodes.size())};
+    for (uint32_t n = 0; n < problem_.size(); ++n) {
+      const uint16_t target = problem_.nodes[n].target;
+      Run &own = open[target], &other = open[1 - target];
+      if (other.dependents[n]) {
+        if (target == kFallback && is_small(other.nodes)) fold(other, own);
+        else emit(other, 1 - target);
+      }
+      if (problem_.nodes[n].alone) emit(own, target);
+      own.add(n, followers_);
+      if (problem_.nodes[n].alone) emit(own, target, true);
+    }
+    if (is_small(open[kAccelerated].nodes)) fold(open[kAccelerated], open[kFallback]);
+    emit(open[kAccelerated], kAccelerated);
+    emit(open[kFallback], kFallback);
+  }
+
+  void fold(Run& small, Run& into) {
+    drop(small.nodes);
+    for (uint32_t n : small.nodes) into.add(n, followers_);
+    small.clear();
+  }
+
+  void emit(Run& run, int target, bool alone = false) {
+    if (run.nodes.empty()) return;
+    for (uint32_t n : run.nodes) out_.cut.place[n] = out_.cut.size();
+    out_.cut.targets.push_back(static_cast<uint16_t>(target));
+    alone_.push_back(alone);
+    run.clear();
+  }
+
+  /// Neighbours of one target are one segment.
+  void merge() {
+    std::vector<uint32_t> number(out_.cut.size());
+    std::vector<uint16_t> targets;
+    for (uint32_t s = 0; s < out_.cut.size(); ++s) {
+      const bool joins = s > 0 && !alone_[s] && !alone_[s - 1] && out_.cut.targets[s] == out_.cut.targets[s - 1];
+      if (!joins) targets.push_back(out_.cut.targets[s]);
+      number[s] = static_cast<uint32_t>(targets.size()) - 1;
+    }
+    for (uint32_t& place : out_.cut.place) place = number[place];
+    out_.cut.targets = std::move(targets);
+  }
+
+  Problem& problem_;
+  Followers followers_;
+  uint32_t least_;
+  SizedCut out_;
+  std::vector<bool> alone_;  ///< of each segment
+};
+
+}  // namespace
+
+SizedCut walk(Problem& problem, uint32_t least) {
+  TENON_ASSERT(problem.targets == 2);
+  return Walk(problem, least).run();
+}
+
+}  // namespace tenon::partition

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "partition/cut/problem.h"
+
+namespace tenon::partition {
+
+/// Each earlier node is needed with probability 2/n (sparse), or each of the six before it with 0.3 (window).
+enum class Kind { sparse, window };
+
+using Draw = std::mt19937_64;
+inline double unit(Draw& draw) { return static_cast<double>(draw() >> 11) * 0x1p-53; }
+
+/// Targets by `target_of(draw)`.
+template <typename TargetOf>
+Problem random_problem(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets, TargetOf target_of) {
+  Problem problem(targets);
+  for (uint32_t n = 0; n < nodes; ++n) {
+    std::vector<uint32_t> needs;
+    const uint32_t first = kind == Kind::window && n > 6 ? n - 6 : 0;
+    for (uint32_t before = first; before < n; ++before)
+      if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) needs.push_back(before);
+    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .key = n}, needs);
+  }
+  return problem;
+}
+
+inline Problem any_targets(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets) {
+  return random_problem(draw, kind, nodes, targets, [&](Draw& d) { return d() % targets; });
+}
+
+/// Two targets; `share` of the nodes is accelerated.
+inline Problem supported(Draw& draw, Kind kind, uint32_t nodes, double share) {
+  return random_problem(draw, kind, nodes, 2, [&](Draw& d) { return unit(d) < share ? 0 : 1; });
+}
+
+/// The same problem, its nodes in another order that is legal; keys stay.
+inline Problem reordered(Draw& draw, const Problem& problem) {
+  const Followers followers(problem);
+  std::vector<uint32_t> ready, number(problem.nodes.size());
+  std::vector<size_t> waits(problem.nodes.size());
+  for (uint32_t n = 0; n < problem.size(); ++n)
+    if ((waits[n] = problem.needs(n).size()) == 0) ready.push_back(n);
+  Problem out(problem.targets);
+  while (!ready.empty()) {
+    std::swap(ready[draw() % ready.size()], ready.back());
+    const uint32_t n = ready.back();
+    ready.pop_back();
+    std::vector<uint32_t> needs;
+    for (uint32_t before : problem.needs(n)) needs.push_back(number[before]);
+    number[n] = out.add(problem.nodes[n], needs);
+    for (uint32_t f : followers[n])
+      if (--waits[f] == 0) ready.push_back(f);
+  }
+  return out;
+}
+
+/// Place and target by key: equal for equal plans of reordered problems, whose keys are 0, 1, ...
+inline std::vector<std::pair<uint32_t, uint16_t>> by_key(const Problem& problem, const Cut& cut) {
+  std::vector<std::pair<uint32_t, uint16_t>> out(problem.nodes.size());
+  for (uint32_t n = 0; n < problem.size(); ++n) out[problem.nodes[n].key] = {cut.place[n], cut.targets[cut.place[n]]};
+  return out;
+}
+
+}  // namespace tenon::partition
