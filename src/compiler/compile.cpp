@@ -93,33 +93,48 @@ backend::Options backend_options(const CompileOptions& options, const codegen::T
   return out;
 }
 
-Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
   TRY(check_complete(*graph));
-  Compiled out;
-  Clock clock(out.report, options);
-  out.report.nodes_before = graph->node_count();
-  const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
-  const backend::Backends backends = options.backends.empty() ? TRY(backends_named()) : options.backends;
-  clock.begin("rewrite");
+  SharedOut out;
+  out.graph = std::move(graph);
+  out.nodes_before = out.graph->node_count();
+  out.backends = options.backends.empty() ? TRY(backends_named()) : options.backends;
+  partition::Wishes wishes = options.wishes;
+  if (options.backends.empty()) wishes.listed = 1;
+  const partition::Roles roles(out.backends, wishes);
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
-  TRY(passes::optimise(*graph, rewriting));
-  TRY(partition::prepare(*graph, backends));
+  TRY(partition::bind(*out.graph, wishes, roles));
+  TRY(passes::optimise(*out.graph, rewriting));
+  TRY(partition::prepare(*out.graph, out.backends));
+  out.listed = roles.listed;
+  out.shares = TRY(partition::partition(*out.graph, roles, wishes));
+  return out;
+}
+
+Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  Compiled out;
+  Clock clock(out.report, options);
+  const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
+  clock.begin("rewrite");
+  SharedOut shared = TRY(shared_out(std::move(graph), options));
+  out.report.nodes_before = shared.nodes_before;
   clock.begin("plan and lower");
-  program::Lowered lowered = TRY(lower(*graph, backends, backend_options(options, target)));
+  program::Lowered lowered = TRY(lower(*shared.graph, shared.shares, shared.roles(), backend_options(options, target)));
   TRY(options.tactics.check_used());
   out.plan = lowered.kernels.plan;
-  out.report.guessed_shares = guessed_shares(lowered, backends);
+  out.report.guessed_shares = guessed_shares(lowered, shared.backends);
   out.built = TRY(program::build(std::move(lowered)));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   clock.end();
-  out.ops = &graph->ops();
-  out.graph = std::move(graph);
+  out.ops = &shared.graph->ops();
+  out.graph = std::move(shared.graph);
+  out.shares = std::move(shared.shares);
   fill_report(out);
   return out;
 }
@@ -134,6 +149,12 @@ std::vector<PassName> pass_names() {
   for (const passes::Pass& p : passes::pipeline()) add(p);
   for (const codegen::PlanPass& p : codegen::plan_passes()) add(p);
   return out;
+}
+
+Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  auto shared = shared_out(std::move(graph), options);
+  if (!shared) return std::move(shared).error().at(options.source);
+  return shared;
 }
 
 Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "codegen/emit.h"
 #include "ir/graph.h"
+#include "partition/partition.h"
 #include "program/build.h"
 #include "runtime/engine.h"
 
@@ -26,6 +27,7 @@ struct CompileOptions {
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
   backend::Backends backends;               ///< in order of priority (compiler::backends_named); empty: cpu, and reference for what is left
+  partition::Wishes wishes;                 ///< who is to run what
   codegen::TacticBook tactics;              ///< what it says holds in place of default tactics
   const codegen::Target* target = nullptr;  ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
@@ -53,6 +55,7 @@ struct CompileReport {
 struct Compiled {
   const ir::OpTable* ops = nullptr;  ///< of the graph
   std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
+  partition::Shares shares;          ///< who runs what of it
   codegen::Plan plan;
   program::Built built;
   codegen::MachineCode code;
@@ -69,6 +72,19 @@ std::vector<PassName> pass_names();
 /// Rewrites, plans, generates code. The graph is consumed.
 /// Errors: not_supported, naming node and reason; whatever makes the graph illegal.
 Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
+
+/// A graph as it is compiled, and who runs what of it.
+struct SharedOut {
+  std::unique_ptr<ir::Graph> graph;
+  backend::Backends backends;
+  uint16_t listed = 0;  ///< see partition::Wishes
+  size_t nodes_before = 0;
+  partition::Shares shares;
+
+  partition::Roles roles() const { return {backends, listed}; }
+};
+/// What compile() does before backends compile their segments: a build without building. Errors: see compile().
+Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
 /// An engine in memory, its weights materialised there. `devices`: beside those that are linked in.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {});

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "partition/partition.h"
-
 namespace tenon::compiler {
 
 namespace {
@@ -38,7 +36,8 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
 }
 
 /// The bodies of branches and loops that run as programs know the sizes that stand before them.
-Result<void> lower_bodies(program::Lowered& of, const backend::Backends& backends, const backend::Options& options) {
+Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares, const partition::Roles& roles,
+                          const backend::Options& options) {
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : of.kernels.plan.groups)
@@ -46,11 +45,13 @@ Result<void> lower_bodies(program::Lowered& of, const backend::Backends& backend
   if (controls.empty()) return {};
   Known known(options.planning.given);
   for (ir::ValueId v : graph.inputs()) known.add(graph.value(v).type);
-  for (ir::NodeId n : graph.nodes()) {
+  for (const partition::NodeShare& share : shares.nodes) {
+    const ir::NodeId n = share.node;
     if (controls.contains(n)) {
       backend::Options inside = options;
       inside.planning.given = known.list();
-      for (const ir::Body& b : graph.node(n).bodies) of.bodies[n].push_back(TRY(lower(*b.graph, backends, inside)));
+      for (size_t b = 0; b < share.bodies.size(); ++b)
+        of.bodies[n].push_back(TRY(lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside)));
     }
     for (ir::ValueId v : graph.node(n).outputs)
       if (v) known.add(graph.value(v).type);
@@ -60,15 +61,16 @@ Result<void> lower_bodies(program::Lowered& of, const backend::Backends& backend
 
 }  // namespace
 
-Result<program::Lowered> lower(const ir::Graph& graph, const backend::Backends& backends, const backend::Options& options) {
+Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+                               const backend::Options& options) {
   program::Lowered out;
   out.graph = &graph;
-  const std::vector<ir::Segment> segments = TRY(partition::partition(graph, backends));
-  for (const ir::Segment& s : segments) out.blobs.push_back(TRY(compile_segment(graph, s, backends, options)));
-  const auto weaver = std::ranges::find_if(backends, [](const backend::Backend* b) { return b->makes_kernels(); });
-  TENON_ASSERT(weaver != backends.end());
+  const std::vector<ir::Segment> segments = shares.of_devices(roles);
+  for (const ir::Segment& s : segments) out.blobs.push_back(TRY(compile_segment(graph, s, roles.backends, options)));
+  const auto weaver = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
+  TENON_ASSERT(weaver != roles.backends.end());
   out.kernels = std::get<backend::Kernels>(TRY((*weaver)->compile({graph, segments}, options)));
-  TRY(lower_bodies(out, backends, options));
+  TRY(lower_bodies(out, shares, roles, options));
   return out;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "backend/backend.h"
+#include "partition/partition.h"
 #include "program/build.h"
 
 namespace tenon::compiler {
 
-/// Shares a graph out, and the bodies of its branches and loops, and lets each backend compile its part. The backend that makes kernels
-/// weaves the others' segments. `backends`: in order of priority. Errors: not_supported, naming the node.
-Result<program::Lowered> lower(const ir::Graph& graph, const backend::Backends& backends, const backend::Options& options);
+/// Lets each backend compile its segments of a graph, and of the bodies of its branches and loops. The backend that makes kernels weaves
+/// the others' segments. Errors: not_supported, naming the node.
+Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+                               const backend::Options& options);
 
 }  // namespace tenon::compiler

@@ -43,12 +43,20 @@ struct Value {
   bool is_constant() const { return kind == Kind::constant; }
 };
 
+/// Who is to run a node, by the user's word.
+struct Placement {
+  std::string backend;  ///< empty: the fallback
+  std::string code;     ///< of the reason: "pinned", "fallback_op", "fallback_module"
+  std::string text;     ///< the reason, for people
+};
+
 /// Where a node came from: the rule that made it (empty: imported), the names of the source nodes, and what the source's author said of
 /// them (metadata_props of ONNX); of several sources what all of those say that say anything.
 struct Provenance {
   std::string rule;
   std::vector<std::string> sources;
   std::vector<std::pair<std::string, std::string>> metadata = {};
+  std::shared_ptr<const Placement> placement = {};  ///< null: nothing is said
 };
 
 struct Body {
@@ -84,9 +92,16 @@ struct Node {
   std::shared_ptr<const Provenance> provenance;  ///< null: imported
   std::string name;
 
+  const Placement* placement() const { return provenance ? provenance->placement.get() : nullptr; }
   bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
   bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
 };
+
+/// Whether two nodes are to run in one place, or nothing is said of either: others are never joined.
+inline bool same_place(const Node& a, const Node& b) {
+  const Placement *const p = a.placement(), *const q = b.placement();
+  return p == q || (p && q && p->backend == q->backend);
+}
 
 /// Told of every change; the rewriting driver and its journal listen. Calls come after the change, erasures before.
 class Listener {

@@ -1,95 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/partition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+
+#include "partition/cut/walk.h"
+#include "partition/targets.h"
 
 namespace tenon::partition {
 
 namespace {
 
-using backend::Backend;
-using backend::Backends;
-
-Result<const Backend*> backend_of(const ir::Graph& graph, ir::NodeId node, const Backends& backends) {
-  std::string reasons;
-  for (const Backend* b : backends) {
-    const auto supported = b->supports(graph, node);
-    if (supported) return b;
-    if (supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
-    reasons.append(reasons.empty() ? "" : "; ").append(b->name()).append(": ").append(supported.error()->what);
-  }
-  const ir::NodeView view = graph.view(node);
-  return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
-}
-
-/// Nodes become ready as what they depend on is done. Whatever is ready and needs no segment is done first; then all that is ready of one
-/// other backend makes a segment, and what that makes ready joins it.
-class Waves {
+class Partition {
  public:
-  Waves(const ir::Graph& graph, std::unordered_map<ir::NodeId, size_t> assigned, const Backends& backends)
-      : graph_(graph), dependencies_(graph), assigned_(std::move(assigned)), backends_(backends), ready_(backends.size()) {}
+  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes)
+      : graph_(graph), roles_(roles), wishes_(wishes), dependencies_(graph), problem_(roles.count(), roles.fallback()) {}
 
-  std::vector<ir::Segment> run() {
-    count();
-    while (true) {
-      for (size_t b = 0; b < ready_.size(); ++b)
-        if (backends_[b]->makes_kernels()) drain(b);
-      const auto next = std::ranges::find_if(ready_, [](const auto& list) { return !list.empty(); });
-      if (next == ready_.end()) return std::move(segments_);
-      const auto b = static_cast<size_t>(next - ready_.begin());
-      std::vector<ir::NodeId> nodes = drain(b);
-      std::ranges::sort(nodes, [&](ir::NodeId x, ir::NodeId y) { return graph_.is_before(x, y); });
-      segments_.push_back(ir::segment_of(graph_, dependencies_, std::string(backends_[b]->name()), std::move(nodes)));
-    }
+  Result<Shares> run() {
+    TRY(pose());
+    TRY(cut());
+    number();
+    find_borders();
+    TRY(bodies());
+    return std::move(out_);
   }
 
  private:
-  void count() {
-    for (ir::NodeId n : graph_.nodes()) {
-      size_t& waits = waits_[n];
-      dependencies_.each(n, [&](ir::NodeId needed) {
-        ++waits;
-        waiting_[needed].push_back(n);
-      });
-      if (waits == 0) ready_[assigned_.at(n)].push_back(n);
+  /// Who runs each node, and what it needs.
+  Result<void> pose() {
+    std::unordered_map<ir::NodeId, uint32_t> numbers;
+    for (auto& [n, name] : names_of_nodes(graph_)) {
+      Target target = TRY(target_of(graph_, n, roles_));
+      std::vector<uint32_t> needs;
+      dependencies_.each(n, [&](ir::NodeId needed) { needs.push_back(numbers.at(needed)); });
+      const bool works = does_work(graph_, n);
+      numbers.emplace(n, problem_.add({.target = target.backend,
+                                       .falls_to = target.falls_to,
+                                       .counts = works,
+                                       .pinned = target.pinned,
+                                       .alone = !graph_.node(n).bodies.empty(),
+                                       .key = std::hash<std::string>()(name)},
+                                      needs));
+      out_.nodes.push_back({n, std::move(name), target.backend, 0, works, std::move(target.reasons), {}});
     }
+    return {};
   }
 
-  /// Does all that is ready of that backend, and what becomes so by it.
-  std::vector<ir::NodeId> drain(size_t backend) {
-    std::vector<ir::NodeId> done;
-    for (; !ready_[backend].empty();) {
-      done.push_back(ready_[backend].back());
-      ready_[backend].pop_back();
-      for (ir::NodeId n : waiting_[done.back()])
-        if (--waits_[n] == 0) ready_[assigned_.at(n)].push_back(n);
+  Result<void> cut() {
+    SizedCut sized;
+    if (wishes_.segmenter == Segmenter::walk) {
+      TRY(check_walk());
+      sized = walk(problem_, wishes_.min_block_size);
+    } else {
+      out_.lower_bound = fewest(problem_).bound;
+      sized = cut_of_size(problem_, wishes_.min_block_size);
     }
-    return done;
+    if (wishes_.segmenter == Segmenter::walk || wishes_.min_block_size <= 1) out_.lower_bound = sized.cut.bound;
+    for (uint32_t n : sized.dropped) {
+      out_.nodes[n].backend = problem_.nodes[n].target;
+      out_.nodes[n].reasons.push_back(
+          {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
+    }
+    cut_ = std::move(sized.cut);
+    return {};
+  }
+
+  Result<void> check_walk() const {
+    const bool two = roles_.listed == 2 && std::ranges::all_of(problem_.nodes, [](const Problem::Node& n) { return n.target < 2; });
+    if (two) return {};
+    return fail(Code::bad_usage, "--segmenter walk", "the walk shares a graph out over two backends")
+        .expected("--backend with two names that run all nodes");
+  }
+
+  /// Numbers segments in an order of running that is one of the whole graph, and lists what is in them.
+  void number() {
+    std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
+    for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
+      out_.nodes[n].segment = cut_.place[n];
+      nodes[cut_.place[n]].push_back(out_.nodes[n].node);
+    }
+    for (uint32_t s = 0; s < cut_.size(); ++s)
+      out_.segments.push_back(
+          ir::segment_of(graph_, dependencies_, std::string(roles_.backends[cut_.targets[s]]->name()), std::move(nodes[s])));
+    out_.backends = cut_.targets;
+  }
+
+  void find_borders() {
+    std::unordered_map<ir::ValueId, uint32_t> makers;
+    for (uint32_t s = 0; s < out_.segments.size(); ++s)
+      for (ir::ValueId v : out_.segments[s].results) makers.emplace(v, s);
+    for (uint32_t s = 0; s < out_.segments.size(); ++s)
+      for (ir::ValueId v : out_.segments[s].operands)
+        if (const auto maker = makers.find(v); maker != makers.end()) out_.borders.push_back({v, maker->second, s});
+  }
+
+  Result<void> bodies() {
+    for (NodeShare& share : out_.nodes) {
+      if (!roles_.backends[share.backend]->makes_kernels()) continue;
+      for (const ir::Body& body : graph_.node(share.node).bodies)
+        share.bodies.push_back(TRY(Partition(*body.graph, roles_, wishes_).run()));
+    }
+    return {};
   }
 
   const ir::Graph& graph_;
+  const Roles& roles_;
+  const Wishes& wishes_;
   ir::Dependencies dependencies_;
-  std::unordered_map<ir::NodeId, size_t> assigned_;
-  const Backends& backends_;
-  std::vector<std::vector<ir::NodeId>> ready_;  ///< by backend
-  std::unordered_map<ir::NodeId, size_t> waits_;
-  std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> waiting_;
-  std::vector<ir::Segment> segments_;
+  Problem problem_;
+  Cut cut_;
+  Shares out_;
 };
+
+/// Ops that do work and are not accelerated, and how many of each.
+void count_others(const ir::Graph& graph, const Shares& shares, const Roles& roles, std::map<std::string, size_t>& out) {
+  for (const NodeShare& n : shares.nodes) {
+    const ir::Node& node = graph.node(n.node);
+    for (size_t b = 0; b < n.bodies.size(); ++b) count_others(*node.bodies[b].graph, n.bodies[b], roles, out);
+    if (n.works && n.bodies.empty() && !roles.is_accelerated(n.backend)) ++out[node.op->name];
+  }
+}
+
+Result<void> check_full(const ir::Graph& graph, const Shares& shares, const Roles& roles) {
+  std::map<std::string, size_t> others;
+  count_others(graph, shares, roles, others);
+  if (others.empty()) return {};
+  std::string found;
+  for (const auto& [op, count] : others) found += fmt::format("{}{} ({}x)", found.empty() ? "" : ", ", op, count);
+  return fail(Code::not_supported, "--require-full", "not all of the model is accelerated")
+      .expected("every node that does work on an accelerated backend")
+      .found(found)
+      .advice("`tenon partition MODEL --dry-run` says why; leave --require-full out to let the fallback run them");
+}
 
 }  // namespace
 
-Result<std::vector<ir::Segment>> partition(const ir::Graph& graph, const Backends& backends) {
-  std::unordered_map<ir::NodeId, size_t> assigned;
-  bool any = false;
-  for (ir::NodeId n : graph.nodes()) {
-    const Backend* const b = TRY(backend_of(graph, n, backends));
-    any |= !b->makes_kernels();
-    assigned.emplace(n, static_cast<size_t>(std::ranges::find(backends, b) - backends.begin()));
+double Shares::accelerated_share(const Roles& roles) const {
+  size_t all = 0, accelerated = 0;
+  for (const NodeShare& n : nodes) {
+    all += n.works;
+    accelerated += n.works && roles.is_accelerated(n.backend);
   }
-  if (!any) return std::vector<ir::Segment>{};
-  return Waves(graph, std::move(assigned), backends).run();
+  return all > 0 ? static_cast<double>(accelerated) / static_cast<double>(all) : 1;
+}
+
+std::vector<ir::Segment> Shares::of_devices(const Roles& roles) const {
+  std::vector<ir::Segment> out;
+  for (size_t s = 0; s < segments.size(); ++s)
+    if (!roles.backends[backends[s]]->makes_kernels()) out.push_back(segments[s]);
+  return out;
+}
+
+Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes) {
+  Shares out = TRY(Partition(graph, roles, wishes).run());
+  if (wishes.require_full) TRY(check_full(graph, out, roles));
+  return out;
 }
 
 }  // namespace tenon::partition

@@ -1,18 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <vector>
-
-#include "backend/backend.h"
+#include "ir/segment.h"
+#include "partition/wishes.h"
 
 namespace tenon::partition {
+
+/// Why a node runs where it does, or not where it might.
+struct Reason {
+  std::string code;  ///< chosen, unsupported, pinned, fallback_op, fallback_module, non_tensor, too_small
+  std::string text;
+};
+
+struct Shares;
+
+struct NodeShare {
+  ir::NodeId node;
+  std::string name;      ///< see names_of_nodes
+  uint16_t backend = 0;  ///< counts those of the roles
+  uint32_t segment = 0;
+  bool works = true;  ///< no Identity, no Reshape and its kin, no shape arithmetic
+  std::vector<Reason> reasons;
+  std::vector<Shares> bodies;  ///< where they run as programs
+};
+
+/// A value that one segment makes and another reads.
+struct Border {
+  ir::ValueId value;
+  uint32_t from = 0, to = 0;
+};
+
+/// Who runs what of a graph.
+struct Shares {
+  std::vector<NodeShare> nodes;       ///< in the order of the graph
+  std::vector<ir::Segment> segments;  ///< in the order of running, those in kernels too
+  std::vector<uint16_t> backends;     ///< of the segments
+  std::vector<Border> borders;        ///< in the order of values; by segment
+  uint32_t lower_bound = 0;           ///< on segments, were none too small
+  bool proved() const { return lower_bound == segments.size(); }
+  /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.
+  double accelerated_share(const Roles& roles) const;
+  /// The segments of backends that make no kernels; what is in none is for the one that does.
+  std::vector<ir::Segment> of_devices(const Roles& roles) const;
+};
 
 /// Writes fused ops that no backend but the last runs as they are out in plain ops, in bodies too, and lets each backend prepare the
 /// graph. Errors: those of a definition; what a backend's preparation says.
 Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 
-/// The segments of all backends that make no kernels; what is in none is for the one that does. Each node goes to the first backend that
-/// supports it; as many ready nodes of one backend as there are make a segment. Bodies of branches and loops that run as programs are
-/// partitioned on their own. Errors: not_supported for a node that no backend supports, with all their reasons. Cost: linear.
-Result<std::vector<ir::Segment>> partition(const ir::Graph& graph, const backend::Backends& backends);
+/// Gives each node to the first backend that supports it and that no wish forbids, and cuts the graph into the fewest segments. Bodies of
+/// branches and loops that run as programs are shared out on their own.
+/// Errors: not_supported for a node that no backend supports, with all their reasons, for a pin that its backend refuses, and where
+/// everything is to be accelerated and is not; whatever makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
+Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes);
 
 }  // namespace tenon::partition

@@ -115,6 +115,7 @@ class Consing {
   static bool equal(const ir::Node& a, const ir::Node& b) {
     if (a.op != b.op || a.outputs.size() != b.outputs.size() || !(a.attributes == b.attributes) || a.inputs.size() != b.inputs.size())
       return false;
+    if (!ir::same_place(a, b)) return false;
     for (size_t i = 0; i < a.outputs.size(); ++i)
       if (!a.outputs[i] != !b.outputs[i]) return false;
     if (a.inputs == b.inputs) return true;

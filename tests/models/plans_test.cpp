@@ -21,9 +21,11 @@ void examine_all(const ir::Graph& graph, int64_t& accesses, std::vector<std::str
   codegen::PlanOptions options;
   options.verify = true;
   const backend::Backends backends = *compiler::backends_named();
-  const auto segments = partition::partition(graph, backends);
-  ASSERT_TRUE(segments) << segments.error().text();
-  const auto made = backends[0]->compile({graph, *segments}, {.planning = options, .target = *codegen::target_named("x86_avx2")});
+  const partition::Roles roles(backends, 1);
+  const auto shares = partition::partition(graph, roles, {});
+  ASSERT_TRUE(shares) << shares.error().text();
+  const std::vector<ir::Segment> segments = shares->of_devices(roles);
+  const auto made = backends[0]->compile({graph, segments}, {.planning = options, .target = *codegen::target_named("x86_avx2")});
   ASSERT_TRUE(made) << made.error().text();
   const codegen::Plan& plan = std::get<backend::Kernels>(*made).plan;
   ASSERT_TRUE(codegen::verify(plan)) << codegen::verify(plan).error().text();  // lowering adds arrays

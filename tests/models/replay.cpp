@@ -45,7 +45,9 @@ Result<std::string> text_of(std::unique_ptr<ir::Graph> graph, int opt, const Tar
   std::string out = ir::print(*graph, &constants);
   backend::Options options{.planning = {}, .target = &target};
   options.planning.fuse = options.planning.channels_last = opt > 0;
-  auto lowered = TRY(compiler::lower(*graph, backends, options));
+  const partition::Roles roles(backends, 1);
+  const partition::Shares shares = TRY(partition::partition(*graph, roles, {}));
+  auto lowered = TRY(compiler::lower(*graph, shares, roles, options));
   out += "\nplan\n" + codegen::text_of(lowered.kernels.plan);
   const program::Built built = TRY(program::build(std::move(lowered)));
   out += fmt::format("\nprogram {} of {} bytes of weights\n", hash128(runtime::encode(built.program)).text(), built.program.weight_bytes);

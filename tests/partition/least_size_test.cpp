@@ -28,7 +28,7 @@ TEST(LeastSize, NoAcceleratedSegmentIsSmallerAndNothingElseChanges) {
     ASSERT_EQ(std::ranges::count(large_enough(problem, sized.cut, least), false), 0);
     for (uint32_t n = 0; n < problem.size(); ++n) {
       const bool dropped = std::ranges::binary_search(sized.dropped, n);
-      ASSERT_EQ(problem.nodes[n].target, dropped ? problem.fallback() : before.nodes[n].target);
+      ASSERT_EQ(problem.nodes[n].target, dropped ? problem.fallback : before.nodes[n].target);
     }
   }
 }

@@ -58,9 +58,15 @@ std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segm
   return out;
 }
 
+/// The segments that are not in kernels.
+Result<std::vector<ir::Segment>> segments_of(const ir::Graph& graph, const backend::Backends& backends) {
+  const Roles roles(backends, size_t{0});
+  return TRY(partition(graph, roles, {})).of_devices(roles);
+}
+
 std::string shared(std::string_view text, const backend::Backends& backends) {
   const auto graph = graph_of(text);
-  const auto segments = partition(*graph, backends);
+  const auto segments = segments_of(*graph, backends);
   return segments ? text_of(*graph, *segments) : segments.error().text();
 }
 
@@ -69,7 +75,7 @@ constexpr std::string_view kDiamond = "graph main(x: f32[n]) { a = Exp(x) b = Ne
 TEST(Partition, GivesEachNodeToTheFirstThatTakesIt) {
   const Named one("one", {"b", "d"}), two("two", {"d", "e"}), host("host", {"a", "b", "c", "d", "e"});
   EXPECT_EQ(shared(kDiamond, {&one, &two, &host}), "a c one{ b d }( a c -> b d ) two{ e }( b d -> e )");
-  EXPECT_EQ(shared(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d }( c -> d ) two{ e }( b d -> e )");
+  EXPECT_EQ(shared(kDiamond, {&two, &one, &host}), "a one{ b }( a -> b ) c two{ d e }( c b -> e )");
   EXPECT_EQ(shared(kDiamond, {&host, &one, &two}), "a b c d e");
 }
 
@@ -86,21 +92,21 @@ TEST(Partition, PassesOnWhatTellsASize) {
 TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
   const Named one("one", {"a", "b"}), host("host", {"h"});
   const auto graph = graph_of("graph main(x: f32[n]) { a = NonZero(x) h = Shape(x) b = Neg(h) return a, b }");
-  const auto text = [&] { return text_of(*graph, *partition(*graph, {&one, &host})); };
+  const auto text = [&] { return text_of(*graph, *segments_of(*graph, {&one, &host})); };
   EXPECT_EQ(text(), "h one{ a b }( x h -> a b )");
   graph->set_data(graph->find_value("h"), ir::ShapeData{(*graph->value(graph->find_value("a")).type.shape)[1]});
   EXPECT_EQ(text(), "one{ a }( x -> a ) h one{ b }( h -> b )");
 }
 
 TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
-  const Named one("one", {"a", "b"}), host("host", {"y"});
+  const Named one("one", {"a", "b"}), host("host", {"y", "p", "q"});
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {
     a = NonZero(x)
     y = If(c) then_branch={ graph(h) { p = Shape(h) return p } } captures=[x] else_branch={ graph(h) { q = Shape(h) return q } } captures=[x]
     b = Neg(y)
     return a, b
   })");
-  const auto segments = [&] { return partition(*graph, {&one, &host})->size(); };
+  const auto segments = [&] { return segments_of(*graph, {&one, &host})->size(); };
   EXPECT_EQ(segments(), 1u);
   ir::Graph& body = graph->body(graph->value(graph->find_value("y")).producer, 0);
   body.set_data(body.find_value("p"), ir::ShapeData{(*graph->value(graph->find_value("a")).type.shape)[1]});
@@ -110,7 +116,7 @@ TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
 TEST(Partition, NamesTheReasonsOfAllBackends) {
   const Named one("one", {"a"}), host("host", {"b", "c", "d"});
   const auto graph = graph_of(kDiamond);
-  const auto refused = partition(*graph, {&one, &host});
+  const auto refused = segments_of(*graph, {&one, &host});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::not_supported);
   EXPECT_NE(refused.error()->found.find("one: not one of one; host: not one of host"), std::string::npos) << refused.error().text();
@@ -130,7 +136,7 @@ TEST(Partition, OrdersAnyShareOfAnyGraph) {
     }
     const auto graph = graph_of(text + "return v" + std::to_string(nodes) + " }");
     const Named one("one", names[0]), host("host", names[1]), two("two", names[2]);
-    const auto segments = partition(*graph, {&one, &host, &two});
+    const auto segments = segments_of(*graph, {&one, &host, &two});
     ASSERT_TRUE(segments) << segments.error().text();
     const auto units = ir::units_of(*graph, *segments);
     ASSERT_TRUE(units) << units.error().text();

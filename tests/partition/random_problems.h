@@ -17,13 +17,13 @@ inline double unit(Draw& draw) { return static_cast<double>(draw() >> 11) * 0x1p
 /// Targets by `target_of(draw)`.
 template <typename TargetOf>
 Problem random_problem(Draw& draw, Kind kind, uint32_t nodes, uint16_t targets, TargetOf target_of) {
-  Problem problem(targets);
+  Problem problem(targets, static_cast<uint16_t>(targets - 1));
   for (uint32_t n = 0; n < nodes; ++n) {
     std::vector<uint32_t> needs;
     const uint32_t first = kind == Kind::window && n > 6 ? n - 6 : 0;
     for (uint32_t before = first; before < n; ++before)
       if (unit(draw) < (kind == Kind::window ? 0.3 : 2.0 / nodes)) needs.push_back(before);
-    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .key = n}, needs);
+    problem.add({.target = static_cast<uint16_t>(target_of(draw)), .falls_to = problem.fallback, .key = n}, needs);
   }
   return problem;
 }
@@ -44,7 +44,7 @@ inline Problem reordered(Draw& draw, const Problem& problem) {
   std::vector<size_t> waits(problem.nodes.size());
   for (uint32_t n = 0; n < problem.size(); ++n)
     if ((waits[n] = problem.needs(n).size()) == 0) ready.push_back(n);
-  Problem out(problem.targets);
+  Problem out(problem.targets, problem.fallback);
   while (!ready.empty()) {
     std::swap(ready[draw() % ready.size()], ready.back());
     const uint32_t n = ready.back();

@@ -18,10 +18,10 @@ Lists lists_of(const Cut& cut) {
 
 /// needs: of each node; fallback: who is not accelerated.
 Problem problem_of(const std::vector<std::vector<uint32_t>>& needs, const std::vector<uint32_t>& fallback) {
-  Problem problem(2);
+  Problem problem(2, 1);
   for (uint32_t n = 0; n < needs.size(); ++n) {
     const bool falls = std::ranges::find(fallback, n) != fallback.end();
-    problem.add({.target = static_cast<uint16_t>(falls), .key = n}, needs[n]);
+    problem.add({.target = static_cast<uint16_t>(falls), .falls_to = 1, .key = n}, needs[n]);
   }
   return problem;
 }

@@ -4,55 +4,13 @@
 #include <algorithm>
 
 #include "cli/rewrite/excerpt.h"
+#include "ir/module_path.h"
 #include "ir/repeats.h"
 
 namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// PyTorch's exporter says where a node stood: "['', 'encoder', 'encoder.layer.0', 'linear_3']"; the last entry is the node itself.
-std::string module_by_exporter(const ir::Provenance& provenance) {
-  for (const auto& [key, value] : provenance.metadata) {
-    if (key != "pkg.torch.onnx.name_scopes") continue;
-    std::vector<std::string> scopes;
-    for (size_t begin = value.find('\''); begin != value.npos; begin = value.find('\'', begin)) {
-      const size_t end = std::min(value.find('\'', begin + 1), value.size());
-      scopes.push_back(value.substr(begin + 1, end - begin - 1));
-      begin = std::min(end + 1, value.size());
-    }
-    if (scopes.size() < 2) return {};
-    std::string& scope = scopes[scopes.size() - 2];
-    std::ranges::replace(scope, '.', '/');
-    return scope;
-  }
-  return {};
-}
-
-/// "/encoder/layer.0/MatMul" stands in "encoder/layer.0".
-std::string_view module_by_name(std::string_view name) {
-  while (name.starts_with('/')) name.remove_prefix(1);
-  const size_t end = name.rfind('/');
-  return end == name.npos ? std::string_view{} : name.substr(0, end);
-}
-
-/// The modules that both stand in.
-std::string_view common_module(std::string_view a, std::string_view b) {
-  const size_t same = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-  if (same == a.size() && (same == b.size() || b[same] == '/')) return a;
-  if (same == b.size() && a[same] == '/') return b;
-  const size_t end = a.substr(0, same).rfind('/');
-  return end == a.npos ? std::string_view{} : a.substr(0, end);
-}
-
-std::string module_of(const ir::Node& node) {
-  if (!node.provenance) return std::string(module_by_name(node.name));
-  if (std::string said = module_by_exporter(*node.provenance); !said.empty()) return said;
-  if (node.provenance->sources.empty()) return std::string(module_by_name(node.name));
-  std::string_view module = module_by_name(node.provenance->sources[0]);
-  for (const std::string& source : node.provenance->sources) module = common_module(module, module_by_name(source));
-  return std::string(module);
-}
 
 class GraphData {
  public:
@@ -99,7 +57,7 @@ class GraphData {
   void node(ir::NodeId id) {
     const ir::Node& n = g_.node(id);
     Json item{{"op", n.op->domain.empty() ? n.op->name : n.op->domain + "::" + n.op->name}, {"name", n.name}};
-    if (std::string module = module_of(n); !module.empty()) item["module"] = std::move(module);
+    if (std::string module = ir::module_of(n); !module.empty()) item["module"] = std::move(module);
     for (const auto& [name, value] : n.attributes) item["attributes"].push_back(name + "=" + ir::text_of(value));
     item["in"] = numbers(std::span(n.inputs));
     item["out"] = numbers(std::span(n.outputs));

@@ -18,12 +18,23 @@ Result<void> through_f32(ir::Graph& graph, ir::NodeId node, int) {
   });
 }
 
+namespace {
+
+ir::Provenance provenance_of(const ir::Node& node) {
+  ir::Provenance out = node.provenance ? *node.provenance : ir::Provenance();
+  if (out.sources.empty()) out.sources = {node.name};
+  out.rule = "expand";
+  return out;
+}
+
+}  // namespace
+
 Result<void> write_as(ir::Graph& graph, ir::NodeId node, const Writing& writing) {
   const NodeView view = graph.view(node);
   const std::vector<ir::ValueId> inputs = graph.node(node).inputs;
   const std::vector<ir::ValueId> outputs = graph.node(node).outputs;
   ir::Builder build(graph, node);
-  build.set_provenance({"expand", {graph.node(node).name}});
+  build.set_provenance(provenance_of(graph.node(node)));
   const std::vector<ir::ValueId> results = writing(build, view, inputs);
   if (!build.status()) return build.status();
   std::vector<std::pair<ir::ValueId, std::string>> names;

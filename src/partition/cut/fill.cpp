@@ -9,12 +9,12 @@ namespace {
 
 struct Sizes {
   std::vector<uint32_t> counted;
-  std::vector<bool> exempt;  ///< the fallback's, or with a pinned node
+  std::vector<bool> exempt;  ///< not accelerated, or with a pinned node
 };
 
 Sizes sizes_of(const Problem& problem, const Cut& cut) {
   Sizes out{std::vector<uint32_t>(cut.size()), std::vector<bool>(cut.size())};
-  for (uint32_t s = 0; s < cut.size(); ++s) out.exempt[s] = cut.targets[s] == problem.fallback();
+  for (uint32_t s = 0; s < cut.size(); ++s) out.exempt[s] = cut.targets[s] >= problem.fallback;
   for (uint32_t n = 0; n < problem.size(); ++n) {
     out.counted[cut.place[n]] += problem.nodes[n].counts;
     if (problem.nodes[n].pinned) out.exempt[cut.place[n]] = true;

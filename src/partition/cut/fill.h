@@ -4,7 +4,7 @@
 
 namespace tenon::partition {
 
-/// For each segment whether it stands: it is the fallback's, has a pinned node, or at least `least` nodes that count.
+/// For each segment whether it stands: it is not accelerated, has a pinned node, or at least `least` nodes that count.
 std::vector<bool> large_enough(const Problem& problem, const Cut& cut, uint32_t least);
 
 /// Moves nodes that may run later into small accelerated segments, from those before that can spare them. Segments stay as they are in

@@ -35,7 +35,7 @@ SizedCut cut_of_size(Problem& problem, uint32_t least, uint64_t effort) {
     for (uint32_t s : lost) gone[s] = true;
     for (uint32_t n = 0; n < problem.size(); ++n) {
       if (!gone[out.cut.place[n]]) continue;
-      problem.nodes[n].target = problem.fallback();
+      problem.nodes[n].target = problem.nodes[n].falls_to;
       out.dropped.push_back(n);
     }
     out.cut = fewest(problem, effort);

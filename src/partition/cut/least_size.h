@@ -7,7 +7,7 @@ namespace tenon::partition {
 /// A cut whose accelerated segments do enough to be worth it.
 struct SizedCut {
   Cut cut;
-  std::vector<uint32_t> dropped;  ///< nodes that went to the fallback for it, ascending
+  std::vector<uint32_t> dropped;  ///< nodes that fell back for it, ascending
 };
 
 /// The fewest segments (partition::fewest) where each accelerated one has at least `least` nodes that count, or a pinned one. A small

@@ -11,20 +11,21 @@ namespace tenon::partition {
 struct Problem {
   struct Node {
     uint16_t target = 0;
-    bool counts = true;  ///< does work: what a segment's size counts
+    uint16_t falls_to = 0;  ///< where it goes when its accelerated segment is given up; not accelerated
+    bool counts = true;     ///< does work: what a segment's size counts
     bool pinned = false;
     bool alone = false;  ///< a conditional, which the walk gives a segment of its own
     /// Nodes that are alike otherwise are told apart by it. Plans do not depend on the order of nodes where keys differ.
     uint64_t key = 0;
   };
-  explicit Problem(uint16_t count) : targets(count) {}
+  explicit Problem(uint16_t count, uint16_t first_fallback) : targets(count), fallback(first_fallback) {}
 
-  uint16_t targets;         ///< in order of priority; the last is the fallback, the others are accelerated
+  uint16_t targets;         ///< in order of priority
+  uint16_t fallback;        ///< targets before this one are accelerated
   std::vector<Node> nodes;  ///< each behind what it needs
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
-  bool accelerated(uint32_t node) const { return nodes[node].target + 1 < targets; }
-  uint16_t fallback() const { return static_cast<uint16_t>(targets - 1); }
+  bool accelerated(uint32_t node) const { return nodes[node].target < fallback; }
 
   /// What the node must come behind, in any order; each once.
   std::span<const uint32_t> needs(uint32_t node) const { return std::span(edges_).subspan(first_[node], first_[node + 1] - first_[node]); }

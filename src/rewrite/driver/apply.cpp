@@ -53,6 +53,7 @@ std::shared_ptr<const ir::Provenance> provenance_of(const Match& match, const Co
   p.sources.reserve(std::min(most, kMostSources));
   for (NodeId id : match.nodes) {
     const Node& node = match.node(id);
+    if (node.provenance) p.placement = node.provenance->placement;  // the same for all, see may_join
     if (node.provenance && !node.provenance->metadata.empty()) {
       if (first) p.metadata = node.provenance->metadata;
       else keep_common(p.metadata, node.provenance->metadata);
@@ -86,7 +87,17 @@ bool is_dead(const ir::Graph& graph, NodeId id) {
   return std::ranges::all_of(node.outputs, [&](ValueId v) { return !v || graph.value(v).uses.empty(); });
 }
 
+namespace {
+
+/// Nodes that are to run in different places stay apart.
+bool may_join(const Match& match) {
+  return std::ranges::all_of(match.nodes, [&](NodeId id) { return ir::same_place(match.node(id), match.node(match.nodes[0])); });
+}
+
+}  // namespace
+
 std::string_view guard(const Match& match, const CompiledRule& rule) {
+  if (!may_join(match)) return "it would join nodes that are placed on different backends";
   if (rule.shared) return {};
   for (NodeId node : match.nodes) {
     if (node == match.root() || contains(match.other_roots, node)) continue;

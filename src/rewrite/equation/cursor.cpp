@@ -126,21 +126,4 @@ Error Cursor::error(std::string expected) const {
   return wrong(at_, "equation").expected(std::move(expected)).found(rest.starts_with('\n') ? "the end of the line" : found);
 }
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  constexpr size_t kMost = 64;
-  if (a.size() > kMost || b.size() > kMost) return kMost;
-  const auto same = [&](size_t i, size_t j) { return std::tolower(a[i]) == std::tolower(b[j]); };
-  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i)
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + !same(i - 1, j - 1)});
-      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1)) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  return d[a.size()][b.size()];
-}
-
 }  // namespace tenon::rewrite

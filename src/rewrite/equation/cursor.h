@@ -46,23 +46,4 @@ class Cursor {
   size_t at_ = 0;
 };
 
-/// The one of `names` that differs least from `name`, where a typo explains the difference; else "".
-template <class Range>
-std::string nearest_name(std::string_view name, const Range& names);
-/// Letters added, lost, changed or swapped with the next one; case does not count.
-size_t edit_distance(std::string_view a, std::string_view b);
-
-template <class Range>
-std::string nearest_name(std::string_view name, const Range& names) {
-  std::string best;
-  size_t least = name.size() / 3 + 1;
-  for (std::string_view candidate : names) {
-    const size_t distance = edit_distance(name, candidate);
-    if (distance >= least) continue;
-    least = distance;
-    best = candidate;
-  }
-  return best;
-}
-
 }  // namespace tenon::rewrite

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "rewrite/equation/parser.h"
 
 namespace tenon::rewrite {

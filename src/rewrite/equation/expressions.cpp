@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "rewrite/equation/functions.h"
 #include "rewrite/equation/parser.h"
 

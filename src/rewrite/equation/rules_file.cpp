@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/nearest.h"
 #include "rewrite/equation/functions.h"
 #include "rewrite/equation/parser.h"
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/nearest.h"
 #include "ops/core/op.h"
 #include "ops/core/schema.h"
 #include "rewrite/equation/parser.h"

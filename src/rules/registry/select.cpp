@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/nearest.h"
 #include "rules/registry/registry.h"
 
 namespace tenon::rules {
@@ -36,22 +36,10 @@ bool may_be_empty(std::string_view name) {
   return std::ranges::find(kSets, name) != std::end(kSets) || has_seed("ConstantToInitializer", name);
 }
 
-/// Edit distance (Levenshtein 1966).
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t corner = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j)
-      corner = std::exchange(row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, corner + (a[i] == b[j] ? 0 : 1)}));
-  }
-  return row.back();
-}
-
 Error unknown(std::string_view name) {
   std::vector<std::string_view> known(std::begin(kSets), std::end(kSets));
   for (const Entry& e : all_rules()) known.insert(known.end(), {e.rule->name, e.file});
-  const auto far = [&](std::string_view k) { return std::min(distance(k, name), distance(k.substr(k.find('/') + 1), name)); };
+  const auto far = [&](std::string_view k) { return std::min(edit_distance(k, name), edit_distance(k.substr(k.find('/') + 1), name)); };
   const auto nearest = std::ranges::min_element(known, {}, far);
   return fail(Code::bad_usage, std::string(name), "no set, file or rule has this name")
       .expected("tenon, default, onnxruntime, onnxruntime_cuda, onnxruntime_other, ml, canonical, or a name from `tenon rules list`")

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace tenon::inline base {
+
+/// Letters added, lost, changed or swapped with the next one; case does not count. Source: Damerau 1964, Levenshtein 1966. Cost: the product
+/// of the lengths; 64 where one has more letters than that.
+size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The one of `names` that differs least from `name`, where a typo explains the difference; else "".
+template <class Range>
+std::string nearest_name(std::string_view name, const Range& names) {
+  std::string best;
+  size_t least = name.size() / 3 + 1;
+  for (std::string_view candidate : names) {
+    const size_t distance = edit_distance(name, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+}  // namespace tenon::inline base

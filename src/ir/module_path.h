@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tenon::ir {
+
+/// The module of the source network that a node stands in: "encoder/layer.0"; empty: none is told, or the nodes that it was made of stand in
+/// several. By what PyTorch's exporter says (pkg.torch.onnx.name_scopes), else by the node's name ("/encoder/layer.0/MatMul").
+std::string module_of(const Node& node);
+
+/// Whether a module is `asked` or inside it, by whole components: "/a/b" and "a.b" are one.
+bool is_in_module(std::string_view module, std::string_view asked);
+
+}  // namespace tenon::ir

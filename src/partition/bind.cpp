@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/nearest.h"
+#include "ir/module_path.h"
+#include "partition/wishes.h"
+
+namespace tenon::partition {
+
+namespace {
+
+std::string op_name(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }
+
+struct Place {
+  ir::Graph* graph;
+  ir::NodeId node;
+  std::string name, module;
+};
+
+void collect(ir::Graph& graph, std::vector<Place>& out) {
+  for (auto& [node, name] : names_of_nodes(graph)) {
+    out.push_back({&graph, node, std::move(name), ir::module_of(graph.node(node))});
+    for (size_t b = 0; b < graph.node(node).bodies.size(); ++b) collect(graph.body(node, b), out);
+  }
+}
+
+Error unknown(std::string place, std::string what, const std::string& name, const std::set<std::string>& known) {
+  const std::string near = nearest_name(name, known);
+  return fail(Code::bad_usage, std::move(place), std::move(what))
+      .found(fmt::format("'{}'", name))
+      .advice(near.empty() ? "`tenon inspect MODEL` lists what the model has" : fmt::format("did you mean '{}'?", near));
+}
+
+/// One wish, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
+struct Wish {
+  ir::Placement placement;
+  size_t closeness;
+};
+
+class Binding {
+ public:
+  Binding(ir::Graph& graph, const Wishes& wishes, const Roles& roles) : wishes_(wishes), roles_(roles) { collect(graph, places_); }
+
+  Result<void> run() {
+    TRY(ops());
+    TRY(modules());
+    TRY(pins());
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<const ir::Placement>> shared;
+    for (size_t k = 0; k < places_.size(); ++k) {
+      const auto at = wished_.find(k);
+      if (at == wished_.end()) continue;
+      const ir::Placement& p = at->second.placement;
+      std::shared_ptr<const ir::Placement>& one = shared[{p.backend, p.text}];
+      if (!one) one = std::make_shared<const ir::Placement>(p);
+      note(places_[k], one);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr size_t kNode = SIZE_MAX, kOp = SIZE_MAX - 1;
+
+  Result<void> ops() {
+    std::set<std::string> known;
+    for (const Place& p : places_) known.insert(op_name(*p.graph->node(p.node).op));
+    for (const std::string& op : wishes_.fallback_ops) {
+      if (!known.contains(op)) return unknown("--fallback-ops", "the model has no such op", op, known);
+      for (size_t k = 0; k < places_.size(); ++k)
+        if (op_name(*places_[k].graph->node(places_[k].node).op) == op) TRY(wish(k, {{"", "fallback_op", "--fallback-ops " + op}, kOp}));
+    }
+    return {};
+  }
+
+  Result<void> modules() {
+    for (const std::string& module : wishes_.fallback_modules) {
+      const auto found = in_module(module);
+      if (found.empty()) return unknown("--fallback-modules", "the model has no such module", module, all_modules());
+      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "--fallback-modules " + module}, module.size()}));
+    }
+    return {};
+  }
+
+  Result<void> pins() {
+    for (const Pin& pin : wishes_.pins) {
+      std::vector<std::string> listed;
+      for (uint16_t b = 0; b < roles_.listed; ++b) listed.emplace_back(roles_.backends[b]->name());
+      if (std::ranges::find(listed, pin.backend) == listed.end())
+        return fail(Code::bad_usage, fmt::format("--pin {}={}", pin.name, pin.backend), "the backend is not listed")
+            .expected(fmt::format("{}", fmt::join(listed, ", ")))
+            .found(pin.backend)
+            .advice("name it in --backend too");
+      std::vector<size_t> found;
+      for (size_t k = 0; k < places_.size(); ++k)
+        if (places_[k].name == pin.name) found.push_back(k);
+      const bool is_node = !found.empty();
+      if (!is_node) found = in_module(pin.name);
+      if (found.empty()) {
+        std::set<std::string> known = all_modules();
+        for (const Place& p : places_) known.insert(p.name);
+        return unknown("--pin", "the model has no such node or module", pin.name, known);
+      }
+      for (size_t k : found)
+        TRY(wish(k, {{pin.backend, "pinned", fmt::format("--pin {}={}", pin.name, pin.backend)}, is_node ? kNode : pin.name.size()}));
+    }
+    return {};
+  }
+
+  Result<void> wish(size_t place, Wish wish) {
+    const auto [at, is_new] = wished_.try_emplace(place, wish);
+    Wish& known = at->second;
+    if (is_new) return {};
+    const bool against = known.placement.backend != wish.placement.backend;
+    // An op is meant wherever it stands: a pin does not outdo it.
+    if (against && (known.closeness == wish.closeness || known.closeness == kOp || wish.closeness == kOp) &&
+        known.placement.code != "fallback_module" && wish.placement.code != "fallback_module")
+      return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
+          .expected("one wish for a node")
+          .found(fmt::format("{} and {}", known.placement.text, wish.placement.text))
+          .advice("leave one of the two out");
+    if (wish.closeness > known.closeness) known = std::move(wish);
+    return {};
+  }
+
+  std::vector<size_t> in_module(const std::string& module) const {
+    std::vector<size_t> out;
+    for (size_t k = 0; k < places_.size(); ++k)
+      if (ir::is_in_module(places_[k].module, module)) out.push_back(k);
+    return out;
+  }
+  std::set<std::string> all_modules() const {
+    std::set<std::string> out;
+    for (const Place& p : places_) out.insert(p.module);
+    out.erase("");
+    return out;
+  }
+
+  static void note(const Place& at, const std::shared_ptr<const ir::Placement>& placement) {
+    const ir::Node& node = at.graph->node(at.node);
+    ir::Provenance provenance = node.provenance ? *node.provenance : ir::Provenance();
+    provenance.placement = placement;
+    at.graph->set_provenance(at.node, std::make_shared<const ir::Provenance>(std::move(provenance)));
+  }
+
+  const Wishes& wishes_;
+  const Roles& roles_;
+  std::vector<Place> places_;
+  std::unordered_map<size_t, Wish> wished_;
+};
+
+}  // namespace
+
+Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
+  if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty()) return {};
+  return Binding(graph, wishes, roles).run();
+}
+
+std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph) {
+  std::vector<std::pair<ir::NodeId, std::string>> out;
+  std::unordered_map<std::string_view, size_t> times;
+  for (ir::NodeId n : graph.nodes()) ++times[graph.node(n).name];
+  for (ir::NodeId n : graph.nodes()) {
+    const ir::Node& node = graph.node(n);
+    const bool own = !node.name.empty() && times[node.name] == 1;
+    out.emplace_back(n, own ? node.name : fmt::format("{}_{}", node.op->name, out.size()));
+  }
+  return out;
+}
+
+}  // namespace tenon::partition

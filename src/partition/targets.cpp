@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "ops/core/op.h"
+
+namespace tenon::partition {
+
+namespace {
+
+class Choice {
+ public:
+  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles)
+      : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {}
+
+  Result<Target> run() {
+    const ir::Placement* const placement = graph_.node(node_).placement();
+    if (!placement) {
+      out_.backend = TRY(first_from(0));
+    } else if (placement->backend.empty()) {
+      out_.reasons.push_back({placement->code, placement->text});
+      out_.backend = TRY(first_from(roles_.fallback()));
+    } else {
+      out_.reasons.push_back({placement->code, placement->text});
+      out_.backend = TRY(pinned_to(placement->backend));
+      out_.pinned = true;
+    }
+    out_.falls_to = out_.backend;
+    if (roles_.is_accelerated(out_.backend) && !out_.pinned) {
+      const std::optional<uint16_t> other = TRY(search_from(roles_.fallback()));
+      out_.pinned = !other;  // nobody else takes it
+      out_.falls_to = other.value_or(out_.backend);
+    }
+    for (uint16_t b = 0; b < roles_.count(); ++b)
+      if (refusals_[b]) out_.reasons.push_back({"unsupported", fmt::format("{}: {}", roles_.backends[b]->name(), *refusals_[b])});
+    if (!placement)
+      out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", roles_.backends[out_.backend]->name())});
+    return std::move(out_);
+  }
+
+ private:
+  /// Whether the backend runs the node; what it says against it is kept.
+  Result<bool> supports(uint16_t backend) {
+    if (refusals_[backend]) return false;
+    auto supported = roles_.backends[backend]->supports(graph_, node_);
+    if (supported) return true;
+    if (supported.error().code() != Code::not_supported) return std::unexpected(std::move(supported).error());
+    refusals_[backend] = supported.error()->what;
+    return false;
+  }
+
+  Result<std::optional<uint16_t>> search_from(uint16_t backend) {
+    for (uint16_t b = backend; b < roles_.count(); ++b)
+      if (TRY(supports(b))) return b;
+    return std::nullopt;
+  }
+
+  Result<uint16_t> first_from(uint16_t backend) {
+    if (const std::optional<uint16_t> found = TRY(search_from(backend))) return *found;
+    const ir::NodeView view = graph_.view(node_);
+    std::string reasons;
+    for (uint16_t b = backend; b < roles_.count(); ++b)
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", roles_.backends[b]->name(), *refusals_[b]);
+    return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
+  }
+
+  Result<uint16_t> pinned_to(const std::string& name) {
+    for (uint16_t b = 0; b < roles_.count(); ++b) {
+      if (roles_.backends[b]->name() != name) continue;
+      if (TRY(supports(b))) return b;
+      return fail(Code::not_supported, graph_.view(node_).where(),
+                  fmt::format("backend '{}', which it is pinned to, does not run it", name))
+          .found(*refusals_[b])
+          .advice("pin it to another backend, or leave the pin out");
+    }
+    return fail(Code::bad_usage, graph_.view(node_).where(), fmt::format("it is pinned to '{}', which is no backend of this build", name));
+  }
+
+  const ir::Graph& graph_;
+  ir::NodeId node_;
+  const Roles& roles_;
+  std::vector<std::optional<std::string>> refusals_;
+  Target out_;
+};
+
+}  // namespace
+
+Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles) { return Choice(graph, node, roles).run(); }
+
+bool does_work(const ir::Graph& graph, ir::NodeId node) {
+  const ir::Node& n = graph.node(node);
+  if (ops::def_of(*n.op).same_bytes || n.is("Shape") || n.is("Size")) return false;
+  return !std::ranges::all_of(n.outputs, [&](ir::ValueId v) { return !v || graph.value(v).data || graph.value(v).is_constant(); });
+}
+
+}  // namespace tenon::partition

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace tenon::partition {
+
+/// How a graph is cut once it is settled who runs each node: into the fewest segments, or by the walk of Torch-TensorRT.
+enum class Segmenter : uint8_t { fewest, walk };
+
+/// A node, or else a module (ir::is_in_module), and the backend that is to run it.
+struct Pin {
+  std::string name, backend;
+};
+
+/// What the user says of who runs what.
+struct Wishes {
+  /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends behind take what even the
+  /// fallback cannot run. 0: all were.
+  size_t listed = 0;
+  std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"
+  std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
+  std::vector<Pin> pins;
+  uint32_t min_block_size = 1;  ///< nodes that do work, of an accelerated segment
+  bool require_full = false;    ///< all work is accelerated, or it is an error
+  Segmenter segmenter = Segmenter::fewest;
+};
+
+/// The roles that backends have.
+struct Roles {
+  const backend::Backends& backends;
+  uint16_t listed;
+
+  Roles(const backend::Backends& all, size_t first) : backends(all), listed(static_cast<uint16_t>(first > 0 ? first : all.size())) {}
+  Roles(const backend::Backends& all, const Wishes& wishes) : Roles(all, wishes.listed) {}
+  uint16_t count() const { return static_cast<uint16_t>(backends.size()); }
+  uint16_t fallback() const { return static_cast<uint16_t>(listed - 1); }
+  bool is_accelerated(uint16_t backend) const { return backend < fallback(); }
+};
+
+/// Notes at the nodes of a model, in bodies too, what the user says of them, before any rule runs: rules join none that are to run in
+/// different places. A pin of a node goes before one of its module, and a longer module path before a shorter one. Errors: bad_usage for
+/// ops, nodes, modules and backends that are not there, with the nearest name, and for wishes against each other.
+Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles);
+
+/// The nodes of a graph and their names, in its order: their own; `Op_N` by place where it is empty or another node's.
+std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph);
+
+}  // namespace tenon::partition
