@@ -5,8 +5,8 @@
 
 namespace tenon::inline base {
 
-/// Letters added, lost, changed or swapped with the next one; case does not count. Source: Damerau 1964, Levenshtein 1966. Cost: the product
-/// of the lengths; 64 where one has more letters than that.
+/// Letters added, lost, changed or swapped with the next one; case does not count. Source: Damerau 1964, Levenshtein 1966. Cost: the
+/// product of the lengths; 64 where one has more letters than that.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The one of `names` that differs least from `name`, where a typo explains the difference; else "".

@@ -16,8 +16,6 @@ namespace tenon::partition {
 
 namespace {
 
-std::string op_name(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }
-
 struct Place {
   ir::Graph* graph;
   ir::NodeId node;
@@ -31,11 +29,25 @@ void collect(ir::Graph& graph, std::vector<Place>& out) {
   }
 }
 
+/// The nearest name; where none is near, one that has the asked one in its middle, up to there.
+std::string nearest_of(const std::string& name, const std::set<std::string>& known) {
+  if (std::string near = nearest_name(name, known); !near.empty()) return near;
+  std::string asked = name;
+  std::ranges::replace(asked, '.', '/');
+  for (const std::string& k : known) {
+    std::string path = "/" + k + "/";
+    std::ranges::replace(path, '.', '/');
+    if (const size_t at = path.find("/" + asked + "/"); at != path.npos) return k.substr(0, at + asked.size());
+  }
+  return {};
+}
+
 Error unknown(std::string place, std::string what, const std::string& name, const std::set<std::string>& known) {
-  const std::string near = nearest_name(name, known);
+  const std::string near = nearest_of(name, known);
   return fail(Code::bad_usage, std::move(place), std::move(what))
       .found(fmt::format("'{}'", name))
-      .advice(near.empty() ? "`tenon inspect MODEL` lists what the model has" : fmt::format("did you mean '{}'?", near));
+      .advice(near.empty() ? "`tenon partition MODEL --dry-run --json` names nodes, ops and modules"
+                           : fmt::format("did you mean '{}'?", near));
 }
 
 /// One wish, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
@@ -160,6 +172,8 @@ Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
   if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty()) return {};
   return Binding(graph, wishes, roles).run();
 }
+
+std::string op_name(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }
 
 std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph) {
   std::vector<std::pair<ir::NodeId, std::string>> out;

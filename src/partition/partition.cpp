@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "partition/cut/walk.h"
+#include "partition/pose.h"
 #include "partition/targets.h"
 
 namespace tenon::partition {
@@ -17,10 +17,10 @@ namespace {
 class Partition {
  public:
   Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes)
-      : graph_(graph), roles_(roles), wishes_(wishes), dependencies_(graph), problem_(roles.count(), roles.fallback()) {}
+      : graph_(graph), roles_(roles), wishes_(wishes), dependencies_(graph) {}
 
   Result<Shares> run() {
-    TRY(pose());
+    TRY(choose());
     TRY(cut());
     number();
     find_borders();
@@ -29,53 +29,36 @@ class Partition {
   }
 
  private:
-  /// Who runs each node, and what it needs.
-  Result<void> pose() {
-    std::unordered_map<ir::NodeId, uint32_t> numbers;
+  Result<void> choose() {
     for (auto& [n, name] : names_of_nodes(graph_)) {
       Target target = TRY(target_of(graph_, n, roles_));
-      std::vector<uint32_t> needs;
-      dependencies_.each(n, [&](ir::NodeId needed) { needs.push_back(numbers.at(needed)); });
-      const bool works = does_work(graph_, n);
-      numbers.emplace(n, problem_.add({.target = target.backend,
-                                       .falls_to = target.falls_to,
-                                       .counts = works,
-                                       .pinned = target.pinned,
-                                       .alone = !graph_.node(n).bodies.empty(),
-                                       .key = std::hash<std::string>()(name)},
-                                      needs));
-      out_.nodes.push_back({n, std::move(name), target.backend, 0, works, std::move(target.reasons), {}});
+      out_.nodes.push_back({.node = n,
+                            .name = std::move(name),
+                            .backend = target.backend,
+                            .wanted = target.backend,
+                            .falls_to = target.falls_to,
+                            .stays = target.pinned,
+                            .segment = 0,
+                            .works = does_work(graph_, n),
+                            .reasons = std::move(target.reasons),
+                            .bodies = {}});
     }
     return {};
   }
 
   Result<void> cut() {
-    SizedCut sized;
-    if (wishes_.segmenter == Segmenter::walk) {
-      TRY(check_walk());
-      sized = walk(problem_, wishes_.min_block_size);
-    } else {
-      out_.lower_bound = fewest(problem_).bound;
-      sized = cut_of_size(problem_, wishes_.min_block_size);
-    }
-    if (wishes_.segmenter == Segmenter::walk || wishes_.min_block_size <= 1) out_.lower_bound = sized.cut.bound;
-    for (uint32_t n : sized.dropped) {
-      out_.nodes[n].backend = problem_.nodes[n].target;
+    Problem problem = problem_of(graph_, dependencies_, out_.nodes, roles_);
+    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_));
+    for (uint32_t n : settled.sized.dropped) {
+      out_.nodes[n].backend = problem.nodes[n].target;
       out_.nodes[n].reasons.push_back(
           {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
     }
-    cut_ = std::move(sized.cut);
+    out_.lower_bound = settled.lower_bound;
+    cut_ = std::move(settled.sized.cut);
     return {};
   }
 
-  Result<void> check_walk() const {
-    const bool two = roles_.listed == 2 && std::ranges::all_of(problem_.nodes, [](const Problem::Node& n) { return n.target < 2; });
-    if (two) return {};
-    return fail(Code::bad_usage, "--segmenter walk", "the walk shares a graph out over two backends")
-        .expected("--backend with two names that run all nodes");
-  }
-
-  /// Numbers segments in an order of running that is one of the whole graph, and lists what is in them.
   void number() {
     std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
     for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
@@ -110,7 +93,6 @@ class Partition {
   const Roles& roles_;
   const Wishes& wishes_;
   ir::Dependencies dependencies_;
-  Problem problem_;
   Cut cut_;
   Shares out_;
 };

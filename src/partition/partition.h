@@ -17,6 +17,9 @@ struct NodeShare {
   ir::NodeId node;
   std::string name;      ///< see names_of_nodes
   uint16_t backend = 0;  ///< counts those of the roles
+  uint16_t wanted = 0;   ///< the one that it would have, were its segment large enough
+  uint16_t falls_to = 0;
+  bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
   uint32_t segment = 0;
   bool works = true;  ///< no Identity, no Reshape and its kin, no shape arithmetic
   std::vector<Reason> reasons;
@@ -34,7 +37,7 @@ struct Shares {
   std::vector<NodeShare> nodes;       ///< in the order of the graph
   std::vector<ir::Segment> segments;  ///< in the order of running, those in kernels too
   std::vector<uint16_t> backends;     ///< of the segments
-  std::vector<Border> borders;        ///< in the order of values; by segment
+  std::vector<Border> borders;        ///< by the segment that reads
   uint32_t lower_bound = 0;           ///< on segments, were none too small
   bool proved() const { return lower_bound == segments.size(); }
   /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.

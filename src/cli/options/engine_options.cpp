@@ -19,22 +19,13 @@ std::vector<std::string> names_of_passes() {
   return out;
 }
 
-std::string backend_list() {
-  std::string out;
-  for (const backend::Backend* b : compiler::all_backends()) out.append(out.empty() ? "" : ", ").append(b->name());
-  return out;
-}
-
 }  // namespace
 
 void EngineOptions::add_to(CLI::App& app) {
   model.add_to(app, "an ONNX model or an engine (.tenon)");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
-  app.add_option("--backend", backends, "who runs what, in order of priority (cpu and reference take what is left): " + backend_list())
-      ->type_name("NAME[,NAME]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  sharing.add_to(app, [this] { model.metadata = true; });
   app.add_flag("--verify", verify, "check every byte of an engine file first");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
   app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
@@ -60,7 +51,8 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
-  options.backends = TRY(compiler::backends_named(backends));
+  options.backends = TRY(compiler::backends_named(sharing.backends));
+  options.wishes = TRY(sharing.wishes());
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();
@@ -71,11 +63,11 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
 Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
   const auto start = std::chrono::steady_clock::now();
   auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
-    if (is_engine() && !backends.empty())
-      return fail(Code::bad_usage, "--backend", "an engine has its backends already")
-          .expected("an ONNX model")
-          .found(model.path)
-          .advice("build the engine again with --backend");
+    if (is_engine() && sharing.any())
+      return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
+          .expected("an ONNX model, or none of --backend, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full")
+          .found("an engine")
+          .advice("build the engine again with these options");
     if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options/model_options.h"
+#include "cli/options/share_options.h"
 #include "compiler/compile.h"
 #include "runtime/engine.h"
 
@@ -12,8 +13,8 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend,
-/// --verify, --verify-passes, --without, and those of ModelOptions.
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify, --verify-passes, --without, and
+/// those of ModelOptions and ShareOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
@@ -21,8 +22,8 @@ struct EngineOptions {
   bool verify = false;
   bool guard = false;
   bool verify_passes = false;
-  std::vector<std::string> without;   ///< passes that do not run
-  std::vector<std::string> backends;  ///< in order of priority
+  std::vector<std::string> without;  ///< passes that do not run
+  ShareOptions sharing;
 
   void add_to(CLI::App& app);
   /// --guard, of verbs that run.

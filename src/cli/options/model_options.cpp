@@ -54,6 +54,7 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
 Result<import::ImportOptions> ModelOptions::import_options() const {
   import::ImportOptions out;
   out.external_data_dir = external_data;
+  out.metadata = metadata;
   for (const std::string& s : shapes) out.shapes.push_back(TRY(parse_shape(s)));
   return out;
 }

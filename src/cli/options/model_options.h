@@ -22,6 +22,7 @@ struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
+  bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;

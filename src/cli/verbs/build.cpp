@@ -152,7 +152,7 @@ Result<compiler::Compiled> compile_graph(const Options& o, std::unique_ptr<ir::G
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   auto reading = TRY(o.engine.model.import_options());
-  reading.metadata = !o.html.empty();  // the page tells which module a node is of
+  reading.metadata |= !o.html.empty();  // the page tells which module a node is of
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   std::optional<GraphPage> page;
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");

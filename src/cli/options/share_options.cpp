@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/share_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/backends.h"
+
+namespace tenon::cli {
+
+namespace {
+
+std::string backend_list() {
+  std::string out;
+  for (const backend::Backend* b : compiler::all_backends()) out.append(out.empty() ? "" : ", ").append(b->name());
+  return out;
+}
+
+Result<partition::Pin> pin_of(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals != text.npos && equals > 0 && equals + 1 < text.size()) return partition::Pin{text.substr(0, equals), text.substr(equals + 1)};
+  return fail(Code::bad_usage, "--pin", "a pin names a node or a module, and a backend").expected("NAME=BACKEND").found(text);
+}
+
+}  // namespace
+
+void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
+  const auto speaks_of_modules = [needs_modules = std::move(needs_modules)](const std::string&) { needs_modules(); };
+  app.add_option("--backend", backends,
+                 "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not): " +
+                     backend_list())
+      ->type_name("NAME[,NAME]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--min-block-size", min_block_size_, "nodes that do work in each segment of a backend but the last")->type_name("N");
+  app.add_option("--fallback-ops", fallback_ops_, "ops that the last backend runs: Op or domain::Op")
+      ->type_name("OP[,OP]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--fallback-modules", fallback_modules_, "modules that the last backend runs: encoder.layer.0")
+      ->type_name("PATH[,PATH]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->each(speaks_of_modules);
+  app.add_option("--pin", pins_, "a node or a module and the backend that runs it; may be repeated")
+      ->type_name("NAME=BACKEND")
+      ->allow_extra_args(false)
+      ->each(speaks_of_modules);
+  app.add_flag("--require-full", require_full_, "an error where the last backend has work to do");
+  app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
+}
+
+bool ShareOptions::any() const {
+  return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || min_block_size_ != 1 ||
+         require_full_ || segmenter_ != "fewest";
+}
+
+Result<partition::Wishes> ShareOptions::wishes() const {
+  if (min_block_size_ < 1 || min_block_size_ > UINT32_MAX)
+    return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
+        .expected("1 or more")
+        .found(std::to_string(min_block_size_));
+  partition::Wishes out;
+  out.listed = std::max<size_t>(1, backends.size());
+  out.fallback_ops = fallback_ops_;
+  out.fallback_modules = fallback_modules_;
+  for (const std::string& pin : pins_) out.pins.push_back(TRY(pin_of(pin)));
+  out.min_block_size = static_cast<uint32_t>(min_block_size_);
+  out.require_full = require_full_;
+  if (segmenter_ == "walk") out.segmenter = partition::Segmenter::walk;
+  return out;
+}
+
+}  // namespace tenon::cli

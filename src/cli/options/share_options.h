@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "partition/wishes.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+/// What the user says of who runs what: --backend, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full,
+/// --segmenter.
+struct ShareOptions {
+  std::vector<std::string> backends;  ///< in order of priority
+
+  /// `needs_modules` is called where an option speaks of modules.
+  void add_to(CLI::App& app, std::function<void()> needs_modules);
+  /// Whether anything is said at all.
+  bool any() const;
+  /// Errors: bad_usage.
+  Result<partition::Wishes> wishes() const;
+
+ private:
+  std::vector<std::string> fallback_ops_, fallback_modules_, pins_;
+  int64_t min_block_size_ = 1;
+  bool require_full_ = false;
+  std::string segmenter_ = "fewest";
+};
+
+}  // namespace tenon::cli

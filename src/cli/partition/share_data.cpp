@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/partition/share_data.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "ir/module_path.h"
+
+namespace tenon::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kUnbounded = int64_t{1} << 40;  // what ir::Symbols gives a symbol of which nothing is known
+
+std::string_view name_of(const partition::Roles& roles, uint16_t backend) { return roles.backends[backend]->name(); }
+
+Json node_data(const ir::Graph& graph, const partition::NodeShare& share, const partition::Roles& roles) {
+  const ir::Node& node = graph.node(share.node);
+  Json reasons = Json::array();
+  for (const partition::Reason& r : share.reasons) reasons.push_back({{"code", r.code}, {"text", r.text}});
+  Json out = {{"name", share.name},
+              {"op", partition::op_name(*node.op)},
+              {"module", ir::module_of(node)},
+              {"backend", name_of(roles, share.backend)},
+              {"segment", share.segment},
+              {"works", share.works},
+              {"reasons", std::move(reasons)}};
+  if (node.provenance && !node.provenance->sources.empty()) out["sources"] = node.provenance->sources;
+  for (size_t b = 0; b < share.bodies.size(); ++b) out["bodies"].push_back(share_data(*node.bodies[b].graph, share.bodies[b], roles));
+  return out;
+}
+
+double guess_us(const ir::Graph& graph, const partition::Shares& shares, uint32_t segment, const partition::Roles& roles) {
+  double ns = 0;
+  for (ir::NodeId n : shares.segments[segment].nodes) ns += roles.backends[shares.backends[segment]]->cost(graph, n);
+  return ns / 1000;
+}
+
+Json names_of_values(const ir::Graph& graph, std::span<const ir::ValueId> values) {
+  Json out = Json::array();
+  for (ir::ValueId v : values) out.push_back(graph.value(v).name);
+  return out;
+}
+
+Json segments_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
+  std::unordered_map<ir::NodeId, std::string_view> names;
+  for (const partition::NodeShare& n : shares.nodes) names.emplace(n.node, n.name);
+  Json out = Json::array();
+  for (uint32_t s = 0; s < shares.segments.size(); ++s) {
+    const ir::Segment& segment = shares.segments[s];
+    Json nodes = Json::array();
+    for (ir::NodeId n : segment.nodes) nodes.push_back(names.at(n));
+    out.push_back({{"id", s},
+                   {"backend", segment.backend},
+                   {"nodes", std::move(nodes)},
+                   {"inputs", names_of_values(graph, segment.operands)},
+                   {"outputs", names_of_values(graph, segment.results)},
+                   {"us", guess_us(graph, shares, s, roles)}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<int64_t> most_bytes(const ir::Type& type) {
+  if (!type.is_tensor() || !type.has_rank() || bits_of(type.dtype) == 0) return std::nullopt;
+  double count = 1;
+  for (Dim d : *type.shape) {
+    if (d.upper() >= kUnbounded) return std::nullopt;
+    count *= static_cast<double>(d.upper());
+  }
+  const double bytes = count * bits_of(type.dtype) / 8;
+  return bytes < 0x1p62 ? std::optional(static_cast<int64_t>(bytes)) : std::nullopt;
+}
+
+std::string shape_text(const ir::Type& type) {
+  if (!type.is_tensor() || !type.has_rank()) return type.text();
+  std::string dims;
+  std::map<std::string, std::string> intervals;
+  for (Dim d : *type.shape) {
+    dims += (dims.empty() ? "" : ", ") + d.text();
+    each_symbol(d, [&](const DimNode& s) {
+      if (s.lower > 1 || s.upper < kUnbounded) intervals[s.name] = fmt::format("{} in {}..{}", s.name, s.lower, s.upper);
+    });
+  }
+  std::string out = "[" + dims + "]";
+  for (const auto& [name, text] : intervals) out += "; " + text;
+  return out;
+}
+
+Json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
+  Json out;
+  out["segments"] = segments_data(graph, shares, roles);
+  out["nodes"] = Json::array();
+  for (const partition::NodeShare& n : shares.nodes) out["nodes"].push_back(node_data(graph, n, roles));
+  out["borders"] = Json::array();
+  for (const partition::Border& b : shares.borders) {
+    const ir::Value& value = graph.value(b.value);
+    const std::optional<int64_t> bytes = most_bytes(value.type);
+    out["borders"].push_back({{"value", value.name},
+                              {"from", b.from},
+                              {"to", b.to},
+                              {"shape", shape_text(value.type)},
+                              {"bytes", bytes ? Json(*bytes) : Json()},
+                              {"copies", 0},  // one memory: borders are passed in place
+                              {"us", 0}});
+  }
+  out["lower_bound"] = shares.lower_bound;
+  out["proved"] = shares.proved();
+  out["accelerated_share"] = shares.accelerated_share(roles);
+  return out;
+}
+
+}  // namespace tenon::cli

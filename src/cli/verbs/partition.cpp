@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+#include "base/threads.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/options/engine_options.h"
+#include "cli/options/input_options.h"
+#include "cli/partition/share_data.h"
+#include "partition/what_if.h"
+
+namespace tenon::cli::verb_partition {
+namespace {
+
+struct Options {
+  EngineOptions engine;
+  bool dry_run = false;
+  bool nodes = false;
+};
+
+void show_segments(const partition::Shares& shares, Console& console) {
+  std::vector<std::vector<std::string>> rows{{"segment", "backend", "nodes", "first", "last", "reads", "gives"}};
+  std::map<ir::NodeId, std::string_view> names;
+  for (const partition::NodeShare& n : shares.nodes) names.emplace(n.node, n.name);
+  for (size_t s = 0; s < shares.segments.size(); ++s) {
+    const ir::Segment& segment = shares.segments[s];
+    rows.push_back({std::to_string(s), segment.backend, std::to_string(segment.nodes.size()), std::string(names.at(segment.nodes.front())),
+                    std::string(names.at(segment.nodes.back())), std::to_string(segment.operands.size()),
+                    std::to_string(segment.results.size())});
+  }
+  console.table(rows);
+}
+
+/// A line for each op and list of reasons, not one a node.
+void show_reasons(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, bool each, Console& console) {
+  std::map<std::vector<std::string>, size_t> counts;
+  for (const partition::NodeShare& n : shares.nodes) {
+    std::string reasons;
+    for (const partition::Reason& r : n.reasons) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", r.code, r.text);
+    ++counts[{std::string(roles.backends[n.backend]->name()), each ? n.name : partition::op_name(*graph.node(n.node).op), reasons}];
+  }
+  std::vector<std::vector<std::string>> rows{{"backend", each ? "node" : "op", "nodes", "why"}};
+  for (const auto& [row, count] : counts) rows.push_back({row[0], row[1], std::to_string(count), row[2]});
+  console.table(rows);
+}
+
+void show_figures(const partition::Shares& shares, const partition::Roles& roles, Console& console) {
+  console.line(fmt::format("{} segments, {}; {} borders; {:.1f} % of the work's nodes accelerated", shares.segments.size(),
+                           shares.proved() ? "proved fewest" : fmt::format("at least {} needed", shares.lower_bound), shares.borders.size(),
+                           100 * shares.accelerated_share(roles)));
+}
+
+void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
+  std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
+  for (const partition::WhatIf& w : all)
+    if (rows.size() <= 5 && w.borders_removed > 0) rows.push_back({w.op, std::to_string(w.borders_removed), std::to_string(w.segments)});
+  if (rows.size() > 1) console.table(rows);
+}
+
+Result<nlohmann::ordered_json> peak_of_build(compiler::Compiled compiled, const ModelOptions& model) {
+  const auto shapes = default_shapes(compiled.built.program.inputs, TRY(model.import_options()).shapes);
+  const auto planned = runtime::planned_bytes(compiled.built.program, shapes);
+  return planned ? nlohmann::ordered_json(planned->peak(default_team().size())) : nlohmann::ordered_json();
+}
+
+Result<void> partition_model(const Options& o, Console& console) {
+  if (o.engine.is_engine())
+    return fail(Code::bad_usage, o.engine.model.path, "in an engine it is settled who runs what")
+        .expected("an ONNX model")
+        .found("an engine")
+        .advice("`tenon inspect ENGINE` tells its steps");
+  auto imported = TRY(o.engine.model.import());
+  for (const std::string& w : imported.warnings) console.warn(w);
+  const auto options = TRY(o.engine.compile_options(console));
+  std::unique_ptr<ir::Graph> again = o.dry_run ? nullptr : imported.graph->clone();
+  const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
+  const partition::Roles roles = shared.roles();
+  const auto what_if = TRY(partition::what_if(*shared.graph, shared.shares, roles, options.wishes));
+  nlohmann::ordered_json out = share_data(*shared.graph, shared.shares, roles);
+  out["peak_bytes"] = nullptr;
+  out["handed_back"] = nlohmann::ordered_json::array();
+  out["what_if"] = nlohmann::ordered_json::array();
+  for (const partition::WhatIf& w : what_if)
+    out["what_if"].push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
+  if (again) out["peak_bytes"] = TRY(peak_of_build(TRY(compiler::compile(std::move(again), options)), o.engine.model));
+  show_segments(shared.shares, console);
+  console.line();
+  show_reasons(*shared.graph, shared.shares, roles, o.nodes, console);
+  console.line();
+  show_what_if(what_if, console);
+  show_figures(shared.shares, roles, console);
+  console.object(out);
+  return {};
+}
+
+}  // namespace
+
+VERB(partition) {
+    .summary = "tell which backend runs what of a model, and why",
+    .examples =
+        "  tenon partition model.onnx --backend onnxruntime,cpu --dry-run\n"
+        "  tenon partition model.onnx --backend cpu,reference --fallback-ops Softmax --json\n"
+        "  tenon partition model.onnx --backend onnxruntime,cpu --pin encoder.layer.0=cpu --nodes\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      o->engine.add_to(app);
+      o->engine.model.metadata = true;  // modules are told
+      app.add_flag("--dry-run", o->dry_run, "build no segment");
+      app.add_flag("--nodes", o->nodes, "a line a node");
+      return [o](Console& console) -> Result<void> { return partition_model(*o, console); };
+    },
+};
+
+}  // namespace tenon::cli::verb_partition

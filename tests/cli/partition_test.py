@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon partition`: who runs what and why; the user's word about it, in all verbs that build."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from small_models import o, tenon, told
+
+TWO = ["--backend", "cpu,reference", "--opt", "0"]
+
+
+def named(op: str, inputs: list[str], output: str, name: str) -> bytes:
+    return o.node(op, inputs, [output], name=name)
+
+
+def two_blocks() -> bytes:
+    nodes = [
+        named("Relu", ["x"], "a", "/one/Relu"),
+        named("Exp", ["a"], "b", "/one/inner/Exp"),
+        named("Neg", ["b"], "c", "/two/Neg"),
+        named("Abs", ["c"], "d", "/two/Abs"),
+        named("Add", ["d", "a"], "y", "sum"),
+    ]
+    return o.model(o.graph(nodes, [o.value_info("x", ["n", 4])], [o.value_info("y", ["n", 4])]))
+
+
+class Partition(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.model = cls.folder / "m.onnx"
+        cls.model.write_bytes(two_blocks())
+
+    def told(self, *options, dry=True):
+        return told("partition", self.model, *TWO, *(["--dry-run"] if dry else []), *options)
+
+    def segments(self, *options):
+        return [(s["backend"], s["nodes"]) for s in self.told(*options)["segments"]]
+
+    def refused(self, code: int, *options, verb="partition"):
+        done = tenon(verb, self.model, "--json", *options)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return json.loads(done.stdout)["error"]
+
+    def test_one_backend_is_one_segment(self):
+        told = self.told()
+        self.assertEqual([s["backend"] for s in told["segments"]], ["cpu"])
+        self.assertEqual((told["borders"], told["lower_bound"], told["proved"], told["accelerated_share"]), ([], 1, True, 1.0))
+        self.assertEqual([n["name"] for n in told["nodes"]], ["/one/Relu", "/one/inner/Exp", "/two/Neg", "/two/Abs", "sum"])
+        self.assertEqual(told["nodes"][1]["module"], "one/inner")
+
+    def test_nodes_without_a_name_of_their_own_are_named_by_place(self):
+        nodes = [named("Neg", ["x"], "a", "same"), named("Abs", ["a"], "y", "same")]
+        model = self.folder / "same.onnx"
+        model.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("y", [4])])))
+        rows = told("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
+        self.assertEqual([(n["name"], n["backend"]) for n in rows], [("Neg_0", "cpu"), ("Abs_1", "reference")])
+
+    def test_an_op_falls_back(self):
+        told = self.told("--fallback-ops", "Neg")
+        self.assertEqual([s["backend"] for s in told["segments"]], ["cpu", "reference", "cpu"])
+        self.assertEqual(told["nodes"][2]["reasons"][0], {"code": "fallback_op", "text": "--fallback-ops Neg"})
+        rows = [(b["value"], b["from"], b["to"], b["shape"]) for b in told["borders"]]
+        self.assertEqual(rows, [("b", 0, 1, "[n, 4]"), ("c", 1, 2, "[n, 4]"), ("a", 0, 2, "[n, 4]")])
+        self.assertEqual(told["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
+        self.assertEqual(told["accelerated_share"], 0.8)
+
+    def test_a_module_falls_back_by_whole_components(self):
+        for path in ("one", "/one", "one.inner", "/one/inner"):
+            inner = [("reference", ["/one/inner/Exp"])]
+            first = [("reference", ["/one/Relu", "/one/inner/Exp"])] if "inner" not in path else [("cpu", ["/one/Relu"]), *inner]
+            self.assertEqual(self.segments("--fallback-modules", path)[: len(first)], first, path)
+
+    def test_a_pin_of_a_node_goes_before_its_module(self):
+        pins = ["--pin", "/two=reference", "--pin", "/two/Abs=cpu"]
+        self.assertEqual([s[0] for s in self.segments(*pins)], ["cpu", "reference", "cpu"])
+        self.assertEqual(self.segments(*pins)[1][1], ["/two/Neg"])
+
+    def test_small_segments_fall_back_but_for_pins(self):
+        forced = ["--fallback-ops", "Exp,Abs"]
+        self.assertEqual(len(self.segments(*forced)), 5)
+        self.assertEqual(self.segments(*forced, "--min-block-size", "2")[0][0], "reference")
+        told = self.told(*forced, "--min-block-size", "2")
+        self.assertEqual([r["code"] for r in told["nodes"][0]["reasons"]], ["chosen", "too_small"])
+        pinned = self.segments(*forced, "--min-block-size", "2", "--pin", "/two/Neg=cpu")
+        self.assertIn(("cpu", ["/two/Neg"]), pinned)
+
+    def test_the_walk_is_there_for_two_backends(self):
+        self.assertEqual(len(self.segments("--fallback-ops", "Neg", "--segmenter", "walk")), 3)
+        error = self.refused(2, "--backend", "cpu", "--segmenter", "walk", "--dry-run")
+        self.assertIn("two backends", error["what"])
+
+    def test_the_build_is_what_the_dry_run_says(self):
+        options = ["--fallback-ops", "Neg"]
+        dry, built = self.told(*options), self.told(*options, dry=False)
+        self.assertIsNone(dry.pop("peak_bytes"))
+        self.assertGreater(built.pop("peak_bytes"), 0)
+        self.assertEqual(dry, built)
+        for verb in ("run", "compare"):
+            self.assertEqual(tenon(verb, self.model, *TWO, *options).returncode, 0)
+        told_of = told("build", self.model, *TWO, *options, "-o", self.folder / "m.tenon")
+        steps = told("inspect", told_of["file"])["steps"]
+        self.assertEqual([s["computes"] for s in steps if s["kind"] == "segment"], ["node '/two/Neg' (Neg)"])
+
+    def test_rules_join_nothing_that_runs_in_two_places(self):
+        """Without a wish, two Negs are none."""
+        nodes = [named("Neg", ["x"], "a", "/p/Neg"), named("Neg", ["a"], "b", "/q/Neg"), named("Exp", ["b"], "y", "/q/Exp")]
+        model = self.folder / "neg.onnx"
+        model.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("y", [4])])))
+        backends = ["--backend", "cpu,reference", "--dry-run"]
+        self.assertEqual(len(told("partition", model, *backends)["nodes"]), 1)
+        told_of = told("partition", model, *backends, "--pin", "/p=reference")
+        self.assertEqual([(n["op"], n["backend"]) for n in told_of["nodes"]], [("Neg", "reference"), ("Neg", "cpu"), ("Exp", "cpu")])
+
+    def test_what_cannot_be_is_one_error(self):
+        self.assertIn("did you mean 'Neg'", self.refused(2, *TWO, "--fallback-ops", "Neh")["advice"])
+        self.assertIn("did you mean 'one/inner'", self.refused(2, *TWO, "--fallback-modules", "inner")["advice"])
+        self.assertIn("did you mean '/two/Abs'", self.refused(2, *TWO, "--pin", "/two/Abd=cpu")["advice"])
+        self.assertEqual(self.refused(2, *TWO, "--pin", "/two/Abs=gpu")["expected"], "cpu, reference")
+        self.assertIn("two places", self.refused(2, *TWO, "--pin", "/two=cpu", "--pin", "/two=reference")["what"])
+        self.assertIn("two places", self.refused(2, *TWO, "--fallback-ops", "Neg", "--pin", "/two/Neg=cpu")["what"])
+        self.assertEqual(self.refused(2, *TWO, "--min-block-size", "0")["found"], "0")
+        self.assertEqual(self.refused(2, *TWO, "--pin", "cpu")["expected"], "NAME=BACKEND")
+        full = self.refused(3, *TWO, "--fallback-ops", "Neg", "--require-full")
+        self.assertEqual(full["found"], "Neg (1x)")
+
+    def test_an_engine_is_settled(self):
+        engine = self.folder / "settled.tenon"
+        tenon("build", self.model, "-o", engine)
+        for arguments in (["run", engine, "--min-block-size", "2"], ["partition", engine]):
+            done = tenon(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("settled", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
