@@ -116,6 +116,18 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   return out;
 }
 
+/// A backend that fails to compile a segment hands it back, and it is shared out again.
+Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& options, const backend::Options& for_backends,
+                                      std::vector<partition::HandedBack>& handed_back) {
+  while (true) {
+    partition::HandedBack failed;
+    auto lowered = lower(*shared.graph, shared.shares, shared.roles(), for_backends, &failed);
+    if (lowered || failed.nodes.empty()) return lowered;
+    handed_back.push_back(std::move(failed));
+    shared.shares = TRY(partition::partition(*shared.graph, shared.roles(), options.wishes, handed_back));
+  }
+}
+
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   Compiled out;
   Clock clock(out.report, options);
@@ -124,7 +136,7 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   SharedOut shared = TRY(shared_out(std::move(graph), options));
   out.report.nodes_before = shared.nodes_before;
   clock.begin("plan and lower");
-  program::Lowered lowered = TRY(lower(*shared.graph, shared.shares, shared.roles(), backend_options(options, target)));
+  program::Lowered lowered = TRY(lower_shares(shared, options, backend_options(options, target), out.handed_back));
   TRY(options.tactics.check_used());
   out.plan = lowered.kernels.plan;
   out.report.guessed_shares = guessed_shares(lowered, shared.backends);

@@ -56,6 +56,7 @@ struct Compiled {
   const ir::OpTable* ops = nullptr;  ///< of the graph
   std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
   partition::Shares shares;          ///< who runs what of it
+  std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
   codegen::MachineCode code;
@@ -69,7 +70,7 @@ struct PassName {
 /// All of them, in the order in which they run; a name that runs again stands once.
 std::vector<PassName> pass_names();
 
-/// Rewrites, plans, generates code. The graph is consumed.
+/// Rewrites, shares out, plans, generates code. The graph is consumed. Where a backend fails to compile a segment, others run its nodes.
 /// Errors: not_supported, naming node and reason; whatever makes the graph illegal.
 Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 

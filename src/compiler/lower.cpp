@@ -37,7 +37,7 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
 
 /// The bodies of branches and loops that run as programs know the sizes that stand before them.
 Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares, const partition::Roles& roles,
-                          const backend::Options& options) {
+                          const backend::Options& options, partition::HandedBack* failed) {
   const ir::Graph& graph = *of.graph;
   std::unordered_set<ir::NodeId> controls;
   for (const codegen::Group& g : of.kernels.plan.groups)
@@ -51,7 +51,7 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
       backend::Options inside = options;
       inside.planning.given = known.list();
       for (size_t b = 0; b < share.bodies.size(); ++b)
-        of.bodies[n].push_back(TRY(lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside)));
+        of.bodies[n].push_back(TRY(lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed)));
     }
     for (ir::ValueId v : graph.node(n).outputs)
       if (v) known.add(graph.value(v).type);
@@ -62,15 +62,23 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
 }  // namespace
 
 Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
-                               const backend::Options& options) {
+                               const backend::Options& options, partition::HandedBack* failed) {
   program::Lowered out;
   out.graph = &graph;
   const std::vector<ir::Segment> segments = shares.of_devices(roles);
-  for (const ir::Segment& s : segments) out.blobs.push_back(TRY(compile_segment(graph, s, roles.backends, options)));
+  for (const ir::Segment& s : segments) {
+    auto blob = compile_segment(graph, s, roles.backends, options);
+    if (!blob) {
+      const auto segment = std::ranges::find(shares.segments, s.nodes, &ir::Segment::nodes) - shares.segments.begin();
+      if (failed) *failed = {&graph, s.nodes, static_cast<uint32_t>(segment), s.backend, blob.error().text()};
+      return std::unexpected(std::move(blob).error());
+    }
+    out.blobs.push_back(*std::move(blob));
+  }
   const auto weaver = std::ranges::find_if(roles.backends, [](const backend::Backend* b) { return b->makes_kernels(); });
   TENON_ASSERT(weaver != roles.backends.end());
   out.kernels = std::get<backend::Kernels>(TRY((*weaver)->compile({graph, segments}, options)));
-  TRY(lower_bodies(out, shares, roles, options));
+  TRY(lower_bodies(out, shares, roles, options, failed));
   return out;
 }
 

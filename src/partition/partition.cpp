@@ -16,8 +16,8 @@ namespace {
 
 class Partition {
  public:
-  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes)
-      : graph_(graph), roles_(roles), wishes_(wishes), dependencies_(graph) {}
+  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back)
+      : graph_(graph), roles_(roles), wishes_(wishes), handed_back_(handed_back), dependencies_(graph) {}
 
   Result<Shares> run() {
     TRY(choose());
@@ -31,7 +31,7 @@ class Partition {
  private:
   Result<void> choose() {
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(target_of(graph_, n, roles_));
+      Target target = TRY(target_of(graph_, n, roles_, handed_back_));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
@@ -84,7 +84,7 @@ class Partition {
     for (NodeShare& share : out_.nodes) {
       if (!roles_.backends[share.backend]->makes_kernels()) continue;
       for (const ir::Body& body : graph_.node(share.node).bodies)
-        share.bodies.push_back(TRY(Partition(*body.graph, roles_, wishes_).run()));
+        share.bodies.push_back(TRY(Partition(*body.graph, roles_, wishes_, handed_back_).run()));
     }
     return {};
   }
@@ -92,6 +92,7 @@ class Partition {
   const ir::Graph& graph_;
   const Roles& roles_;
   const Wishes& wishes_;
+  std::span<const HandedBack> handed_back_;
   ir::Dependencies dependencies_;
   Cut cut_;
   Shares out_;
@@ -136,8 +137,8 @@ std::vector<ir::Segment> Shares::of_devices(const Roles& roles) const {
   return out;
 }
 
-Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes) {
-  Shares out = TRY(Partition(graph, roles, wishes).run());
+Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back) {
+  Shares out = TRY(Partition(graph, roles, wishes, handed_back).run());
   if (wishes.require_full) TRY(check_full(graph, out, roles));
   return out;
 }

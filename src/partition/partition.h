@@ -7,7 +7,7 @@ namespace tenon::partition {
 
 /// Why a node runs where it does, or not where it might.
 struct Reason {
-  std::string code;  ///< chosen, unsupported, pinned, fallback_op, fallback_module, non_tensor, too_small
+  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small
   std::string text;
 };
 
@@ -54,6 +54,6 @@ Result<void> prepare(ir::Graph& graph, const backend::Backends& backends);
 /// branches and loops that run as programs are shared out on their own.
 /// Errors: not_supported for a node that no backend supports, with all their reasons, for a pin that its backend refuses, and where
 /// everything is to be accelerated and is not; whatever makes the graph illegal. Cost: linear, and see fewest() for more than two backends.
-Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes);
+Result<Shares> partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back = {});
 
 }  // namespace tenon::partition

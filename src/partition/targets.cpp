@@ -14,8 +14,13 @@ namespace {
 
 class Choice {
  public:
-  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles)
-      : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {}
+  Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back)
+      : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {
+    for (const HandedBack& h : handed_back)
+      if (h.graph == &graph && std::ranges::find(h.nodes, node) != h.nodes.end())
+        for (uint16_t b = 0; b < roles.count(); ++b)
+          if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
+  }
 
   Result<Target> run() {
     const ir::Placement* const placement = graph_.node(node_).placement();
@@ -36,7 +41,7 @@ class Choice {
       out_.falls_to = other.value_or(out_.backend);
     }
     for (uint16_t b = 0; b < roles_.count(); ++b)
-      if (refusals_[b]) out_.reasons.push_back({"unsupported", fmt::format("{}: {}", roles_.backends[b]->name(), *refusals_[b])});
+      if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
     if (!placement)
       out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", roles_.backends[out_.backend]->name())});
     return std::move(out_);
@@ -49,7 +54,7 @@ class Choice {
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported) return std::unexpected(std::move(supported).error());
-    refusals_[backend] = supported.error()->what;
+    refusals_[backend] = Reason{"unsupported", supported.error()->what};
     return false;
   }
 
@@ -64,7 +69,7 @@ class Choice {
     const ir::NodeView view = graph_.view(node_);
     std::string reasons;
     for (uint16_t b = backend; b < roles_.count(); ++b)
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", roles_.backends[b]->name(), *refusals_[b]);
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", roles_.backends[b]->name(), refusals_[b]->text);
     return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
   }
 
@@ -74,7 +79,7 @@ class Choice {
       if (TRY(supports(b))) return b;
       return fail(Code::not_supported, graph_.view(node_).where(),
                   fmt::format("backend '{}', which it is pinned to, does not run it", name))
-          .found(*refusals_[b])
+          .found(refusals_[b]->text)
           .advice("pin it to another backend, or leave the pin out");
     }
     return fail(Code::bad_usage, graph_.view(node_).where(), fmt::format("it is pinned to '{}', which is no backend of this build", name));
@@ -83,13 +88,15 @@ class Choice {
   const ir::Graph& graph_;
   ir::NodeId node_;
   const Roles& roles_;
-  std::vector<std::optional<std::string>> refusals_;
+  std::vector<std::optional<Reason>> refusals_;
   Target out_;
 };
 
 }  // namespace
 
-Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles) { return Choice(graph, node, roles).run(); }
+Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back) {
+  return Choice(graph, node, roles, handed_back).run();
+}
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {
   const ir::Node& n = graph.node(node);

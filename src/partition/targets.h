@@ -13,7 +13,7 @@ struct Target {
 };
 
 /// Errors: see partition().
-Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles);
+Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back);
 
 /// It is no Identity, no Reshape or the like, and no shape arithmetic.
 bool does_work(const ir::Graph& graph, ir::NodeId node);

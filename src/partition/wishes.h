@@ -28,6 +28,14 @@ struct Wishes {
   Segmenter segmenter = Segmenter::fewest;
 };
 
+/// Nodes of a segment that its backend supports, and that it failed to compile: others run them.
+struct HandedBack {
+  const ir::Graph* graph = nullptr;  ///< the body, where it is in one
+  std::vector<ir::NodeId> nodes;
+  uint32_t segment = 0;  ///< of the shares as they were
+  std::string backend, error;
+};
+
 /// The roles that backends have.
 struct Roles {
   const backend::Backends& backends;

@@ -158,6 +158,66 @@ TEST(Segments, OfADeviceThatIsNotThereAreRefusedAtTheDoor) {
   EXPECT_NE(engine.error().text().find("'null'"), std::string::npos) << engine.error().text();
 }
 
+/// Supports everything, and compiles no segment in which there is an Exp.
+class Failing final : public backend::Backend {
+ public:
+  explicit Failing(const backend::Backend& base) : base_(base) {}
+  std::string_view name() const override { return "failing"; }
+  std::string_view docs() const override { return "of a test"; }
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override { return base_.supports(graph, node); }
+  double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+    for (ir::NodeId n : share.graph.nodes())
+      if (share.graph.node(n).is("Exp")) return fail(Code::not_supported, "", "no room for an Exp");
+    return base_.compile(share, options);
+  }
+
+ private:
+  const backend::Backend& base_;
+};
+
+constexpr std::string_view kTwoRegions = "graph main(x: f32[n]) { a = Neg(x) b = NonZero(a) c = Exp(x) d = Sqrt(c) return b, d }";
+
+TEST(HandedBack, ASegmentThatABackendFailsToCompileIsRunByOthers) {
+  const backend::Backends all = *backends_named();
+  const Failing failing(*all[1]);
+  for (std::string_view text : {kText, kTwoRegions}) {
+    CompileOptions options;
+    options.backends = {&failing, all[0], all[1]};
+    options.opt = 0;
+    auto compiled = compile(graph_of(text), options);
+    ASSERT_TRUE(compiled) << compiled.error().text();
+    ASSERT_EQ(compiled->handed_back.size(), 1u);
+    EXPECT_EQ(compiled->handed_back[0].backend, "failing");
+    EXPECT_NE(compiled->handed_back[0].error.find("no room for an Exp"), std::string::npos);
+    for (const partition::NodeShare& n : compiled->shares.nodes)
+      if (n.backend > 0) EXPECT_EQ(n.reasons[0].code, "handed_back") << n.name;
+    const auto graph = graph_of(text);
+    const Tensor x = text == kText ? Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1})
+                                   : Tensor::of_f32({3}, std::vector<float>{1, 0, -3});
+    const auto want = ops::evaluate(*graph, {&x, 1});
+    const auto engine = load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("failing")});
+    ASSERT_TRUE(engine) << engine.error().text();
+    const auto context = *runtime::Context::create(*engine);
+    const auto got = testing::copied_results(*context, {&x, 1});
+    ASSERT_TRUE(got) << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "");
+  }
+}
+
+TEST(HandedBack, APinnedNodeIsAnError) {
+  const backend::Backends all = *backends_named();
+  const Failing failing(*all[1]);
+  CompileOptions options;
+  options.backends = {&failing, all[0], all[1]};
+  options.opt = 0;
+  options.wishes.pins = {{"Exp_2", "failing"}};
+  const auto compiled = compile(graph_of(kTwoRegions), options);
+  ASSERT_FALSE(compiled);
+  EXPECT_NE(compiled.error().text().find("pinned"), std::string::npos) << compiled.error().text();
+  EXPECT_NE(compiled.error().text().find("no room for an Exp"), std::string::npos) << compiled.error().text();
+}
+
 TEST(BackendNames, AreKnownOnceEach) {
   const std::vector<std::string> unknown = {"cuda"}, twice = {"cpu", "cpu"}, first = {"reference"};
   EXPECT_EQ(backends_named(unknown).error().code(), Code::bad_usage);

@@ -61,10 +61,39 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   if (rows.size() > 1) console.table(rows);
 }
 
-Result<nlohmann::ordered_json> peak_of_build(compiler::Compiled compiled, const ModelOptions& model) {
+/// What only a build knows.
+Result<void> add_build(nlohmann::ordered_json& out, const compiler::Compiled& compiled, const ModelOptions& model, Console& console) {
   const auto shapes = default_shapes(compiled.built.program.inputs, TRY(model.import_options()).shapes);
-  const auto planned = runtime::planned_bytes(compiled.built.program, shapes);
-  return planned ? nlohmann::ordered_json(planned->peak(default_team().size())) : nlohmann::ordered_json();
+  if (const auto planned = runtime::planned_bytes(compiled.built.program, shapes)) out["peak_bytes"] = planned->peak(default_team().size());
+  for (const partition::HandedBack& h : compiled.handed_back) {
+    out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});
+    console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
+  }
+  return {};
+}
+
+nlohmann::ordered_json what_if_data(const std::vector<partition::WhatIf>& all) {
+  auto out = nlohmann::ordered_json::array();
+  for (const partition::WhatIf& w : all) out.push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
+  return out;
+}
+
+Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
+                  const partition::Wishes& wishes, const compiler::Compiled* built, Console& console) {
+  const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
+  nlohmann::ordered_json out = share_data(graph, shares, roles);
+  out["peak_bytes"] = nullptr;
+  out["handed_back"] = nlohmann::ordered_json::array();
+  out["what_if"] = what_if_data(what_if);
+  if (built) TRY(add_build(out, *built, o.engine.model, console));
+  show_segments(shares, console);
+  console.line();
+  show_reasons(graph, shares, roles, o.nodes, console);
+  console.line();
+  show_what_if(what_if, console);
+  show_figures(shares, roles, console);
+  console.object(out);
+  return {};
 }
 
 Result<void> partition_model(const Options& o, Console& console) {
@@ -76,25 +105,12 @@ Result<void> partition_model(const Options& o, Console& console) {
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(o.engine.compile_options(console));
-  std::unique_ptr<ir::Graph> again = o.dry_run ? nullptr : imported.graph->clone();
-  const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
-  const partition::Roles roles = shared.roles();
-  const auto what_if = TRY(partition::what_if(*shared.graph, shared.shares, roles, options.wishes));
-  nlohmann::ordered_json out = share_data(*shared.graph, shared.shares, roles);
-  out["peak_bytes"] = nullptr;
-  out["handed_back"] = nlohmann::ordered_json::array();
-  out["what_if"] = nlohmann::ordered_json::array();
-  for (const partition::WhatIf& w : what_if)
-    out["what_if"].push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
-  if (again) out["peak_bytes"] = TRY(peak_of_build(TRY(compiler::compile(std::move(again), options)), o.engine.model));
-  show_segments(shared.shares, console);
-  console.line();
-  show_reasons(*shared.graph, shared.shares, roles, o.nodes, console);
-  console.line();
-  show_what_if(what_if, console);
-  show_figures(shared.shares, roles, console);
-  console.object(out);
-  return {};
+  if (o.dry_run) {
+    const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
+    return tell(*shared.graph, shared.shares, shared.roles(), o, options.wishes, nullptr, console);
+  }
+  const compiler::Compiled built = TRY(compiler::compile(std::move(imported.graph), options));
+  return tell(*built.graph, built.shares, {options.backends, options.wishes}, o, options.wishes, &built, console);
 }
 
 }  // namespace
