@@ -68,10 +68,9 @@ Result<ExportWriter::Call> ExportWriter::call(const ir::Graph& graph, ir::NodeId
   const std::string where = graph.view(id).where();
   Level level(depth_);
   if (depth_ > kMaxDepth) return fail(Code::internal, where, "definitions of ops use each other without end");
-  size_t results = 0;
-  std::string body = TRY(definition(graph, id, results));
-  if (results < node.outputs.size()) return fail(Code::internal, where, "the definition of the op has too few results");
   Call out{node.op->domain.empty() ? std::string(kOwnDomain) : node.op->domain, node.op->name, {}};
+  std::string body = TRY(definition(graph, id, out.results));
+  if (out.results < node.outputs.size()) return fail(Code::internal, where, "the definition of the op has too few results");
   for (const auto& [name, value] : node.attributes) pbf_writer(body).add_string(schema::function::kAttribute, name);
   const std::string name = qualified(out.domain, out.name);
   auto [at, fresh] = overload_of_.emplace(std::pair(name, body), std::string());

@@ -147,9 +147,8 @@ int64_t ExportWriter::imported(std::string_view domain) const {
   return at == source_opsets_.end() ? 1 : at->second;
 }
 
-/// Empty where the result is left out; a new name where the op must say it and the node does not have it.
-std::string ExportWriter::result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope) {
-  if (is_left_out(graph, node, index)) return {};
+/// A new name where the node does not have the result.
+std::string ExportWriter::result_name(const ir::Node& node, size_t index, NameScope& scope) {
   return index < node.outputs.size() && node.outputs[index] ? scope.names[node.outputs[index]] : unique(scope, "");
 }
 
@@ -162,17 +161,17 @@ std::string ExportWriter::node_name(const std::string& wanted) {
 
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
-  Call target{node.op->domain, node.op->name, {}};
+  Call target{node.op->domain, node.op->name, {}, std::max(node.outputs.size(), ops::def_of(*node.op).outputs.size())};
   const bool called = is_called(graph, id, target_);
   if (called) target = TRY(call(graph, id));
   std::string out;
   pbf_writer n(out);
-  size_t inputs = node.explicit_inputs, results = node.outputs.size();
-  if (!called) results = std::max(results, ops::def_of(*node.op).outputs.size());
+  const auto leaves_out = [&](size_t index) { return !called && is_left_out(graph, node, index); };
+  size_t inputs = node.explicit_inputs, results = target.results;
   while (!node.op->unknown && inputs > 0 && !node.inputs[inputs - 1]) --inputs;
-  while (!node.op->unknown && results > 0 && is_left_out(graph, node, results - 1)) --results;
+  while (!node.op->unknown && results > 0 && leaves_out(results - 1)) --results;
   for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
-  for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, result_name(graph, node, i, scope));
+  for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, leaves_out(i) ? std::string() : result_name(node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node_name(node.name));
   n.add_string(schema::node::kOpType, target.name);
   for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_of(*node.op, name, value)));

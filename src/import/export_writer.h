@@ -61,7 +61,7 @@ class ExportWriter {
   Result<void> nodes(std::string& out, uint32_t field, const ir::Graph& graph, NameScope& scope);
   Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
   std::string node_name(const std::string& wanted);
-  std::string result_name(const ir::Graph& graph, const ir::Node& node, size_t index, NameScope& scope);
+  std::string result_name(const ir::Node& node, size_t index, NameScope& scope);
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
@@ -73,6 +73,7 @@ class ExportWriter {
 
   struct Call {
     std::string domain, name, overload;
+    size_t results = 0;  ///< of the function: ONNX Runtime refuses calls that leave one out
   };
   /// The function that says a fused node, written on first use.
   Result<Call> call(const ir::Graph& graph, ir::NodeId id);

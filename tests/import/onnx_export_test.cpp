@@ -170,6 +170,13 @@ TEST(OnnxExport, ResultsThatNobodyReadsAreLeftOutWhereTheOpAllowsIt) {
   EXPECT_EQ(results_written(*graph_of(head + "y, _, v = " + norm + "1)" + tail)), 3u);
 }
 
+TEST(OnnxExport, ACallNamesAllResultsOfItsFunction) {
+  const std::string head = "graph main(q: f32[1,2,3,4], m: bool[1]) {\n  ", tail = "\n  return y\n}";
+  EXPECT_EQ(results_written(*graph_of(head + "y, k, v = tenon::LocalAttention(q, q, q, m, q, q)" + tail)), 3u);
+  EXPECT_EQ(results_written(*graph_of(head + "y, _, v = tenon::LocalAttention(q, q, q, m, q, q)" + tail)), 3u);
+  EXPECT_EQ(results_written(*graph_of(head + "y = tenon::LocalAttention(q, q, q, m)" + tail)), 1u);
+}
+
 TEST(OnnxExport, TheOpsetMayBeRaisedInsteadOfWritingFunctions) {
   auto g = graph_of("graph main(x: f32[2,3], s: f32[3]) {\n  a = Gelu(x)\n  y = RMSNormalization(a, s)\n  return y\n}");
   ASSERT_TRUE(g);

@@ -30,6 +30,7 @@ class Seen:
     counts: list[int] = field(default_factory=list)
     op_types: list[list[str]] = field(default_factory=list)
     domains: list[list[str]] = field(default_factory=list)
+    functions: list[list[str]] = field(default_factory=list)
     initializers: list[int] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
@@ -38,11 +39,14 @@ class Seen:
             self.counts.append(count_nodes(model))
             self.op_types.append([node.op_type for node in model.graph.node])
             self.domains.append([node.domain for node in model.graph.node])
+            self.functions.append([function.name for function in model.functions])
             self.initializers.append(len(model.graph.initializer))
 
     def speaks_of_nodes(self, values: tuple[Any, ...]) -> bool:
-        """One of the compared values is a list of the operators of a model, as a list, a set, counts, or its length."""
+        """One of the compared values is a list of a model's operators, as a list, a set, counts, or its length, or of its functions."""
         for value in values:
+            if value and value in self.functions:
+                return True
             for op_types in self.op_types:
                 if value == op_types or value == set(op_types) or (isinstance(value, list) and sorted(map(str, value)) == sorted(op_types)):
                     return True

@@ -11,5 +11,7 @@ ir::ValueId padding_scores(ir::Builder& build, ir::ValueId mask, const NodeView&
 ir::ValueId heads_apart(ir::Builder& build, ir::ValueId x, int64_t heads);
 /// And back.
 ir::ValueId heads_together(ir::Builder& build, ir::ValueId x);
+/// Each head of [batch, heads, sequence, size] `times` in a row.
+ir::ValueId heads_repeated(ir::Builder& build, ir::ValueId x, Dim heads, Dim size, int64_t times);
 
 }  // namespace tenon::ops

@@ -1,40 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/attention/heads.h"
 #include "ops/definition/infer_by_definition.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops::op_local_attention {
 
+namespace {
+
+enum Operand : size_t { kQuery, kKeys, kValues, kMask, kPastKeys, kPastValues };
+
+Result<void> infer(NodeView& view) {
+  TRY(require_dtype(view, kQuery, is_real_arithmetic, "a float type"));
+  TRY(require_dtype(view, kMask, [](DType d) { return d == DType::boolean; }, "bool"));
+  for (size_t k : {kQuery, kKeys, kValues, kPastKeys, kPastValues}) {
+    if (!view.has(k)) continue;
+    TRY(require_same_dtype(view, kQuery, k));
+    TRY(require_rank(view, k, 4));
+  }
+  if (view.has(kPastKeys) != view.has(kPastValues))
+    return refuse(view, Code::bad_graph, "past_keys and past_values belong together").advice("give both or none");
+  if (const int64_t repeats = view.attributes->integer("repeats", 1); repeats < 1)
+    return refuse(view, Code::bad_attribute, "repeats says something else").expected("at least 1").found(std::to_string(repeats));
+  return infer_by_definition(view);
+}
+
+std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
+  const DType dtype = view.type(kQuery).dtype;
+  const int64_t repeats = view.attributes->integer("repeats", 1);
+  if (view.rank(kKeys) != 4 || view.rank(kValues) != 4) return {};
+  const auto number = [&](double value) { return build.scalar(dtype, value); };
+  const auto joined = [&](Operand past, Operand now) {
+    return view.has(past) ? build("Concat", {in[past], in[now]}, {{"axis", int64_t{2}}}) : in[now];
+  };
+  const auto repeated = [&](ir::ValueId x, Operand like) {
+    return heads_repeated(build, x, view.type(like).dim(1), view.type(like).dim(3), repeats);
+  };
+  const ir::ValueId scale = number(std::sqrt(view.attributes->number("scale", 1))), low = number(view.attributes->number("low", -INFINITY));
+  const ir::ValueId keys = joined(kPastKeys, kKeys), values = joined(kPastValues, kValues);
+  const ir::ValueId turned = build("Transpose", {repeated(build("Mul", {keys, scale}), kKeys)}, {{"perm", ir::Ints{0, 1, 3, 2}}});
+  const ir::ValueId scores = build("MatMul", {build("Mul", {in[kQuery], scale}), turned});
+  const bool hides = view.attributes->integer("hides", 0) != 0;
+  const ir::ValueId masked = hides ? build("Where", {in[kMask], low, scores}) : build("Where", {in[kMask], scores, low});
+  const ir::ValueId weights = build("Softmax", {masked}, {{"axis", int64_t{-1}}});
+  const ir::ValueId clean = build("Where", {build("IsNaN", {weights}), number(0), weights});
+  std::vector<ir::ValueId> out{build("MatMul", {clean, repeated(values, kValues)}), keys, values};
+  out.resize(view.outputs.size());
+  return out;
+}
+
+}  // namespace
+
 /// softmax(scale * q k^T where mask, else low, which is -inf where nothing is said) v on four axes, with weight 0 for what is no number;
-/// everything broadcasts.
+/// everything broadcasts. hides: the mask says which scores are low. repeats: each head of keys and values so many times in a row. Past
+/// keys and values go in front of the others; the joined ones are results too.
 OP(local_attention) {
     .name = "LocalAttention",
     .domain = "tenon",
-    .inputs = {{"query", "keys", "values", "mask"}},
-    .outputs = {{"Y"}},
-    .attributes = {{"low: float", "scale: float = 1.0"}},
-    .infer = [](NodeView& view) -> Result<void> {
-      TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
-      for (size_t k : {1, 2}) TRY(require_same_dtype(view, 0, k));
-      TRY(require_dtype(view, 3, [](DType d) { return d == DType::boolean; }, "bool"));
-      for (size_t k : {0, 1, 2}) TRY(require_rank(view, k, 4));
-      return infer_by_definition(view);
-    },
-    .definition = [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) -> std::vector<ir::ValueId> {
-      const DType dtype = view.type(0).dtype;
-      const ir::ValueId scale = build.scalar(dtype, std::sqrt(view.attributes->number("scale", 1)));
-      const ir::ValueId turned = build("Transpose", {build("Mul", {in[1], scale})}, {{"perm", ir::Ints{0, 1, 3, 2}}});
-      const ir::ValueId scores = build("MatMul", {build("Mul", {in[0], scale}), turned});
-      const ir::ValueId weights =
-          build("Softmax", {build("Where", {in[3], scores, build.scalar(dtype, view.attributes->number("low", -INFINITY))})},
-                {{"axis", int64_t{-1}}});
-      const ir::ValueId clean = build("Where", {build("IsNaN", {weights}), build.scalar(dtype, 0), weights});
-      return {build("MatMul", {clean, in[2]})};
-    },
+    .inputs = {{"query", "keys", "values", "mask", "past_keys?", "past_values?"}},
+    .outputs = {{"Y", "present_keys?", "present_values?"}},
+    .attributes = {{"hides: int = 0", "low: float", "repeats: int = 1", "scale: float = 1.0"}},
+    .infer = infer,
+    .definition = define,
     .samples = {{"f32[2,3,4,8], f32[2,3,5,8], f32[2,3,5,6], bool[2,1,4,5]; scale=0.25",
-                 "f32[1,2,3,4], f32[2,1,3,4], f32[2,2,3,4], bool[3]; low=-1e30",
-                 "f16[1,1,2,4], f16[1,1,2,4], f16[1,1,2,4], bool[1,1,2,2]"}},
+                 "f32[1,2,3,4], f32[2,1,3,4], f32[2,2,3,4], bool[3]; low=-1e30", "f16[1,1,2,4], f16[1,1,2,4], f16[1,1,2,4], bool[1,1,2,2]",
+                 "f32[2,6,4,8], f32[2,3,5,8], f32[2,3,5,6], bool[4,5]; repeats=2, hides=1",
+                 "f32[2,2,3,4], f32[2,1,3,4], f32[2,1,3,6], bool[3,5], f32[2,1,2,4], f32[2,1,2,6]; repeats=2, scale=0.5, outputs=3",
+                 "f64[1,2,3,4], f64[1,2,3,4], f64[1,2,3,4], bool[3,4], f64[1,2,1,4], f64[1,2,1,4]"}},
 };
 
 }  // namespace tenon::ops::op_local_attention

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/attention/heads.h"
 #include "ops/infer/require.h"
 
 namespace tenon::ops {
@@ -103,9 +104,7 @@ class Definition {
   /// Each head of K or V stands for several heads of Q.
   ValueId repeat(ValueId x, Dim size) {
     if (s_.query_heads.known_equal(s_.heads)) return x;
-    const int64_t times = s_.query_heads.value() / s_.heads.value();
-    const ValueId spread = build_("Expand", {build_("Unsqueeze", {x, build_.ints({2})}), build_.ints({1, 1, times, 1, 1})});
-    return build_("Reshape", {spread, build_.ints({0, s_.query_heads.value(), -1, size.value()})});
+    return heads_repeated(build_, x, s_.heads, size, s_.query_heads.value() / s_.heads.value());
   }
   ValueId length(ValueId x, int64_t axis) { return build_("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
   ValueId count(ValueId x, int64_t axis) { return build_("Squeeze", {length(x, axis), build_.ints({0})}); }

@@ -3,6 +3,7 @@
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/attention.h"
 #include "rules/helpers/give_back.h"
 
 namespace tenon::rules::fuse_attention_heads {
@@ -34,29 +35,12 @@ bool split_heads(const Match& m, Rewriter& w) {
   return give_all(m, w, results);
 }
 
-/// Reshape(Expand(Unsqueeze(x, 2))), or Squeeze of one head: each head of x several times in a row. Returns x.
-ValueId repeated_heads(const Match& m, ValueId value) {
-  const NodeId flat = m.made_by(value, "Reshape"), reshape = flat ? flat : m.made_by(value, "Squeeze");
-  const NodeId expand = reshape ? m.made_by(m.operand(reshape, 0), "Expand") : NodeId{};
-  const NodeId split = expand ? m.producer(m.operand(expand, 0)) : NodeId{};
-  if (!split || !(m.node(split).is("Unsqueeze") || m.node(split).is("Reshape"))) return {};
-  const ValueId source = m.operand(split, 0);
-  const DimList *out = m.shape(value), *wide = m.shape(m.result(expand)), *narrow = m.shape(m.result(split)), *in = m.shape(source);
-  if (!out || !wide || !narrow || !in || out->size() != 4 || wide->size() != 5 || narrow->size() != 5 || in->size() != 4) return {};
-  const auto same = [](Dim a, Dim b) { return a.known_equal(b); };
-  const bool fits = same((*narrow)[2], 1) && same((*in)[0], (*narrow)[0]) && same((*in)[1], (*narrow)[1]) && same((*in)[2], (*narrow)[3]) &&
-                    same((*in)[3], (*narrow)[4]) && same((*in)[0], (*wide)[0]) && same((*in)[1], (*wide)[1]) &&
-                    same((*in)[2], (*wide)[3]) && same((*in)[3], (*wide)[4]) && same((*in)[0], (*out)[0]) && same((*in)[2], (*out)[2]) &&
-                    same((*in)[3], (*out)[3]);
-  return fits ? source : ValueId{};
-}
-
 using Pair = std::pair<ValueId, ValueId>;
 
 bool grouped(Match& m) {
-  const ValueId k = repeated_heads(m, m.operand(m.root(), 1)), v = repeated_heads(m, m.operand(m.root(), 2));
-  if (!k || !v || m.operand(m.root(), 4) || !(*m.shape(k))[1].known_equal((*m.shape(v))[1])) return false;
-  return m.keep(Pair{k, v});
+  const auto k = repeated_heads(m, m.operand(m.root(), 1)), v = repeated_heads(m, m.operand(m.root(), 2));
+  if (!k || !v || m.operand(m.root(), 4) || !(*m.shape(k->source))[1].known_equal((*m.shape(v->source))[1])) return false;
+  return m.keep(Pair{k->source, v->source});
 }
 
 bool to_grouped(const Match& m, Rewriter& w) {

@@ -27,6 +27,9 @@ std::optional<double> factor_of(const Look& look, NodeId node, ValueId& data) {
   return std::nullopt;
 }
 
+/// Elements stay what they are.
+bool is_view(const ir::Node& node) { return is_reshape(node) || node.is("Transpose") || node.is("Expand"); }
+
 }  // namespace
 
 Scaled scaled_below(const Look& look, ValueId value) {
@@ -38,7 +41,7 @@ Scaled scaled_below(const Look& look, ValueId value) {
       found.factor = factor_of(look, node, found.data).value_or(1);
       break;
     }
-    if ((!is_reshape(look.node(node)) && !look.node(node).is("Transpose")) || look.use_count(found.data) != 1) break;
+    if (!is_view(look.node(node)) || look.use_count(found.data) != 1) break;
     found.views.push_back(node);
     found.data = look.operand(node, 0);
   }

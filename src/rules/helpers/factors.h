@@ -5,7 +5,7 @@
 
 namespace tenon::rules {
 
-/// `views` (outermost first; reshapes and transposes that nobody else reads) of data, which is multiplied by `factor`.
+/// `views` (outermost first; reshapes, transposes and expands that nobody else reads) of data, which is multiplied by `factor`.
 struct Scaled {
   ir::ValueId data;
   double factor = 1;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masked attention whose sizes are not known to fit Attention: as a function of the domain tenon, defined by the nodes it stands for, so
-// that whatever they broadcast, it does.
+// that whatever they broadcast, it does. It repeats heads and joins keys and values with earlier ones itself.
 #include <cmath>
 
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
+#include "rules/helpers/attention.h"
+#include "rules/helpers/casts.h"
 #include "rules/helpers/factors.h"
 #include "rules/helpers/give_back.h"
 #include "rules/helpers/shapes.h"
@@ -18,6 +20,7 @@ struct Local {
   Scaled query, keys;  ///< without the view that turns the keys
   ir::Ints turn;       ///< of the keys after their views; none where they need none
   ValueId mask, values;
+  bool hides = false;  ///< the mask says which scores are low
   double scale = 1, low = -INFINITY;
 };
 
@@ -31,24 +34,45 @@ NodeId guarded_softmax(Match& m, ValueId value) {
   return softmax && m.axis(softmax, "axis", -1, p) == 3 ? softmax : NodeId{};
 }
 
-/// The scores below Where(mask, scores, low), or below scores + Where(mask, 0, -inf) where `sums`.
-ValueId masked_scores(Match& m, ValueId value, bool sums, ValueId& mask, double& low) {
-  if (!sums) {
-    const NodeId where = m.take(value, "Where");
-    const auto fill = where && m.is_constant(m.operand(where, 2)) ? m.number(m.operand(where, 2)) : std::nullopt;
-    if (!fill || std::isnan(*fill)) return {};
-    low = *fill;
-    mask = m.operand(where, 0);
-    return m.operand(where, 1);
-  }
-  const NodeId add = m.take(value, "Add");
-  for (size_t k : {0, 1}) {
-    const NodeId where = add ? m.made_by(m.operand(add, k), "Where") : NodeId{};
-    if (!where || !m.is_number(m.operand(where, 1), 0) || m.number(m.operand(where, 2)) != -INFINITY) continue;
-    mask = m.operand(where, 0);
-    return m.operand(add, 1 - k);
+/// Where(mask, x, low) or, of a mask that hides, Where(mask, low, x): notes mask and low, returns x.
+ValueId kept_by_mask(const Match& m, NodeId where, Local& found) {
+  for (size_t k : {2, 1}) {
+    const auto low = m.is_constant(m.operand(where, k)) ? m.number(m.operand(where, k)) : std::nullopt;
+    if (!low || std::isnan(*low) || *low == INFINITY || !fits_attribute(*low, m.dtype(m.operand(where, k)))) continue;
+    found.mask = m.operand(where, 0);
+    found.hides = k == 1;
+    found.low = *low;
+    return m.operand(where, 3 - k);
   }
   return {};
+}
+
+/// The scores below a Where of the mask, or below scores + Where(mask, 0, -inf) where `sums`.
+ValueId masked_scores(Match& m, ValueId value, bool sums, Local& found) {
+  const NodeId choice = sums ? NodeId{} : m.take(value, "Where"), add = sums ? m.take(value, "Add") : NodeId{};
+  if (choice) return kept_by_mask(m, choice, found);
+  for (size_t k : {0, 1}) {
+    const NodeId where = add ? m.made_by(m.operand(add, k), "Where") : NodeId{};
+    for (size_t zero : {1, 2}) {
+      if (!where || !m.is_number(m.operand(where, zero), 0) || m.number(m.operand(where, 3 - zero)) != -INFINITY) continue;
+      found.mask = m.operand(where, 0);
+      found.hides = zero == 2;
+      return m.operand(add, 1 - k);
+    }
+  }
+  return {};
+}
+
+/// The product that makes the scores, or those before a factor.
+NodeId product_below(Match& m, ValueId scores, double& factor) {
+  const Scaled scaled = scaled_below(m, scores);
+  if (scaled.data != scores && scaled.views.empty()) {
+    m.take(m.producer(scores));
+    factor = scaled.factor;
+    scores = scaled.data;
+  }
+  const NodeId plain = m.made_by(scores, "MatMul");
+  return plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
 }
 
 /// The keys as they stand before they are turned. A product that is fused may turn them itself.
@@ -72,14 +96,15 @@ bool match_local(Match& m, bool sums) {
   found.values = m.operand(m.root(), 1);
   if (m.rank(found.values) != 4) return false;
   const NodeId softmax = guarded_softmax(m, m.operand(m.root(), 0));
-  const ValueId scores = softmax ? masked_scores(m, m.operand(softmax, 0), sums, found.mask, found.low) : ValueId{};
+  const ValueId scores = softmax ? masked_scores(m, m.operand(softmax, 0), sums, found) : ValueId{};
   if (!scores) return false;
-  const NodeId plain = m.made_by(scores, "MatMul"), product = plain ? plain : m.made_by(scores, "com.microsoft::FusedMatMul");
+  const NodeId product = product_below(m, scores, found.scale);
   if (!product || m.rank(m.operand(product, 0)) != 4 || m.rank(m.operand(product, 1)) != 4) return false;
   m.take(product);
   found.query = scaled_below(m, m.operand(product, 0));
   if (!turned_keys(m, product, found)) return m.refuse("the product turns its operands");
-  found.scale = found.query.factor * found.keys.factor * m.node(product).attributes.number("alpha", 1);
+  found.scale *= found.query.factor * found.keys.factor * m.node(product).attributes.number("alpha", 1);
+  if (!fits_attribute(found.scale, m.dtype(found.values))) return m.refuse("the scale has more digits than an attribute");
   return found.scale > 0 ? m.keep(std::move(found)) : m.refuse("a scale that is not positive");
 }
 
@@ -92,9 +117,42 @@ bool to_local(const Match& m, Rewriter& w) {
   ValueId keys = view_again(w, m, found.keys.views, found.keys.data);
   if (!found.turn.empty()) keys = w("Transpose", {keys}, {{"perm", found.turn}});
   std::vector<std::pair<std::string, ir::Attribute>> how{{"scale", static_cast<float>(found.scale)}};
+  if (found.hides) how.emplace_back("hides", int64_t{1});
   if (std::isfinite(found.low)) how.emplace_back("low", static_cast<float>(found.low));
   return give(m, w, w("tenon::LocalAttention", {query, keys, found.values, found.mask}, std::move(how)));
 }
+
+struct Grouped {
+  ValueId keys, values;
+  int64_t times;
+};
+
+bool heads_repeat(Match& m) {
+  const ValueId keys = m.operand(m.root(), 1), values = m.operand(m.root(), 2);
+  const auto k = repeated_heads(m, keys), v = repeated_heads(m, values);
+  if (!k || !v || !k->times.is_number() || !k->times.known_equal(v->times) || m.node(m.root()).attributes.integer("repeats", 1) != 1)
+    return false;
+  for (const auto& [wide, narrow] : {std::pair{keys, k->source}, {values, v->source}})
+    if (!(*m.shape(wide))[1].known_equal((*m.shape(narrow))[1] * k->times)) return m.refuse("head counts are not known to agree");
+  return m.keep(Grouped{k->source, v->source, k->times.value()});
+}
+
+bool to_grouped(const Match& m, Rewriter& w) {
+  const Grouped& found = m.kept<Grouped>();
+  std::vector<ValueId> inputs = m.node(m.root()).inputs;
+  inputs[1] = found.keys;
+  inputs[2] = found.values;
+  auto how = attributes_but(m.node(m.root()), {"repeats"});
+  how.emplace_back("repeats", found.times);
+  return give(m, w, w("tenon::LocalAttention", inputs, std::move(how)));
+}
+
+bool past_before(Match& m) {
+  const auto past = past_below(m);
+  return past && !m.operand(m.root(), 4) && m.node(m.root()).outputs.size() == 1 && m.keep(*past);
+}
+
+bool to_past(const Match& m, Rewriter& w) { return hand_over(m, w, m.kept<Past>(), "tenon::LocalAttention"); }
 
 }  // namespace
 
@@ -103,7 +161,7 @@ RULES(onnxruntime_local_attention) {
     .rules =
         {
             {.name = "local_attention",
-             .docs = "softmax of scores or a number, by a mask, with 0 for rows of NaN, times values",
+             .docs = "softmax of scores or a number, whichever a mask says, with 0 for rows of NaN, times values",
              .roots = "MatMul",
              .match = chooses,
              .rewrite = to_local,
@@ -119,6 +177,22 @@ RULES(onnxruntime_local_attention) {
              .finite = true,
              .benefit = 9,
              .seeds = "FunctionAttention"},
+            {.name = "local_attention_grouped",
+             .docs = "keys and values whose heads are repeated: LocalAttention repeats them itself (grouped queries)",
+             .roots = "tenon::LocalAttention",
+             .match = heads_repeat,
+             .rewrite = to_grouped,
+             .benefit = 5,
+             .shared = true,
+             .seeds = "FunctionAttentionGQA FunctionAttention AttentionGQA"},
+            {.name = "local_attention_past",
+             .docs = "keys and values joined with earlier ones: LocalAttention joins them itself",
+             .roots = "tenon::LocalAttention",
+             .match = past_before,
+             .rewrite = to_past,
+             .benefit = 3,
+             .shared = true,
+             .seeds = "AttentionGQA MultiHeadAttention3D"},
         },
 };
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "rewrite/match.h"
+#include "rewrite/rewriter.h"
+
+namespace tenon::rules {
+
+/// Heads of which each stands several times in a row.
+struct RepeatedHeads {
+  ir::ValueId source;  ///< [batch, heads, sequence, size]
+  Dim times;
+};
+/// Reshape(Expand(Unsqueeze(x, 2))), or Squeeze of one head. nullopt where `value` is something else.
+std::optional<RepeatedHeads> repeated_heads(const rewrite::Match& m, ir::ValueId value);
+
+/// The nodes that join the keys and values of an attention, its operands 1 and 2, with those of earlier steps.
+struct Past {
+  ir::NodeId keys, values;
+};
+/// Both are Concat(past, x) along the sequence of [batch, heads, sequence, size].
+std::optional<Past> past_below(const rewrite::Match& m);
+/// The attention `op` takes both itself, as operands 4 and 5, and gives the joined ones out, as results 1 and 2.
+bool hand_over(const rewrite::Match& m, rewrite::Rewriter& w, const Past& past, std::string_view op);
+
+}  // namespace tenon::rules
