@@ -22,9 +22,10 @@ namespace tenon::rules::fuse_attention {
 using namespace rewrite;
 namespace {
 
-/// scores + value, or Where(condition, scores, value).
+/// scores + value, Where(condition, scores, value), or Where(condition, value, scores) of a condition that hides.
 struct Layer {
   ValueId condition, value;
+  bool hides = false;
 };
 
 struct Attention {
@@ -79,7 +80,7 @@ bool leads_to_scores(const Match& m, ValueId value, int depth) {
   const NodeId node = m.producer(value);
   if (!node || depth == 0) return false;
   const Node& n = m.node(node);
-  if (n.is("Where")) return leads_to_scores(m, m.operand(node, 1), depth - 1);
+  if (n.is("Where")) return leads_to_scores(m, m.operand(node, 1), depth - 1) || leads_to_scores(m, m.operand(node, 2), depth - 1);
   if (n.is("Tanh")) return leads_to_scores(m, m.operand(node, 0), depth - 1);
   if (!n.is("Add") && !n.is("Mul") && !n.is("Div")) return false;
   return leads_to_scores(m, m.operand(node, 0), depth - 1) || leads_to_scores(m, m.operand(node, 1), depth - 1);
@@ -112,8 +113,9 @@ bool strip_masks(Match& m, ValueId scores, Attention& found) {
       next = m.operand(add, core);
       found.masks.push_back({{}, m.operand(add, 1 - core)});
     } else if (const NodeId where = capped ? NodeId{} : m.take(scores, "Where")) {
-      next = m.operand(where, 1);
-      found.masks.push_back({m.operand(where, 0), m.operand(where, 2)});
+      const size_t core = leads_to_scores(m, m.operand(where, 1), 4) ? 1 : 2;
+      next = m.operand(where, core);
+      found.masks.push_back({m.operand(where, 0), m.operand(where, 3 - core), core == 2});
     } else if (m.producer(scores)) {
       next = strip_factor(m, scores, found);
       if (next == scores || (found.softcap == 0 && !m.made_by(next, "MatMul"))) return false;
@@ -222,8 +224,13 @@ ValueId one_mask(const Match& m, Rewriter& w, const Attention& found) {
     if (const ValueId condition = as_condition(m, found.masks[0].value)) return condition;
   const DType dtype = m.dtype(found.q);
   for (auto it = found.masks.rbegin(); it != found.masks.rend(); ++it) {
-    if (it->condition) mask = w("Where", {it->condition, mask ? mask : w.scalar(dtype, 0), w.scalar(dtype, *m.number(it->value))});
-    else mask = mask ? w("Add", {mask, it->value}) : it->value;
+    if (!it->condition) {
+      mask = mask ? w("Add", {mask, it->value}) : it->value;
+      continue;
+    }
+    ValueId seen = mask ? mask : w.scalar(dtype, 0), low = w.scalar(dtype, *m.number(it->value));
+    if (it->hides) std::swap(seen, low);
+    mask = w("Where", {it->condition, seen, low});
   }
   return mask;
 }
