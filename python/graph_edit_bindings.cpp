@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "ir/port_names.h"
+#include "ir/size_names.h"
 #include "new_node.h"
 #include "rewrite/driver/driver.h"
 
@@ -60,6 +61,17 @@ void add_output(const PyGraph& graph, const ValueRef& value, const std::string& 
   g.add_output(id, told);
 }
 
+/// None: nobody has a name for this axis.
+void name_sizes(const PyGraph& graph, const ValueRef& value, const std::vector<std::optional<std::string>>& declared) {
+  ir::Graph& g = graph.restructure();
+  const auto shape = g.value(id_in(graph, value)).type.shape;
+  if (graph.outer() || !shape || shape->size() != declared.size()) return;
+  ir::SizeNames names(g);
+  for (size_t k = 0; k < declared.size(); ++k)
+    if (declared[k]) names.declare((*shape)[k], *declared[k]);
+  names.give();
+}
+
 void set_output_name(const PyGraph& graph, int64_t slot, std::string name) {
   ir::Graph& g = graph.restructure();
   const uint32_t k = slot_in(g.outputs().size(), slot, "output");
@@ -102,6 +114,7 @@ void bind_graph_edits(nb::class_<PyGraph>& graph) {
             edited.set_output(slot_in(edited.outputs().size(), slot, "output"), id_in(g, value));
           },
           nb::arg("slot"), nb::arg("value"))
+      .def("name_sizes", &name_sizes, nb::arg("value"), nb::arg("names"))
       .def("set_output_name", &set_output_name, nb::arg("slot"), nb::arg("name"))
       .def(
           "erase_output",

@@ -368,6 +368,18 @@ def test_a_node_is_one_object_and_names_are_unique():
     assert [n.name for n in out.graph.node] == ["Rename--", "Rename--_1", "Rename--_2"]
 
 
+def test_sizes_that_data_tells_have_the_names_that_are_told():
+    builder = GraphBuilder(18)
+    builder.make_tensor_input("x", F, ["n"])
+    found = builder.op.Transpose(builder.op.NonZero("x"), outputs=["found"])
+    builder.op.Relu("x", outputs=["y"])
+    builder.make_tensor_output(found, onnx.TensorProto.INT64, ("count", 1))
+    builder.make_tensor_output("y", F, ("m",))
+    assert builder.get_shape("found") == ("count", 1) and builder.get_shape("y") == ("n",)
+    read = GraphBuilder(builder.to_onnx(optimize=False))
+    assert read.get_shape("found") == ("count", 1) and read.get_shape("y") == ("n",)
+
+
 @pytest.mark.parametrize("merges", [True, False])
 def test_shapes_of_equal_sizes_are_one(merges):
     nodes = [

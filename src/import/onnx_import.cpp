@@ -35,6 +35,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TRY(maker.make(model, *out.graph));
   GraphUpgrader upgrader(maker.notes(), types);
   TRY(upgrader.upgrade_graph(*out.graph));
+  upgrader.name_sizes(*out.graph);
   const auto& warned = maker.warnings();
   out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
   out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());

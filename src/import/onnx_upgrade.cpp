@@ -143,6 +143,25 @@ void GraphUpgrader::use_hints(ir::Graph& graph, ir::NodeId id) {
   }
 }
 
+void GraphUpgrader::declare_sizes(ir::Graph& graph, ir::SizeNames& names) {
+  const auto& hints = notes_.graphs[&graph].hints;
+  for (ir::ValueId id : graph.values()) {
+    const ir::Value& v = graph.value(id);
+    const auto at = hints.find(v.name);
+    if (at == hints.end() || !at->second->shape || !v.type.shape || at->second->shape->size() != v.type.shape->size()) continue;
+    for (size_t k = 0; k < v.type.shape->size(); ++k)
+      if (const std::string_view name = (*at->second->shape)[k].param; is_identifier(name)) names.declare((*v.type.shape)[k], name);
+  }
+  for (ir::NodeId node : graph.nodes())
+    for (size_t k = 0; k < graph.node(node).bodies.size(); ++k) declare_sizes(graph.body(node, k), names);
+}
+
+void GraphUpgrader::name_sizes(ir::Graph& root) {
+  ir::SizeNames names(root);
+  declare_sizes(root, names);
+  names.give();
+}
+
 Result<std::vector<std::string>> GraphUpgrader::check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared) {
   std::vector<std::string> warnings;
   for (uint32_t i = 0; i < declared.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/onnx_maker.h"
+#include "ir/size_names.h"
 
 namespace tenon::import {
 
@@ -11,6 +12,8 @@ class GraphUpgrader {
  public:
   GraphUpgrader(ImportNotes& notes, TypeReader& types) : notes_(notes), types_(types) {}
   Result<void> upgrade_graph(ir::Graph& graph);
+  /// Sizes that only data tells take the names that the model declares for them.
+  void name_sizes(ir::Graph& root);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Declared output types of the root: errors and warnings.
   Result<std::vector<std::string>> check_outputs(const ir::Graph& graph, const std::vector<OnnxValueInfo>& declared);
@@ -24,6 +27,7 @@ class GraphUpgrader {
   /// form has been changed already.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);
   void use_hints(ir::Graph& graph, ir::NodeId node);
+  void declare_sizes(ir::Graph& graph, ir::SizeNames& names);
 
   std::vector<std::string> warnings_;
   ImportNotes& notes_;

@@ -74,6 +74,23 @@ TEST(OnnxImport, SumsOfNamesArePolynomials) {
   EXPECT_TRUE(graph.value(graph.outputs()[0]).type.dim(0).known_equal(graph.value(graph.inputs()[0]).type.dim(0)));
 }
 
+TEST(OnnxImport, SizesThatOnlyDataTellsTakeTheNamesThatAreDeclared) {
+  GraphBytes g;
+  g.input("x", DType::f32, {"n", "4"});
+  for (const char* k : {"1", "2"})
+    g.node(node("NonZero", {"x"}, {std::string("z") + k})).node(node("Neg", {std::string("z") + k}, {std::string("y") + k}));
+  // One name is one size: the second that is declared so keeps its own; a size of an input is none that data tells.
+  g.output("y1", DType::i64, {"2", "found"}).output("y2", DType::i64, {"2", "found"});
+  g.node(node("Relu", {"x"}, {"r"})).output("r", DType::f32, {"rows", "4"});
+  auto m = import_bytes(model(g));
+  ASSERT_IMPORTS(m);
+  const ir::Graph& graph = *m->graph;
+  EXPECT_EQ(graph.value(graph.outputs()[0]).type.text(), "i64[2,found]");
+  EXPECT_EQ(graph.value(graph.find_value("z1")).type.text(), "i64[2,found]");
+  EXPECT_FALSE(graph.value(graph.outputs()[1]).type.dim(1).known_equal(graph.value(graph.outputs()[0]).type.dim(1)));
+  EXPECT_EQ(graph.value(graph.outputs()[2]).type.text(), "f32[n,4]");
+}
+
 TEST(OnnxImport, NodesOutOfOrderAreSortedAndCyclesRefused) {
   GraphBytes g;
   g.input("x", DType::f32, {"2"}).node(node("Relu", {"h"}, {"y"})).node(node("Neg", {"x"}, {"h"})).output("y", DType::f32, {"2"});

@@ -73,10 +73,12 @@ class GraphBuilder(Building):
         return name_of(self.graph.add_input(name, elem_type, shape))
 
     def make_tensor_output(self, name: str | Sequence[str], elem_type: Any = None, shape: Any = None, **_: Any) -> Any:
-        """Type and shape follow from the nodes; what is given is not needed."""
+        """Type and shape follow from the nodes; of what is given only names of sizes are taken that the data tells."""
         if not isinstance(name, str):
             return [self.make_tensor_output(n) for n in name]
         self.graph.add_output(self._value(name), name)
+        if shape:
+            self.graph.name_sizes(self._value(name), [d if isinstance(d, str) and d.isidentifier() else None for d in shape])
         return name
 
     @property
