@@ -13,18 +13,9 @@ namespace tenon::rules::combine_transpose_layout {
 using namespace rewrite;
 namespace {
 
-bool moves_ones(Match& m) {
-  const ValueId x = m.operand(m.root(), 0);
-  const DimList* shape = m.shape(x);
-  const auto perm = permutation(m, m.root());
-  if (!shape || !perm) return false;
-  int64_t last = -1;
-  for (int64_t axis : *perm) {
-    if ((*shape)[axis].known_equal(1)) continue;
-    if (axis < last) return m.refuse("an axis that may be larger than 1 moves");
-    last = axis;
-  }
-  auto target = reshape_target(m, x, m.result(m.root()));
+bool is_reshape_too(Match& m) {
+  if (!moves_ones(m, m.root())) return m.refuse("an axis that may be larger than 1 moves");
+  auto target = reshape_target(m, m.operand(m.root(), 0), m.result(m.root()));
   if (!target) return m.refuse("two symbolic sizes move");
   return m.keep(std::move(*target));
 }
@@ -68,7 +59,7 @@ RULES(combine_transpose_layout) {
             {.name = "transpose_ones",
              .docs = "a Transpose that moves only axes of size 1 is a Reshape",
              .roots = "Transpose",
-             .match = moves_ones,
+             .match = is_reshape_too,
              .rewrite = reshape_instead,
              .benefit = 2,
              .shared = true,

@@ -68,4 +68,17 @@ std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transp
   return perm;
 }
 
+bool moves_ones(const rewrite::Look& look, ir::NodeId transpose) {
+  const DimList* shape = look.shape(look.operand(transpose, 0));
+  const auto perm = permutation(look, transpose);
+  if (!shape || !perm) return false;
+  int64_t last = -1;
+  for (int64_t axis : *perm) {
+    if ((*shape)[axis].known_equal(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 }  // namespace tenon::rules

@@ -28,4 +28,7 @@ std::optional<Ones> ones_between(const DimList& from, const DimList& to);
 /// Permutation of a Transpose; the reversed order where the attribute is missing. nullopt where the rank is not known.
 std::optional<ir::Ints> permutation(const rewrite::Look& look, ir::NodeId transpose);
 
+/// Does a Transpose move axes of size 1 alone? Then elements keep their order.
+bool moves_ones(const rewrite::Look& look, ir::NodeId transpose);
+
 }  // namespace tenon::rules

@@ -5,13 +5,12 @@
 // is what the node gives too (masked_rows), or they are constants without -inf.
 #include <cmath>
 
-#include <algorithm>
-
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/bounds.h"
 #include "rules/helpers/give_back.h"
+#include "rules/helpers/heads.h"
 
 namespace tenon::rules::onnxruntime_attention {
 using namespace rewrite;
@@ -19,23 +18,10 @@ namespace {
 
 constexpr size_t kMask = 3;
 
-/// [batch, sequence, heads * size], of which `value` is [batch, heads, sequence, size]; none where it is not made so.
-ValueId side_by_side(const Match& m, ValueId value) {
-  const NodeId turn = m.made_by(value, "Transpose");
-  const NodeId reshape =
-      turn && m.node(turn).attributes.ints("perm") == ir::Ints{0, 2, 1, 3} ? m.made_by(m.operand(turn, 0), "Reshape") : NodeId{};
-  const ValueId x = reshape ? m.operand(reshape, 0) : ValueId{};
-  const DimList *joined = m.shape(x), *apart = m.shape(value);
-  if (!joined || !apart || joined->size() != 3 || apart->size() != 4 || !(*apart)[1].is_number() || !(*apart)[3].is_number()) return {};
-  const bool fits =
-      (*joined)[0].known_equal((*apart)[0]) && (*joined)[1].known_equal((*apart)[2]) && (*joined)[2].known_equal((*apart)[1] * (*apart)[3]);
-  return fits ? x : ValueId{};
-}
-
 struct Joined {
   NodeId attention;
   ValueId q, k, v;
-  bool same_shape = false;  ///< the result's reshape gives [batch, sequence, width], not something flatter
+  Joins joins = Joins::unknown;  ///< what the reshape behind makes of [batch, sequence, width]
 };
 
 /// A mask that kernels take: all of [.., queries, keys] there, but for batch and heads.
@@ -47,15 +33,6 @@ MaskForm mask_form(const Match& m, ValueId mask, Dim queries, Dim keys) {
   const Dim rows = (*shape)[shape->size() - 2];
   if (rows.known_equal(queries)) return MaskForm::ready;
   return rows.known_equal(1) ? MaskForm::one_query : MaskForm::other;
-}
-
-/// The Reshape behind the heads keeps what stands where: a target that copies axes other than the first two would not.
-bool keeps_target(const Match& m, NodeId reshape) {
-  const auto target = m.ints(m.operand(reshape, 1));
-  if (!target) return false;
-  for (size_t k = 2; k < target->size(); ++k)
-    if ((*target)[k] == 0) return false;
-  return true;
 }
 
 bool joined_attention(Match& m) {
@@ -70,10 +47,10 @@ bool joined_attention(Match& m) {
   if (!found.q || !found.k || !found.v) return m.refuse("heads that do not stand side by side before");
   const DimList &q = *m.shape(found.q), &k = *m.shape(found.k);
   if (mask_form(m, m.operand(attention, kMask), q[1], k[1]) != MaskForm::ready) return m.refuse("a mask that is broadcast");
-  const DimList *heads = m.shape(m.result(attention)), *out = m.shape(m.result(m.root()));
-  if (!heads || !out || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return false;
-  found.same_shape = std::ranges::equal(*out, DimList{q[0], q[1], (*heads)[1] * (*heads)[3]}, &Dim::known_equal);
-  if (!found.same_shape && !keeps_target(m, m.root())) return m.refuse("a reshape whose sizes are not known");
+  const DimList* heads = m.shape(m.result(attention));
+  if (!heads || !(*heads)[1].is_number() || !(*heads)[3].is_number()) return false;
+  found.joins = joins_heads(m, m.root(), {q[0], q[1], (*heads)[1] * (*heads)[3]});
+  if (found.joins == Joins::unknown) return m.refuse("a reshape whose sizes are not known");
   return m.keep(found);
 }
 
@@ -86,7 +63,7 @@ bool to_joined(const Match& m, Rewriter& w) {
                                                          {"kv_num_heads", (*m.shape(m.operand(id, 1)))[1].value()}};
   for (const auto& [name, value] : m.node(id).attributes) how.emplace_back(name, value);
   const ValueId y = w("Attention", inputs, std::move(how));
-  return give(m, w, found.same_shape ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
+  return give(m, w, found.joins == Joins::same ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
 }
 
 /// The axis of queries and keys.

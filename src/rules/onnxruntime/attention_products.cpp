@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// MultiHeadAttention of three products of one value: Attention of ONNX Runtime has their weights side by side itself. Factors of queries
-// and keys are factors of the scores. Without a bias the kernel crashes, so there are zeros.
+// MultiHeadAttention (or LocalAttention) of three products of one value: Attention of ONNX Runtime has their weights side by side itself.
+// Factors of queries and keys are factors of the scores. Without a bias the kernel crashes, so there are zeros.
+// What is hidden has the score `low` in LocalAttention, and score + low in Attention: the same where low is huge. A row that is hidden from
+// end to end has equal weights in both, while low is a finite number.
 #include <cmath>
+#include <limits>
 
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/give_back.h"
+#include "rules/helpers/heads.h"
 
 namespace tenon::rules::onnxruntime_attention_products {
 using namespace rewrite;
@@ -19,9 +23,8 @@ struct Products {
   double scale = 1;
 };
 
-/// alpha * x * constant weights: a product, plain or fused.
-bool product_of(Match& m, size_t k, Products& found) {
-  const ValueId value = m.operand(m.root(), k);
+/// alpha * x * constant weights: a product, plain or fused. k: 0 queries, 1 keys, 2 values.
+bool product_of(Match& m, ValueId value, size_t k, Products& found) {
   const NodeId plain = m.take(value, "MatMul"), node = plain ? plain : m.take(value, "com.microsoft::FusedMatMul");
   if (!node || m.rank(m.operand(node, 0)) != 3 || m.rank(m.operand(node, 1)) != 2 || !m.is_constant(m.operand(node, 1))) return false;
   for (std::string_view turn : {"transA", "transB", "transBatchA", "transBatchB"})
@@ -43,25 +46,78 @@ bool three_products(Match& m) {
   if (n.outputs.size() != 1 || heads <= 0 || m.dtype(n.inputs[0]) != DType::f32) return false;
   Products found;
   for (size_t k : {0, 1, 2})
-    if (!m.operand(m.root(), k) || !product_of(m, k, found)) return m.refuse("queries, keys and values are not products of one value");
+    if (!m.operand(m.root(), k) || !product_of(m, m.operand(m.root(), k), k, found))
+      return m.refuse("queries, keys and values are not products of one value");
   if (found.widths[0] != found.widths[1] || found.widths[0] % heads != 0) return false;
   const double usual = 1 / std::sqrt(static_cast<double>(found.widths[0] / heads)), said = n.attributes.number("scale", 0);
   found.scale *= said == 0 ? usual : said;
   return m.keep(std::move(found));
 }
 
-bool to_attention(const Match& m, Rewriter& w) {
-  const Products& found = m.kept<Products>();
+/// Attention of the products with these scores added; none where there is no memory.
+ValueId packed_attention(Rewriter& w, const Products& found, ValueId scores, std::vector<std::pair<std::string, ir::Attribute>> how) {
   auto zeros = Tensor::make(DType::f32, {found.widths[0] + found.widths[1] + found.widths[2]});
-  if (!zeros) return false;
+  if (!zeros) return {};
   for (int64_t i = 0; i < zeros->count(); ++i) zeros->set_number(i, 0);
   const ValueId weights = w("Concat", {found.weights[0], found.weights[1], found.weights[2]}, {{"axis", int64_t{1}}});
   std::vector<ValueId> inputs{found.x, weights, w.constant(std::move(*zeros))};
-  if (const ValueId scores = m.operand(m.root(), 5)) inputs.insert(inputs.end(), {ValueId{}, ValueId{}, scores});
-  auto how = attributes_but(m.node(m.root()), {"scale"});
+  if (scores) inputs.insert(inputs.end(), {ValueId{}, ValueId{}, scores});
   how.emplace_back("scale", static_cast<float>(found.scale));
   if (found.widths[1] != found.widths[2]) how.emplace_back("qkv_hidden_sizes", found.widths);
-  return give(m, w, w("com.microsoft::Attention", inputs, std::move(how)));
+  return w("com.microsoft::Attention", inputs, std::move(how));
+}
+
+bool to_attention(const Match& m, Rewriter& w) {
+  const ValueId y = packed_attention(w, m.kept<Products>(), m.operand(m.root(), 5), attributes_but(m.node(m.root()), {"scale"}));
+  return y && give(m, w, y);
+}
+
+struct Local {
+  Products products;
+  NodeId attention;
+  int64_t heads;
+  Joins joins;  ///< what the Reshape behind makes of [batch, sequence, width]
+};
+
+/// [.., queries, keys] but for batch and heads, which may be one.
+bool mask_fits(const DimList* mask, Dim batch, int64_t heads, Dim length) {
+  const auto one_or = [](Dim dim, Dim other) { return dim.known_equal(1) || dim.known_equal(other); };
+  return mask && mask->size() == 4 && one_or((*mask)[0], batch) && one_or((*mask)[1], heads) && (*mask)[2].known_equal(length) &&
+         (*mask)[3].known_equal(length);
+}
+
+/// Reshape(Transpose(LocalAttention)), as heads are set side by side again.
+bool three_local_products(Match& m) {
+  const NodeId turn = m.take(m.operand(m.root(), 0), "Transpose");
+  if (!turn || m.node(turn).attributes.ints("perm") != ir::Ints{0, 2, 1, 3}) return false;
+  Local found{};
+  found.attention = m.take(m.operand(turn, 0), "tenon::LocalAttention");
+  if (!found.attention || m.dtype(m.result(turn)) != DType::f32) return false;
+  const double low = m.node(found.attention).attributes.number("low", -std::numeric_limits<double>::infinity());
+  if (!std::isfinite(low) || low > -1e30) return m.refuse("what is hidden is not low, or lower than any number");
+  for (size_t k : {0, 1, 2}) {
+    const ValueId apart = m.operand(found.attention, k), joined = side_by_side(m, apart);
+    if (!joined) return m.refuse("heads that do not stand side by side before");
+    if (k > 0 && (*m.shape(apart))[1].value() != found.heads) return m.refuse("keys or values of fewer heads");
+    found.heads = (*m.shape(apart))[1].value();
+    m.take(m.take(apart, "Transpose") ? m.operand(m.producer(apart), 0) : ValueId{}, "Reshape");
+    if (!product_of(m, joined, k, found.products)) return m.refuse("queries, keys and values are not products of one value");
+  }
+  const DimList& x = *m.shape(found.products.x);
+  if (found.products.widths[0] != found.products.widths[1]) return false;
+  if (!mask_fits(m.shape(m.operand(found.attention, 3)), x[0], found.heads, x[1])) return m.refuse("a mask of another shape");
+  found.products.scale *= m.node(found.attention).attributes.number("scale", 1);
+  found.joins = joins_heads(m, m.root(), {x[0], x[1], found.products.widths[2]});
+  return found.joins == Joins::unknown ? m.refuse("a reshape whose sizes are not known") : m.keep(std::move(found));
+}
+
+bool local_to_attention(const Match& m, Rewriter& w) {
+  const Local& found = m.kept<Local>();
+  const double low = m.node(found.attention).attributes.number("low", 0);
+  const ValueId scores = w("Where", {m.operand(found.attention, 3), w.scalar(DType::f32, 0), w.scalar(DType::f32, low)});
+  const ValueId y = packed_attention(w, found.products, scores, {{"num_heads", found.heads}});
+  if (!y) return false;
+  return give(m, w, found.joins == Joins::same ? y : w.again(m.root(), {y, m.operand(m.root(), 1)})[0]);
 }
 
 }  // namespace
@@ -76,6 +132,15 @@ RULES(onnxruntime_attention_products) {
              .match = three_products,
              .rewrite = to_attention,
              .numerics = Numerics::reassociating,
+             .benefit = 8,
+             .seeds = "Attention3D"},
+            {.name = "local_attention_products",
+             .docs = "the same of LocalAttention, whose mask is added as 0 or a huge number (a hidden score of NaN or infinity gives NaN)",
+             .roots = "Reshape",
+             .match = three_local_products,
+             .rewrite = local_to_attention,
+             .numerics = Numerics::reassociating,
+             .finite = true,
              .benefit = 8,
              .seeds = "Attention3D"},
         },
