@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sets experimental, fix and investigation by name; binary operators as fused kernels, and where they must not be."""
 
+import numpy as np
 import onnx.helper as oh
 import pytest
 from catalogue_judge import F16, F64, becomes, graph, node, optimised, stays
@@ -35,6 +36,30 @@ def test_kernels_are_made_where_cuda_is_asked_for():
 def test_a_pattern_says_why_it_does_not_match(capsys):
     optimised(chain("Add", "Mul", type=F64), "AddMul", verbose=10)
     assert "AddMulPattern.match] none: types or shapes of the operands" in capsys.readouterr().out
+
+
+# --- less precision by name -------------------------------------------------------------------------------------------
+
+
+def normalised_in_f32():
+    nodes = [node("Cast", "x", "w", to=F), node("ReduceSum", "w axes", "s"), node("Mul", "s z", "m"), node("Sub", "w m", "d")]
+    ports = {"x": (F16, [4, 3]), "z": (F, [4, 3])}
+    return graph([*nodes, node("Cast", "d", "y", to=F16)], ports, {"y": (F16, [4, 3])}, {"axes": np.array([1])})
+
+
+@pytest.mark.parametrize("names", ["ReduceSumNormalize", "reduce_in_place", ["default", "ReduceSumNormalizePattern"]])
+def test_what_approximates_runs_where_its_own_name_is_given(names):
+    assert sorted(ops(optimised(normalised_in_f32(), names))) == ["Cast", "Mul", "ReduceSum", "Sub"]
+    assert len(ops(optimised(normalised_in_f32(), names, allowed="reassociating"))) == 5
+
+
+def test_what_approximates_does_not_run_under_other_names():
+    assert len(ops(optimised(normalised_in_f32(), "default"))) == 5
+    assert len(ops(optimised(normalised_in_f32(), "combine/reduce_arg"))) == 5
+    assert len(ops(optimised(normalised_in_f32(), "combine/reduce_arg", allowed="approximate"))) == 4
+    nodes = [node("Cast", "h", "w", to=F), node("Add", "w x", "s"), node("Cast", "s", "y", to=F16)]
+    added = graph(nodes, {"x": (F, [4]), "h": (F16, [4])}, {"y": (F16, [4])})
+    assert ops(optimised(added, "ReduceSumNormalize,CastOpCast")) == ["Cast", "Add", "Cast"]  # that name says exact rules too
 
 
 # --- chains of binary operators ---------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ class OptimizationOptions:
     recursive: also in bodies. max_iter: iterations at most, -1 for no limit of your own. stop_after: rewrites at most, -1 for no limit.
     verifies: check every invariant of the graph after each rewrite (slow). dump_applied_patterns: a folder, as DUMPPATTERNS.
     passes: which of PASSES are done at all; they come in the order of the engine. processor: kept, the same rules run for all.
+    allowed: "exact", "reassociating" or "approximate"; None: reassociating, and what approximates where its own name was given.
     verbose: 1 tells what is done, 10 also why patterns do not match.
     """
 
@@ -55,7 +56,7 @@ class OptimizationOptions:
         processor: str = "CPU",
         order: Any = None,
         passes: Iterable[str] | None = None,
-        allowed: str = "reassociating",
+        allowed: str | None = None,
     ) -> None:
         self.passes = PASSES if passes is None else tuple(passes)
         unknown = set(self.passes) - set(PASSES)

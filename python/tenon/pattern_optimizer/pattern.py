@@ -150,6 +150,7 @@ class EnginePattern(_Named):
         self.verbose = verbose
         self.seed = seed
         self.asked_by_name = True
+        self.may_approximate = False  # where its own name was given, and says nothing else
 
     @property
     def priority(self) -> int:

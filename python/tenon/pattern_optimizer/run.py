@@ -31,6 +31,7 @@ class Optimization:
         self.verbose = max(options.verbose, view.verbose, self.env.verbose)
         self.rows = Rows(self.verbose)
         self.left_out: set[str] = set()
+        self.allowed = options.allowed or "reassociating"
         self.protected: set[str] | None = None  # names of nodes
         self.budget = options.stop_after if options.stop_after >= 0 else UNLIMITED
         self.iterations = options.max_iter if options.max_iter >= 0 else UNLIMITED
@@ -48,6 +49,8 @@ class Optimization:
             pattern.verbose = self.env.verbosity(names_of(pattern), max(pattern.verbose, self.verbose))
         self.clean()
         rules = self.rules(patterns)
+        if self.options.allowed is None:
+            self.allow_named(patterns, [rule for _, rule in rules])
         every = RuleSet([rule for _, rule in rules] + self.identity.rules)
         for priority in sorted({own for own, _ in rules}):
             chosen = [rule for own, rule in rules if (own == 3 if priority == 3 else own <= priority)]
@@ -67,7 +70,7 @@ class Optimization:
         """Of the loud rules of the engine: what keeps their best partial matches from matching. (Patterns in Python say it themselves.)"""
         for pattern in patterns:
             for rule in pattern.rules if isinstance(pattern, EnginePattern) and pattern.verbose >= 10 else ():
-                for why in why_not(self.graph, rule, allowed=self.options.allowed):
+                for why in why_not(self.graph, rule, allowed=self.allowed):
                     print(f"[{pattern.name}.match] none: {why}")
 
     def clean(self) -> None:
@@ -98,6 +101,13 @@ class Optimization:
             except Exception as e:  # whatever the author's code raises
                 warnings.warn(f"pattern {pattern.name} was left out: {type(e).__name__}: {e}", RuntimeWarning, stacklevel=2)
         return list(out.values())
+
+    def allow_named(self, patterns: list[Pattern], rules: list[Rule]) -> None:
+        """Approximate rules run where their own name was given; the others stay away."""
+        named = {r.name for p in patterns if isinstance(p, EnginePattern) and p.may_approximate for r in p.rules}
+        if named:
+            self.allowed = "approximate"
+            self.left_out |= {rule.name for rule in rules if rule.numerics == "approximate"} - named
 
     def phase(self, rules: RuleSet, fold: bool) -> None:
         if not (self.env.step or self.env.no_remove or self.options.verifies):
@@ -132,7 +142,7 @@ class Optimization:
             self.graph,
             rules,
             order="sweep",
-            allowed=self.options.allowed,
+            allowed=self.allowed,
             stop_after=min(budget, UNLIMITED),
             iterations=min(self.iterations, 1 << 30),
             timing=True,

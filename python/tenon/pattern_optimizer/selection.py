@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -28,6 +29,12 @@ def _by_seed(rules: list[Rule], verbose: int) -> list[EnginePattern]:
     ]
 
 
+def _called(pattern: EnginePattern) -> EnginePattern:
+    """Of one that was asked for by its own name: if all that it can do is approximate, it was asked to."""
+    pattern.may_approximate = all(rule.numerics == "approximate" for rule in pattern.rules)
+    return pattern
+
+
 def _named(name: str, verbose: int) -> list[Pattern]:
     """What one name means: a set, a class in Python, a rule, or a rewrite of the catalogue."""
     if name == "none":
@@ -39,9 +46,9 @@ def _named(name: str, verbose: int) -> list[Pattern]:
     if not rules:  # a rewrite that needs no rule: graphs never have what it takes away
         return [catalogue_pattern(seed, [], verbose)]
     if rules and all(seed in rule.seeds.split() and rule.name != seed for rule in rules):
-        return [catalogue_pattern(seed, rules, verbose)]
+        return [_called(catalogue_pattern(seed, rules, verbose))]
     if len(rules) == 1 and rules[0].name == name:
-        return [EnginePattern(rules, verbose)]
+        return [_called(EnginePattern(rules, verbose))]
     if name != "onnxruntime":
         return _by_seed(rules, verbose)
     # The set as its original has it: what only CUDA has is in it, and runs where the options say that processor.
@@ -96,7 +103,11 @@ def without(pattern: Pattern, dropped: set[str]) -> Pattern | None:
     rules = [r for r in pattern.rules if not {r.name, *r.seeds.split()[:1]} & dropped]
     if not rules or pattern.seed in dropped:
         return None
-    return pattern if len(rules) == len(pattern.rules) else type(pattern)(rules, pattern.verbose, pattern.seed)
+    if len(rules) == len(pattern.rules):
+        return pattern
+    less = copy.copy(pattern)
+    less.rules = rules
+    return less
 
 
 def _as_items(patterns: Patterns) -> list[Any]:
@@ -115,7 +126,10 @@ def get_pattern_list(positive_list: Patterns = "default", negative_list: Pattern
     out: list[Pattern] = []
     for item in _as_items(positive_list):
         group = [kept for pattern in _one(item, verbose) if (kept := without(pattern, dropped)) is not None]
-        out += group if len(group) > 1 else [pattern for pattern in group if pattern not in out]
+        if len(group) != 1 or group[0] not in out:
+            out += group
+        elif isinstance(group[0], EnginePattern):
+            out[out.index(group[0])].may_approximate |= group[0].may_approximate
     return out
 
 
