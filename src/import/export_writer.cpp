@@ -2,6 +2,8 @@
 #include "import/export_writer.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <protozero/pbf_writer.hpp>
 
 #include "import/onnx_schema.h"
@@ -21,14 +23,22 @@ const std::string* outer_constant(const NameScope& scope, const ir::Constant* co
   return nullptr;
 }
 
+/// ONNX lets a new cache be left out; with a past, ONNX Runtime 1.31 runs attention right only where it is asked for.
+bool is_new_cache(const ops::OpDef& def, const ir::Node& node, size_t index) {
+  if (index >= def.outputs.size() || !def.outputs.begin()[index].starts_with("present")) return false;
+  for (size_t k = 0; k < std::min<size_t>(node.explicit_inputs, def.inputs.size()); ++k)
+    if (node.inputs[k] && def.inputs.begin()[k].starts_with("past")) return true;
+  return false;
+}
+
 /// A result that nobody reads, at a place where the op allows it to be left out.
 bool is_left_out(const ir::Graph& graph, const ir::Node& node, size_t index) {
   const ir::ValueId id = index < node.outputs.size() ? node.outputs[index] : ir::ValueId();
   if (node.op->unknown) return !id;
-  // ONNX lets the new cache be left out; ONNX Runtime 1.31 runs an Attention with a past only where it is asked for.
-  if (node.is("Attention") && (index == 1 || index == 2) && node.explicit_inputs > 4 && node.inputs[4]) return false;
+  const ops::OpDef& def = ops::def_of(*node.op);
+  if (is_new_cache(def, node, index)) return false;
   if (id && (!graph.value(id).uses.empty() || index == 0 || static_cast<int>(index) < node.op->min_outputs)) return false;
-  return ops::may_be_left_out(ops::def_of(*node.op), node.attributes, index);
+  return ops::may_be_left_out(def, node.attributes, index);
 }
 
 void add_entry(pbf_writer& node, std::string_view key, std::string_view value) {

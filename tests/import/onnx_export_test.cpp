@@ -155,7 +155,7 @@ TEST(OnnxExport, OpsOfOnnxRuntimeStayNodesOfItsDomain) {
 }
 
 size_t results_written(const ir::Graph& graph) {
-  auto m = again(graph);
+  auto m = again(graph, {.opset = {}, .raise_to = 26});
   EXPECT_TRUE(m) << m.error().text();
   return m ? m->graph->node(m->graph->first()).outputs.size() : 0;
 }
@@ -175,6 +175,18 @@ TEST(OnnxExport, ACallNamesAllResultsOfItsFunction) {
   EXPECT_EQ(results_written(*graph_of(head + "y, k, v = tenon::LocalAttention(q, q, q, m, q, q)" + tail)), 3u);
   EXPECT_EQ(results_written(*graph_of(head + "y, _, v = tenon::LocalAttention(q, q, q, m, q, q)" + tail)), 3u);
   EXPECT_EQ(results_written(*graph_of(head + "y = tenon::LocalAttention(q, q, q, m)" + tail)), 1u);
+}
+
+TEST(OnnxExport, ANewCacheIsWrittenWhereThereIsAPast) {
+  const auto written = [](const std::string& node) {
+    const std::string inputs = "x: f32[2,1,16], w: f32[16,48], b: f32[48], p: f32[2,2,5,8], c: f32[2,2,2,5,8]";
+    return results_written(*graph_of("graph main(" + inputs + ") {\n  y = " + node + "\n  return y\n}"));
+  };
+  EXPECT_EQ(written("com.microsoft::MultiHeadAttention(x, x, x, _, _, _, p, p, num_heads=2)"), 3u);
+  EXPECT_EQ(written("com.microsoft::MultiHeadAttention(x, x, x, num_heads=2)"), 1u);
+  EXPECT_EQ(written("com.microsoft::Attention(x, w, b, _, c, num_heads=2)"), 2u);
+  EXPECT_EQ(written("com.microsoft::Attention(x, w, b, num_heads=2)"), 1u);
+  EXPECT_EQ(written("Attention(x, x, x, _, p, p, q_num_heads=2, kv_num_heads=2)"), 3u);
 }
 
 TEST(OnnxExport, TheOpsetMayBeRaisedInsteadOfWritingFunctions) {
