@@ -35,7 +35,7 @@ struct Kernels {
 /// What the device of the same name makes a segment from.
 struct Blob {
   std::string bytes;
-  /// Constants that the engine keeps for it and passes at each run, after the operands. A constant that others use too is kept once.
+  /// Constants that the engine keeps for it and hands to the device with the bytes. A constant that others use too is kept once.
   std::vector<ir::ConstantRef> weights;
 };
 

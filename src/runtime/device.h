@@ -15,10 +15,18 @@ namespace tenon::runtime {
 class Segment {
  public:
   virtual ~Segment() = default;
-  /// operands: a handle that is empty where one is missing. places: one a result: memory of the plan that the result belongs in
-  /// (row-major), or an empty handle where nobody knows its size before it is there. Returns one tensor a result: its place, once written,
-  /// or a tensor of its own, whose elements the caller moves. Whatever comes back is held against what the model promises.
+  /// operands: without the blob's weights; a handle that is empty where one is missing. places: one a result: memory of the plan that the
+  /// result belongs in (row-major), or an empty handle where nobody knows its size before it is there. Returns one tensor a result: its
+  /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is held against what the model
+  /// promises.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
+};
+
+/// What a device makes a segment from. `bytes`, and the bytes of the weights, live as long as the segment.
+struct BlobView {
+  std::string_view bytes;                ///< what the backend of the device's name compiled the segment to
+  std::span<const Tensor> weights = {};  ///< the constants that it asked for (backend::Blob::weights), in its order
+  int threads = 1;                       ///< that runs may take
 };
 
 /// Runs what is no kernel of ours: the segments of one backend, whose name it bears. Shared between threads.
@@ -26,8 +34,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;
-  /// Makes a segment from what the backend of that name compiled it to. Errors: those of a blob that is no such thing.
-  virtual Result<std::unique_ptr<Segment>> make(std::string_view blob) const = 0;
+  /// Errors: those of a blob that is no such thing.
+  virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };
 using Devices = std::vector<std::shared_ptr<const Device>>;
 

@@ -97,9 +97,9 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
   return engine;
 }
 
-Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob) const {
+Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {
   for (const auto& device : devices_)
-    if (device->name() == blob.device) return device->make(blob.bytes);
+    if (device->name() == blob.device) return device->make({blob.bytes, weights, threads});
   return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");
 }
 

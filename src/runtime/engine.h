@@ -56,7 +56,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const std::byte* weights() const { return parts_.weights.data(); }
   /// Those that its segments run on.
   const Devices& devices() const { return devices_; }
-  Result<std::unique_ptr<Segment>> make_segment(const Blob& blob) const;
+  /// weights: in the engine's memory; threads: that runs may take.
+  Result<std::unique_ptr<Segment>> make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const;
   size_t code_bytes() const { return code_.size(); }
 
  private:

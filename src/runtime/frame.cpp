@@ -206,15 +206,16 @@ Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int 
   return go_on(stopped.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
-std::vector<Tensor> Frame::operands_of(const Step& step) const {
-  std::vector<Tensor> operands(step.buffers.size());
-  for (size_t k = 0; k < step.buffers.size(); ++k)
-    if (step.buffers[k] != kMissing) operands[k] = tensor_of(step.buffers[k]);
-  return operands;
+/// An empty handle where one is missing.
+std::vector<Tensor> Frame::tensors_of(std::span<const uint32_t> buffers) const {
+  std::vector<Tensor> out(buffers.size());
+  for (size_t k = 0; k < out.size(); ++k)
+    if (buffers[k] != kMissing) out[k] = tensor_of(buffers[k]);
+  return out;
 }
 
 Result<void> Frame::run_control(const Step& step, Control& control, const RunOptions& options) {
-  const std::vector<Tensor> operands = operands_of(step);
+  const std::vector<Tensor> operands = tensors_of(step.buffers);
   for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
   std::vector<Control::Place> places(step.results.size());
   for (size_t k = 0; k < places.size(); ++k) {
@@ -296,7 +297,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
   const Step& step = program_.steps[number];
   switch (step.kind) {
     case Step::Kind::kernel: return run_kernel(step, options, threads);
-    case Step::Kind::segment: return run_segment(step, options);
+    case Step::Kind::segment: return run_segment(step, options, threads);
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
     case Step::Kind::loop: return run_control(step, *controls_[number], options);

@@ -40,10 +40,10 @@ class Frame {
   Result<void> keep_result(uint32_t buffer, const Tensor& t);
   Sizes shape_of(uint32_t buffer) const;
   Tensor tensor_of(uint32_t buffer) const;
-  std::vector<Tensor> operands_of(const Step& step) const;
+  std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
-  Result<void> run_segment(const Step& step, const RunOptions& options);
+  Result<void> run_segment(const Step& step, const RunOptions& options, int threads);
   Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step) const;
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;

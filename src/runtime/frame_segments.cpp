@@ -10,10 +10,28 @@
 
 namespace tenon::runtime {
 
-Result<void> Frame::run_segment(const Step& step, const RunOptions& options) {
+namespace {
+
+/// The buffers of a step: its operands, then the weights of its blob, the only ones that are weights.
+size_t operand_count(const Program& program, const Step& step) {
+  size_t count = step.buffers.size();
+  while (count > 0 && step.buffers[count - 1] != kMissing && program.buffers[step.buffers[count - 1]].kind == BufferInfo::Kind::weight)
+    --count;
+  return count;
+}
+
+}  // namespace
+
+Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int threads) {
+  const std::span<const uint32_t> buffers = step.buffers;
+  const size_t count = operand_count(program_, step);
   std::unique_ptr<Segment>& segment = segments_[step.code];
-  if (!segment) segment = TRY(engine_.make_segment(program_.blobs[step.code]));
-  const std::vector<Tensor> operands = operands_of(step);
+  if (!segment) {
+    auto made = engine_.make_segment(program_.blobs[step.code], tensors_of(buffers.subspan(count)), threads);
+    if (!made) return std::move(made).error().at(step.label);
+    segment = *std::move(made);
+  }
+  const std::vector<Tensor> operands = tensors_of(buffers.first(count));
   std::vector<Tensor> places(step.results.size());
   for (size_t k = 0; k < places.size(); ++k)
     if (const uint32_t b = step.results[k]; b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic)

@@ -74,8 +74,9 @@ struct Step {
   /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in Program::bodies;
   /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
   uint32_t code = 0;
-  /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none); branch: condition, operands of the one body, of
-  /// the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and largest index, i64[].
+  /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none), then the weights of its blob; branch: condition,
+  /// operands of the one body, of the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and
+  /// largest index, i64[].
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> results;  ///< of all but kernel and sizes (kMissing: not wanted); loop: carried values, then stacked rows
   std::vector<Slot>

@@ -128,7 +128,7 @@ struct Liar final : runtime::Device {
     }
   };
   std::string_view name() const override { return "null"; }
-  Result<std::unique_ptr<runtime::Segment>> make(std::string_view) const override { return std::make_unique<Answer>(lie); }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView&) const override { return std::make_unique<Answer>(lie); }
 };
 
 TEST(Segments, AreHeldAgainstWhatTheModelPromises) {

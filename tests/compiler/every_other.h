@@ -34,7 +34,9 @@ class Renamed final : public runtime::Device {
  public:
   explicit Renamed(std::string name) : name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
-  Result<std::unique_ptr<runtime::Segment>> make(std::string_view blob) const override { return backends::reference::device()->make(blob); }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    return backends::reference::device()->make(blob);
+  }
 
  private:
   std::string name_;

@@ -155,6 +155,23 @@ TEST(ContextErrors, OfDevicesComeThrough) {
   EXPECT_EQ(got.error().code(), Code::not_supported);
 }
 
+TEST(ContextSegments, AreMadeWithTheirWeightsWhereTheyLie) {
+  static const float kWeight[1 + kSlack / sizeof(float)] = {0.5f};
+  EngineParts parts;
+  parts.program = small_program();
+  parts.program.blobs[0].bytes = "add weight";
+  parts.program.steps[0].buffers.push_back(static_cast<uint32_t>(parts.program.buffers.size()));
+  parts.program.buffers.push_back(buffer(BufferInfo::Kind::weight, DType::f32, {}, 0, ""));
+  parts.program.weight_bytes = sizeof(float);
+  parts.weights = std::as_bytes(std::span(kWeight));
+  auto context = *Context::create(*Engine::create(std::move(parts), test_devices()));
+  RunOptions options;
+  options.threads = 1;
+  const auto got = context->run(inputs_of({1, 2}), options);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ((*got)[0].as<float>()[1], 2.5f);
+}
+
 /// A step whose kernel returns at once, with tasks for the whole team.
 Program with_kernel() {
   Program p = small_program();

@@ -9,14 +9,15 @@
 /// Programs made by hand, and a device for their segments.
 namespace tenon::tests {
 
-/// "add one": a tensor of f32 plus 1; "positives": the elements over 0, as many as there are.
+/// "add one": a tensor of f32 plus 1; "positives": the elements over 0, as many as there are; "add weight": plus its one weight, a scalar.
 class TestDevice : public runtime::Device {
  public:
   std::string_view name() const override { return "test"; }
-  Result<std::unique_ptr<runtime::Segment>> make(std::string_view blob) const override {
-    if (blob == "add one") return std::make_unique<AddOne>();
-    if (blob == "positives") return std::make_unique<Positives>();
-    return fail(Code::not_supported, "", "no such segment: " + std::string(blob));
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    if (blob.bytes == "add one") return std::make_unique<AddOne>();
+    if (blob.bytes == "positives") return std::make_unique<Positives>();
+    if (blob.bytes == "add weight") return std::make_unique<AddWeight>(blob);
+    return fail(Code::not_supported, "", "no such segment: " + std::string(blob.bytes));
   }
 
  private:
@@ -27,6 +28,17 @@ class TestDevice : public runtime::Device {
       for (float v : operands[0].as<float>()) values.push_back(v + 1);
       return Tensors{Tensor::of_f32(operands[0].shape(), values)};
     }
+  };
+  struct AddWeight : runtime::Segment {
+    explicit AddWeight(const runtime::BlobView& blob) : weights(blob.weights.begin(), blob.weights.end()), threads(blob.threads) {}
+    Result<Tensors> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
+      if (operands.size() != 1 || weights.size() != 1 || threads != 1) return fail(Code::internal, "", "not what was made");
+      std::vector<float> values;
+      for (float v : operands[0].as<float>()) values.push_back(v + weights[0].as<float>()[0]);
+      return Tensors{Tensor::of_f32(operands[0].shape(), values)};
+    }
+    Tensors weights;
+    int threads;
   };
   struct Positives : runtime::Segment {
     Result<Tensors> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {

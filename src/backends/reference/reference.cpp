@@ -9,7 +9,7 @@ namespace tenon::backends {
 
 namespace {
 
-/// Constants of so many elements stand in the text; larger ones are handed over at each run.
+/// Constants of so many elements stand in the text; larger ones are handed over beside it.
 constexpr int64_t kInText = 64;
 
 bool is_large(const ir::Value& v) { return v.is_constant() && v.constant->count() > kInText && v.constant->dtype != DType::string; }

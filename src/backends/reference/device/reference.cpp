@@ -10,21 +10,25 @@ namespace {
 
 class Evaluation final : public runtime::Segment {
  public:
-  explicit Evaluation(std::unique_ptr<ir::Graph> graph) : graph_(std::move(graph)) {}
+  Evaluation(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> weights)
+      : graph_(std::move(graph)), weights_(weights.begin(), weights.end()) {}
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
-    return ops::evaluate(*graph_, operands);
+    std::vector<Tensor> inputs(operands.begin(), operands.end());
+    inputs.insert(inputs.end(), weights_.begin(), weights_.end());
+    return ops::evaluate(*graph_, inputs);
   }
 
  private:
   std::unique_ptr<ir::Graph> graph_;
+  std::vector<Tensor> weights_;  ///< its last inputs
 };
 
 class ReferenceDevice final : public runtime::Device {
  public:
   explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
   std::string_view name() const override { return "reference"; }
-  Result<std::unique_ptr<runtime::Segment>> make(std::string_view blob) const override {
-    return std::make_unique<Evaluation>(TRY(ir::parse(blob, ops_)));
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    return std::make_unique<Evaluation>(TRY(ir::parse(blob.bytes, ops_)), blob.weights);
   }
 
  private:

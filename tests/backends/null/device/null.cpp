@@ -16,7 +16,7 @@ struct Zeros final : runtime::Segment {
 };
 struct Null final : runtime::Device {
   std::string_view name() const override { return "null"; }
-  Result<std::unique_ptr<runtime::Segment>> make(std::string_view) const override { return std::make_unique<Zeros>(); }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView&) const override { return std::make_unique<Zeros>(); }
 };
 
 }  // namespace
