@@ -177,6 +177,14 @@ TEST(OnnxExport, ACallNamesAllResultsOfItsFunction) {
   EXPECT_EQ(results_written(*graph_of(head + "y = tenon::LocalAttention(q, q, q, m)" + tail)), 1u);
 }
 
+TEST(OnnxExport, AFunctionWhoseDefinitionNeedsARankIsRefusedWithoutOne) {
+  const std::string head = "graph main(q: f32[*], m: bool[1]) {\n  y = tenon::LocalAttention(q, q, q, m", tail = ")\n  return y\n}";
+  EXPECT_EQ(results_written(*graph_of(head + tail)), 1u);
+  const auto refused = again(*graph_of(head + ", repeats=2" + tail));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::not_supported);
+}
+
 TEST(OnnxExport, ANewCacheIsWrittenWhereThereIsAPast) {
   const auto written = [](const std::string& node) {
     const std::string inputs = "x: f32[2,1,16], w: f32[16,48], b: f32[48], p: f32[2,2,5,8], c: f32[2,2,2,5,8]";

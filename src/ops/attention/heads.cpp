@@ -20,7 +20,6 @@ ir::ValueId heads_together(ir::Builder& build, ir::ValueId x) {
 }
 
 ir::ValueId heads_repeated(ir::Builder& build, ir::ValueId x, Dim heads, Dim size, int64_t times) {
-  if (times == 1) return x;
   const ir::ValueId spread = build("Expand", {build("Unsqueeze", {x, build.ints({2})}), build.ints({1, 1, times, 1, 1})});
   const Dim all = heads * Dim(times);
   if (all.number() > 0 && size.number() > 0) return build("Reshape", {spread, build.ints({0, all.value(), -1, size.value()})});

@@ -29,12 +29,13 @@ Result<void> infer(NodeView& view) {
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
   const DType dtype = view.type(kQuery).dtype;
   const int64_t repeats = view.attributes->integer("repeats", 1);
-  if (view.rank(kKeys) != 4 || view.rank(kValues) != 4) return {};
+  if (repeats > 1 && (!view.type(kKeys).has_rank() || !view.type(kValues).has_rank())) return {};
   const auto number = [&](double value) { return build.scalar(dtype, value); };
   const auto joined = [&](Operand past, Operand now) {
     return view.has(past) ? build("Concat", {in[past], in[now]}, {{"axis", int64_t{2}}}) : in[now];
   };
   const auto repeated = [&](ir::ValueId x, Operand like) {
+    if (repeats == 1) return x;
     return heads_repeated(build, x, view.type(like).dim(1), view.type(like).dim(3), repeats);
   };
   const ir::ValueId scale = number(std::sqrt(view.attributes->number("scale", 1))), low = number(view.attributes->number("low", -INFINITY));
