@@ -88,20 +88,32 @@ tenon::Result<tenon::Engine> compile_any(const nb::handle& model, const tenon::C
   return tenon::compile(path, options);
 }
 
+/// Whose library is where: as named, else among the packages of this Python.
+tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files) {
+  tenon::BackendLibraries out{.files = files, .packages = {}};
+  for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
+    if (std::string text; nb::try_cast(folder, text) && !text.empty()) out.packages.emplace_back(text);
+  return out;
+}
+
 tenon::Engine compile(const nb::object& model, const std::optional<std::filesystem::path>& external_data, int opt, int threads,
-                      const std::map<std::string, std::vector<int64_t>>& shapes) {
+                      const std::map<std::string, std::vector<int64_t>>& shapes, const std::vector<std::string>& backends,
+                      const std::map<std::string, std::filesystem::path>& backend_libraries) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
   options.threads = threads;
   options.shapes = shapes;
+  options.backends = backends;
+  options.libraries = libraries_of(backend_libraries);
   return unwrap(compile_any(model, options));
 }
 
-tenon::Engine load(const std::filesystem::path& path, bool verify) {
+tenon::Engine load(const std::filesystem::path& path, bool verify, const std::map<std::string, std::filesystem::path>& backend_libraries) {
+  const tenon::LoadOptions options{.verify = verify, .libraries = libraries_of(backend_libraries)};
   auto engine = [&] {
     const nb::gil_scoped_release released;
-    return tenon::Engine::load(path, {.verify = verify});
+    return tenon::Engine::load(path, options);
   }();
   return unwrap(std::move(engine));
 }
@@ -174,8 +186,10 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
   m.def("compile", &compile, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
-        nb::arg("threads") = 0, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>());
-  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false);
+        nb::arg("threads") = 0, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>(),
+        nb::arg("backends") = std::vector<std::string>(), nb::arg("backend_libraries") = std::map<std::string, std::filesystem::path>());
+  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false,
+        nb::arg("backend_libraries") = std::map<std::string, std::filesystem::path>());
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);

@@ -189,8 +189,16 @@ struct RunOptions {
   Team team = {};
 };
 
+/// Where the libraries are that some backends run on and Tenon does not bring.
+struct BackendLibraries {
+  std::map<std::string, std::filesystem::path> files = {};  ///< by backend; the only place where one is named
+  /// Folders of Python packages, which bring them. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
+  std::vector<std::filesystem::path> packages = {};
+};
+
 struct LoadOptions {
   bool verify = false;  ///< check every byte of the file, weights and padding included
+  BackendLibraries libraries = {};
 };
 
 struct CompileOptions {
@@ -199,6 +207,9 @@ struct CompileOptions {
   int threads = 0;                                           ///< to generate code on; 0: all that this process may use
   std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
+  /// Who runs what, in order of priority: `tenon backends` names them. cpu and reference run what is left.
+  std::vector<std::string> backends = {};
+  BackendLibraries libraries = {};
 };
 
 /// How large an engine is.

@@ -77,6 +77,8 @@ def compile(
     opt: int = 3,
     threads: int = 0,
     shapes: Mapping[str, Sequence[int]] = ...,
+    backends: Sequence[str] = ...,
+    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -84,11 +86,13 @@ def compile(
     tenon.graph_rewriting, which stay as they are. The engine is the same to the byte, whichever of them.
     external_data: folder of the model's external data (default: that of its file).
     opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
-    and shapes already. Raises TenonError.
+    and shapes already.
+    backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
+    some of them run on (default: those of the packages that this Python has installed). Raises TenonError.
     """
 
-def load(path: str | PathLike[str], *, verify: bool = False) -> Engine:
-    """Loads an engine file; `verify` checks every byte of it. Raises TenonError."""
+def load(path: str | PathLike[str], *, verify: bool = False, backend_libraries: Mapping[str, str | PathLike[str]] = ...) -> Engine:
+    """Loads an engine file; `verify` checks every byte of it. backend_libraries: as for compile(). Raises TenonError."""
 
 newest_opset: int
 

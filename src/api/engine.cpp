@@ -55,6 +55,10 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
 
 }  // namespace
 
+runtime::Libraries libraries_of(const BackendLibraries& libraries) {
+  return {.files = {libraries.files.begin(), libraries.files.end()}, .packages = libraries.packages};
+}
+
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {
   auto state = std::make_shared<Engine::State>();
   state->inputs = ports_of(engine->inputs());

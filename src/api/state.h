@@ -7,6 +7,7 @@
 
 #include "base/escaped.h"
 #include "runtime/engine.h"
+#include "runtime/libraries.h"
 
 // After the inner headers: both worlds have an Error, a Code and a DType. Inside namespace v1 the public ones are meant; the inner
 // ones are spelled base::. A file that includes this header includes the inner ones before it.
@@ -35,6 +36,8 @@ base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs
 using Save = std::function<base::Result<void>(const std::filesystem::path&, bool portable)>;
 /// `save`: none where the engine came from a file.
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr);
+
+runtime::Libraries libraries_of(const BackendLibraries& libraries);
 
 /// What load() does, the one thing in which the two libraries differ.
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);

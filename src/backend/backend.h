@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include "codegen/tactic.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
+#include "runtime/libraries.h"
 
 namespace tenon::backend {
 
@@ -41,6 +44,11 @@ struct Blob {
 
 using Artifact = std::variant<Kernels, Blob>;
 
+/// A library that a backend runs on and Tenon does not bring.
+struct Library {
+  std::string file, version;
+};
+
 /// Something that can run nodes: a folder of src/backends. A graph is shared out by what each supports. Stateless, or safe between threads.
 class Backend {
  public:
@@ -48,6 +56,8 @@ class Backend {
   virtual std::string_view name() const = 0;
   /// One sentence, for people.
   virtual std::string_view docs() const = 0;
+  /// The library that it runs on, opened; none: it needs none. Errors: those of runtime::Device::open.
+  virtual Result<std::optional<Library>> library() const { return std::nullopt; }
   /// Whether it runs the node as it stands. Errors: not_supported, saying why not; anything else makes the graph illegal.
   virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// A guess at the time of one run of a node that it supports, in nanoseconds.
@@ -60,13 +70,13 @@ class Backend {
   virtual Result<Artifact> compile(const Share& share, const Options& options) const = 0;
 };
 
-/// In order of priority: a node goes to the first that supports it.
+/// In order of priority: a node goes to the first that supports it. Whoever made them keeps them.
 using Backends = std::vector<const Backend*>;
 
-/// `BACKEND(name) { static const Name backend; return backend; }` in src/backends/NAME/NAME.cpp, namespace tenon::backends. The folder
-/// listing is the registration.
-#define BACKEND(IDENT)                                \
-  const ::tenon::backend::Backend& backend_##IDENT(); \
-  const ::tenon::backend::Backend& backend_##IDENT()
+/// `BACKEND(name) { return std::make_unique<Name>(); }` in src/backends/NAME/NAME.cpp, namespace tenon::backends; `libraries` says where
+/// the library is that it needs. The folder listing is the registration.
+#define BACKEND(IDENT)                                                                                  \
+  std::unique_ptr<const ::tenon::backend::Backend> backend_##IDENT(const ::tenon::runtime::Libraries&); \
+  std::unique_ptr<const ::tenon::backend::Backend> backend_##IDENT([[maybe_unused]] const ::tenon::runtime::Libraries& libraries)
 
 }  // namespace tenon::backend

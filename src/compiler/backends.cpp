@@ -6,53 +6,80 @@
 #include "backends/reference/device/reference.h"
 
 namespace tenon::backends {
-#define TENON_ENTRY(x) const backend::Backend& backend_##x();
+#define TENON_ENTRY(x) std::unique_ptr<const backend::Backend> backend_##x(const runtime::Libraries&);
 #include "tenon/backends_list.inc"
 #undef TENON_ENTRY
-#define TENON_ENTRY(x) std::shared_ptr<const runtime::Device> device_##x();
+#define TENON_ENTRY(x) std::shared_ptr<const runtime::Device> device_##x(const runtime::Libraries&);
 #include "tenon/devices_list.inc"
 #undef TENON_ENTRY
 }  // namespace tenon::backends
 
 namespace tenon::compiler {
 
-std::span<const backend::Backend* const> all_backends() {
-#define TENON_ENTRY(x) &backends::backend_##x(),
-  static const backend::Backend* const kBackends[] = {
-#include "tenon/backends_list.inc"
-  };
-#undef TENON_ENTRY
-  return kBackends;
-}
+namespace {
 
-Result<backend::Backends> backends_named(std::span<const std::string> names) {
-  backend::Backends out;
-  const auto add = [&](std::string_view name) -> Result<void> {
-    std::string known;
-    for (const backend::Backend* b : all_backends()) {
-      known.append(known.empty() ? "" : ", ").append(b->name());
-      if (b->name() == name) out.push_back(b);
-    }
-    if (!out.empty() && out.back()->name() == name) return {};
-    return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend").expected(known);
-  };
-  for (const std::string& name : names) {
-    if (std::ranges::any_of(out, [&](const backend::Backend* b) { return b->name() == name; }))
-      return fail(Code::bad_usage, "backend '" + name + "'", "it is named twice").advice("name each once, in the order of priority");
-    TRY(add(name));
-  }
-  for (std::string_view name : {"cpu", "reference"})
-    if (std::ranges::none_of(out, [&](const backend::Backend* b) { return b->name() == name; })) TRY(add(name));
+std::string names_of(std::span<const backend::Backend* const> backends) {
+  std::string out;
+  for (const backend::Backend* b : backends) out.append(out.empty() ? "" : ", ").append(b->name());
   return out;
 }
 
-runtime::Devices all_devices(const ir::OpTable& ops) {
+const backend::Backend* find(std::span<const backend::Backend* const> backends, std::string_view name) {
+  const auto found = std::ranges::find(backends, name, [](const backend::Backend* b) { return b->name(); });
+  return found == backends.end() ? nullptr : *found;
+}
+
+Error unknown(std::string_view name, std::span<const backend::Backend* const> all) {
+  return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend").expected(names_of(all));
+}
+
+}  // namespace
+
+Registry::Registry(runtime::Libraries libraries) : libraries_(std::move(libraries)) {
+#define TENON_ENTRY(x) kept_.push_back(backends::backend_##x(libraries_));
+#include "tenon/backends_list.inc"
+#undef TENON_ENTRY
+  for (const auto& b : kept_) all_.push_back(b.get());
+}
+
+Result<std::shared_ptr<const Registry>> Registry::make(runtime::Libraries libraries) {
+  const std::shared_ptr<const Registry> out(new Registry(std::move(libraries)));
+  for (const auto& [name, file] : out->libraries_.files) {
+    const backend::Backend* b = find(out->all_, name);
+    if (!b) return unknown(name, out->all_);
+    if (!TRY(b->library()))
+      return fail(Code::bad_usage, "backend '" + name + "'", "it needs no library").found(file.string()).advice("leave its library away");
+  }
+  return out;
+}
+
+Result<backend::Backends> Registry::named(std::span<const std::string> names) const {
+  backend::Backends out;
+  for (const std::string& name : names) {
+    if (find(out, name))
+      return fail(Code::bad_usage, "backend '" + name + "'", "it is named twice").advice("name each once, in the order of priority");
+    const backend::Backend* b = find(all_, name);
+    if (!b) return unknown(name, all_);
+    TRY(b->library());
+    out.push_back(b);
+  }
+  for (std::string_view name : {"cpu", "reference"})
+    if (!find(out, name)) out.push_back(find(all_, name));
+  return out;
+}
+
+runtime::Devices Registry::devices(const ir::OpTable& ops) const {
   return {
       backends::reference::device(ops),
-#define TENON_ENTRY(x) backends::device_##x(),
+#define TENON_ENTRY(x) backends::device_##x(libraries_),
 #include "tenon/devices_list.inc"
 #undef TENON_ENTRY
   };
+}
+
+const Registry& usual_registry() {
+  static const Registry registry{runtime::Libraries()};
+  return registry;
 }
 
 }  // namespace tenon::compiler

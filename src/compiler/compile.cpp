@@ -100,7 +100,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   SharedOut out;
   out.graph = std::move(graph);
   out.nodes_before = out.graph->node_count();
-  out.backends = options.backends.empty() ? TRY(backends_named()) : options.backends;
+  out.backends = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
   partition::Wishes wishes = options.wishes;
   if (options.backends.empty()) wishes.listed = 1;
   const partition::Roles roles(out.backends, wishes);
@@ -145,6 +145,7 @@ Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOp
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   clock.end();
   out.ops = &shared.graph->ops();
+  out.registry = options.registry;
   out.graph = std::move(shared.graph);
   out.shares = std::move(shared.shares);
   fill_report(out);
@@ -191,7 +192,7 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const 
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
-  runtime::Devices all = all_devices(*compiled.ops);
+  runtime::Devices all = (compiled.registry ? *compiled.registry : usual_registry()).devices(*compiled.ops);
   all.insert(all.end(), devices.begin(), devices.end());
   return runtime::Engine::create(std::move(parts), all);
 }

@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "codegen/emit.h"
+#include "compiler/backends.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "program/build.h"
@@ -26,10 +27,11 @@ struct CompileOptions {
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  backend::Backends backends;               ///< in order of priority (compiler::backends_named); empty: cpu, and reference for what is left
-  partition::Wishes wishes;                 ///< who is to run what
-  codegen::TacticBook tactics;              ///< what it says holds in place of default tactics
-  const codegen::Target* target = nullptr;  ///< whose code is generated; null: this CPU's best
+  std::shared_ptr<const Registry> registry;  ///< of backends and devices; null: the usual one
+  backend::Backends backends;                ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
+  partition::Wishes wishes;                  ///< who is to run what
+  codegen::TacticBook tactics;               ///< what it says holds in place of default tactics
+  const codegen::Target* target = nullptr;   ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
   std::string source;  ///< the place of errors that know no nearer one: the model's file
@@ -53,9 +55,10 @@ struct CompileReport {
 
 /// A compiled graph, not yet a file.
 struct Compiled {
-  const ir::OpTable* ops = nullptr;  ///< of the graph
-  std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
-  partition::Shares shares;          ///< who runs what of it
+  const ir::OpTable* ops = nullptr;          ///< of the graph
+  std::shared_ptr<const Registry> registry;  ///< as it was compiled with
+  std::unique_ptr<ir::Graph> graph;          ///< as it was compiled
+  partition::Shares shares;                  ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -87,7 +90,7 @@ struct SharedOut {
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: beside those that are linked in.
+/// An engine in memory, its weights materialised there. `devices`: beside those of its registry.
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {});
 
 }  // namespace tenon::compiler

@@ -17,8 +17,9 @@ namespace {
 
 /// The level and the backends that the engine was built for; the usual ones where the manifest does not say. Errors: bad_usage for a
 /// backend that is not linked in.
-Result<CompileOptions> options_of(std::span<const std::byte> manifest) {
+Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shared_ptr<const Registry> registry) {
   CompileOptions out;
+  out.registry = std::move(registry);
   const auto json =
       nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
   if (!json.is_object()) return out;
@@ -27,7 +28,7 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest) {
   std::vector<std::string> names;
   for (const auto& name : json["backends"])
     if (name.is_string()) names.push_back(name.get<std::string>());
-  out.backends = TRY(backends_named(names));
+  out.backends = TRY(out.registry->named(names));
   return out;
 }
 
@@ -36,12 +37,13 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest) {
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
+  auto registry = TRY(Registry::make(options.libraries));
   const bool has_code =
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
-    return runtime::load_engine(path, {.verify = options.verify, .devices = all_devices(*options.ops)});
+    return runtime::load_engine(path, {.verify = options.verify, .devices = registry->devices(*options.ops)});
   TRY(reader.verify_all());
-  CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest))));
+  CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
   compiling.threads = options.threads;
   auto compiled = TRY(compile(TRY(read_graph(reader, *options.ops, path.string())), compiling));
   return load_compiled(std::move(compiled));

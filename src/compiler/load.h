@@ -12,6 +12,7 @@ struct LoadOptions {
   bool verify = false;                     ///< check every byte of the file; done in any case where it holds no native code
   int threads = 0;                         ///< to compile on, where that is needed
   const ir::OpTable* ops = &ops::table();  ///< what its nodes may be; outlives the engine
+  runtime::Libraries libraries = {};       ///< of its backends
 };
 
 /// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/tensor.h"
+#include "runtime/libraries.h"
 #include "runtime/run_options.h"
 
 namespace tenon::runtime {
@@ -34,15 +35,18 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;
+  /// Opens the library that it runs on, where it needs one; called when an engine is loaded that has segments for it.
+  /// Errors: those of open_library; wrong_target for a library that is too old.
+  virtual Result<void> open() const { return {}; }
   /// Errors: those of a blob that is no such thing.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };
 using Devices = std::vector<std::shared_ptr<const Device>>;
 
-/// `DEVICE(name) { return std::make_shared<...>(); }` in src/backends/NAME/device/NAME.cpp, namespace tenon::backends. The folder listing
-/// is the registration.
-#define DEVICE(IDENT)                                               \
-  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT(); \
-  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT()
+/// `DEVICE(name) { return std::make_shared<...>(); }` in src/backends/NAME/device/NAME.cpp, namespace tenon::backends; `libraries` says
+/// where the library is that it needs. The folder listing is the registration.
+#define DEVICE(IDENT)                                                                                 \
+  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT(const ::tenon::runtime::Libraries&); \
+  std::shared_ptr<const ::tenon::runtime::Device> device_##IDENT([[maybe_unused]] const ::tenon::runtime::Libraries& libraries)
 
 }  // namespace tenon::runtime

@@ -73,6 +73,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     if (named(chosen, blob.device) != chosen.end()) continue;
     const auto found = named(from, blob.device);
     if (found == from.end()) return missing_device(blob.device, from);
+    TRY((*found)->open());
     chosen.push_back(*found);
   }
   for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));

@@ -43,7 +43,8 @@ struct EngineParts {
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// devices: run what is no kernel; others than the program names are not kept. Errors: not_supported for one that is missing.
+  /// devices: run what is no kernel; others than the program names are not kept. Errors: not_supported for one that is missing;
+  /// what Device::open says.
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
   const Program& program() const { return parts_.program; }

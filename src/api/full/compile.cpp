@@ -42,6 +42,8 @@ base::Result<Engine> engine_of(std::unique_ptr<ir::Graph> graph, const CompileOp
   inner.threads = options.threads;
   inner.progress = options.progress;
   inner.source = std::move(source);
+  inner.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
+  inner.backends = TRY(inner.registry->named(options.backends));
   auto compiled = TRY(compiler::compile(std::move(graph), inner));
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));

@@ -81,9 +81,6 @@ class Cpu final : public backend::Backend {
 
 }  // namespace
 
-BACKEND(cpu) {
-  static const Cpu backend;
-  return backend;
-}
+BACKEND(cpu) { return std::make_unique<Cpu>(); }
 
 }  // namespace tenon::backends

@@ -80,9 +80,6 @@ class Reference final : public backend::Backend {
 
 }  // namespace
 
-BACKEND(reference) {
-  static const Reference backend;
-  return backend;
-}
+BACKEND(reference) { return std::make_unique<Reference>(); }
 
 }  // namespace tenon::backends

@@ -26,6 +26,7 @@ void EngineOptions::add_to(CLI::App& app) {
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
   sharing.add_to(app, [this] { model.metadata = true; });
+  libraries.add_to(app);
   app.add_flag("--verify", verify, "check every byte of an engine file first");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
   app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
@@ -51,7 +52,8 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
-  options.backends = TRY(compiler::backends_named(sharing.backends));
+  options.registry = TRY(compiler::Registry::make(TRY(libraries.libraries())));
+  options.backends = TRY(options.registry->named(sharing.backends));
   options.wishes = TRY(sharing.wishes());
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
@@ -68,7 +70,7 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
           .expected("an ONNX model, or none of --backend, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full")
           .found("an engine")
           .advice("build the engine again with these options");
-    if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads});
+    if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads, .libraries = TRY(libraries.libraries())});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), TRY(compile_options(console)))));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/library_options.h"
 #include "cli/options/model_options.h"
 #include "cli/options/share_options.h"
 #include "compiler/compile.h"
@@ -13,8 +14,8 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --verify, --verify-passes, --without, and
-/// those of ModelOptions and ShareOptions.
+/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend-lib, --verify, --verify-passes,
+/// --without, and those of ModelOptions and ShareOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
@@ -24,6 +25,7 @@ struct EngineOptions {
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
   ShareOptions sharing;
+  LibraryOptions libraries;
 
   void add_to(CLI::App& app);
   /// --guard, of verbs that run.

@@ -22,9 +22,6 @@ class Null final : public backend::Backend {
 
 }  // namespace
 
-BACKEND(null) {
-  static const Null backend;
-  return backend;
-}
+BACKEND(null) { return std::make_unique<Null>(); }
 
 }  // namespace tenon::backends

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/library_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace tenon::cli {
+
+void LibraryOptions::add_to(CLI::App& app) {
+  app.add_option("--backend-lib", given,
+                 "where the library of a backend is (default: in the active Python's packages, else where the system's loader looks)")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+}
+
+Result<runtime::Libraries> LibraryOptions::libraries() const {
+  runtime::Libraries out;
+  for (const std::string& text : given) {
+    const size_t split = text.find('=');
+    if (split == text.npos || split == 0 || split + 1 == text.size())
+      return fail(Code::bad_usage, "--backend-lib", "this names no library").expected("NAME=FILE").found(text);
+    if (!out.files.emplace(text.substr(0, split), text.substr(split + 1)).second)
+      return fail(Code::bad_usage, "--backend-lib", "a backend has one library")
+          .expected("each name once")
+          .found("'" + text.substr(0, split) + "' twice");
+  }
+  return out;
+}
+
+}  // namespace tenon::cli

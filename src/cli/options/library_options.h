@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/libraries.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+/// --backend-lib NAME=FILE: where the library of a backend is.
+struct LibraryOptions {
+  std::vector<std::string> given;
+
+  void add_to(CLI::App& app);
+  /// Errors: bad_usage for what is not NAME=FILE, or says a name twice.
+  Result<runtime::Libraries> libraries() const;
+};
+
+}  // namespace tenon::cli

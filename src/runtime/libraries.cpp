@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/libraries.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string place_of(const LibraryName& name) { return fmt::format("backend '{}'", name.backend); }
+
+std::string advice_of(const LibraryName& name) {
+  return fmt::format("install the Python package {0}, or say --backend-lib {1}=FILE", name.package, name.backend);
+}
+
+std::string last_error() {
+  const char* text = dlerror();
+  return text ? text : "no reason given";
+}
+
+Result<Library> opened(const LibraryName& name, const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
+    return fail(Code::file_missing, place_of(name), "its library is not where it was said to be")
+        .expected(fmt::format("{} of {}", name.file, name.package))
+        .found("no file " + file.string())
+        .advice(advice_of(name));
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{file, handle};
+  return fail(Code::bad_file, place_of(name), "its library cannot be opened")
+      .expected(fmt::format("{} of {}, with what it needs beside it", name.file, name.package))
+      .found(last_error())
+      .advice(advice_of(name));
+}
+
+/// The newest by name where the folder has several; empty: none.
+fs::path inside(const fs::path& folder, std::string_view file) {
+  fs::path best;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string found = entry.path().filename().string();
+    if (found.starts_with(file) && (found.size() == file.size() || found[file.size()] == '.')) best = std::max(best, entry.path());
+  }
+  return best;
+}
+
+fs::path file_of(void* handle) {
+  link_map* map = nullptr;
+  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name ? map->l_name : "";
+}
+
+}  // namespace
+
+void* Library::find(const char* symbol) const { return dlsym(handle, symbol); }
+
+Result<Library> open_library(const LibraryName& name, const Libraries& libraries) {
+  if (const auto said = libraries.files.find(name.backend); said != libraries.files.end()) return opened(name, said->second);
+  std::string looked;
+  for (const fs::path& packages : libraries.packages.empty() ? active_packages() : libraries.packages) {
+    const fs::path folder = packages / name.folder;
+    if (const fs::path file = inside(folder, name.file); !file.empty()) return opened(name, file);
+    looked += folder.string() + "; ";
+  }
+  if (looked.empty()) looked = "no Python in VIRTUAL_ENV or PATH that has packages; ";
+  const std::string soname(name.soname);
+  if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{file_of(handle), handle};
+  return fail(Code::file_missing, place_of(name), "its library was not found")
+      .expected(fmt::format("{} of {}", name.file, name.package))
+      .found(fmt::format("nothing in: {}the system's loader ({})", looked, last_error()))
+      .advice(advice_of(name));
+}
+
+}  // namespace tenon::runtime

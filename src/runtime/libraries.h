@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tenon::runtime {
+
+/// Where the libraries are that backends run on and Tenon does not bring. Whoever builds or runs says so; a model or an engine never does.
+struct Libraries {
+  std::map<std::string, std::filesystem::path, std::less<>> files;  ///< by backend; the only place where one is named
+  std::vector<std::filesystem::path> packages;                      ///< folders of Python packages; none: those of the active Python
+};
+
+/// A library as its makers ship it. The texts live for ever.
+struct LibraryName {
+  std::string_view backend;  ///< that needs it
+  std::string_view package;  ///< the Python package that brings it: "onnxruntime"
+  std::string_view folder;   ///< where it lies among packages: "onnxruntime/capi"
+  std::string_view file;     ///< "libonnxruntime.so"; a version may follow
+  std::string_view soname;   ///< what the system's loader is asked for where no package has it
+};
+
+/// An open library. It stays open until the process ends, because its threads may.
+struct Library {
+  std::filesystem::path file;
+  void* handle = nullptr;
+
+  /// Null where it has no such symbol.
+  void* find(const char* symbol) const;
+};
+
+/// Looks in the file that is named for the backend; else in packages; else where the system's loader does. What is found first is opened.
+/// Errors: file_missing, with the places that were looked at; bad_file for what cannot be opened.
+Result<Library> open_library(const LibraryName& name, const Libraries& libraries);
+
+/// The folders of the packages of the active Python, found without starting it: of VIRTUAL_ENV, else of the first python3 in PATH. Empty
+/// where there is none.
+std::vector<std::filesystem::path> active_packages();
+
+}  // namespace tenon::runtime
