@@ -17,22 +17,45 @@ bool stands_before(Dim a, Dim b) {
   return !a.is_number() && a.node()->id < b.node()->id;
 }
 
+constexpr size_t kMostNested = 8;
+
+/// The operands of nested nodes of that kind, as far as there are not too many.
+void collect_parts(Kind kind, Dim d, std::vector<Dim>& out) {
+  const DimNode* const node = d.node();
+  if (!node || node->kind != kind || out.size() >= kMostNested) {
+    out.push_back(d);
+    return;
+  }
+  for (Dim part : node->operands) collect_parts(kind, part, out);
+}
+
+/// Leaves out what another part is never behind.
+void drop_outdone(Kind kind, std::vector<Dim>& parts) {
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t k = parts.size(); k-- > 0;) {
+      if (k == i) continue;
+      const Interval d = difference(parts[i], parts[k]);
+      if (kind == Kind::min ? d.upper > 0 : d.lower < 0) continue;
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(k));
+      if (k < i) --i;
+    }
+}
+
+/// One form for a set of sizes, however they were nested.
 Dim extreme(Kind kind, Dim a, Dim b) {
   if (a.is_overflow() || b.is_overflow()) return DimAlgebra::overflow();
   if (a.is_number() && b.is_number()) return (a.value() < b.value()) == (kind == Kind::min) ? a : b;  // their difference may not fit
   const Interval d = difference(a, b);
   if (d.upper <= 0) return kind == Kind::min ? a : b;
   if (d.lower >= 0) return kind == Kind::min ? b : a;
-  if (stands_before(b, a)) std::swap(a, b);
-  for (auto [outer, other] : {std::pair(a, b), std::pair(b, a)}) {
-    const DimNode* node = outer.node();
-    if (!node || node->kind != kind) continue;
-    if (node->operands[0] == other || node->operands[1] == other) return outer;
-    if (node->operands[1].is_number() && other.is_number()) {
-      return extreme(kind, node->operands[0], extreme(kind, node->operands[1], other));
-    }
-  }
-  return DimAlgebra::atom(DimAlgebra::symbols_of(a, b), kind, {a, b});
+  std::vector<Dim> parts;
+  collect_parts(kind, a, parts);
+  collect_parts(kind, b, parts);
+  drop_outdone(kind, parts);
+  std::ranges::sort(parts, stands_before);
+  Dim out = parts[0];
+  for (size_t k = 1; k < parts.size(); ++k) out = DimAlgebra::atom(DimAlgebra::symbols_of(out, parts[k]), kind, {out, parts[k]});
+  return out;
 }
 
 /// d written as left - right, both with positive coefficients only.

@@ -64,6 +64,9 @@ TEST_F(DimTest, ChoicesFold) {
   EXPECT_EQ(max(max(batch, 3), 5), max(batch, 5));
   EXPECT_EQ(min(batch, seq), min(seq, batch));
   EXPECT_EQ(min(min(batch, seq), batch), min(batch, seq));
+  EXPECT_EQ(max(max(batch, seq), n), max(max(n, seq), batch));
+  EXPECT_EQ(min(min(batch, seq), n), min(batch, min(seq, n)));
+  EXPECT_EQ(max(max(max(batch, 3), seq), n), max(max(n, 3), max(seq, max(batch, 2))));
   EXPECT_EQ(less_than(seq, 1), Dim(0));
   EXPECT_EQ(equal_to(seq, -1), Dim(0));
   EXPECT_EQ(less_than(2 * seq, 2 * batch), less_than(seq, batch));
