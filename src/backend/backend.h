@@ -44,6 +44,14 @@ struct Blob {
 
 using Artifact = std::variant<Kernels, Blob>;
 
+/// What it takes to use a backend, beside running nodes, in nanoseconds.
+struct Overheads {
+  double launch = 0;        ///< to start a segment
+  bool own_memory = false;  ///< values cross a border by a copy; else they are passed in place
+  double copy = 0;          ///< of a value over a border, and
+  double copy_per_byte = 0;
+};
+
 /// A library that a backend runs on and Tenon does not bring.
 struct Library {
   std::string file, version;
@@ -62,6 +70,8 @@ class Backend {
   virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// A guess at the time of one run of a node that it supports, in nanoseconds.
   virtual double cost(const ir::Graph& graph, ir::NodeId node) const = 0;
+  /// Guesses, likewise.
+  virtual Overheads overheads() const { return {}; }
   /// What must be true of a graph of which it runs a part, before the graph is shared out.
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
   /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.

@@ -23,8 +23,6 @@ double count_of(const ir::Type& type) {
   return count;
 }
 
-double bytes_in(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
-
 double steps_of(const ops::LoopForm& form) {
   double steps = 0;
   for (const ops::Loop& loop : form.loops) {
@@ -37,13 +35,15 @@ double steps_of(const ops::LoopForm& form) {
 
 }  // namespace
 
+double bytes_of(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
+
 Work work_of(const ir::Graph& graph, ir::NodeId node) {
   const ir::NodeView view = graph.view(node);
   Work out;
   for (const ir::Operand& o : view.inputs)
-    if (o.present) out.bytes += bytes_in(o.type);
+    if (o.present) out.bytes += bytes_of(o.type);
   for (const ir::Type& t : view.outputs) {
-    out.bytes += bytes_in(t);
+    out.bytes += bytes_of(t);
     out.steps += count_of(t);
   }
   const ops::OpDef& def = ops::def_of(*view.op);

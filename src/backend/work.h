@@ -10,5 +10,7 @@ struct Work {
   double bytes = 0;  ///< of its operands and results, strings aside
 };
 Work work_of(const ir::Graph& graph, ir::NodeId node);
+/// Of a value, likewise.
+double bytes_of(const ir::Type& type);
 
 }  // namespace tenon::backend

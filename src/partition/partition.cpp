@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
-#include "partition/pose.h"
+#include "partition/by_cost.h"
 #include "partition/targets.h"
 
 namespace tenon::partition {
@@ -31,7 +32,7 @@ class Partition {
  private:
   Result<void> choose() {
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(target_of(graph_, n, roles_, handed_back_));
+      Target target = TRY(target_of(graph_, n, roles_, handed_back_, wishes_.assign == Assign::cost));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
@@ -41,19 +42,25 @@ class Partition {
                             .segment = 0,
                             .works = does_work(graph_, n),
                             .reasons = std::move(target.reasons),
+                            .choices = std::move(target.choices),
                             .bodies = {}});
     }
     return {};
   }
 
   Result<void> cut() {
+    std::optional<Costs> costs;
+    if (wishes_.assign == Assign::cost) assign_by_cost(costs.emplace(costs_of(graph_, out_.nodes, roles_)), out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, out_.nodes, roles_);
-    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_));
-    for (uint32_t n : settled.sized.dropped) {
-      out_.nodes[n].backend = problem.nodes[n].target;
-      out_.nodes[n].reasons.push_back(
-          {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
-    }
+    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr));
+    const auto give_up = [&](const std::vector<uint32_t>& nodes, const Reason& reason) {
+      for (uint32_t n : nodes) {
+        out_.nodes[n].backend = problem.nodes[n].target;
+        out_.nodes[n].reasons.push_back(reason);
+      }
+    };
+    give_up(settled.sized.dropped, {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
+    give_up(settled.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
     out_.lower_bound = settled.lower_bound;
     cut_ = std::move(settled.sized.cut);
     return {};

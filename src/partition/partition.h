@@ -7,7 +7,7 @@ namespace tenon::partition {
 
 /// Why a node runs where it does, or not where it might.
 struct Reason {
-  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small
+  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small, does_not_pay
   std::string text;
 };
 
@@ -23,7 +23,8 @@ struct NodeShare {
   uint32_t segment = 0;
   bool works = true;  ///< no Identity, no Reshape and its kin, no shape arithmetic
   std::vector<Reason> reasons;
-  std::vector<Shares> bodies;  ///< where they run as programs
+  std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
+  std::vector<Shares> bodies;     ///< where they run as programs
 };
 
 /// A value that one segment makes and another reads.

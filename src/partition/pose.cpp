@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "partition/by_cost.h"
 #include "partition/cut/walk.h"
 
 namespace tenon::partition {
@@ -38,18 +39,27 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   return out;
 }
 
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes) {
+Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs) {
   Settled out;
+  const uint32_t least = std::max(1U, wishes.min_block_size);
   if (wishes.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
-    Problem whole = problem;
-    out.lower_bound = fewest(whole).bound;
-    out.sized = walk(problem, wishes.min_block_size);
+    out.lower_bound = fewest(problem).bound;
+    out.sized = walk(problem, least);
     return out;
   }
   SizedCut first{fewest(problem), {}};
   out.lower_bound = first.cut.bound;
-  out.sized = wishes.min_block_size > 1 ? cut_of_size(problem, wishes.min_block_size) : std::move(first);
+  out.sized = least > 1 ? cut_of_size(problem, least) : std::move(first);
+  if (!costs || wishes.min_block_size > 0) return out;
+  while (true) {
+    const std::vector<uint32_t> lost = least_paying(*costs, problem, out.sized.cut);
+    if (lost.empty()) break;
+    for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].falls_to;
+    out.unpaid.insert(out.unpaid.end(), lost.begin(), lost.end());
+    out.sized.cut = fewest(problem);
+  }
+  std::ranges::sort(out.unpaid);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "partition/assign/costs.h"
 #include "partition/cut/least_size.h"
 #include "partition/partition.h"
 
@@ -8,12 +9,13 @@ namespace tenon::partition {
 /// The problem of cutting a graph whose nodes run where they are wanted. Numbers are those of `nodes`.
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
 
-/// The cut that is asked for. Targets of dropped nodes change. Errors: bad_usage where the walk is asked for and there are not two
-/// backends.
+/// The cut that is asked for. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
+/// for and there are not two backends.
 struct Settled {
   SizedCut sized;
-  uint32_t lower_bound = 0;  ///< on segments, were none too small
+  std::vector<uint32_t> unpaid;  ///< nodes that fell back because their segment does not pay, ascending
+  uint32_t lower_bound = 0;      ///< on segments, were none given up
 };
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes);
+Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs = nullptr);
 
 }  // namespace tenon::partition

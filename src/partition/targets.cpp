@@ -22,7 +22,7 @@ class Choice {
           if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
   }
 
-  Result<Target> run() {
+  Result<Target> run(bool all_choices) {
     const ir::Placement* const placement = graph_.node(node_).placement();
     if (!placement) {
       out_.backend = TRY(first_from(0));
@@ -40,6 +40,7 @@ class Choice {
       out_.pinned = !other;  // nobody else takes it
       out_.falls_to = other.value_or(out_.backend);
     }
+    if (all_choices) TRY(find_choices(placement));
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
     if (!placement)
@@ -56,6 +57,16 @@ class Choice {
     if (supported.error().code() != Code::not_supported) return std::unexpected(std::move(supported).error());
     refusals_[backend] = Reason{"unsupported", supported.error()->what};
     return false;
+  }
+
+  /// Those that are accelerated, and the one that it falls to; with a wish the one that it goes to.
+  Result<void> find_choices(const ir::Placement* placement) {
+    if (!placement)
+      for (uint16_t b = 0; b < roles_.fallback(); ++b)
+        if (TRY(supports(b))) out_.choices.push_back(b);
+    const uint16_t last = placement ? out_.backend : out_.falls_to;
+    if (std::ranges::find(out_.choices, last) == out_.choices.end()) out_.choices.push_back(last);
+    return {};
   }
 
   Result<std::optional<uint16_t>> search_from(uint16_t backend) {
@@ -94,8 +105,9 @@ class Choice {
 
 }  // namespace
 
-Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back) {
-  return Choice(graph, node, roles, handed_back).run();
+Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back,
+                         bool all_choices) {
+  return Choice(graph, node, roles, handed_back).run(all_choices);
 }
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {

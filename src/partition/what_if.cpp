@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
-#include "partition/pose.h"
+#include "partition/by_cost.h"
 
 namespace tenon::partition {
 
@@ -48,8 +49,10 @@ Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares
   const ir::Dependencies dependencies(graph);
   const std::vector<Reading> readings = readings_of(graph, shares);
   const Problem problem = problem_of(graph, dependencies, shares.nodes, roles);
+  std::optional<Costs> costs;
+  if (wishes.assign == Assign::cost) costs = costs_of(graph, shares.nodes, roles);
   const auto borders = [&](Problem changed) -> Result<std::pair<int64_t, size_t>> {
-    const Settled settled = TRY(cut_as_wished(changed, roles, wishes));
+    const Settled settled = TRY(cut_as_wished(changed, roles, wishes, costs ? &*costs : nullptr));
     return std::pair(count_borders(readings, settled.sized.cut), settled.sized.cut.targets.size());
   };
   const auto [now, segments] = TRY(borders(problem));

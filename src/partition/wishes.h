@@ -10,6 +10,9 @@ namespace tenon::partition {
 /// How a graph is cut once it is settled who runs each node: into the fewest segments, or by the walk of Torch-TensorRT.
 enum class Segmenter : uint8_t { fewest, walk };
 
+/// Each node goes to the first backend that supports it, or to where all together cost least by what backends guess.
+enum class Assign : uint8_t { priority, cost };
+
 /// A node, or else a module (ir::is_in_module), and the backend that is to run it.
 struct Pin {
   std::string name, backend;
@@ -23,8 +26,10 @@ struct Wishes {
   std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"
   std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
   std::vector<Pin> pins;
-  uint32_t min_block_size = 1;  ///< nodes that do work, of an accelerated segment
-  bool require_full = false;    ///< all work is accelerated, or it is an error
+  /// Nodes that do work, of an accelerated segment. 0: 1 with assignment by priority, and as many as pay with that by cost.
+  uint32_t min_block_size = 0;
+  Assign assign = Assign::priority;
+  bool require_full = false;  ///< all work is accelerated, or it is an error
   Segmenter segmenter = Segmenter::fewest;
 };
 

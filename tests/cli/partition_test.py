@@ -87,6 +87,15 @@ class Partition(unittest.TestCase):
         pinned = self.segments(*forced, "--min-block-size", "2", "--pin", "/two/Neg=cpu")
         self.assertIn(("cpu", ["/two/Neg"]), pinned)
 
+    def test_nodes_go_where_they_cost_least(self):
+        turned = ["--backend", "reference,cpu", "--opt", "0", "--dry-run"]
+        self.assertEqual({n["backend"] for n in told("partition", self.model, *turned)["nodes"]}, {"reference"})
+        rows = told("partition", self.model, *turned, "--assign", "cost")["nodes"]
+        self.assertEqual({n["backend"] for n in rows}, {"cpu"})
+        self.assertEqual([r["code"] for r in rows[0]["reasons"]], ["chosen"])
+        pinned = told("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
+        self.assertEqual([s["backend"] for s in pinned["segments"]], ["cpu", "reference", "cpu"])
+
     def test_the_walk_is_there_for_two_backends(self):
         self.assertEqual(len(self.segments("--fallback-ops", "Neg", "--segmenter", "walk")), 3)
         error = self.refused(2, "--backend", "cpu", "--segmenter", "walk", "--dry-run")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "ir/text.h"
 #include "ops/core/op.h"
@@ -111,6 +112,82 @@ TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
   ir::Graph& body = graph->body(graph->value(graph->find_value("y")).producer, 0);
   body.set_data(body.find_value("p"), ir::ShapeData{(*graph->value(graph->find_value("a")).type.shape)[1]});
   EXPECT_EQ(segments(), 2u);
+}
+
+/// Faster than the host, behind a border.
+class Far final : public backend::Backend {
+ public:
+  Far(std::set<std::string> nodes, double node, backend::Overheads overheads)
+      : nodes_(std::move(nodes)), node_(node), overheads_(overheads) {}
+  std::string_view name() const override { return "far"; }
+  std::string_view docs() const override { return "of a test"; }
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    if (nodes_.empty() || nodes_.contains(graph.value(graph.node(node).outputs[0]).name)) return {};
+    return fail(Code::not_supported, "", "not one of far");
+  }
+  double cost(const ir::Graph&, ir::NodeId) const override { return node_; }
+  backend::Overheads overheads() const override { return overheads_; }
+  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
+
+ private:
+  std::set<std::string> nodes_;
+  double node_;
+  backend::Overheads overheads_;
+};
+
+Shares by_cost(const ir::Graph& graph, const backend::Backends& backends, uint32_t least = 0) {
+  const Roles roles(backends, size_t{0});
+  Wishes wishes;
+  wishes.assign = Assign::cost;
+  wishes.min_block_size = least;
+  auto shares = partition(graph, roles, wishes);
+  EXPECT_TRUE(shares) << shares.error().text();
+  return *std::move(shares);
+}
+
+TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
+  const auto graph = graph_of("graph main(x: f32[64]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Sqrt(c) return d }");
+  const Named host("host", {"a", "b", "c", "d"});  // each takes 1
+  const auto backends_of = [&](const Far& far) {
+    std::vector<uint16_t> out;
+    for (const NodeShare& n : by_cost(*graph, {&far, &host}).nodes) out.push_back(n.backend);
+    return out;
+  };
+  const backend::Overheads border{.launch = 0.5, .own_memory = true, .copy = 0.4, .copy_per_byte = 0};
+  EXPECT_EQ(backends_of(Far({}, 0.1, border)), (std::vector<uint16_t>{0, 0, 0, 0}));  // 0.4 and 1.3 for 4
+  EXPECT_EQ(backends_of(Far({"b", "c"}, 0.1, border)), (std::vector<uint16_t>{1, 0, 0, 1}));
+  EXPECT_EQ(backends_of(Far({"b"}, 0.1, border)), (std::vector<uint16_t>{1, 1, 1, 1}));  // 0.1 and 0.8 for 1, and it must be started
+  const Far far({"b"}, 0.1, border);
+  EXPECT_EQ(by_cost(*graph, {&far, &host}).nodes[1].reasons.back().code, "does_not_pay");
+  EXPECT_EQ(by_cost(*graph, {&far, &host}, 1).nodes[1].backend, 0) << "a size that is asked for goes before what pays";
+}
+
+/// 87 and 220 pieces, which made CoreML 8 and 60 times slower than the CPU (immich-video-memory-generator#811, memsearch#606).
+TEST(ByCost, ManyPiecesAreNeverSlowerThanTheHostAlone) {
+  for (const auto& [pieces, supported] : {std::pair{87, 274}, {220, 1490}}) {
+    std::string text = "graph main(x: f32[64]) { v0 = Neg(x) ";
+    std::set<std::string> taken;
+    std::vector<std::string> all = {"v0"};
+    for (int piece = 0; piece < pieces; ++piece)
+      for (int k = 0; k <= supported / pieces; ++k) {
+        const std::string before = all.back();
+        all.push_back("v" + std::to_string(all.size()));
+        text += all.back() + " = Abs(" + before + ") ";
+        if (k > 0) taken.insert(all.back());
+      }
+    const auto graph = graph_of(text + "return " + all.back() + " }");
+    const Named host("host", all);
+    for (double launch : {0.0, 2.0, 20.0}) {
+      const Far far(taken, 0.125, {.launch = launch, .own_memory = true, .copy = 1.5, .copy_per_byte = 0});
+      const backend::Backends backends = {&far, &host};
+      const Shares shares = by_cost(*graph, backends);
+      double time = static_cast<double>(shares.borders.size()) * 1.5;
+      for (const NodeShare& n : shares.nodes) time += backends[n.backend]->cost(*graph, n.node);
+      for (uint16_t b : shares.backends) time += backends[b]->overheads().launch;
+      EXPECT_LE(time, static_cast<double>(all.size())) << pieces << " " << launch;
+      EXPECT_EQ(shares.segments.size() > 1, launch + 3 < 0.875 * (supported / pieces)) << pieces << " " << launch;
+    }
+  }
 }
 
 TEST(Partition, NamesTheReasonsOfAllBackends) {

@@ -31,7 +31,13 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
       ->type_name("NAME[,NAME]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--min-block-size", min_block_size_, "nodes that do work in each segment of a backend but the last")->type_name("N");
+  app.add_option("--assign", assign_, "each node to the first that supports it, or all to where they cost least")
+      ->check(CLI::IsMember({"priority", "cost"}))
+      ->capture_default_str();
+  app.add_option("--min-block-size", min_block_size_,
+                 "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
+      ->type_name("N")
+      ->each([this](const std::string&) { has_block_size_ = true; });
   app.add_option("--fallback-ops", fallback_ops_, "ops that the last backend runs: Op or domain::Op")
       ->type_name("OP[,OP]")
       ->delimiter(',')
@@ -55,7 +61,7 @@ bool ShareOptions::any() const {
 }
 
 Result<partition::Wishes> ShareOptions::wishes() const {
-  if (min_block_size_ < 1 || min_block_size_ > UINT32_MAX)
+  if (has_block_size_ && (min_block_size_ < 1 || min_block_size_ > UINT32_MAX))
     return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
         .expected("1 or more")
         .found(std::to_string(min_block_size_));
@@ -66,6 +72,7 @@ Result<partition::Wishes> ShareOptions::wishes() const {
   for (const std::string& pin : pins_) out.pins.push_back(TRY(pin_of(pin)));
   out.min_block_size = static_cast<uint32_t>(min_block_size_);
   out.require_full = require_full_;
+  if (assign_ == "cost") out.assign = partition::Assign::cost;
   if (segmenter_ == "walk") out.segmenter = partition::Segmenter::walk;
   return out;
 }

@@ -12,7 +12,7 @@ class App;
 
 namespace tenon::cli {
 
-/// What the user says of who runs what: --backend, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full,
+/// What the user says of who runs what: --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full,
 /// --segmenter.
 struct ShareOptions {
   std::vector<std::string> backends;  ///< in order of priority
@@ -26,9 +26,10 @@ struct ShareOptions {
 
  private:
   std::vector<std::string> fallback_ops_, fallback_modules_, pins_;
-  int64_t min_block_size_ = 1;
+  int64_t min_block_size_ = 0;
+  bool has_block_size_ = false;
   bool require_full_ = false;
-  std::string segmenter_ = "fewest";
+  std::string segmenter_ = "fewest", assign_ = "priority";
 };
 
 }  // namespace tenon::cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/by_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "backend/work.h"
+
+namespace tenon::partition {
+
+namespace {
+
+/// Each value once, with who makes and who reads it; constants are everywhere.
+class Values {
+ public:
+  Values(const ir::Graph& graph, std::span<const NodeShare> nodes) : graph_(graph) {
+    for (uint32_t n = 0; n < nodes.size(); ++n) numbers_.emplace(nodes[n].node, n);
+  }
+  Costs::Value* of(ir::ValueId id) {
+    if (!id || graph_.value(id).is_constant()) return nullptr;
+    const auto [at, is_new] = places_.try_emplace(id, list.size());
+    if (is_new) {
+      const ir::Value& value = graph_.value(id);
+      const bool made = value.kind == ir::Value::Kind::result;
+      list.push_back({.maker = made ? numbers_.at(value.producer) : Costs::kInput,
+                      .readers = {},
+                      .returned = false,
+                      .bytes = backend::bytes_of(value.type)});
+    }
+    return &list[at->second];
+  }
+  std::vector<Costs::Value> list;
+
+ private:
+  const ir::Graph& graph_;
+  std::unordered_map<ir::NodeId, uint32_t> numbers_;
+  std::unordered_map<ir::ValueId, size_t> places_;
+};
+
+std::vector<Costs::Value> values_of(const ir::Graph& graph, std::span<const NodeShare> nodes) {
+  Values values(graph, nodes);
+  for (uint32_t n = 0; n < nodes.size(); ++n)
+    for (ir::ValueId v : graph.node(nodes[n].node).inputs)
+      if (Costs::Value* value = values.of(v); value && (value->readers.empty() || value->readers.back() != n)) value->readers.push_back(n);
+  for (ir::ValueId v : graph.outputs())
+    if (Costs::Value* value = values.of(v)) value->returned = true;
+  return std::move(values.list);
+}
+
+}  // namespace
+
+Costs costs_of(const ir::Graph& graph, std::span<const NodeShare> nodes, const Roles& roles) {
+  Costs out(roles.count(), nodes.size());
+  for (uint32_t n = 0; n < nodes.size(); ++n)
+    for (uint16_t b : nodes[n].choices) out.run(n, b) = roles.backends[b]->cost(graph, nodes[n].node);
+  for (uint16_t a = 0; a < roles.count(); ++a) {
+    const backend::Overheads from = roles.backends[a]->overheads();
+    out.launch(a) = from.launch;
+    for (uint16_t b = 0; b < roles.count(); ++b) {
+      const backend::Overheads to = roles.backends[b]->overheads();
+      if (from.own_memory) out.link(a, b) = {from.copy, from.copy_per_byte};
+      if (to.own_memory) out.link(a, b) = {out.link(a, b).ns + to.copy, out.link(a, b).ns_per_byte + to.copy_per_byte};
+    }
+  }
+  out.values = values_of(graph, nodes);
+  return out;
+}
+
+void assign_by_cost(const Costs& costs, std::vector<NodeShare>& nodes, const Roles& roles) {
+  const Assignment found = cheapest(costs);
+  for (uint32_t n = 0; n < nodes.size(); ++n) {
+    if (found.targets[n] == nodes[n].wanted) continue;
+    nodes[n].wanted = nodes[n].backend = found.targets[n];
+    if (!roles.is_accelerated(found.targets[n])) nodes[n].falls_to = found.targets[n];
+    nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[found.targets[n]]->name())};
+  }
+}
+
+std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) {
+  std::vector<uint16_t> targets(problem.nodes.size());
+  std::vector<std::vector<uint32_t>> nodes(cut.size());
+  std::vector<bool> stands(cut.size());
+  for (uint32_t n = 0; n < problem.size(); ++n) {
+    targets[n] = problem.nodes[n].target;
+    nodes[cut.place[n]].push_back(n);
+    if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) stands[cut.place[n]] = true;
+  }
+  const double now = cost_of(costs, targets);
+  double most = 0;
+  std::vector<uint32_t> out;
+  for (uint32_t s = 0; s < cut.size(); ++s) {
+    if (stands[s]) continue;
+    std::vector<uint16_t> without = targets;
+    for (uint32_t n : nodes[s]) without[n] = problem.nodes[n].falls_to;
+    const double gain = now + costs.launch(cut.targets[s]) - cost_of(costs, without);
+    if (gain <= most) continue;
+    most = gain;
+    out = nodes[s];
+  }
+  return out;
+}
+
+}  // namespace tenon::partition

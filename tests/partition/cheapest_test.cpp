@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "partition/assign/costs.h"
+#include "random_problems.h"
+
+namespace tenon::partition {
+namespace {
+
+double normal(Draw& draw) { return std::sqrt(-2 * std::log(1 - unit(draw))) * std::cos(6.283185307179586 * unit(draw)); }
+
+/// The last target runs everything; the others 8 times faster what they run (85 %), and 0.3 for each node. Times are lognormal, and a
+/// transfer takes `transfer` median nodes of the last target.
+Costs random_costs(Draw& draw, uint16_t targets, uint32_t nodes, double transfer) {
+  const Problem problem = any_targets(draw, draw() % 2 ? Kind::window : Kind::sparse, nodes, targets);
+  Costs costs(targets, nodes);
+  const Followers followers(problem);
+  const uint16_t last = static_cast<uint16_t>(targets - 1);
+  for (uint32_t n = 0; n < nodes; ++n) {
+    costs.run(n, last) = std::exp(normal(draw));
+    for (uint16_t t = 0; t < last; ++t)
+      if (unit(draw) < 0.85) costs.run(n, t) = costs.run(n, last) / 8 + 0.3;
+    costs.values.push_back({.maker = n,
+                            .readers = {followers[n].begin(), followers[n].end()},
+                            .returned = followers[n].empty(),
+                            .bytes = std::exp(normal(draw))});
+  }
+  for (uint16_t a = 0; a < targets; ++a)
+    for (uint16_t b = 0; b < targets; ++b) costs.link(a, b) = {0, transfer};
+  return costs;
+}
+
+double exhaustive(const Costs& costs) {
+  std::vector<uint16_t> assigned(costs.nodes());
+  double least = Costs::kNever;
+  while (true) {
+    least = std::min(least, cost_of(costs, assigned));
+    uint32_t n = 0;
+    while (n < costs.nodes() && ++assigned[n] == costs.targets()) assigned[n++] = 0;
+    if (n == costs.nodes()) return least;
+  }
+}
+
+TEST(Cheapest, TwoTargetsAreExact) {
+  Draw draw(5);
+  for (int k = 0; k < 300; ++k) {
+    const Costs costs = random_costs(draw, 2, 1 + draw() % 14, unit(draw) * 2);
+    const Assignment found = cheapest(costs);
+    ASSERT_NEAR(found.cost, exhaustive(costs), 1e-2) << k;
+    ASSERT_NEAR(found.cost, cost_of(costs, found.targets), 1e-9);
+  }
+}
+
+TEST(Cheapest, MoreTargetsAreNearAndTheBoundHolds) {
+  Draw draw(6);
+  double found = 0, best = 0;
+  for (int k = 0; k < 200; ++k) {
+    const Costs costs = random_costs(draw, 3, 1 + draw() % 9, unit(draw) * 2);
+    const Assignment a = cheapest(costs);
+    const double least = exhaustive(costs);
+    ASSERT_GE(a.cost, least - 1e-2);
+    ASSERT_LE(a.bound, least + 1e-2);
+    found += a.cost;
+    best += least;
+  }
+  EXPECT_LE(found, 1.02 * best);
+}
+
+TEST(Cheapest, InputsAreAtHomeOnTheLastTarget) {
+  Costs costs(2, 1);
+  costs.run(0, 0) = 1;
+  costs.run(0, 1) = 5;
+  costs.values.push_back({.maker = Costs::kInput, .readers = {0}, .returned = false, .bytes = 3});
+  costs.link(1, 0) = {0, 1};
+  EXPECT_EQ(cheapest(costs).targets[0], 0);
+  costs.link(1, 0) = {2, 1};
+  EXPECT_EQ(cheapest(costs).targets[0], 1);
+}
+
+TEST(Cheapest, PriorityOrderIsDearerWhereTransfersAre) {
+  double ours = 0, priority = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Draw draw(seed);
+    const Costs costs = random_costs(draw, 2, 150, 2);
+    ours += cheapest(costs).cost;
+    std::vector<uint16_t> first(costs.nodes());
+    for (uint32_t n = 0; n < costs.nodes(); ++n) first[n] = costs.run(n, 0) < Costs::kNever ? 0 : 1;
+    priority += cost_of(costs, first);
+  }
+  EXPECT_GE(priority, 1.15 * ours);
+}
+
+}  // namespace
+}  // namespace tenon::partition
