@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "backends/onnxruntime/device/c_api.h"
+#include "base/result.h"
+#include "runtime/libraries.h"
+
+namespace tenon::backends::onnxruntime {
+
+/// Released by the function that the library has for it.
+template <class T>
+using Owned = std::unique_ptr<T, void (*)(T*)>;
+
+/// The library, open and ready. Shared between threads.
+class Api {
+ public:
+  /// Errors: those of runtime::open_library; bad_file for a library that is no ONNX Runtime, wrong_target for one that is too old.
+  static Result<std::shared_ptr<const Api>> open(const runtime::Libraries& libraries);
+
+  template <class Signature>
+  Signature* operator[](Function<Signature> f) const {
+    return reinterpret_cast<Signature*>(const_cast<void*>(table_[f.place]));
+  }
+  /// Its own words, as `device_failed`, where the status is an error.
+  Result<void> check(Status* status) const;
+  /// What `create(out)` makes.
+  template <class T, class Create>
+  Result<Owned<T>> make(Function<void(T*)> release, Create create) const {
+    T* made = nullptr;
+    TRY(check(create(&made)));
+    return Owned<T>(made, (*this)[release]);
+  }
+
+  const std::filesystem::path& file() const { return file_; }
+  const std::string& version() const { return version_; }
+  const Env* env() const { return env_.get(); }
+  const MemoryInfo* memory() const { return memory_.get(); }
+
+ private:
+  Api() = default;
+  std::filesystem::path file_;
+  std::string version_;
+  const void* const* table_ = nullptr;
+  Owned<Env> env_{nullptr, nullptr};
+  Owned<MemoryInfo> memory_{nullptr, nullptr};
+};
+
+}  // namespace tenon::backends::onnxruntime

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever ONNX Runtime takes: it is asked, by a session of the one node. A segment travels as ONNX.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backend/backend.h"
+#include "backend/trials.h"
+#include "backend/work.h"
+#include "backend/zeros.h"
+#include "backends/onnxruntime/device/session.h"
+#include "backends/onnxruntime/faults.h"
+#include "import/onnx_detached.h"
+#include "runtime/shared_models.h"
+
+namespace tenon::backends {
+
+namespace {
+
+using namespace onnxruntime;
+
+class Onnxruntime final : public backend::Backend {
+ public:
+  explicit Onnxruntime(runtime::Libraries libraries) : models_(std::move(libraries)) {}
+  std::string_view name() const override { return "onnxruntime"; }
+  std::string_view docs() const override { return "ONNX Runtime, a library that is loaded where it is installed"; }
+
+  Result<std::optional<backend::Library>> library() const override {
+    const auto api = TRY(models_.api());
+    return backend::Library{api->file(), api->version()};
+  }
+
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    const auto api = TRY(models_.api());
+    const ir::NodeView view = graph.view(node);
+    const auto refusal = [&](std::string_view why) {
+      return fail(Code::not_supported, view.where(),
+                  fmt::format("ONNX Runtime {} does not run {}: {}", api->version(), backend::call_text(view), why));
+    };
+    if (!backend::has_tensors_alone(view)) return refusal("not supported yet: operands and results that are no tensors");
+    if (const std::string_view fault = fault_of(view); !fault.empty()) return refusal(fault);
+    const auto alone = import::export_detached(*backend::alone(graph, node), {.names = false});
+    if (!alone) return refusal(alone.error()->what);
+    const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, *alone); }));
+    return why.empty() ? Result<void>() : refusal(why);
+  }
+
+  /// As fast as our own kernels, and a session for it.
+  double cost(const ir::Graph& graph, ir::NodeId node) const override {
+    const backend::Work work = backend::work_of(graph, node);
+    return 1000 + std::max(work.steps / 16, work.bytes / 10);
+  }
+
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
+    auto detached = TRY(import::export_detached(share.graph));
+    const auto api = TRY(models_.api());
+    if (auto shown = show(api, detached, Optimise::yes); !shown)
+      return fail(Code::not_supported, "",
+                  fmt::format("ONNX Runtime {} does not run the segment: {}", api->version(), shown.error()->what));
+    return backend::Blob{std::move(detached.model), std::move(detached.weights)};
+  }
+
+ private:
+  enum class Optimise : bool { no, yes };
+  /// Makes a session of it, with zeros in place of the weights. Errors: ONNX Runtime's.
+  static Result<void> show(const std::shared_ptr<const Api>& api, const import::Detached& model, Optimise optimise) {
+    const auto zeros = TRY(backend::Zeros::make(model.weights));
+    TRY(LoadedModel::make(api, model.model, zeros.tensors(), {.optimise = optimise == Optimise::yes, .prepack = false}));
+    return {};
+  }
+
+  /// Why ONNX Runtime refuses it; empty: it does not.
+  static Result<std::string> tried(const std::shared_ptr<const Api>& api, const import::Detached& model) {
+    const auto shown = show(api, model, Optimise::no);
+    if (shown) return std::string();
+    if (shown.error().code() != Code::device_failed) return std::unexpected(shown.error());
+    return shown.error()->what;
+  }
+
+  runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
+  backend::Trials trials_;
+};
+
+}  // namespace
+
+BACKEND(onnxruntime) { return std::make_unique<Onnxruntime>(libraries); }
+
+}  // namespace tenon::backends

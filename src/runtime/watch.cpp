@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/watch.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "runtime/stopping.h"
+
+namespace tenon::runtime {
+
+Watch::Watch(const RunOptions& options, std::function<void()> end) {
+  if (!is_watched(options)) return;
+  thread_ = std::jthread([&options, end = std::move(end)](const std::stop_token& over) {
+    std::mutex lock;
+    std::unique_lock held(lock);
+    std::condition_variable_any sleep;
+    while (!over.stop_requested()) {
+      if (asked_to_stop(options) != Stop::none) return end();
+      sleep.wait_for(held, over, std::chrono::milliseconds(1), [] { return false; });
+    }
+  });
+}
+
+}  // namespace tenon::runtime
