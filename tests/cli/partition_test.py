@@ -138,6 +138,7 @@ class Partition(unittest.TestCase):
     def test_an_engine_is_settled(self):
         engine = self.folder / "settled.tenon"
         tenon("build", self.model, "-o", engine)
+        self.assertEqual(tenon("run", engine).returncode, 0)
         for arguments in (["run", engine, "--min-block-size", "2"], ["partition", engine]):
             done = tenon(*arguments)
             self.assertEqual(done.returncode, 2)

@@ -56,8 +56,8 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
 }
 
 bool ShareOptions::any() const {
-  return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || min_block_size_ != 1 ||
-         require_full_ || segmenter_ != "fewest";
+  return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
+         segmenter_ != "fewest" || assign_ != "priority";
 }
 
 Result<partition::Wishes> ShareOptions::wishes() const {
