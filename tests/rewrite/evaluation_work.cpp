@@ -30,6 +30,8 @@ TEST(EvaluationWork, CountsADefinitionWhereThereIsNoLoop) {
 
 TEST(EvaluationWork, CountsElementsWhereNothingElseIsKnown) {
   EXPECT_EQ(work_of("graph main(x: f32[2,n]) { y = NonZero(x) return y }"), 1);
+  // The definition's ranges end where data say: loops over sizes that only the definition has names for.
+  EXPECT_GE(work_of("graph main(past: i64[], total: i64[]) { y = tenon::CausalMask(past, total) return y }"), 1);
 }
 
 }  // namespace

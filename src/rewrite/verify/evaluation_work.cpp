@@ -17,9 +17,11 @@ constexpr int kMostNested = 4;  ///< definitions in definitions
 
 void collect(const Graph& graph, NodeId id, std::vector<DimList>& out, int nested = 0);
 
-/// Builds the definition aside, over operands of the same types.
+/// Builds the definition aside, over operands of the same types. The symbols are those of `graph`, which outlive what is built here: the
+/// extents may tell of sizes that the definition names.
 void collect_definition(const ops::OpDef& def, const Graph& graph, NodeId id, std::vector<DimList>& out, int nested) {
-  Graph aside(graph.ops());
+  const std::unique_ptr<Graph> made = Graph::body_of(graph);
+  Graph& aside = *made;
   std::vector<ValueId> operands;
   for (ValueId v : graph.node(id).inputs) {
     if (!v) operands.push_back({});
