@@ -15,7 +15,11 @@ namespace {
 /// Iteration and condition come before what a loop carries.
 constexpr size_t kLoopFormals = 2;
 
-RunOptions inside(const RunOptions& options) { return {options.threads, options.team, options.token, options.deadline, options.guard, {}}; }
+/// Steps of bodies are numbered anew.
+RunOptions inside(RunOptions options) {
+  options.on_step = nullptr;
+  return options;
+}
 
 Result<int64_t> number_of(const Tensor& t, const std::string& label, const char* what) {
   if (t.count() != 1 || !t.has_bytes())

@@ -44,8 +44,8 @@ class Frame {
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
   Result<void> run_segment(const Step& step, const RunOptions& options, int threads);
-  Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step) const;
-  Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const;
+  Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step, const RunOptions& options) const;
+  Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands, const RunOptions& options) const;
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
   Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);

@@ -45,14 +45,14 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
         .found(std::to_string(out.size()));
   for (size_t k = 0; k < out.size(); ++k) {
     if (step.results[k] == kMissing) continue;
-    if (places[k].empty_handle()) TRY(own(out[k], step, operands));
-    else TRY(bring(out[k], places[k], step.results[k], step));
+    if (places[k].empty_handle()) TRY(own(out[k], step, operands, options));
+    else TRY(bring(out[k], places[k], step.results[k], step, options));
   }
   return take_results(step, out);
 }
 
 /// A result whose memory is laid out goes there, where the device has not written to it.
-Result<void> Frame::bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step) const {
+Result<void> Frame::bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step, const RunOptions& options) const {
   TRY(check_type(step, buffer, result));
   if (result.shape() != place.shape())
     return fail(Code::bad_input, step.label,
@@ -60,13 +60,14 @@ Result<void> Frame::bring(Tensor& result, const Tensor& place, uint32_t buffer, 
         .expected(fmt::format("[{}]", fmt::join(place.shape(), ",")))
         .found(fmt::format("[{}]", fmt::join(result.shape(), ",")));
   if (result.data() == place.data()) return {};
+  options.copied(result.byte_size());
   if (result.byte_size() > 0) std::memmove(pointers_[buffer], result.data(), static_cast<size_t>(result.byte_size()));
   result = place;
   return {};
 }
 
 /// A result that only passes an operand on (Identity, a branch of If), or holds one, must not outlive the operand's memory.
-Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands) const {
+Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tensor>& operands, const RunOptions& options) const {
   if (result.holds_tensors()) {
     result = TRY(owned(result));
     return {};
@@ -76,6 +77,7 @@ Result<void> Frame::own(Tensor& result, const Step& step, const std::vector<Tens
     const Tensor& t = operands[k];
     if (t.empty_handle() || !t.has_bytes() || program_.buffers[step.buffers[k]].kind == BufferInfo::Kind::dynamic) continue;
     if (result.data() < t.data() || result.data() >= t.data() + t.byte_size()) continue;
+    options.copied(result.byte_size());
     Tensor copy = TRY(Tensor::make(result.dtype(), result.shape()));
     std::memcpy(copy.mutable_data(), result.data(), static_cast<size_t>(result.byte_size()));
     result = std::move(copy);

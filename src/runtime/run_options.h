@@ -26,6 +26,12 @@ struct RunOptions {
   bool guard = false;
   /// Called after each step with its number and its start and end (profiling). Null costs nothing.
   std::function<void(uint32_t step, std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point)> on_step;
+  /// Called, within a step, where an operand or a result of a device's segment is copied, with its bytes: by the run, or by a device that
+  /// copies. Null costs nothing.
+  std::function<void(uint64_t bytes)> on_copy;
+  void copied(int64_t bytes) const {
+    if (on_copy) on_copy(static_cast<uint64_t>(bytes));
+  }
 };
 
 }  // namespace tenon::runtime

@@ -67,6 +67,14 @@ class Partition(unittest.TestCase):
         self.assertEqual(told["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
         self.assertEqual(told["accelerated_share"], 0.8)
 
+    def test_a_run_tells_its_segments_as_the_plan_does(self):
+        options = [*TWO, "--fallback-ops", "Neg"]
+        ran = told("run", self.model, *options, "--shape", "x=3x4", "--segments")["segments"]
+        self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in self.told("--fallback-ops", "Neg")["segments"]])
+        # The reference gives a result of its own, which is brought to its place.
+        self.assertEqual([(s["copies"], s["copied_bytes"]) for s in ran], [(0, 0), (1, 48), (0, 0)])
+        self.assertEqual(ran[1]["what"], "node '/two/Neg' (Neg)")
+
     def test_a_module_falls_back_by_whole_components(self):
         for path in ("one", "/one", "one.inner", "/one/inner"):
             inner = [("reference", ["/one/inner/Exp"])]

@@ -9,6 +9,7 @@
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
 #include "cli/options/input_options.h"
+#include "cli/partition/segments_run.h"
 #include "files/npy.h"
 #include "files/npz.h"
 
@@ -19,6 +20,7 @@ struct Options {
   EngineOptions engine;
   InputOptions inputs;
   std::string output_dir, output;
+  bool segments = false;
 };
 
 /// Characters that are not safe in a file name as %XX.
@@ -89,11 +91,43 @@ std::string preview(const Tensor& t) {
   return out + (t.count() > 6 ? ", ..." : "");
 }
 
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 60;
+  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+}
+
+nlohmann::ordered_json show_segments(const SegmentsSeen& seen, Console& console) {
+  std::vector<std::vector<std::string>> rows{{"segment", "backend", "steps", "us", "copies", "bytes copied", "what"}};
+  auto json = nlohmann::ordered_json::array();
+  for (const SegmentRun& s : seen.runs()) {
+    rows.push_back({std::to_string(json.size()), s.backend, std::to_string(s.steps), fmt::format("{:.1f}", s.us), std::to_string(s.copies),
+                    std::to_string(s.copied_bytes), shortened(s.what)});
+    json.push_back({{"id", json.size()},
+                    {"backend", s.backend},
+                    {"steps", s.steps},
+                    {"us", s.us},
+                    {"copies", s.copies},
+                    {"copied_bytes", s.copied_bytes},
+                    {"what", s.what}});
+  }
+  console.table(rows);
+  console.line();
+  return json;
+}
+
 Result<void> run_model(const Options& o, Console& console) {
   const auto engine = TRY(o.engine.engine(console));
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
-  const auto results = TRY(context->run(inputs, o.engine.run_options()));
+  runtime::RunOptions options = o.engine.run_options();
+  SegmentsSeen seen(engine->program());
+  if (o.segments) {
+    TRY(context->run(inputs, options));  // the first run makes what segments run in
+    seen.watch(options);
+  }
+  const auto results = TRY(context->run(inputs, options));
+  nlohmann::ordered_json told;
+  if (o.segments) told["segments"] = show_segments(seen, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -107,7 +141,8 @@ Result<void> run_model(const Options& o, Console& console) {
   }
   TRY(write_results(o, named));
   console.table(rows);
-  console.object({{"outputs", json}});
+  told["outputs"] = std::move(json);
+  console.object(told);
   return {};
 }
 
@@ -128,6 +163,7 @@ VERB(run) {
           ->type_name("DIR");
       app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
           ->type_name("FILE.npz");
+      app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)");
       return [o](Console& console) { return run_model(*o, console); };
     },
 };

@@ -16,6 +16,8 @@ class Part final : public runtime::Segment {
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
                                   const runtime::RunOptions& options) override {
+    for (const Tensor& operand : operands)
+      if (operand.dtype() == DType::string) options.copied(operand.count() * static_cast<int64_t>(sizeof(std::string)));
     if (!runtime::is_watched(options)) return model_->run(operands, places, nullptr);
     const Api& api = model_->api();
     const auto run =
