@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
-#include "base/threads.h"
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
-#include "compiler/guessed_shares.h"
-#include "compiler/lower.h"
+#include "compiler/build_shared.h"
+#include "compiler/measure/choose.h"
 #include "ir/port_names.h"
 #include "partition/partition.h"
 #include "passes/pipeline.h"
@@ -20,39 +18,6 @@
 namespace tenon::compiler {
 
 namespace {
-
-class Clock {
- public:
-  Clock(CompileReport& report, const CompileOptions& options) : report_(report), options_(options) {}
-  void begin(std::string name) {
-    end();
-    if (options_.progress) options_.progress(name);
-    name_ = std::move(name);
-    start_ = std::chrono::steady_clock::now();
-  }
-  void end() {
-    if (name_.empty()) return;
-    const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start_;
-    report_.times.push_back({std::exchange(name_, {}), ms.count()});
-  }
-
- private:
-  CompileReport& report_;
-  const CompileOptions& options_;
-  std::string name_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-void fill_report(Compiled& c) {
-  CompileReport& r = c.report;
-  r.nodes_after = c.graph->node_count();
-  r.groups = c.plan.groups.size();
-  r.kernels = c.built.kernels.size();
-  r.steps = c.built.program.steps.size();
-  r.weight_bytes = c.built.program.weight_bytes;
-  r.code_bytes = c.code.bytes.size();
-  for (const auto& of_device : c.built.ops_of_devices) ++r.ops_of_devices[of_device];
-}
 
 Result<void> check_input_types(const ir::Graph& graph) {
   for (const ir::ValueId id : graph.inputs())
@@ -84,15 +49,6 @@ Result<void> check_complete(const ir::Graph& graph) {
   return {};
 }
 
-backend::Options backend_options(const CompileOptions& options, const codegen::Target& target) {
-  backend::Options out{.planning = {}, .target = &target, .tactics = &options.tactics};
-  out.planning.fuse = out.planning.channels_last = options.opt > 0;
-  out.planning.off = options.off;
-  out.planning.verify = options.verify;
-  out.planning.dump = options.dump_plan;
-  return out;
-}
-
 Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
@@ -100,55 +56,28 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   SharedOut out;
   out.graph = std::move(graph);
   out.nodes_before = out.graph->node_count();
-  out.backends = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
+  out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
   partition::Wishes wishes = options.wishes;
   if (options.backends.empty()) wishes.listed = 1;
-  const partition::Roles roles(out.backends, wishes);
+  out.backends.listed = partition::Roles(out.backends.all, wishes).listed;
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
-  TRY(partition::bind(*out.graph, wishes, roles));
+  TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
-  TRY(partition::prepare(*out.graph, out.backends));
-  out.listed = roles.listed;
-  out.shares = TRY(partition::partition(*out.graph, roles, wishes));
+  TRY(partition::prepare(*out.graph, out.backends.all));
+  out.shares = TRY(partition::partition(*out.graph, out.backends.roles(), wishes));
+  if (options.measuring) TRY(share_by_measuring(out, options));
   return out;
 }
 
-/// A backend that fails to compile a segment hands it back, and it is shared out again.
-Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& options, const backend::Options& for_backends,
-                                      std::vector<partition::HandedBack>& handed_back) {
-  while (true) {
-    partition::HandedBack failed;
-    auto lowered = lower(*shared.graph, shared.shares, shared.roles(), for_backends, &failed);
-    if (lowered || failed.nodes.empty()) return lowered;
-    handed_back.push_back(std::move(failed));
-    shared.shares = TRY(partition::partition(*shared.graph, shared.roles(), options.wishes, handed_back));
-  }
-}
-
 Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
-  Compiled out;
-  Clock clock(out.report, options);
-  const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
+  StepClock clock(options);
   clock.begin("rewrite");
-  SharedOut shared = TRY(shared_out(std::move(graph), options));
-  out.report.nodes_before = shared.nodes_before;
-  clock.begin("plan and lower");
-  program::Lowered lowered = TRY(lower_shares(shared, options, backend_options(options, target), out.handed_back));
+  Compiled out = TRY(build_shared(TRY(shared_out(std::move(graph), options)), options, clock));
   TRY(options.tactics.check_used());
-  out.plan = lowered.kernels.plan;
-  out.report.guessed_shares = guessed_shares(lowered, shared.backends);
-  out.built = TRY(program::build(std::move(lowered)));
-  clock.begin("generate");
-  out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
-  clock.end();
-  out.ops = &shared.graph->ops();
-  out.registry = options.registry;
-  out.graph = std::move(shared.graph);
-  out.shares = std::move(shared.shares);
-  fill_report(out);
+  out.report.times = clock.end();
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "codegen/emit.h"
 #include "compiler/backends.h"
+#include "compiler/measure/stopwatch.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "program/build.h"
@@ -27,11 +28,12 @@ struct CompileOptions {
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.
   std::function<void(std::string_view step)> progress;
-  std::shared_ptr<const Registry> registry;  ///< of backends and devices; null: the usual one
-  backend::Backends backends;                ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
-  partition::Wishes wishes;                  ///< who is to run what
-  codegen::TacticBook tactics;               ///< what it says holds in place of default tactics
-  const codegen::Target* target = nullptr;   ///< whose code is generated; null: this CPU's best
+  std::shared_ptr<const Registry> registry;    ///< of backends and devices; null: the usual one
+  backend::Backends backends;                  ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
+  partition::Wishes wishes;                    ///< who is to run what
+  std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
+  codegen::TacticBook tactics;                 ///< what it says holds in place of default tactics
+  const codegen::Target* target = nullptr;     ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
   std::string source;  ///< the place of errors that know no nearer one: the model's file
@@ -53,12 +55,22 @@ struct CompileReport {
   std::vector<StepTime> times;
 };
 
+/// Backends that a graph was shared out over, and those of them that were made for it.
+struct BackendsInUse {
+  backend::Backends all;
+  uint16_t listed = 0;  ///< see partition::Wishes
+  std::vector<std::shared_ptr<const backend::Backend>> kept;
+
+  partition::Roles roles() const { return {all, listed}; }
+};
+
 /// A compiled graph, not yet a file.
 struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
-  std::unique_ptr<ir::Graph> graph;          ///< as it was compiled
-  partition::Shares shares;                  ///< who runs what of it
+  BackendsInUse backends;
+  std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
+  partition::Shares shares;          ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -80,12 +92,9 @@ Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions&
 /// A graph as it is compiled, and who runs what of it.
 struct SharedOut {
   std::unique_ptr<ir::Graph> graph;
-  backend::Backends backends;
-  uint16_t listed = 0;  ///< see partition::Wishes
+  BackendsInUse backends;
   size_t nodes_before = 0;
   partition::Shares shares;
-
-  partition::Roles roles() const { return {backends, listed}; }
 };
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);

@@ -4,6 +4,7 @@
 import json
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from small_models import o, tenon, told
@@ -74,6 +75,30 @@ class Partition(unittest.TestCase):
         # The reference gives a result of its own, which is brought to its place.
         self.assertEqual([(s["copies"], s["copied_bytes"]) for s in ran], [(0, 0), (1, 48), (0, 0)])
         self.assertEqual(ran[1]["what"], "node '/two/Neg' (Neg)")
+
+    def test_measured_times_are_kept_and_decide(self):
+        kept = self.folder / "tenon/times"
+        options = ["--backend", "reference,cpu", "--opt", "0", "--assign", "cost", "--measure", "--dry-run"]
+        with unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": str(self.folder)}):
+            first = told("partition", self.model, *options)
+            lines = kept.read_text().splitlines()
+            # Two starts, five nodes on two backends (of which some are alike), each backend alone, perhaps the two best again.
+            self.assertTrue(7 <= len(lines) <= 16, lines)
+            self.assertEqual([n["backend"] for n in told("partition", self.model, *options)["nodes"]], [n["backend"] for n in first["nodes"]])
+            self.assertEqual(kept.read_text().splitlines()[: len(lines)], lines)
+        error = self.refused(2, "--backend", "reference,cpu", "--measure")
+        self.assertEqual(error["expected"], "--assign cost --measure")
+
+    def test_a_stopwatch_tells_a_line_an_engine(self):
+        engine = self.folder / "m.tenon"
+        self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
+        broken = self.folder / "broken.tenon"
+        broken.write_bytes(engine.read_bytes()[:100])
+        lines = tenon("stopwatch", engine, broken, engine).stdout.splitlines()
+        self.assertRegex(lines[0], r"^\d+ ns$")
+        self.assertRegex(lines[1], r"^- ")
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(tenon("stopwatch", broken).returncode, 1)
 
     def test_a_module_falls_back_by_whole_components(self):
         for path in ("one", "/one", "one.inner", "/one/inner"):

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "cli/console/console.h"
+#include "cli/measure/child_stopwatch.h"
 #include "compiler/backends.h"
 #include "compiler/load.h"
 
@@ -48,6 +49,13 @@ runtime::RunOptions EngineOptions::run_options() const {
 
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
+std::vector<std::string> EngineOptions::words_of_children() const {
+  std::vector<std::string> out;
+  if (threads > 0) out.insert(out.end(), {"--threads", std::to_string(threads)});
+  for (const std::string& library : libraries.given) out.insert(out.end(), {"--backend-lib", library});
+  return out;
+}
+
 Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
   options.opt = opt;
@@ -55,6 +63,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.registry = TRY(compiler::Registry::make(TRY(libraries.libraries())));
   options.backends = TRY(options.registry->named(sharing.backends));
   options.wishes = TRY(sharing.wishes());
+  if (sharing.measures()) options.measuring = TRY(measuring_in_children(words_of_children()));
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();

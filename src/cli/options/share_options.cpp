@@ -34,6 +34,8 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   app.add_option("--assign", assign_, "each node to the first that supports it, or all to where they cost least")
       ->check(CLI::IsMember({"priority", "cost"}))
       ->capture_default_str();
+  app.add_flag("--measure", measure_,
+               "with --assign cost: run the model's nodes on each backend, in processes of their own, instead of guessing");
   app.add_option("--min-block-size", min_block_size_,
                  "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
       ->type_name("N")
@@ -57,7 +59,7 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
 
 bool ShareOptions::any() const {
   return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
-         segmenter_ != "fewest" || assign_ != "priority";
+         segmenter_ != "fewest" || assign_ != "priority" || measure_;
 }
 
 Result<partition::Wishes> ShareOptions::wishes() const {
@@ -65,6 +67,10 @@ Result<partition::Wishes> ShareOptions::wishes() const {
     return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
         .expected("1 or more")
         .found(std::to_string(min_block_size_));
+  if (measure_ && assign_ != "cost")
+    return fail(Code::bad_usage, "--measure", "what is measured is what --assign cost goes by")
+        .expected("--assign cost --measure")
+        .found("--assign " + assign_);
   partition::Wishes out;
   out.listed = std::max<size_t>(1, backends.size());
   out.fallback_ops = fallback_ops_;

@@ -12,13 +12,16 @@ class App;
 
 namespace tenon::cli {
 
-/// What the user says of who runs what: --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full,
+/// What the user says of who runs what: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
+/// --require-full,
 /// --segmenter.
 struct ShareOptions {
   std::vector<std::string> backends;  ///< in order of priority
 
   /// `needs_modules` is called where an option speaks of modules.
   void add_to(CLI::App& app, std::function<void()> needs_modules);
+  /// Costs are to be measured.
+  bool measures() const { return measure_; }
   /// Whether anything is said at all.
   bool any() const;
   /// Errors: bad_usage.
@@ -28,7 +31,7 @@ struct ShareOptions {
   std::vector<std::string> fallback_ops_, fallback_modules_, pins_;
   int64_t min_block_size_ = 0;
   bool has_block_size_ = false;
-  bool require_full_ = false;
+  bool require_full_ = false, measure_ = false;
   std::string segmenter_ = "fewest", assign_ = "priority";
 };
 

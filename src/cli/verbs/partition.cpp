@@ -107,10 +107,10 @@ Result<void> partition_model(const Options& o, Console& console) {
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
-    return tell(*shared.graph, shared.shares, shared.roles(), o, options.wishes, nullptr, console);
+    return tell(*shared.graph, shared.shares, shared.backends.roles(), o, options.wishes, nullptr, console);
   }
   const compiler::Compiled built = TRY(compiler::compile(std::move(imported.graph), options));
-  return tell(*built.graph, built.shares, {options.backends, options.wishes}, o, options.wishes, &built, console);
+  return tell(*built.graph, built.shares, built.backends.roles(), o, options.wishes, &built, console);
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/measure/child_stopwatch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/compare/oracle.h"
+
+namespace tenon::cli {
+
+namespace {
+
+constexpr int kPatienceMs = 60'000;  ///< for one engine: to load it and to run it some times
+
+/// A process whose lines are read. It ends with this, however far it is.
+class Child {
+ public:
+  static Result<std::unique_ptr<Child>> start(std::vector<std::string> words) {
+    std::array<int, 2> pipe{};
+    if (pipe2(pipe.data(), O_CLOEXEC) != 0) return cannot_start(errno);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
+    auto out = std::make_unique<Child>();
+    const int error = posix_spawn(&out->process_, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(pipe[1]);
+    out->from_ = pipe[0];
+    if (error == 0) return out;
+    out->process_ = -1;
+    return cannot_start(error);
+  }
+
+  ~Child() {
+    if (from_ >= 0) close(from_);
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+
+  /// nullopt: there is none, or not in time.
+  std::optional<std::string> line() {
+    while (true) {
+      if (const size_t end = read_.find('\n'); end != read_.npos) {
+        std::string out = read_.substr(0, end);
+        read_.erase(0, end + 1);
+        return out;
+      }
+      pollfd waits{.fd = from_, .events = POLLIN, .revents = 0};
+      const int ready = poll(&waits, 1, kPatienceMs);
+      if (ready < 0 && errno == EINTR) continue;
+      std::array<char, 4096> bytes;
+      const ssize_t count = ready > 0 ? read(from_, bytes.data(), bytes.size()) : 0;
+      if (count <= 0) return std::nullopt;
+      read_.append(bytes.data(), static_cast<size_t>(count));
+    }
+  }
+
+ private:
+  static Error cannot_start(int error) {
+    return fail(Code::internal, "--measure", "no process can be started to measure in").found(std::strerror(error));
+  }
+
+  pid_t process_ = -1;
+  int from_ = -1;
+  std::string read_;
+};
+
+std::filesystem::path times_path() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "tenon/times";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".cache/tenon/times";
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const std::filesystem::path> engines) {
+  std::vector<std::optional<double>> out;
+  while (out.size() < engines.size()) {
+    std::vector<std::string> words = {"/proc/self/exe", "stopwatch"};
+    for (size_t k = out.size(); k < engines.size(); ++k) words.push_back(engines[k].string());
+    words.insert(words.end(), words_.begin(), words_.end());
+    const auto child = TRY(Child::start(std::move(words)));
+    while (out.size() < engines.size()) {
+      const std::optional<std::string> line = child->line();
+      const double ns = line ? std::strtod(line->c_str(), nullptr) : 0;
+      out.push_back(ns > 0 ? std::optional(ns) : std::nullopt);
+      if (!line) break;  // this engine took the process down, or holds it up: the next one gets another
+    }
+  }
+  return out;
+}
+
+Result<std::shared_ptr<const compiler::Measuring>> measuring_in_children(std::vector<std::string> words) {
+  struct InFolder {
+    TemporaryFolder folder;
+    compiler::Measuring measuring;
+  };
+  auto out = std::make_shared<InFolder>(InFolder{TRY(TemporaryFolder::make()), {}});
+  out->measuring = {std::make_shared<ChildStopwatch>(std::move(words)), out->folder.path(), times_path()};
+  return std::shared_ptr<const compiler::Measuring>(out, &out->measuring);
+}
+
+}  // namespace tenon::cli

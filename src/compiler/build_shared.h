@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "compiler/compile.h"
+
+namespace tenon::compiler {
+
+/// How long each step of a build takes.
+class StepClock {
+ public:
+  explicit StepClock(const CompileOptions& options) : options_(options) {}
+  void begin(std::string name);
+  std::vector<StepTime> end();
+
+ private:
+  void end_step();
+
+  const CompileOptions& options_;
+  std::string name_;
+  std::chrono::steady_clock::time_point start_;
+  std::vector<StepTime> times_;
+};
+
+/// Plans and generates code for what is shared out; its graph is consumed. Where a backend fails to compile a segment, it is shared out
+/// again. Errors: those of compile().
+Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock);
+
+}  // namespace tenon::compiler

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/build_shared.h"
+#include "compiler/measure/measured_backend.h"
+#include "compiler/measure/node_times.h"
+#include "compiler/measure/timer.h"
+#include "ir/text.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+constexpr int kPasses = 3;           ///< over whole engines: the least time counts
+constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for whatever one of them can run
+constexpr double kGain = 0.98;       ///< of the time of one backend: a plan over several that takes more is no better
+
+BackendsInUse measured(const BackendsInUse& of, std::span<const KnownCosts> known) {
+  BackendsInUse out;
+  out.listed = of.listed;
+  for (size_t b = 0; b < of.all.size(); ++b) {
+    out.kept.push_back(std::make_shared<MeasuredBackend>(*of.all[b], known[b]));
+    out.all.push_back(out.kept.back().get());
+  }
+  return out;
+}
+
+class Chooser {
+ public:
+  Chooser(SharedOut& shared, const CompileOptions& options)
+      : shared_(shared), options_(quiet(options)), timer_(options_, shared.backends.all), graph_text_(ir::print(*shared.graph)) {}
+
+  Result<void> run() {
+    known_ = TRY(node_times(shared_, options_, timer_));
+    TRY(time_singles());
+    const partition::Shares mixed = TRY(shares_by(known_));
+    const auto best = std::ranges::min_element(singles_, {}, &Plan::ns);
+    if (best == singles_.end() || best->ns == kNone) return keep(mixed);
+    if (std::ranges::any_of(singles_, [&](const Plan& p) { return text_of(p.shares) == text_of(mixed); })) return keep(best->shares);
+    const auto times = TRY(timer_.time({{item(best->shares, "beside others"), item(mixed, "beside others")}}, kPasses));
+    return keep(times[0] && times[1] && *times[1] < kGain * *times[0] ? mixed : best->shares);
+  }
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  struct Plan {
+    partition::Shares shares;
+    double ns = kNone;
+  };
+
+  static CompileOptions quiet(CompileOptions options) {
+    options.progress = nullptr;
+    options.dump_plan = nullptr;
+    options.portable = false;
+    return options;
+  }
+
+  Result<partition::Shares> shares_by(std::span<const KnownCosts> known) const {
+    const BackendsInUse backends = measured(shared_.backends, known);
+    return partition::partition(*shared_.graph, backends.roles(), options_.wishes);
+  }
+
+  static std::string text_of(const partition::Shares& shares) {
+    std::string out;
+    for (const partition::NodeShare& n : shares.nodes) {
+      out += fmt::format("{}.{} ", n.backend, n.segment);
+      for (const partition::Shares& body : n.bodies) out += "(" + text_of(body) + ")";
+    }
+    return out;
+  }
+
+  Timer::Item item(const partition::Shares& shares, std::string_view note) const {
+    return {fmt::format("{}\n{}\n{}\n{}", graph_text_, names_of_backends(), text_of(shares), note), [this, &shares]() -> Result<Compiled> {
+              SharedOut one;
+              one.graph = shared_.graph->clone();
+              one.backends = shared_.backends;
+              one.shares = shares;
+              StepClock clock(options_);
+              return build_shared(std::move(one), options_, clock);
+            }};
+  }
+
+  std::string names_of_backends() const {
+    std::string out;
+    for (const backend::Backend* b : shared_.backends.all) out += fmt::format("{} ", b->name());
+    return out;
+  }
+
+  /// Each listed backend runs all that it can. Then costs are brought to the scale of its whole: nodes alone are not fused.
+  Result<void> time_singles() {
+    std::vector<Timer::Item> items;
+    for (uint16_t b = 0; b < shared_.backends.listed; ++b) {
+      std::vector<KnownCosts> favoured = known_;
+      for (uint16_t other = 0; other < favoured.size(); ++other)
+        if (other != b) favoured[other].factor = kOutOfReach;
+      singles_.push_back({TRY(shares_by(favoured)), kNone});
+    }
+    for (const Plan& plan : singles_) items.push_back(item(plan.shares, ""));
+    const auto times = TRY(timer_.time(items, kPasses));
+    for (uint16_t b = 0; b < singles_.size(); ++b) {
+      if (!times[b]) continue;
+      singles_[b].ns = *times[b];
+      known_[b].factor = *times[b] / std::max(1.0, sum_of(singles_[b].shares));
+    }
+    return {};
+  }
+
+  double sum_of(const partition::Shares& shares) const {
+    const BackendsInUse backends = measured(shared_.backends, known_);
+    double ns = 0;
+    for (const partition::NodeShare& n : shares.nodes) ns += backends.all[n.backend]->cost(*shared_.graph, n.node);
+    return ns;
+  }
+
+  Result<void> keep(const partition::Shares& shares) {
+    BackendsInUse backends = measured(shared_.backends, known_);
+    shared_.shares = shares;
+    shared_.backends = std::move(backends);
+    return {};
+  }
+
+  SharedOut& shared_;
+  const CompileOptions options_;
+  Timer timer_;
+  std::string graph_text_;
+  std::vector<KnownCosts> known_;  ///< one a backend
+  std::vector<Plan> singles_;
+};
+
+}  // namespace
+
+Result<void> share_by_measuring(SharedOut& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
+
+}  // namespace tenon::compiler

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/node_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/build_shared.h"
+#include "compiler/measure/node_alone.h"
+#include "ir/text.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+constexpr double kFails = 1e15;  ///< nanoseconds of a node that a backend accepts and does not run
+constexpr double kLeast = 0.05;  ///< of what was measured: that much is work, however long a start takes
+
+/// The graph on one backend; what it does not take goes to the others.
+Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t first,
+                          const CompileOptions& options) {
+  SharedOut one;
+  one.graph = std::move(graph);
+  one.backends.all = backends;
+  std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(first),
+              one.backends.all.begin() + static_cast<ptrdiff_t>(first) + 1);
+  one.backends.listed = static_cast<uint16_t>(backends.size());
+  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
+  StepClock clock(options);
+  return build_shared(std::move(one), options, clock);
+}
+
+struct Asked {
+  size_t node = 0;  ///< index in the shares
+  uint16_t backend = 0;
+};
+
+}  // namespace
+
+Result<std::vector<double>> launch_times(const backend::Backends& backends, const ir::OpTable& ops, const CompileOptions& options,
+                                         Timer& timer) {
+  std::vector<Timer::Item> items;
+  for (size_t b = 0; b < backends.size(); ++b)
+    items.push_back({fmt::format("launch of {}", backends[b]->name()), [&, b]() -> Result<Compiled> {
+                       return build_on(TRY(ir::parse("graph main(x: f32[16]) { y = Relu(x) return y }", ops)), backends, b, options);
+                     }});
+  std::vector<double> out;
+  for (const auto& ns : TRY(timer.time(items))) out.push_back(ns.value_or(0));
+  return out;
+}
+
+Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const CompileOptions& options, Timer& timer) {
+  const backend::Backends& backends = shared.backends.all;
+  const ir::Graph& graph = *shared.graph;
+  const std::vector<double> launches = TRY(launch_times(backends, graph.ops(), options, timer));
+  const SizesOfSymbols sizes = usual_sizes(graph);
+  std::vector<Timer::Item> items;
+  std::vector<Asked> asked;
+  for (size_t n = 0; n < shared.shares.nodes.size(); ++n) {
+    const partition::NodeShare& share = shared.shares.nodes[n];
+    if (!share.works || share.choices.size() < 2) continue;
+    auto alone = TRY(node_alone(graph, share.node, sizes));
+    if (!alone) continue;
+    const std::shared_ptr<const ir::Graph> kept = std::move(alone->graph);
+    for (uint16_t b : share.choices) {
+      items.push_back({fmt::format("{}: {}", backends[b]->name(), alone->signature),
+                       [&backends, &options, kept, b] { return build_on(kept->clone(), backends, b, options); }});
+      asked.push_back({n, b});
+    }
+  }
+  const auto times = TRY(timer.time(items));
+  std::vector<KnownCosts> out(backends.size());
+  std::vector<double> guessed(backends.size()), measured(backends.size());
+  for (size_t k = 0; k < asked.size(); ++k) {
+    const auto [n, b] = asked[k];
+    const ir::NodeId node = shared.shares.nodes[n].node;
+    const double ns = times[k] ? std::max(kLeast * *times[k], *times[k] - launches[b]) : kFails;
+    out[b].ns.emplace(node, ns);
+    if (!times[k]) continue;
+    measured[b] += ns;
+    guessed[b] += backends[b]->cost(graph, node);
+  }
+  const double least = *std::ranges::min_element(launches);
+  for (size_t b = 0; b < out.size(); ++b) {
+    out[b].graph = &graph;
+    if (guessed[b] > 0) out[b].scale = measured[b] / guessed[b];
+    out[b].launch = launches[b] - least;
+  }
+  return out;
+}
+
+}  // namespace tenon::compiler

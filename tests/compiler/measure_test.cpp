@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans by measured times, where a stopwatch of the test says how long engines take.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "compiler/load.h"
+#include "compiler/measure/times_file.h"
+#include "helpers.h"
+
+namespace tenon::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kText = R"(graph main(x: f32[n,4]) {
+  a = Relu(x)
+  b = Exp(a)
+  c = Sqrt(b)
+  y = Neg(c)
+  return y
+})";
+
+/// What it says of an engine follows from the steps of its program.
+class Says final : public Stopwatch {
+ public:
+  using Time = std::function<std::optional<double>(const runtime::Program&)>;
+  explicit Says(Time time) : time_(std::move(time)) {}
+  Result<std::vector<std::optional<double>>> time(std::span<const fs::path> engines) override {
+    std::vector<std::optional<double>> out;
+    for (const fs::path& file : engines) out.push_back(time_(TRY(load(file))->program()));
+    timed += engines.size();
+    return out;
+  }
+  size_t timed = 0;
+
+ private:
+  Time time_;
+};
+
+bool has_segment(const runtime::Program& program) { return !program.blobs.empty(); }
+
+class Measure : public ::testing::Test {
+ protected:
+  Measure() : folder_(fs::temp_directory_path() / ("tenon-measure-" + std::to_string(getpid()))) { fs::create_directories(folder_); }
+  ~Measure() override { fs::remove_all(folder_); }
+
+  CompileOptions options(std::shared_ptr<Stopwatch> stopwatch) const {
+    CompileOptions out;
+    out.opt = 0;
+    out.backends = *backends_named(std::vector<std::string>{"reference", "cpu"});
+    out.wishes.listed = 2;
+    out.wishes.assign = partition::Assign::cost;
+    auto measuring = std::make_shared<Measuring>();
+    *measuring = {std::move(stopwatch), folder_, folder_ / "times"};
+    out.measuring = measuring;
+    return out;
+  }
+  /// The backends of the graph's nodes, in its order.
+  std::string plan(std::shared_ptr<Stopwatch> stopwatch) const {
+    const CompileOptions with = options(std::move(stopwatch));
+    const auto shared = share_out(*ir::parse(kText, ops::table()), with);
+    if (!shared) return shared.error().text();
+    std::string out;
+    for (const partition::NodeShare& n : shared->shares.nodes) out += std::string(shared->backends.all[n.backend]->name()) + " ";
+    return out;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Measure, TheFasterBackendRunsAllWhateverItGuesses) {
+  const auto fast_reference = [](const runtime::Program& p) {
+    return has_segment(p) ? 100.0 : 1000.0 * static_cast<double>(p.steps.size());
+  };
+  EXPECT_EQ(plan(std::make_shared<Says>(fast_reference)), "reference reference reference reference ");
+  fs::remove(folder_ / "times");
+  const auto fast_cpu = [](const runtime::Program& p) { return has_segment(p) ? 5000.0 : 100.0; };
+  EXPECT_EQ(plan(std::make_shared<Says>(fast_cpu)), "cpu cpu cpu cpu ");
+}
+
+/// The op that kernels are slow at goes elsewhere, and the plan over both is faster than either.
+TEST_F(Measure, AMixedPlanIsKeptWhereItIsFaster) {
+  const auto time = [](const runtime::Program& p) {
+    double ns = 100;
+    for (const runtime::Step& s : p.steps) {
+      const bool kernel = s.kind == runtime::Step::Kind::kernel;
+      ns += kernel ? (s.label.find("Sqrt") != std::string::npos ? 90'000 : 1'000)
+                   : 10'000.0 * static_cast<double>(1 + std::ranges::count(s.label, '+'));
+    }
+    return ns;
+  };
+  const std::string mixed = plan(std::make_shared<Says>(time));
+  EXPECT_NE(mixed.find("reference"), mixed.npos) << mixed;
+  EXPECT_NE(mixed.find("cpu"), mixed.npos) << mixed;
+}
+
+TEST_F(Measure, AnEngineThatDoesNotRunIsNoChoice) {
+  const auto time = [](const runtime::Program& p) { return has_segment(p) ? std::nullopt : std::optional(1e6); };
+  EXPECT_EQ(plan(std::make_shared<Says>(time)), "cpu cpu cpu cpu ");
+}
+
+TEST_F(Measure, WhatWasMeasuredIsNotMeasuredAgain) {
+  const auto time = [](const runtime::Program& p) { return 100.0 * static_cast<double>(p.steps.size()); };
+  const auto first = std::make_shared<Says>(time), second = std::make_shared<Says>(time);
+  const std::string before = plan(first);
+  EXPECT_GT(first->timed, 8u);
+  EXPECT_EQ(plan(second), before);
+  EXPECT_EQ(second->timed, 0u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "engines that were timed are gone";
+}
+
+TEST_F(Measure, LinesThatAreNoTimesArePassedOver) {
+  const fs::path path = folder_ / "lines";
+  const Hash128 one = hash128("one"), two = hash128("two");
+  ASSERT_TRUE(TimesFile(path).add(one, 12));
+  std::ofstream(path, std::ios::app) << two.text() << " nan\n" << two.text() << " -1\n" << two.text() << " 3x\n\nshort 4\n" << two.text();
+  const TimesFile read(path);
+  EXPECT_EQ(read.find(one), 12);
+  EXPECT_EQ(read.find(two), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tenon::compiler
