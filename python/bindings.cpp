@@ -9,8 +9,8 @@
 
 #include <optional>
 
+#include "compile_bindings.h"
 #include "engine_values.h"
-#include "graph_compile.h"
 
 namespace nb = nanobind;
 using namespace tenon_python;
@@ -44,72 +44,7 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
   return out;
 }
 
-[[noreturn]] void refuse_model(const char* expected, const nb::handle& found) {
-  raise(tenon::Error{tenon::Code::bad_usage, "model", "this is no model", expected, nb::type_name(found.type()).c_str(),
-                     "save the model as an ONNX file and give its path"});
-}
-
-/// Of a model in memory; whatever has SerializeToString is asked for its bytes. Null: `model` is something else.
-nb::object bytes_of(const nb::handle& model) {
-  if (PyBytes_Check(model.ptr())) return nb::borrow(model);
-  if (PyObject_CheckBuffer(model.ptr())) return nb::steal(PyBytes_FromObject(model.ptr()));
-  if (!nb::hasattr(model, "SerializeToString")) return {};
-  nb::object bytes = model.attr("SerializeToString")();
-  if (!PyBytes_Check(bytes.ptr())) refuse_model("bytes from SerializeToString()", bytes);
-  return bytes;
-}
-
-tenon::Result<tenon::Engine> compile_bytes(nb::object bytes, const tenon::CompileOptions& options) {
-  const std::span model(reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr())),
-                        static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
-  // The bytes live as long as the weights that lie in them; any thread may let go of them.
-  const std::shared_ptr<const void> keeper(new nb::object(std::move(bytes)), [](const nb::object* held) {
-    const nb::gil_scoped_acquire acquired;
-    delete held;
-  });
-  const nb::gil_scoped_release released;
-  return tenon::compile(model, options, keeper);
-}
-
-/// Of a declared network, which has one (tenon.graph_rewriting.Network). Null: `model` is something else.
-nb::object graph_of(const nb::handle& model) {
-  if (tenon::python::is_graph(model)) return nb::borrow(model);
-  nb::object graph = nb::getattr(model, "graph", nb::none());
-  return tenon::python::is_graph(graph) ? graph : nb::object();
-}
-
-tenon::Result<tenon::Engine> compile_any(const nb::handle& model, const tenon::CompileOptions& options) {
-  if (const nb::object graph = graph_of(model); graph.is_valid()) return tenon::python::compile_graph(graph, options);
-  if (nb::object bytes = bytes_of(model); bytes.is_valid()) return compile_bytes(std::move(bytes), options);
-  std::filesystem::path path;
-  if (!nb::try_cast(model, path))
-    refuse_model("a path, the bytes of an ONNX model, an object with SerializeToString, a tenon.rewriting.Graph or a Network", model);
-  const nb::gil_scoped_release released;
-  return tenon::compile(path, options);
-}
-
-/// Whose library is where: as named, else among the packages of this Python.
-tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files) {
-  tenon::BackendLibraries out{.files = files, .packages = {}};
-  for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
-    if (std::string text; nb::try_cast(folder, text) && !text.empty()) out.packages.emplace_back(text);
-  return out;
-}
-
-tenon::Engine compile(const nb::object& model, const std::optional<std::filesystem::path>& external_data, int opt, int threads,
-                      const std::map<std::string, std::vector<int64_t>>& shapes, const std::vector<std::string>& backends,
-                      const std::map<std::string, std::filesystem::path>& backend_libraries) {
-  tenon::CompileOptions options;
-  if (external_data) options.external_data = *external_data;
-  options.opt = opt;
-  options.threads = threads;
-  options.shapes = shapes;
-  options.backends = backends;
-  options.libraries = libraries_of(backend_libraries);
-  return unwrap(compile_any(model, options));
-}
-
-tenon::Engine load(const std::filesystem::path& path, bool verify, const std::map<std::string, std::filesystem::path>& backend_libraries) {
+tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries) {
   const tenon::LoadOptions options{.verify = verify, .libraries = libraries_of(backend_libraries)};
   auto engine = [&] {
     const nb::gil_scoped_release released;
@@ -185,11 +120,8 @@ NB_MODULE(_tenon, m) {
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
-  m.def("compile", &compile, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
-        nb::arg("threads") = 0, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>(),
-        nb::arg("backends") = std::vector<std::string>(), nb::arg("backend_libraries") = std::map<std::string, std::filesystem::path>());
-  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false,
-        nb::arg("backend_libraries") = std::map<std::string, std::filesystem::path>());
+  bind_compile(m);
+  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles());
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);

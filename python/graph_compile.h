@@ -10,4 +10,7 @@ bool is_graph(nanobind::handle object);
 /// Compiles a copy of the graph, without the GIL. Raises where it is a body, or another thread works on it.
 tenon::v1::Result<tenon::v1::Engine> compile_graph(nanobind::handle graph, const tenon::v1::CompileOptions& options);
 
+/// The same for tenon::partition.
+tenon::v1::Result<std::string> partition_graph(nanobind::handle graph, const tenon::v1::CompileOptions& options, bool build);
+
 }  // namespace tenon::python

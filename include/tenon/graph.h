@@ -47,6 +47,7 @@ class Graph {
 
  private:
   friend Result<Engine> compile(const Graph& graph, const CompileOptions& options);
+  friend Result<std::string> partition(const Graph& graph, const CompileOptions& options, bool build);
   std::shared_ptr<State> state_;
 };
 

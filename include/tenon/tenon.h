@@ -201,14 +201,30 @@ struct LoadOptions {
   BackendLibraries libraries = {};
 };
 
+/// Each node to the first backend that supports it, or all to where they cost least by what backends guess.
+enum class Assign : uint8_t { priority = 0, cost = 1 };
+
+/// A node, else a module, of the model, and the backend that is to run it.
+struct Pin {
+  std::string name, backend;
+};
+
 struct CompileOptions {
   std::filesystem::path external_data = {};                  ///< folder of the model's external data; empty: the model's own
   int opt = 3;                                               ///< 0: no rewriting ... 3: everything
   int threads = 0;                                           ///< to generate code on; 0: all that this process may use
   std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
-  /// Who runs what, in order of priority: `tenon backends` names them. cpu and reference run what is left.
+  /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
+  /// reference run what even the fallback cannot.
   std::vector<std::string> backends = {};
+  Assign assign = Assign::priority;
+  /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
+  std::optional<int64_t> min_block_size = {};
+  std::vector<std::string> fallback_ops = {};      ///< "Op" or "domain::Op"
+  std::vector<std::string> fallback_modules = {};  ///< "/a/b" or "a.b"
+  std::vector<Pin> pins = {};
+  bool require_full = false;  ///< all work is accelerated, or it is an error
   BackendLibraries libraries = {};
 };
 

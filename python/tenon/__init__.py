@@ -26,7 +26,7 @@ class TenonError(Exception):
         return "\n".join(parts)
 
 
-from ._tenon import Engine, Port, Team, compile, load  # noqa: E402
+from ._tenon import Engine, Port, Team, compile, load, partition  # noqa: E402
 
-__all__ = ["Engine", "Port", "Team", "TenonError", "compile", "load"]
+__all__ = ["Engine", "Port", "Team", "TenonError", "compile", "load", "partition"]
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
@@ -79,6 +79,12 @@ def compile(
     shapes: Mapping[str, Sequence[int]] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
+    assign: Literal["priority", "cost"] = "priority",
+    min_block_size: int | None = None,
+    fallback_ops: Sequence[str] = ...,
+    fallback_modules: Sequence[str] = ...,
+    pins: Mapping[str, str] = ...,
+    require_full: bool = False,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -88,7 +94,33 @@ def compile(
     opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
     and shapes already.
     backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
-    some of them run on (default: those of the packages that this Python has installed). Raises TenonError.
+    some of them run on (default: those of the packages that this Python has installed).
+    The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
+    they cost least. min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op",
+    "domain::Op"), fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it.
+    require_full: an error where the fallback has work to do. Raises TenonError.
+    """
+
+def partition(
+    model: str | PathLike[str] | bytes | bytearray | memoryview | SupportsSerialization | Graph | HasGraph,
+    *,
+    external_data: str | PathLike[str] | None = None,
+    opt: int = 3,
+    threads: int = 0,
+    shapes: Mapping[str, Sequence[int]] = ...,
+    backends: Sequence[str] = ...,
+    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
+    assign: Literal["priority", "cost"] = "priority",
+    min_block_size: int | None = None,
+    fallback_ops: Sequence[str] = ...,
+    fallback_modules: Sequence[str] = ...,
+    pins: Mapping[str, str] = ...,
+    require_full: bool = False,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().
+
+    dry_run: no segment is compiled, so that nothing is known of "handed_back" and "peak_bytes". Raises TenonError.
     """
 
 def load(path: str | PathLike[str], *, verify: bool = False, backend_libraries: Mapping[str, str | PathLike[str]] = ...) -> Engine:

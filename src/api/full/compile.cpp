@@ -22,6 +22,50 @@ import::ImportOptions import_options(const std::filesystem::path& external_data,
   return out;
 }
 
+import::ImportOptions import_options(const CompileOptions& options) {
+  import::ImportOptions out = import_options(options.external_data, options.shapes);
+  out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
+  return out;
+}
+
+namespace {
+
+base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
+  const int64_t least = options.min_block_size.value_or(1);
+  if (least < 1 || least > UINT32_MAX)
+    return base::fail(base::Code::bad_usage, "min_block_size", "a segment has at least one node")
+        .expected("1 or more")
+        .found(std::to_string(least));
+  partition::Wishes out;
+  out.listed = std::max<size_t>(1, options.backends.size());
+  out.fallback_ops = options.fallback_ops;
+  out.fallback_modules = options.fallback_modules;
+  for (const Pin& p : options.pins) out.pins.push_back({p.name, p.backend});
+  if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
+  if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
+  out.require_full = options.require_full;
+  return out;
+}
+
+}  // namespace
+
+base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source) {
+  if (options.opt < 0 || options.opt > 3)
+    return base::fail(base::Code::bad_usage, "opt", "there is no such level")
+        .expected("0 to 3")
+        .found(std::to_string(options.opt))
+        .advice("3 does everything");
+  compiler::CompileOptions out;
+  out.opt = options.opt;
+  out.threads = options.threads;
+  out.progress = options.progress;
+  out.source = std::move(source);
+  out.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
+  out.backends = TRY(out.registry->named(options.backends));
+  out.wishes = TRY(wishes_of(options));
+  return out;
+}
+
 namespace {
 
 /// What saving needs, once the engine itself has taken the rest.
@@ -35,15 +79,7 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   return kept;
 }
 
-/// Errors: those of a model are at `source` where nothing nearer is known.
-base::Result<Engine> engine_of(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, std::string source) {
-  compiler::CompileOptions inner;
-  inner.opt = options.opt;
-  inner.threads = options.threads;
-  inner.progress = options.progress;
-  inner.source = std::move(source);
-  inner.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
-  inner.backends = TRY(inner.registry->named(options.backends));
+base::Result<Engine> engine_of(std::unique_ptr<ir::Graph> graph, compiler::CompileOptions inner) {
   auto compiled = TRY(compiler::compile(std::move(graph), inner));
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));
@@ -62,8 +98,9 @@ base::Error beside_a_graph(std::string option, std::string what, std::string adv
       .advice(std::move(advice));
 }
 
-/// What reading a model would have found.
-base::Result<void> check_graph(const ir::Graph& graph, const CompileOptions& options) {
+}  // namespace
+
+base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) {
   if (!options.external_data.empty())
     return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
   if (!options.shapes.empty()) return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
@@ -76,16 +113,15 @@ base::Result<void> check_graph(const ir::Graph& graph, const CompileOptions& opt
           .found(input.type.text())
           .advice("set its type before compiling");
   }
-  return {};
+  return ir::infer_all(graph);
 }
+
+namespace {
 
 /// `make` returns base::Result<Engine>.
 template <class Make>
-Result<Engine> made(const CompileOptions& options, Make make) {
+Result<Engine> made(Make make) {
   return guarded([&]() -> Result<Engine> {
-    if (options.opt < 0 || options.opt > 3)
-      return std::unexpected(
-          Error{Code::bad_usage, "opt", "there is no such level", "0 to 3", std::to_string(options.opt), "3 does everything"});
     auto engine = make();
     if (!engine) return std::unexpected(public_error(engine.error()));
     return std::move(*engine);
@@ -95,24 +131,24 @@ Result<Engine> made(const CompileOptions& options, Make make) {
 }  // namespace
 
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
-  return made(options, [&]() -> base::Result<Engine> {
-    auto imported = TRY(import::import_onnx(model, import_options(options.external_data, options.shapes)));
-    return engine_of(std::move(imported.graph), options, model.filename().string());
+  return made([&]() -> base::Result<Engine> {
+    auto inner = TRY(inner_options(options, model.filename().string()));
+    return engine_of(std::move(TRY(import::import_onnx(model, import_options(options))).graph), std::move(inner));
   });
 }
 
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
-  return made(options, [&]() -> base::Result<Engine> {
-    auto imported = TRY(import::import_onnx(model, std::move(keeper), import_options(options.external_data, options.shapes)));
-    return engine_of(std::move(imported.graph), options, "model in memory");
+  return made([&]() -> base::Result<Engine> {
+    auto inner = TRY(inner_options(options, "model in memory"));
+    return engine_of(std::move(TRY(import::import_onnx(model, std::move(keeper), import_options(options))).graph), std::move(inner));
   });
 }
 
 Result<Engine> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
-  return made(options, [&]() -> base::Result<Engine> {
+  return made([&]() -> base::Result<Engine> {
+    auto inner = TRY(inner_options(options, "graph"));
     TRY(check_graph(*graph, options));
-    TRY(ir::infer_all(*graph));
-    return engine_of(std::move(graph), options, "graph");
+    return engine_of(std::move(graph), std::move(inner));
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "compiler/compile.h"
 #include "import/onnx_import.h"
 #include "ir/graph.h"
 
@@ -12,9 +13,19 @@ namespace tenon::inline v1 {
 
 /// What the public options say of reading a model.
 import::ImportOptions import_options(const std::filesystem::path& external_data, const std::map<std::string, std::vector<int64_t>>& shapes);
+/// Modules are read where somebody speaks of them.
+import::ImportOptions import_options(const CompileOptions& options);
 
-/// Compiles a graph, which is consumed. Types of its results are inferred again.
-/// Errors: bad_usage (options of models beside it, an input without a type); what is wrong with the graph; those of compile().
+/// What they say of compiling it. `source`: the place of errors that know no nearer one. Errors: bad_usage; a library that is missing.
+base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source);
+
+/// A graph whose options are those of graphs, its types inferred again. Errors: bad_usage (options of models beside it, an input without
+/// a type); what is wrong with the graph.
+base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options);
+
+/// Compiles a graph, which is consumed. Errors: those of check_graph() and compile().
 v1::Result<Engine> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
+/// Likewise, for what is told of it (tenon/partition.h).
+v1::Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, bool build);
 
 }  // namespace tenon::inline v1

@@ -11,7 +11,7 @@
 // Last: the public names come after the inner ones (see there).
 #include "api/full/compile.h"
 #include "api/state.h"
-#include "tenon/graph.h"
+#include "tenon/partition.h"
 
 namespace tenon::inline v1 {
 
@@ -44,6 +44,11 @@ Result<Graph> made(base::Result<std::unique_ptr<ir::Graph>> graph) {
   for (uint32_t k = 0; k < g.outputs().size(); ++k) state->outputs.push_back(port_of(g.output_name(k), g.value(g.outputs()[k]).type));
   state->graph = std::move(*graph);
   return Graph(std::move(state));
+}
+
+std::unique_ptr<ir::Graph> copy_of(Graph::State& state) {
+  const std::lock_guard held(state.lock);
+  return state.graph->clone();
 }
 
 base::Result<std::unique_ptr<ir::Graph>> graph_of(base::Result<import::Imported> imported) {
@@ -94,13 +99,11 @@ Result<int64_t> Graph::save_onnx(const std::filesystem::path& path, const OnnxOp
 }
 
 Result<Engine> compile(const Graph& graph, const CompileOptions& options) {
-  return guarded([&] {
-    auto copy = [&] {
-      const std::lock_guard held(graph.state_->lock);
-      return graph.state_->graph->clone();
-    }();
-    return compile_graph(std::move(copy), options);
-  });
+  return guarded([&] { return compile_graph(copy_of(*graph.state_), options); });
+}
+
+Result<std::string> partition(const Graph& graph, const CompileOptions& options, bool build) {
+  return guarded([&] { return partition_graph(copy_of(*graph.state_), options, build); });
 }
 
 }  // namespace tenon::inline v1

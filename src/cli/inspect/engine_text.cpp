@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console/console.h"
-#include "cli/options/input_options.h"
+#include "compiler/default_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
 #include "runtime/held.h"
@@ -178,7 +178,7 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
 }
 
 Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
-  const auto shapes = default_shapes(p.inputs, requested);
+  const auto shapes = compiler::default_shapes(p.inputs, requested);
   const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
   std::string at;
   for (size_t k = 0; k < shapes.size(); ++k) at += fmt::format("{}{}=[{}]", k ? " " : "", p.inputs[k].name, fmt::join(shapes[k], ","));

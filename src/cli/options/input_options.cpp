@@ -3,11 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <map>
 #include <random>
 #include <set>
 
 #include "cli/options/port_values.h"
+#include "compiler/default_shapes.h"
 #include "files/npy.h"
 #include "files/npz.h"
 #include "runtime/held.h"
@@ -50,47 +50,6 @@ Result<void> read_given(const std::string& text, files::NamedTensors& given) {
   return {};
 }
 
-using NamedSizes = std::map<std::string, int64_t>;
-
-/// What --shape says of each dimension name: one name has one size in all inputs.
-NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
-  NamedSizes named;
-  for (const import::RequestedShape& s : shapes)
-    for (const runtime::PortInfo& port : inputs)
-      for (size_t d = 0; s.input == port.name && d < std::min(s.dims.size(), port.dimensions.size()); ++d)
-        if (s.dims[d].size) named[port.dimensions[d]] = *s.dims[d].size;
-  return named;
-}
-
-/// The size of axis `axis` where nobody asked for one: the same in all inputs, what was asked for there in another one, and as large as
-/// each of them must be at least.
-int64_t default_size(std::span<const runtime::PortInfo> inputs, size_t axis, const NamedSizes& asked) {
-  int64_t size = axis == 0 ? 1 : 16;
-  for (const runtime::PortInfo& port : inputs) {
-    if (axis >= port.lower.size() || port.lower[axis] == port.upper[axis]) continue;
-    if (const auto found = asked.find(port.dimensions[axis]); found != asked.end()) return found->second;
-    size = std::max(size, port.lower[axis]);
-  }
-  return size;
-}
-
-/// Adds a size for every dimension that has none; a name that comes up again has the size that it got first.
-void add_defaults(std::span<const runtime::PortInfo> inputs, NamedSizes& named) {
-  const NamedSizes asked = named;
-  for (const runtime::PortInfo& port : inputs)
-    for (size_t d = 0; d < port.dimensions.size(); ++d) {
-      const int64_t size = std::clamp(default_size(inputs, d, asked), port.lower[d], std::max(port.lower[d], port.upper[d]));
-      named.try_emplace(port.dimensions[d], size);
-    }
-}
-
-Sizes shape_of(const runtime::PortInfo& port, const NamedSizes& named) {
-  Sizes out;
-  for (size_t d = 0; d < port.dimensions.size(); ++d)
-    out.push_back(port.lower[d] == port.upper[d] ? port.lower[d] : named.at(port.dimensions[d]));
-  return out;
-}
-
 Result<void> check_names(const files::NamedTensors& given, std::span<const runtime::PortInfo> ports) {
   std::set<std::string_view> seen;
   for (const auto& [name, tensor] : given) {
@@ -106,14 +65,6 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
 
 }  // namespace
 
-std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes) {
-  NamedSizes named = requested_sizes(inputs, shapes);
-  add_defaults(inputs, named);
-  std::vector<Sizes> out;
-  for (const runtime::PortInfo& port : inputs) out.push_back(shape_of(port, named));
-  return out;
-}
-
 Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
   return inputs(engine.inputs(), shapes);
 }
@@ -124,14 +75,14 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   for (const std::string& f : files) TRY(read_given(f, given));
   TRY(check_names(given, ports));
   std::mt19937_64 random(seed);
-  NamedSizes named = requested_sizes(ports, shapes);
-  add_defaults(ports, named);
+  const std::vector<Sizes> sizes = compiler::default_shapes(ports, shapes);
   std::vector<Tensor> out;
-  for (const runtime::PortInfo& port : ports) {
+  for (size_t k = 0; k < ports.size(); ++k) {
+    const runtime::PortInfo& port = ports[k];
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
     if (found != given.end() && !runtime::is_held(port)) out.push_back(found->second);
     else {
-      auto made = runtime::is_held(port) ? held_value(port, given, random) : random_tensor(port, shape_of(port, named), random);
+      auto made = runtime::is_held(port) ? held_value(port, given, random) : random_tensor(port, sizes[k], random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));
     }

@@ -8,17 +8,13 @@
 
 namespace tenon::cli {
 
-/// The shapes that a run without given inputs takes: what --shape fixes, numbers of the model, and for free dimensions 1 (the first)
-/// or 16, inside their bounds.
-std::vector<Sizes> default_shapes(std::span<const runtime::PortInfo> inputs, const std::vector<import::RequestedShape>& shapes);
-
 /// Inputs for a run: those given as NAME=FILE (.npy, .npz), random ones for the rest.
 struct InputOptions {
   std::vector<std::string> files;
   uint64_t seed = 1;
 
   void add_to(CLI::App& app);
-  /// shapes: see default_shapes.
+  /// shapes: see compiler::default_shapes.
   /// Integer inputs are drawn small enough to be token numbers; masks are ones.
   Result<std::vector<Tensor>> inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const;
   Result<std::vector<Tensor>> inputs(std::span<const runtime::PortInfo> ports, const std::vector<import::RequestedShape>& shapes) const;

@@ -14,7 +14,7 @@
 #include "cli/inspect/graph_data.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/options/engine_options.h"
-#include "cli/options/input_options.h"
+#include "compiler/default_shapes.h"
 #include "compiler/save.h"
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
@@ -169,7 +169,7 @@ Result<void> build_engine(const Options& o, Console& console) {
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  report(compiled, default_shapes(compiled.built.program.inputs, reading.shapes), path, build_ms, console);
+  report(compiled, compiler::default_shapes(compiled.built.program.inputs, reading.shapes), path, build_ms, console);
   return {};
 }
 

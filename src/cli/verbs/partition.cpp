@@ -5,12 +5,10 @@
 
 #include <map>
 
-#include "base/threads.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
-#include "cli/options/input_options.h"
-#include "cli/partition/share_data.h"
+#include "compiler/share_data.h"
 #include "partition/what_if.h"
 
 namespace tenon::cli::verb_partition {
@@ -61,38 +59,23 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   if (rows.size() > 1) console.table(rows);
 }
 
-/// What only a build knows.
-Result<void> add_build(nlohmann::ordered_json& out, const compiler::Compiled& compiled, const ModelOptions& model, Console& console) {
-  const auto shapes = default_shapes(compiled.built.program.inputs, TRY(model.import_options()).shapes);
-  if (const auto planned = runtime::planned_bytes(compiled.built.program, shapes)) out["peak_bytes"] = planned->peak(default_team().size());
-  for (const partition::HandedBack& h : compiled.handed_back) {
-    out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});
+void warn_of_failures(const compiler::Compiled& built, Console& console) {
+  for (const partition::HandedBack& h : built.handed_back)
     console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
-  }
-  return {};
-}
-
-nlohmann::ordered_json what_if_data(const std::vector<partition::WhatIf>& all) {
-  auto out = nlohmann::ordered_json::array();
-  for (const partition::WhatIf& w : all) out.push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
-  return out;
 }
 
 Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
                   const partition::Wishes& wishes, const compiler::Compiled* built, Console& console) {
   const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
-  nlohmann::ordered_json out = share_data(graph, shares, roles);
-  out["peak_bytes"] = nullptr;
-  out["handed_back"] = nlohmann::ordered_json::array();
-  out["what_if"] = what_if_data(what_if);
-  if (built) TRY(add_build(out, *built, o.engine.model, console));
+  const auto shapes = TRY(o.engine.model.import_options()).shapes;
+  if (built) warn_of_failures(*built, console);
   show_segments(shares, console);
   console.line();
   show_reasons(graph, shares, roles, o.nodes, console);
   console.line();
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
-  console.object(out);
+  console.object(compiler::partition_data(graph, shares, roles, what_if, built, shapes));
   return {};
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/partition/share_data.h"
+#include "compiler/share_data.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <unordered_map>
 
+#include "base/threads.h"
+#include "compiler/default_shapes.h"
 #include "ir/module_path.h"
 
-namespace tenon::cli {
+namespace tenon::compiler {
 
 namespace {
 
@@ -64,6 +66,15 @@ Json segments_data(const ir::Graph& graph, const partition::Shares& shares, cons
   return out;
 }
 
+/// What only a build knows.
+void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
+  const program::Built& b = built.built;
+  if (const auto planned = runtime::planned_bytes(b.program, default_shapes(b.program.inputs, shapes)))
+    out["peak_bytes"] = planned->peak(default_team().size());
+  for (const partition::HandedBack& h : built.handed_back)
+    out["handed_back"].push_back({{"segment", h.segment}, {"backend", h.backend}, {"error", h.error}});
+}
+
 }  // namespace
 
 std::optional<int64_t> most_bytes(const ir::Type& type) {
@@ -115,4 +126,17 @@ Json share_data(const ir::Graph& graph, const partition::Shares& shares, const p
   return out;
 }
 
-}  // namespace tenon::cli
+Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+                    const std::vector<partition::WhatIf>& what_if, const Compiled* built,
+                    const std::vector<import::RequestedShape>& shapes) {
+  Json out = share_data(graph, shares, roles);
+  out["peak_bytes"] = nullptr;
+  out["handed_back"] = Json::array();
+  out["what_if"] = Json::array();
+  for (const partition::WhatIf& w : what_if)
+    out["what_if"].push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
+  if (built) add_build(out, *built, shapes);
+  return out;
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile_bindings.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <tenon/partition.h>
+
+#include <optional>
+
+#include "engine_values.h"
+#include "graph_compile.h"
+
+namespace tenon_python {
+
+namespace {
+
+[[noreturn]] void refuse_model(const char* expected, const nb::handle& found) {
+  raise(tenon::Error{tenon::Code::bad_usage, "model", "this is no model", expected, nb::type_name(found.type()).c_str(),
+                     "save the model as an ONNX file and give its path"});
+}
+
+/// Of a model in memory; whatever has SerializeToString is asked for its bytes. Null: `model` is something else.
+nb::object bytes_of(const nb::handle& model) {
+  if (PyBytes_Check(model.ptr())) return nb::borrow(model);
+  if (PyObject_CheckBuffer(model.ptr())) return nb::steal(PyBytes_FromObject(model.ptr()));
+  if (!nb::hasattr(model, "SerializeToString")) return {};
+  nb::object bytes = model.attr("SerializeToString")();
+  if (!PyBytes_Check(bytes.ptr())) refuse_model("bytes from SerializeToString()", bytes);
+  return bytes;
+}
+
+std::span<const std::byte> span_of(const nb::object& bytes) {
+  return {reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr())), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+/// Of a declared network, which has one (tenon.graph_rewriting.Network). Null: `model` is something else.
+nb::object graph_of(const nb::handle& model) {
+  if (tenon::python::is_graph(model)) return nb::borrow(model);
+  nb::object graph = nb::getattr(model, "graph", nb::none());
+  return tenon::python::is_graph(graph) ? graph : nb::object();
+}
+
+/// What is done with a model, by what it is given as.
+struct Compile {
+  using Answer = tenon::Engine;
+  const tenon::CompileOptions& options;
+
+  static nb::object shown(tenon::Engine engine) { return nb::cast(std::move(engine)); }
+  auto graph(const nb::object& graph) const { return tenon::python::compile_graph(graph, options); }
+  auto bytes(nb::object bytes) const {
+    const auto model = span_of(bytes);
+    // The bytes live as long as the weights that lie in them; any thread may let go of them.
+    const std::shared_ptr<const void> keeper(new nb::object(std::move(bytes)), [](const nb::object* held) {
+      const nb::gil_scoped_acquire acquired;
+      delete held;
+    });
+    const nb::gil_scoped_release released;
+    return tenon::compile(model, options, keeper);
+  }
+  auto file(const std::filesystem::path& path) const {
+    const nb::gil_scoped_release released;
+    return tenon::compile(path, options);
+  }
+};
+
+struct Partition {
+  using Answer = std::string;
+  const tenon::CompileOptions& options;
+  bool dry_run;
+
+  static nb::object shown(const std::string& json) { return nb::module_::import_("json").attr("loads")(json); }
+  auto graph(const nb::object& graph) const { return tenon::python::partition_graph(graph, options, !dry_run); }
+  auto bytes(const nb::object& bytes) const {
+    const nb::gil_scoped_release released;
+    return tenon::partition(span_of(bytes), options, !dry_run);
+  }
+  auto file(const std::filesystem::path& path) const {
+    const nb::gil_scoped_release released;
+    return tenon::partition(path, options, !dry_run);
+  }
+};
+
+template <class Do>
+typename Do::Answer with_model(const nb::handle& model, const Do& what) {
+  const auto answer = [&] {
+    if (const nb::object graph = graph_of(model); graph.is_valid()) return what.graph(graph);
+    if (nb::object bytes = bytes_of(model); bytes.is_valid()) return what.bytes(std::move(bytes));
+    std::filesystem::path path;
+    if (!nb::try_cast(model, path))
+      refuse_model("a path, the bytes of an ONNX model, an object with SerializeToString, a tenon.rewriting.Graph or a Network", model);
+    return what.file(path);
+  }();
+  if (!answer) raise(answer.error());
+  return *answer;
+}
+
+tenon::Assign assign_of(const std::string& name) {
+  if (name == "priority") return tenon::Assign::priority;
+  if (name == "cost") return tenon::Assign::cost;
+  raise(tenon::Error{tenon::Code::bad_usage, "assign", "there is no such way to share a graph out", "priority or cost", name, ""});
+}
+
+using Folder = std::optional<std::filesystem::path>;
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+using Names = std::vector<std::string>;
+using Pins = std::map<std::string, std::string>;
+
+/// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
+template <class Do, class... More>
+nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
+                const BackendFiles& libraries, const std::string& assign, std::optional<int64_t> min_block_size, const Names& fallback_ops,
+                const Names& fallback_modules, const Pins& pins, bool require_full, More... more) {
+  tenon::CompileOptions options;
+  if (external_data) options.external_data = *external_data;
+  options.opt = opt;
+  options.threads = threads;
+  options.shapes = shapes;
+  options.backends = backends;
+  options.libraries = libraries_of(libraries);
+  options.assign = assign_of(assign);
+  options.min_block_size = min_block_size;
+  options.fallback_ops = fallback_ops;
+  options.fallback_modules = fallback_modules;
+  for (const auto& [name, backend] : pins) options.pins.push_back({name, backend});
+  options.require_full = require_full;
+  return Do::shown(with_model(model, Do{options, more...}));
+}
+
+template <class Do, class... More, class... Args>
+void def(nb::module_& m, const char* name, Args... more) {
+  m.def(name, &call<Do, More...>, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
+        nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
+        nb::arg("assign") = "priority", nb::arg("min_block_size") = nb::none(), nb::arg("fallback_ops") = Names(),
+        nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false, more...);
+}
+
+}  // namespace
+
+/// Whose library is where: as named, else among the packages of this Python.
+tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files) {
+  tenon::BackendLibraries out{.files = files, .packages = {}};
+  for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
+    if (std::string text; nb::try_cast(folder, text) && !text.empty()) out.packages.emplace_back(text);
+  return out;
+}
+
+void bind_compile(nb::module_& m) {
+  def<Compile>(m, "compile");
+  def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
+}
+
+}  // namespace tenon_python

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who runs what, and the wishes that tenon.compile takes too."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tenon
+from tenon.rewriting import Graph
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MODEL = ROOT / "examples/mlp.onnx"
+TWO = {"backends": ["cpu", "reference"]}
+X = {"x": np.linspace(-1, 1, 48, dtype=np.float32).reshape(3, 16)}
+
+CHAIN = "graph g(x: f32[4]) {\n  a = Relu(x)\n  b = Sin(a)\n  c = Abs(b)\n  d = Exp(c)\n  return d\n}"
+
+
+def refused(**options: object) -> tenon.TenonError:
+    for use in (tenon.partition, tenon.compile):
+        with pytest.raises(tenon.TenonError) as raised:
+            use(MODEL, **options)
+    return raised.value
+
+
+def backends_of(told: dict) -> dict[str, str]:
+    return {node["op"]: node["backend"] for node in told["nodes"]}
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_tells_what_the_command_line_tells(dry_run):
+    arguments = ["--backend", "cpu,reference", "--fallback-ops", "Softmax", *(["--dry-run"] if dry_run else [])]
+    told = subprocess.run([ROOT / "build/bin/tenon", "partition", MODEL, *arguments, "--json"], capture_output=True, check=True)
+    assert tenon.partition(MODEL, **TWO, fallback_ops=["Softmax"], dry_run=dry_run) == json.loads(told.stdout)
+
+
+def test_a_model_given_as_anything_else():
+    told = tenon.partition(MODEL, **TWO, dry_run=True)
+    for model in (str(MODEL), MODEL.read_bytes(), Graph.from_onnx(MODEL)):
+        assert tenon.partition(model, **TWO, dry_run=True) == told
+
+
+def test_wishes():
+    graph = Graph.parse(CHAIN)
+    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], opt=0)
+    assert backends_of(told) == {"Relu": "cpu", "Sin": "reference", "Abs": "cpu", "Exp": "cpu"}
+    assert [s["backend"] for s in told["segments"]] == ["cpu", "reference", "cpu"] and told["proved"]
+    assert told["peak_bytes"] > 0 and told["handed_back"] == []
+    assert told["what_if"][0] == {"op": "Sin", "borders_removed": 2, "segments": 1}
+    told = tenon.partition(graph, **TWO, fallback_ops=["Sin"], min_block_size=2, opt=0)
+    assert backends_of(told)["Relu"] == "reference"
+    told = tenon.partition(graph, **TWO, pins={"Abs_2": "reference"}, opt=0)
+    assert backends_of(told)["Abs"] == "reference"
+    told = tenon.partition(graph, **TWO, assign="cost", opt=0)
+    assert len(told["segments"]) == 1
+
+
+def test_wishes_are_those_of_compile():
+    expected = tenon.compile(MODEL).run(X)["y"]
+    for wishes in ({"fallback_ops": ["Softmax"]}, {"min_block_size": 100}, {"assign": "cost"}, {"require_full": True}):
+        np.testing.assert_allclose(tenon.compile(MODEL, **TWO, **wishes).run(X)["y"], expected, rtol=1e-5)
+
+
+def test_what_is_refused():
+    error = refused(**TWO, fallback_ops=["Softmux"])
+    assert error.code == "bad_usage" and "Softmax" in error.advice
+    assert refused(**TWO, min_block_size=0).place == refused(**TWO, min_block_size=-3).place == "min_block_size"
+    assert refused(**TWO, assign="luck").expected == "priority or cost"
+    assert "not listed" in refused(**TWO, pins={"Softmax": "onnxruntime"}).what
+    error = refused(**TWO, fallback_ops=["Softmax"], require_full=True)
+    assert error.code == "not_supported" and "Softmax (1x)" in error.found
+    assert refused(backends=["cpu", "cpu"]).code == refused(opt=7).code == "bad_usage"
+    with pytest.raises(tenon.TenonError, match="this is no model"):
+        tenon.partition(7)

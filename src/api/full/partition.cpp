@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/share_data.h"
+
+// Last: the public names come after the inner ones (see there).
+#include "api/full/compile.h"
+#include "api/state.h"
+#include "tenon/partition.h"
+
+namespace tenon::inline v1 {
+
+namespace {
+
+/// Of a model that was read, or a graph.
+base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
+                               const import::ImportOptions& reading = {}) {
+  const auto text = [&](const ir::Graph& g, const partition::Shares& shares, const partition::Roles& roles,
+                        const compiler::Compiled* built) -> base::Result<std::string> {
+    return compiler::partition_data(g, shares, roles, TRY(partition::what_if(g, shares, roles, inner.wishes)), built, reading.shapes)
+        .dump();
+  };
+  if (!build) {
+    const compiler::SharedOut shared = TRY(compiler::share_out(std::move(graph), inner));
+    return text(*shared.graph, shared.shares, shared.roles(), nullptr);
+  }
+  const compiler::Compiled built = TRY(compiler::compile(std::move(graph), inner));
+  return text(*built.graph, built.shares, {inner.backends, inner.wishes}, &built);
+}
+
+template <class Tell>
+Result<std::string> answer(Tell tell) {
+  return guarded([&]() -> Result<std::string> {
+    auto text = tell();
+    if (!text) return std::unexpected(public_error(text.error()));
+    return std::move(*text);
+  });
+}
+
+import::ImportOptions with_modules(const CompileOptions& options) {
+  import::ImportOptions out = import_options(options);
+  out.metadata = true;  // modules are told
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> partition(const std::filesystem::path& model, const CompileOptions& options, bool build) {
+  return answer([&]() -> base::Result<std::string> {
+    const import::ImportOptions reading = with_modules(options);
+    const auto inner = TRY(inner_options(options, model.filename().string()));
+    return told(std::move(TRY(import::import_onnx(model, reading)).graph), inner, build, reading);
+  });
+}
+
+Result<std::string> partition(std::span<const std::byte> model, const CompileOptions& options, bool build) {
+  return answer([&]() -> base::Result<std::string> {
+    const import::ImportOptions reading = with_modules(options);
+    const auto inner = TRY(inner_options(options, "model in memory"));
+    const std::shared_ptr<const void> callers(model.data(), [](const void*) {});  // nothing of the graph outlives this call
+    return told(std::move(TRY(import::import_onnx(model, callers, reading)).graph), inner, build, reading);
+  });
+}
+
+Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, bool build) {
+  return answer([&]() -> base::Result<std::string> {
+    const auto inner = TRY(inner_options(options, "graph"));
+    TRY(check_graph(*graph, options));
+    return told(std::move(graph), inner, build);
+  });
+}
+
+}  // namespace tenon::inline v1

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "compiler/compile.h"
+#include "import/onnx_types.h"
+#include "partition/what_if.h"
+
+namespace tenon::compiler {
+
+/// The answer of `tenon partition --json`: share_data, and peak_bytes, handed_back and what_if. Bytes are planned for the default shapes
+/// (compiler::default_shapes). `built`: null where nothing was built, and nothing is known of both.
+nlohmann::ordered_json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+                                      const std::vector<partition::WhatIf>& what_if, const Compiled* built = nullptr,
+                                      const std::vector<import::RequestedShape>& shapes = {});
+
+/// Who runs what, as in the answer of `tenon partition --json`: segments, nodes, borders, lower_bound, proved, accelerated_share. Times are
+/// guesses of the backends, in microseconds; bytes and shapes at the largest sizes, null where these have no bound.
+nlohmann::ordered_json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles);
+
+/// "[batch, seq]; seq in 14..512".
+std::string shape_text(const ir::Type& type);
+
+/// Of a value, at the largest sizes; none where these have no bound.
+std::optional<int64_t> most_bytes(const ir::Type& type);
+
+}  // namespace tenon::compiler

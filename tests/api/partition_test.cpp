@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs what, and what is said of it.
+#include <gtest/gtest.h>
+#include <tenon/partition.h>
+
+namespace {
+
+const std::filesystem::path kModel = std::filesystem::path(TENON_TEST_DATA) / "../../examples/mlp.onnx";
+
+tenon::CompileOptions wishes() {
+  tenon::CompileOptions out;
+  out.backends = {"cpu", "reference"};
+  out.fallback_ops.push_back("Softmax");
+  return out;
+}
+
+TEST(ApiPartition, TellsTheSameOfAFileAndAGraph) {
+  const auto graph = tenon::Graph::from_onnx(kModel);
+  ASSERT_TRUE(graph) << graph.error().text();
+  for (const bool build : {false, true}) {
+    const auto of_file = tenon::partition(kModel, wishes(), build), of_graph = tenon::partition(*graph, wishes(), build);
+    ASSERT_TRUE(of_file) << of_file.error().text();
+    EXPECT_EQ(*of_file, of_graph.value());
+    EXPECT_NE(of_file->find("--fallback-ops Softmax"), std::string::npos);
+    EXPECT_EQ(of_file->find("\"peak_bytes\":null") != std::string::npos, !build);
+  }
+}
+
+TEST(ApiPartition, CompileTakesTheSameWishes) {
+  tenon::CompileOptions options = wishes();
+  EXPECT_TRUE(tenon::compile(kModel, options));
+  options.require_full = true;
+  const auto refused = tenon::compile(kModel, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, tenon::Code::not_supported);
+  EXPECT_EQ(tenon::partition(kModel, options).error().text(), refused.error().text());
+  options.min_block_size = 0;
+  EXPECT_EQ(tenon::compile(kModel, options).error().code, tenon::Code::bad_usage);
+}
+
+}  // namespace
