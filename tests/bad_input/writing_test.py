@@ -48,6 +48,7 @@ WRITERS: dict[str, tuple[list[str], str]] = {
     "inspect --svg": (["inspect", "m.onnx", "--svg", "{}"], "graph.svg"),
     "inspect --html": (["inspect", "m.onnx", "--html", "{}"], "graph.html"),
     "build --html": (["build", "m.onnx", "-o", "engine.tenon", "--html", "{}"], "graph.html"),
+    "partition --html": (["partition", "m.onnx", "--html", "{}"], "shares.html"),
     "export": (["export", "m.onnx", "-o", "{}"], "out.onnx"),
     "export --external-weights": (["export", "m.onnx", "--external-weights", "-o", "{}"], "out.onnx"),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import chromium
 import small_models as small
-from small_models import o, tenon
+from small_models import data_of, o, tenon
 
 LAYERS = 6
 
@@ -36,10 +36,6 @@ def encoder(layers: int) -> bytes:
     nodes.append(o.node("Softmax", [at], ["y"], o.attribute_int("axis", 1), name="/end/Softmax"))
     weights = [o.tensor("w", [4, 4], struct.pack("<16f", *range(16))), o.tensor("b", [4], bytes(16))]
     return o.chain(nodes, initializers=weights + [small.number("root2", 2**0.5), small.number("one", 1), small.number("half", 0.5)])
-
-
-def data_of(page: Path) -> dict:
-    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1])
 
 
 class Pages(unittest.TestCase):

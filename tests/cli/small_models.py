@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -24,6 +25,11 @@ def tenon(*arguments: object, **options) -> subprocess.CompletedProcess:
 
 def told(verb: str, *arguments: object, **options) -> dict:
     return json.loads(tenon(verb, "--json", *arguments, **options).stdout)
+
+
+def data_of(page: Path) -> dict:
+    """What a page shows."""
+    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1])
 
 
 def ops_of(path: Path) -> dict[str, int]:

@@ -2,6 +2,8 @@
 #include "cli/inspect/graph_page.h"
 
 #include "cli/console/graphviz.h"
+#include "cli/console/page.h"
+#include "cli/console/page_texts.h"
 #include "cli/inspect/engine_text.h"
 #include "cli/inspect/graph_data.h"
 
@@ -9,7 +11,6 @@ namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-#include "tenon/page_texts.inc"
 
 const char* name_of(codegen::GroupKind kind) {
   switch (kind) {
@@ -22,27 +23,6 @@ const char* name_of(codegen::GroupKind kind) {
     case codegen::GroupKind::check: return "index check";
   }
   return "unknown";
-}
-
-/// JSON whose texts cannot end the script element that it stands in.
-std::string script_safe(std::string_view json) {
-  std::string out;
-  for (const char c : json)
-    if (c == '<') out += "\\u003c";
-    else out += c;
-  return out;
-}
-
-/// The template with each @word@ replaced.
-std::string filled(std::string_view text, const std::unordered_map<std::string_view, std::string>& words) {
-  std::string out;
-  while (true) {
-    const size_t begin = text.find('@'), end = begin == text.npos ? begin : text.find('@', begin + 1);
-    out += text.substr(0, begin);
-    if (end == text.npos) return out;
-    out += words.at(text.substr(begin + 1, end - begin - 1));
-    text.remove_prefix(end + 1);
-  }
 }
 
 }  // namespace
@@ -78,13 +58,14 @@ void GraphPage::set_times(std::span<const double> ms_of_steps) {
 }
 
 std::string GraphPage::html() const {
+  using namespace pages;
   const Json data{{"title", title_}, {"graphs", graphs_}};
-  return filled(page_html, {{"title", escape_html(title_)},
-                            {"facts", escape_html(facts_)},
-                            {"style", std::string(page_css)},
-                            {"data", script_safe(data.dump(-1, ' ', false, Json::error_handler_t::replace))},
-                            {"script", std::string(view_js) + std::string(layout_js) + std::string(columns_js) + std::string(draw_js) +
-                                           std::string(panel_js) + std::string(page_js) + std::string(controls_js)}});
+  return filled_page(page_html,
+                     {{"title", escape_html(title_)},
+                      {"facts", escape_html(facts_)},
+                      {"style", joined({theme_css, page_css})},
+                      {"data", script_safe(data)},
+                      {"script", joined({elements_js, view_js, layout_js, columns_js, draw_js, panel_js, page_js, controls_js})}});
 }
 
 }  // namespace tenon::cli

@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 data.graphs.forEach(prepare);
-const $ = id => document.getElementById(id), canvas = $("picture"), context = canvas.getContext("2d");
+const canvas = $("picture"), context = canvas.getContext("2d");
 const camera = {x: 0, y: 0, scale: 1};
 let at = 0, scene = null, lit = new Set(), pending = false;
 const ways = data.graphs.map(graph => graph.groups.some(g => g.ms > 0) ? "time" : graph.groups.length ? "group" : "family");

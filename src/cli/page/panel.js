@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node is: the panel beside the picture.
 
-/// An element with children; texts become text nodes, so that names need no escaping.
-function el(tag, properties, ...children) {
-  const out = Object.assign(document.createElement(tag), properties);
-  out.append(...children);
-  return out;
-}
-
-const link = (text, onclick) => el("button", {className: "link", onclick}, text);
 const opOf = node => node.kind ? node.kind : node.op;
 
 /// go(graph number, node): shows it; fold(key); light(Set of nodes): marks them.

@@ -3,12 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <map>
 
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
+#include "cli/partition/share_page.h"
 #include "compiler/share_data.h"
+#include "files/atomic_write.h"
 #include "partition/what_if.h"
 
 namespace tenon::cli::verb_partition {
@@ -18,6 +21,7 @@ struct Options {
   EngineOptions engine;
   bool dry_run = false;
   bool nodes = false;
+  std::string html;
 };
 
 void show_segments(const partition::Shares& shares, Console& console) {
@@ -75,8 +79,11 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   console.line();
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
-  console.object(compiler::partition_data(graph, shares, roles, what_if, built, shapes));
-  return {};
+  const auto told = compiler::partition_data(graph, shares, roles, what_if, built, shapes);
+  console.object(told);
+  if (o.html.empty()) return {};
+  const std::string title = std::filesystem::path(o.engine.model.path).filename().string();
+  return files::write_file(o.html, share_page(title, told, roles));
 }
 
 Result<void> partition_model(const Options& o, Console& console) {
@@ -103,13 +110,15 @@ VERB(partition) {
     .examples =
         "  tenon partition model.onnx --backend onnxruntime,cpu --dry-run\n"
         "  tenon partition model.onnx --backend cpu,reference --fallback-ops Softmax --json\n"
-        "  tenon partition model.onnx --backend onnxruntime,cpu --pin encoder.layer.0=cpu --nodes\n",
+        "  tenon partition model.onnx --backend onnxruntime,cpu --pin encoder.layer.0=cpu --nodes\n"
+        "  tenon partition model.onnx --backend onnxruntime,cpu --html shares.html\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
       o->engine.model.metadata = true;  // modules are told
       app.add_flag("--dry-run", o->dry_run, "build no segment");
       app.add_flag("--nodes", o->nodes, "a line a node");
+      app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");
       return [o](Console& console) -> Result<void> { return partition_model(*o, console); };
     },
 };
