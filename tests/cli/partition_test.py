@@ -84,7 +84,9 @@ class Partition(unittest.TestCase):
             lines = kept.read_text().splitlines()
             # Two starts, five nodes on two backends (of which some are alike), each backend alone, perhaps the two best again.
             self.assertTrue(7 <= len(lines) <= 16, lines)
-            self.assertEqual([n["backend"] for n in told("partition", self.model, *options)["nodes"]], [n["backend"] for n in first["nodes"]])
+            self.assertEqual(
+                [n["backend"] for n in told("partition", self.model, *options)["nodes"]], [n["backend"] for n in first["nodes"]]
+            )
             self.assertEqual(kept.read_text().splitlines()[: len(lines)], lines)
         error = self.refused(2, "--backend", "reference,cpu", "--measure")
         self.assertEqual(error["expected"], "--assign cost --measure")

@@ -20,10 +20,10 @@ base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler:
   };
   if (!build) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(graph), inner));
-    return text(*shared.graph, shared.shares, shared.roles(), nullptr);
+    return text(*shared.graph, shared.shares, shared.backends.roles(), nullptr);
   }
   const compiler::Compiled built = TRY(compiler::compile(std::move(graph), inner));
-  return text(*built.graph, built.shares, {inner.backends, inner.wishes}, &built);
+  return text(*built.graph, built.shares, built.backends.roles(), &built);
 }
 
 template <class Tell>
