@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
+#include "partition/assign/costs.h"
 #include "partition/cut/problem.h"
 
 namespace tenon::partition {
@@ -35,6 +37,29 @@ inline Problem any_targets(Draw& draw, Kind kind, uint32_t nodes, uint16_t targe
 /// Two targets; `share` of the nodes is accelerated.
 inline Problem supported(Draw& draw, Kind kind, uint32_t nodes, double share) {
   return random_problem(draw, kind, nodes, 2, [&](Draw& d) { return unit(d) < share ? 0 : 1; });
+}
+
+inline double normal(Draw& draw) { return std::sqrt(-2 * std::log(1 - unit(draw))) * std::cos(6.283185307179586 * unit(draw)); }
+
+/// The last target runs everything; the others 8 times faster what they run (85 %), and 0.3 for each node. Times are lognormal, and a
+/// transfer takes `transfer` median nodes of the last target.
+inline Costs random_costs(Draw& draw, uint16_t targets, uint32_t nodes, double transfer) {
+  const Problem problem = any_targets(draw, draw() % 2 ? Kind::window : Kind::sparse, nodes, targets);
+  Costs costs(targets, nodes);
+  const Followers followers(problem);
+  const uint16_t last = static_cast<uint16_t>(targets - 1);
+  for (uint32_t n = 0; n < nodes; ++n) {
+    costs.run(n, last) = std::exp(normal(draw));
+    for (uint16_t t = 0; t < last; ++t)
+      if (unit(draw) < 0.85) costs.run(n, t) = costs.run(n, last) / 8 + 0.3;
+    costs.values.push_back({.maker = n,
+                            .readers = {followers[n].begin(), followers[n].end()},
+                            .returned = followers[n].empty(),
+                            .bytes = std::exp(normal(draw))});
+  }
+  for (uint16_t a = 0; a < targets; ++a)
+    for (uint16_t b = 0; b < targets; ++b) costs.link(a, b) = {0, transfer};
+  return costs;
 }
 
 /// The same problem, its nodes in another order that is legal; keys stay.

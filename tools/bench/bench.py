@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+import partition_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
 
 MODELS = ROOT / "build" / "models"
@@ -34,7 +35,7 @@ WORK = {
     "bert-128": ("bert", {"input_ids": "1x128"}),
     "resnet50": ("resnet", {"pixel_values": "1x3x224x224"}),
 }
-EXTRA = ("build", "start", "rewrite", "llama7b")
+EXTRA = ("build", "start", "rewrite", "llama7b", "partition")
 ALL_SETS = "tenon+default+onnxruntime+canonical"
 
 
@@ -123,8 +124,16 @@ def measure_llama() -> dict:
     return {"median_ms": sorted(t["read_ms"] + t["passes_ms"] for t in taken)[2], "runs": taken}
 
 
+def measure_partition(threads: int, parts: list[str]) -> dict:
+    """Plans over several backends: see partition_bench.py."""
+    keys = ("what", "figure", "to_be")
+    return {"rows": [dict(zip(keys, row)) for row in partition_bench.rows(threads, model_of, parts)]}
+
+
 def describe(name: str, result: dict) -> str:
     """One line of the table, or one a size."""
+    if "rows" in result:
+        return "\n".join(f"{row['what']}: {row['figure']}" + (f" [{row['to_be']}]" if row["to_be"] else "") for row in result["rows"])
     if "sizes" in result:
         row = "{:12} {model} {nodes:7} nodes {median_ms:9.1f} ms, {rewrite_ms:.1f} of them rules {us_per_node:7.2f} us each"
         lines = [row.format(name, **size) for size in result["sizes"]]
@@ -146,6 +155,9 @@ def describe(name: str, result: dict) -> str:
 def measurements(asked: argparse.Namespace) -> Iterator[tuple[str, dict]]:
     """Each measurement under the name that it has in the JSON."""
     for name in asked.work or [*WORK, *EXTRA]:
+        if name == "partition":
+            yield name, measure_partition(asked.threads, asked.part or [])
+            continue
         if name in EXTRA:
             yield name, {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite, "llama7b": measure_llama}[name]()
             continue
@@ -160,6 +172,8 @@ def main() -> None:
     parser.add_argument("work", nargs="*", metavar="WORK", help=f"any of {', '.join([*WORK, *EXTRA])} (default: all)")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--vs", action="append", choices=PEERS, help=f"may be given several times (default: {PEERS[0]})")
+    parts = ("random", "layers", "pieces", "tiny", "networks")
+    parser.add_argument("--part", action="append", choices=parts, help="of partition; may be given several times (default: all)")
     parser.add_argument("--cold", action="store_true", help="evict the caches before each run")
     parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")
     asked = parser.parse_args()
