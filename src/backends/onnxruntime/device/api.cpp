@@ -44,6 +44,10 @@ Result<std::shared_ptr<const Api>> Api::open(const runtime::Libraries& libraries
   api->memory_ = TRY(api->make(function::release_memory, [&](MemoryInfo** out) {
     return (*api)[function::create_cpu_memory](AllocatorKind::device, MemoryKind::any, out);
   }));
+  const auto arena = TRY(api->make(function::release_memory, [&](MemoryInfo** out) {
+    return (*api)[function::create_cpu_memory](AllocatorKind::arena, MemoryKind::any, out);
+  }));
+  TRY(api->check((*api)[function::register_allocator](api->env_.get(), arena.get(), nullptr)));
   return api;
 }
 

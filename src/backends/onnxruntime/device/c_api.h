@@ -28,8 +28,9 @@ struct Base {
 
 enum class Logging : int { fatal = 4 };
 enum class Optimisation : int { none = 0, all = 99 };
-enum class AllocatorKind : int { device = 0 };
+enum class AllocatorKind : int { device = 0, arena = 1 };
 enum class MemoryKind : int { any = 0 };
+struct ArenaOptions;
 /// Of elements: as in ONNX.
 using ElementType = int;
 
@@ -81,6 +82,7 @@ inline constexpr Function<void(TypeInfo*)> release_type{98};
 inline constexpr Function<void(TensorInfo*)> release_tensor_info{99};
 inline constexpr Function<void(SessionOptions*)> release_session_options{100};
 inline constexpr Function<Status*(SessionOptions*, const char* key, const char* value)> set_session_entry{130};
+inline constexpr Function<Status*(Env*, const MemoryInfo*, const ArenaOptions*)> register_allocator{144};
 inline constexpr Function<Status*(SessionOptions*, const char* name, const Value*)> share_initializer{150};
 inline constexpr Function<Status*(SessionOptions*, const char* const* names, const Value* const*, size_t)> copy_initializers{210};
 inline constexpr Function<Status*(Value*, size_t index, size_t bytes, char** text)> string_buffer{252};

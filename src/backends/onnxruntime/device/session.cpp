@@ -38,7 +38,8 @@ Result<Owned<SessionOptions>> session_options(const Api& api, const LoadedModel:
   TRY(api.check(api[function::set_intra_op_threads](o, options.threads)));
   TRY(api.check(api[function::set_inter_op_threads](o, 1)));
   TRY(api.check(api[function::set_session_entry](o, "session.intra_op.allow_spinning", "0")));
-  TRY(api.check(api[function::disable_memory_pattern](o)));  // kept for each shape that comes by
+  TRY(api.check(api[function::set_session_entry](o, "session.use_env_allocators", "1")));  // one arena for all segments
+  TRY(api.check(api[function::disable_memory_pattern](o)));                                // kept for each shape that comes by
   TRY(api.check(api[function::set_optimisation](o, options.optimise ? Optimisation::all : Optimisation::none)));
   if (!options.prepack) TRY(api.check(api[function::set_session_entry](o, "session.disable_prepacking", "1")));
   return out;
