@@ -16,7 +16,8 @@ NamedSizes requested_sizes(std::span<const runtime::PortInfo> inputs, const std:
   for (const import::RequestedShape& s : shapes)
     for (const runtime::PortInfo& port : inputs)
       for (size_t d = 0; s.input == port.name && d < std::min(s.dims.size(), port.dimensions.size()); ++d)
-        if (s.dims[d].size) named[port.dimensions[d]] = *s.dims[d].size;
+        if (const auto size = s.dims[d].interval ? std::optional(s.dims[d].interval->usual) : s.dims[d].size)
+          named[port.dimensions[d]] = *size;
   return named;
 }
 

@@ -118,6 +118,13 @@ Result<ir::Type> TypeReader::type(const OnnxType& t, std::string_view name) {
   return out;
 }
 
+/// The model says nothing of the size.
+static bool is_unnamed(const OnnxValueInfo& input, size_t axis) {
+  if (!input.type.shape) return true;
+  const OnnxDim& declared = (*input.type.shape)[axis];
+  return declared.value.value_or(-1) < 0 && (declared.param.empty() || declared.param == "?");
+}
+
 Result<ir::Type> TypeReader::input_type(const OnnxValueInfo& info) {
   ir::Type out = TRY(type(info.type, info.name));
   if (out.dtype == DType::none)
@@ -133,6 +140,7 @@ Result<ir::Type> TypeReader::input_type(const OnnxValueInfo& info) {
     for (size_t i = 0; i < dims.size(); ++i) out.shape->push_back(symbols_.fresh());
   }
   for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].interval && is_unnamed(info, i)) (*out.shape)[i] = symbols_.fresh("u", dims[i].interval->least, dims[i].interval->most);
     if (dims[i].size) (*out.shape)[i] = *dims[i].size;
     else if (!dims[i].symbol.empty()) (*out.shape)[i] = param(dims[i].symbol);
   }

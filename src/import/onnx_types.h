@@ -11,10 +11,18 @@
 
 namespace tenon::import {
 
-/// One size of `--shape NAME=1xseqx128`: a number, a symbol by name, or (neither) whatever the model says.
+/// Sizes that a run may have, and the one that runs take where nobody says any.
+struct SizeInterval {
+  int64_t least = 0, usual = 0, most = 0;
+  friend bool operator==(const SizeInterval&, const SizeInterval&) = default;
+};
+
+/// One size of `--shape NAME=1xseqx128`: a number, a symbol by name, or (neither) whatever the model says; or, of
+/// `--shape NAME=1x14:8x128:32x512`, an interval.
 struct RequestedDim {
   std::optional<int64_t> size;
   std::string symbol;
+  std::optional<SizeInterval> interval = {};
 };
 
 struct RequestedShape {
@@ -42,6 +50,8 @@ class TypeReader {
 
  private:
   Result<void> learn(const OnnxValueInfo& input, const RequestedShape& shape);
+  Result<void> learn_size(const OnnxValueInfo& input, size_t axis, int64_t wanted);
+  Result<void> learn_interval(const OnnxValueInfo& input, size_t axis, const SizeInterval& wanted);
   Result<Dim> dim(const OnnxDim& dim, std::string_view name);
   Dim param(std::string_view name);
   std::optional<Dim> expression(std::string_view text);

@@ -7,7 +7,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from small_models import o, tenon, told
+from small_models import np, o, tenon, told
 
 TWO = ["--backend", "cpu,reference", "--opt", "0"]
 
@@ -101,6 +101,22 @@ class Partition(unittest.TestCase):
         self.assertRegex(lines[1], r"^- ")
         self.assertEqual(len(lines), 3)
         self.assertEqual(tenon("stopwatch", broken).returncode, 1)
+
+    def test_sizes_in_bounds(self):
+        bounds = ["--shape", "x=2x4:3x4:8x4"]
+        borders = self.told("--fallback-ops", "Neg", *bounds)["borders"]
+        self.assertEqual({(b["shape"], b["bytes"]) for b in borders}, {("[n, 4]; n in 2..8", 8 * 4 * 4)})
+        engine = self.folder / "bounds.tenon"
+        self.assertEqual(tenon("build", self.model, "-o", engine, *bounds).returncode, 0)
+        shapes = [told("run", self.model, *bounds)["outputs"][0]["shape"], told("run", engine, "--shape", "x=8x4")["outputs"][0]["shape"]]
+        self.assertEqual(shapes, [[3, 4], [8, 4]])
+        for rows in (1, 9):
+            np.save(self.folder / "x.npy", np.zeros((rows, 4), np.float32))
+            done = tenon("run", engine, "--input", f"x={self.folder / 'x.npy'}", "--json")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(json.loads(done.stdout)["error"]["expected"], "n between 2 and 8")
+        for wrong in ("x=2x4:3x4", "x=3x4:2x4:8x4", "x=2:3x4:8x4", "x=2x4:*x4:8x4", "x=1x4:2x4:3x4:4x4"):
+            self.assertEqual(self.refused(2, "--shape", wrong, verb="run")["place"], f"--shape {wrong}")
 
     def test_a_module_falls_back_by_whole_components(self):
         for path in ("one", "/one", "one.inner", "/one/inner"):

@@ -62,6 +62,34 @@ TEST(OnnxImport, ARequestedShapeFixesTheSymbolEverywhere) {
   EXPECT_EQ(unknown.error()->expected, "one of: a, b");
 }
 
+TEST(OnnxImport, ARequestedIntervalBoundsTheSymbolEverywhere) {
+  GraphBytes g;
+  g.input("a", DType::f32, {"n", "4"}).input("b", DType::f32, {"n", "4"}).input("c", DType::f32, {"n + 1"});
+  g.node(node("Add", {"a", "b"}, {"y"})).output("y", DType::f32, {"n", "4"});
+  const auto with = [&](std::string input, import::SizeInterval rows, import::SizeInterval columns) {
+    return import_bytes(model(g),
+                        {.external_data_dir = {}, .limits = {}, .shapes = {{std::move(input), {{{}, {}, rows}, {{}, {}, columns}}}}});
+  };
+  auto m = with("a", {2, 3, 9}, {1, 4, 8});
+  ASSERT_IMPORTS(m);
+  const ir::Type& y = m->graph->value(m->graph->outputs()[0]).type;
+  EXPECT_EQ(y.text(), "f32[n,4]");
+  EXPECT_EQ(y.dim(0).lower(), 2);
+  EXPECT_EQ(y.dim(0).upper(), 9);
+  EXPECT_EQ(with("a", {2, 1, 9}, {4, 4, 4}).error().code(), Code::bad_input);
+  EXPECT_EQ(with("a", {2, 2, 9}, {5, 5, 6}).error().code(), Code::bad_input) << "the model says 4";
+  auto computed =
+      import_bytes(model(g), {.external_data_dir = {}, .limits = {}, .shapes = {{"c", {{{}, {}, import::SizeInterval{1, 2, 3}}}}}});
+  ASSERT_FALSE(computed);
+  EXPECT_EQ(computed.error().code(), Code::not_supported);
+  auto apart = import_bytes(
+      model(g), {.external_data_dir = {},
+                 .limits = {},
+                 .shapes = {{"a", {{{}, {}, import::SizeInterval{1, 2, 3}}, {}}}, {"b", {{{}, {}, import::SizeInterval{4, 5, 6}}, {}}}}});
+  ASSERT_FALSE(apart);
+  EXPECT_EQ(apart.error().code(), Code::bad_input);
+}
+
 TEST(OnnxImport, SumsOfNamesArePolynomials) {
   GraphBytes g;
   g.input("m", DType::f32, {"past + seq"}).input("p", DType::f32, {"past"}).input("s", DType::f32, {"seq"});

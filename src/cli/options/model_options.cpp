@@ -11,7 +11,7 @@ namespace {
 
 Error bad_shape(std::string_view text, std::string what, std::string_view found) {
   return fail(Code::bad_usage, "--shape " + std::string(text), std::move(what))
-      .expected("NAME=1x128, NAME=*x128 or NAME=batch,128")
+      .expected("NAME=1x128, NAME=*x128, NAME=batch,128 or NAME=1x14:8x128:32x512")
       .found(std::string(found));
 }
 
@@ -28,25 +28,60 @@ Result<import::RequestedDim> parse_dim(std::string_view word, std::string_view t
 
 }  // namespace
 
-Result<import::RequestedShape> parse_shape(std::string_view text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string_view::npos || equals == 0) return bad_shape(text, "a shape needs the name of its input", text);
-  import::RequestedShape out{std::string(text.substr(0, equals)), {}};
-  std::string_view sizes = text.substr(equals + 1);
+namespace {
+
+Result<std::vector<import::RequestedDim>> parse_dims(std::string_view sizes, std::string_view text) {
+  std::vector<import::RequestedDim> out;
   const char separator = sizes.find(',') == std::string_view::npos ? 'x' : ',';
   while (!sizes.empty()) {
     const size_t end = std::min(sizes.find(separator), sizes.size());
-    out.dims.push_back(TRY(parse_dim(sizes.substr(0, end), text)));
+    out.push_back(TRY(parse_dim(sizes.substr(0, end), text)));
     if (end + 1 == sizes.size()) return bad_shape(text, "a size is missing at the end", text);
     sizes.remove_prefix(std::min(end + 1, sizes.size()));
   }
   return out;
 }
 
+/// least:usual:most, of equal rank; an axis is an interval, one number, or open.
+Result<std::vector<import::RequestedDim>> parse_intervals(std::string_view sizes, std::string_view text) {
+  const size_t first = sizes.find(':'), second = sizes.find(':', first + 1);
+  if (second == sizes.npos || sizes.find(':', second + 1) != sizes.npos)
+    return bad_shape(text, "an interval is three shapes: the least, the usual and the most", sizes);
+  const auto least = TRY(parse_dims(sizes.substr(0, first), text));
+  const auto usual = TRY(parse_dims(sizes.substr(first + 1, second - first - 1), text));
+  const auto most = TRY(parse_dims(sizes.substr(second + 1), text));
+  if (least.size() != usual.size() || usual.size() != most.size()) return bad_shape(text, "three shapes of different ranks", sizes);
+  std::vector<import::RequestedDim> out(least.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!least[i].size && !usual[i].size && !most[i].size && least[i].symbol.empty()) continue;
+    if (!least[i].size || !usual[i].size || !most[i].size)
+      return bad_shape(text, "an interval needs three numbers, or * in all shapes", sizes);
+    const import::SizeInterval interval{*least[i].size, *usual[i].size, *most[i].size};
+    if (interval.least > interval.usual || interval.usual > interval.most)
+      return bad_shape(text, "an interval's sizes stand in order: the least, the usual, the most", sizes);
+    if (interval.least == interval.most) out[i].size = interval.most;
+    else out[i].interval = interval;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<import::RequestedShape> parse_shape(std::string_view text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) return bad_shape(text, "a shape needs the name of its input", text);
+  const std::string_view sizes = text.substr(equals + 1);
+  const bool intervals = sizes.find(':') != sizes.npos;
+  return import::RequestedShape{std::string(text.substr(0, equals)),
+                                TRY(intervals ? parse_intervals(sizes, text) : parse_dims(sizes, text))};
+}
+
 void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   app.add_option("MODEL", path, std::string(model_help))->required();
   app.add_option("--external-data", external_data, "folder of the model's external data (default: the model's own)")->type_name("DIR");
-  app.add_option("--shape", shapes, "fix an input's shape: NAME=1x128; * stays open, a name makes a symbol")
+  app.add_option(
+         "--shape", shapes,
+         "fix an input's shape: NAME=1x128; * stays open, a name makes a symbol; LEAST:USUAL:MOST, as in 1x14:8x128:32x512, are bounds")
       ->type_name("NAME=SIZES")
       ->allow_extra_args(false);
 }
