@@ -9,6 +9,7 @@ namespace tenon::backend {
 
 namespace {
 
+constexpr int64_t kUnbounded = int64_t{1} << 40;  // what Symbols gives a symbol of which nothing is known
 constexpr int64_t kUnknown = 64;
 
 double size_of(Dim d) {
@@ -36,6 +37,17 @@ double steps_of(const ops::LoopForm& form) {
 }  // namespace
 
 double bytes_of(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
+
+std::optional<int64_t> most_bytes(const ir::Type& type) {
+  if (!type.is_tensor() || !type.has_rank() || bits_of(type.dtype) == 0) return std::nullopt;
+  double count = 1;
+  for (Dim d : *type.shape) {
+    if (d.upper() >= kUnbounded) return std::nullopt;
+    count *= static_cast<double>(d.upper());
+  }
+  const double bytes = count * bits_of(type.dtype) / 8;
+  return bytes < 0x1p62 ? std::optional(static_cast<int64_t>(bytes)) : std::nullopt;
+}
 
 Work work_of(const ir::Graph& graph, ir::NodeId node) {
   const ir::NodeView view = graph.view(node);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "ir/graph.h"
 
 namespace tenon::backend {
@@ -12,5 +14,7 @@ struct Work {
 Work work_of(const ir::Graph& graph, ir::NodeId node);
 /// Of a value, likewise.
 double bytes_of(const ir::Type& type);
+/// Of a value, at the largest sizes; none where these have no bound.
+std::optional<int64_t> most_bytes(const ir::Type& type);
 
 }  // namespace tenon::backend

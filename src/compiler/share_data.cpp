@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "backend/work.h"
 #include "base/threads.h"
 #include "compiler/default_shapes.h"
 #include "ir/module_path.h"
@@ -77,17 +78,6 @@ void add_build(Json& out, const Compiled& built, const std::vector<import::Reque
 
 }  // namespace
 
-std::optional<int64_t> most_bytes(const ir::Type& type) {
-  if (!type.is_tensor() || !type.has_rank() || bits_of(type.dtype) == 0) return std::nullopt;
-  double count = 1;
-  for (Dim d : *type.shape) {
-    if (d.upper() >= kUnbounded) return std::nullopt;
-    count *= static_cast<double>(d.upper());
-  }
-  const double bytes = count * bits_of(type.dtype) / 8;
-  return bytes < 0x1p62 ? std::optional(static_cast<int64_t>(bytes)) : std::nullopt;
-}
-
 std::string shape_text(const ir::Type& type) {
   if (!type.is_tensor() || !type.has_rank()) return type.text();
   std::string dims;
@@ -111,7 +101,7 @@ Json share_data(const ir::Graph& graph, const partition::Shares& shares, const p
   out["borders"] = Json::array();
   for (const partition::Border& b : shares.borders) {
     const ir::Value& value = graph.value(b.value);
-    const std::optional<int64_t> bytes = most_bytes(value.type);
+    const std::optional<int64_t> bytes = backend::most_bytes(value.type);
     out["borders"].push_back({{"value", value.name},
                               {"from", b.from},
                               {"to", b.to},

@@ -21,7 +21,4 @@ nlohmann::ordered_json share_data(const ir::Graph& graph, const partition::Share
 /// "[batch, seq]; seq in 14..512".
 std::string shape_text(const ir::Type& type);
 
-/// Of a value, at the largest sizes; none where these have no bound.
-std::optional<int64_t> most_bytes(const ir::Type& type);
-
 }  // namespace tenon::compiler

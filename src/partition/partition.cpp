@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "partition/by_cost.h"
+#include "partition/memory.h"
 #include "partition/targets.h"
 
 namespace tenon::partition {
@@ -32,7 +33,7 @@ class Partition {
  private:
   Result<void> choose() {
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(target_of(graph_, n, roles_, handed_back_, wishes_.assign == Assign::cost));
+      Target target = TRY(target_of(graph_, n, roles_, handed_back_, wishes_.assign == Assign::cost || !wishes_.memory.empty()));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
@@ -51,6 +52,7 @@ class Partition {
   Result<void> cut() {
     std::optional<Costs> costs;
     if (wishes_.assign == Assign::cost) assign_by_cost(costs.emplace(costs_of(graph_, out_.nodes, roles_)), out_.nodes, roles_);
+    TRY(keep_memory(graph_, out_.nodes, roles_, wishes_));
     Problem problem = problem_of(graph_, dependencies_, out_.nodes, roles_);
     Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr));
     const auto give_up = [&](const std::vector<uint32_t>& nodes, const Reason& reason) {

@@ -7,7 +7,7 @@ namespace tenon::partition {
 
 /// Why a node runs where it does, or not where it might.
 struct Reason {
-  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small, does_not_pay
+  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small, does_not_pay, over_budget
   std::string text;
 };
 

@@ -18,6 +18,12 @@ struct Pin {
   std::string name, backend;
 };
 
+/// What an accelerated backend may hold: see keep_memory().
+struct MemoryLimit {
+  std::string backend;
+  int64_t bytes = 0;
+};
+
 /// What the user says of who runs what.
 struct Wishes {
   /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends behind take what even the
@@ -26,6 +32,7 @@ struct Wishes {
   std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"
   std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
   std::vector<Pin> pins;
+  std::vector<MemoryLimit> memory;
   /// Nodes that do work, of an accelerated segment. 0: 1 with assignment by priority, and as many as pay with that by cost.
   uint32_t min_block_size = 0;
   Assign assign = Assign::priority;

@@ -118,6 +118,31 @@ class Partition(unittest.TestCase):
         for wrong in ("x=2x4:3x4", "x=3x4:2x4:8x4", "x=2:3x4:8x4", "x=2x4:*x4:8x4", "x=1x4:2x4:3x4:4x4"):
             self.assertEqual(self.refused(2, "--shape", wrong, verb="run")["place"], f"--shape {wrong}")
 
+    def test_what_finds_no_room_goes_to_the_next_backend(self):
+        # A node reads and writes 48 bytes each, the sum reads twice as much.
+        self.assertEqual(self.segments("--shape", "x=3x4", "--memory", "cpu=100")[-1], ("reference", ["sum"]))
+        row = self.told("--shape", "x=3x4", "--memory", "cpu=100")["nodes"][-1]
+        self.assertEqual(row["reasons"][-1], {"code": "over_budget", "text": "cpu has no room for it in its 100 bytes"})
+        self.assertEqual([s[0] for s in self.segments("--shape", "x=3x4", "--memory", "cpu=1K")], ["cpu"])
+        # Three products of one weight, which counts once.
+        weights = o.tensor("w", [64, 64], bytes(64 * 64 * 4))
+        nodes = [named("MatMul", [f"v{k}", "w"], f"v{k + 1}", f"m{k}") for k in range(3)]
+        model = self.folder / "shared.onnx"
+        model.write_bytes(o.model(o.graph(nodes, [o.value_info("v0", [1, 64])], [o.value_info("v3", [1, 64])], [weights])))
+        shared = ["partition", model, *TWO, "--dry-run", "--json", "--memory"]
+        self.assertEqual([s["backend"] for s in json.loads(tenon(*shared, "cpu=17K").stdout)["segments"]], ["cpu"])
+        refused = tenon(*shared, "cpu=16K")
+        self.assertEqual((refused.returncode, json.loads(refused.stdout)["error"]["expected"]), (2, "at least 16896 bytes"))
+
+    def test_limits_that_cannot_be(self):
+        shape = ["--shape", "x=3x4", *TWO]
+        self.assertEqual(self.refused(2, *shape, "--memory", "cpu=50")["expected"], "at least 96 bytes")
+        self.assertEqual(self.refused(2, *shape, "--memory", "cpu=100", "--pin", "sum=cpu")["found"], "100, at node 'sum'")
+        for wrong in ("cpu", "cpu=", "cpu=0", "cpu=-1", "cpu=1T", "cpu=1KK", "=5", "cpu=99999999999999999999", "cpu=9000000000000000000K"):
+            self.assertEqual(self.refused(2, *shape, "--memory", wrong)["found"], wrong)
+        self.assertEqual(self.refused(2, *shape, "--memory", "reference=1K")["found"], "reference")
+        self.assertEqual(self.refused(2, *shape, "--memory", "cpu=1K", "--memory", "cpu=2K")["found"], "cpu")
+
     def test_a_module_falls_back_by_whole_components(self):
         for path in ("one", "/one", "one.inner", "/one/inner"):
             inner = [("reference", ["/one/inner/Exp"])]

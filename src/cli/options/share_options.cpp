@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
 #include "compiler/backends.h"
 
 namespace tenon::cli {
@@ -19,6 +21,26 @@ Result<partition::Pin> pin_of(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals != text.npos && equals > 0 && equals + 1 < text.size()) return partition::Pin{text.substr(0, equals), text.substr(equals + 1)};
   return fail(Code::bad_usage, "--pin", "a pin names a node or a module, and a backend").expected("NAME=BACKEND").found(text);
+}
+
+Error no_limit(const std::string& text) {
+  return fail(Code::bad_usage, "--memory", "a limit names a backend and a number of bytes")
+      .expected("NAME=BYTES, more than 0; K, M and G are powers of 1024")
+      .found(text);
+}
+
+Result<partition::MemoryLimit> limit_of(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == text.npos || equals == 0) return no_limit(text);
+  int64_t bytes = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data() + equals + 1, end, bytes);
+  const std::string_view units = "KMG";
+  const size_t power = unit + 1 == end ? units.find(*unit) : units.npos;
+  if (error != std::errc() || bytes <= 0 || (unit != end && power == units.npos)) return no_limit(text);
+  const int shift = unit == end ? 0 : static_cast<int>(10 * (power + 1));
+  if (bytes > INT64_MAX >> shift) return no_limit(text);
+  return partition::MemoryLimit{text.substr(0, equals), bytes << shift};
 }
 
 }  // namespace
@@ -53,13 +75,16 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
       ->type_name("NAME=BACKEND")
       ->allow_extra_args(false)
       ->each(speaks_of_modules);
+  app.add_option("--memory", memory_, "bytes that a backend may hold; what finds no room goes to the next one; may be repeated")
+      ->type_name("NAME=BYTES[K|M|G]")
+      ->allow_extra_args(false);
   app.add_flag("--require-full", require_full_, "an error where the last backend has work to do");
   app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
 }
 
 bool ShareOptions::any() const {
   return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
-         segmenter_ != "fewest" || assign_ != "priority" || measure_;
+         segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty();
 }
 
 Result<partition::Wishes> ShareOptions::wishes() const {
@@ -76,6 +101,7 @@ Result<partition::Wishes> ShareOptions::wishes() const {
   out.fallback_ops = fallback_ops_;
   out.fallback_modules = fallback_modules_;
   for (const std::string& pin : pins_) out.pins.push_back(TRY(pin_of(pin)));
+  for (const std::string& limit : memory_) out.memory.push_back(TRY(limit_of(limit)));
   out.min_block_size = static_cast<uint32_t>(min_block_size_);
   out.require_full = require_full_;
   if (assign_ == "cost") out.assign = partition::Assign::cost;

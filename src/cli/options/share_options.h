@@ -28,7 +28,7 @@ struct ShareOptions {
   Result<partition::Wishes> wishes() const;
 
  private:
-  std::vector<std::string> fallback_ops_, fallback_modules_, pins_;
+  std::vector<std::string> fallback_ops_, fallback_modules_, pins_, memory_;
   int64_t min_block_size_ = 0;
   bool has_block_size_ = false;
   bool require_full_ = false, measure_ = false;
