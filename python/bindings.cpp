@@ -95,6 +95,7 @@ std::vector<tenon::Port> ports(std::span<const tenon::Port> from) { return {from
 }  // namespace
 
 namespace tenon::python {
+void bind_cut(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_nodes(nanobind::module_& m);
 void bind_rewrite(nanobind::module_& m);
@@ -122,6 +123,7 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
   bind_compile(m);
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles());
+  tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);

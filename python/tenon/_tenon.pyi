@@ -126,6 +126,54 @@ def partition(
 def load(path: str | PathLike[str], *, verify: bool = False, backend_libraries: Mapping[str, str | PathLike[str]] = ...) -> Engine:
     """Loads an engine file; `verify` checks every byte of it. backend_libraries: as for compile(). Raises TenonError."""
 
+class CutNode:
+    """A node of anybody's graph, for cut()."""
+
+    def __init__(
+        self,
+        name: str,
+        needs: Sequence[int],
+        *,
+        ours: bool,
+        counts: bool = True,
+        pinned: bool = False,
+        our_ns: float = 0.0,
+        their_ns: float = 0.0,
+    ) -> None:
+        """needs: places of nodes before this one. ours: Tenon runs it, unless its segment is given up. counts: it does work. The times are
+        those of one run."""
+
+class CutValue:
+    """What goes from node to node, for cut(). maker: None for an input."""
+
+    def __init__(self, maker: int | None, readers: Sequence[int], returned: bool = False) -> None: ...
+
+class CutResult:
+    @property
+    def place(self) -> list[int]:
+        """Of each node: its segment."""
+    @property
+    def ours(self) -> list[bool]:
+        """Of each segment, in the order of running."""
+    @property
+    def lower_bound(self) -> int:
+        """On segments, were none given up."""
+    @property
+    def too_small(self) -> list[int]: ...
+    @property
+    def does_not_pay(self) -> list[int]: ...
+
+def cut(
+    nodes: Sequence[CutNode],
+    values: Sequence[CutValue] = ...,
+    *,
+    min_block_size: int | None = None,
+    launch_ns: float = 0.0,
+    border_ns: float = 0.0,
+) -> CutResult:
+    """The fewest segments. Those of ours with fewer than min_block_size nodes that count are given up; None: those that take longer than
+    others would, launch and borders counted. Raises TenonError."""
+
 newest_opset: int
 
 Array = NDArray[Any] | int | float | bool | Sequence[Any]

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch modules over Tenon: what Tenon has a form for runs in its engines, the rest in PyTorch.
+
+>>> fast = tenon.torch.compile(module.eval(), inputs=[example])
+>>> fast(x)
+>>> torch.compile(module.eval(), backend="tenon")
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as e:
+    raise ImportError("tenon.torch needs PyTorch: pip install tenon[torch]") from e
+
+from .ahead import Compiled, compile
+from .capture import Input
+
+__all__ = ["Compiled", "Input", "compile"]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiling ahead of time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from .builder import ONNX_TYPES
+from .capture import exported, program_of
+from .choice import Choice
+from .cut import plan
+from .report import report
+from .segment import Segment, is_traced
+from .stitch import attribute, stitch
+from .support import writes
+
+
+class Compiled(torch.nn.Module):
+    """For inference. Takes and gives what the module that it was made of does."""
+
+    def __init__(self, program: GraphModule, segments: dict[str, Segment], told: dict[str, Any]) -> None:
+        super().__init__()
+        self.program = program
+        self.segments = segments
+        self.report = told
+        """Who runs what, and why."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if is_traced():
+            return self.program(*args, **kwargs)
+        with torch.no_grad():
+            return self.program(*args, **kwargs)
+
+
+def compile(
+    module: Any,
+    *,
+    inputs: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    enabled: bool = True,
+    backends: Sequence[str] = (),
+    min_block_size: int | None = None,
+    torch_executed_ops: Sequence[Any] = (),
+    torch_executed_modules: Sequence[str] = (),
+    require_full_compilation: bool = False,
+    atomic_groups: Sequence[Sequence[Any]] = (),
+    memory_limit: int | None = None,
+    dryrun: bool = False,
+) -> Any:
+    """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
+
+    module: a torch.nn.Module, an ExportedProgram or a TorchScript module. inputs: tensors, or tenon.torch.Input with ranges of sizes.
+    backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
+    torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. atomic_groups: chains of ops that no cut
+    divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. dryrun: the report alone, nothing is
+    built. enabled: False gives the module back.
+
+    Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
+    """
+    choice = Choice(
+        list(backends), min_block_size, torch_executed_ops, torch_executed_modules, require_full_compilation, atomic_groups, memory_limit
+    )
+    if not enabled:
+        return module
+    program = program_of(exported(module, inputs, kwargs, dynamic_shapes))
+    made = plan(program, choice)
+    told = report(made)
+    if dryrun:
+        return told
+
+    written = {n.args[0] for n in program.graph.nodes if writes(n)}
+
+    def weight_of(node: Node) -> torch.Tensor | None:
+        tensor = attribute(program, node.target) if node.op == "get_attr" and node not in written else None
+        return tensor if isinstance(tensor, torch.Tensor) and tensor.dtype in ONNX_TYPES and tensor.dtype != torch.bfloat16 else None
+
+    stitched, segments = stitch(program, made, weight_of, choice.backends)
+    if not segments:
+        warnings.warn("no op of the module runs in Tenon: see the report", stacklevel=2)
+    return Compiled(stitched, segments, told)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a graph of nodes of an exported program."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+import torch
+from torch.fx import Node
+
+from .._tenon import Graph, Value
+from .ops import Unsupported, convert
+
+ONNX_TYPES = {
+    torch.float32: 1, torch.uint8: 2, torch.int8: 3, torch.int16: 5, torch.int32: 6, torch.int64: 7, torch.bool: 9, torch.float16: 10,
+    torch.float64: 11, torch.bfloat16: 16,
+}  # fmt: skip
+
+
+def meta(node: Node) -> Any:
+    """A fake tensor, a symbolic number, or a tuple of such."""
+    return node.meta.get("val")
+
+
+def expression(size: Any) -> sympy.Expr:
+    return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
+
+
+def plain(size: Any) -> Any:
+    """A number where it is one."""
+    if isinstance(size, Node):
+        size = meta(size)
+    if isinstance(size, torch.SymInt):
+        known = size.node.expr
+        return int(known) if known.is_Integer else size
+    return size
+
+
+def size_text(size: Any) -> int | str:
+    """As Graph.add_input takes it: sums and products of symbols as they are, other expressions by a name of their own."""
+    known = sympy.expand(expression(size))
+    if known.is_Integer:
+        return int(known)
+    if all(isinstance(e, (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)) for e in sympy.preorder_traversal(known)):
+        return str(known)
+    return f"size_{zlib.crc32(str(known).encode())}"
+
+
+class Builder:
+    """A segment as it becomes a graph. Sizes are taken from the shapes of inputs, or are inputs themselves."""
+
+    def __init__(self, name: str) -> None:
+        self.graph = Graph()
+        self.graph.name = name
+        self.node: Node
+        self.sizes_given: list[sympy.Symbol] = []
+        """Symbols that no input has as a size: they are inputs of their own, behind the tensors."""
+        self._values: dict[Node, Any] = {}
+        self._symbols: dict[sympy.Symbol, Value] = {}
+        self._where: dict[sympy.Symbol, tuple[Value, int]] = {}
+
+    def add_input(self, node: Node, name: str) -> None:
+        tensor = meta(node)
+        value = self.graph.add_input(name, ONNX_TYPES[tensor.dtype], [size_text(s) for s in tensor.shape])
+        self._values[node] = value
+        for axis, size in enumerate(tensor.shape):
+            known = expression(size)
+            if known.is_Symbol:
+                self._where.setdefault(known, (value, axis))
+
+    def add_weight(self, node: Node, tensor: torch.Tensor) -> None:
+        self._values[node] = self.graph.add_constant(tensor.detach().cpu().contiguous().numpy(), node.name)
+
+    def add(self, node: Node) -> None:
+        """Raises Unsupported, TenonError."""
+        self.node = node
+        if node.op == "call_function" and getattr(node.target, "__name__", "") == "getitem":
+            self._values[node] = self._values[node.args[0]][node.args[1]]
+            return
+        made = convert(self, node)
+        for user in node.users:
+            if isinstance(made, tuple) and user.op == "call_function" and user.users and made[user.args[1]] is None:
+                raise Unsupported("not supported yet: its results beside the first")
+        self._check(made, meta(node))
+        self._values[node] = made
+
+    def _check(self, made: Any, expected: Any) -> None:
+        if isinstance(expected, (tuple, list)):
+            for one, other in zip(made, expected, strict=True):
+                if one is not None:
+                    self._check(one, other)
+            return
+        if made.onnx_dtype != ONNX_TYPES.get(expected.dtype) or made.shape is None or len(made.shape) != expected.dim():
+            raise Unsupported(f"its form would give {made.dtype}{list(made.shape or [])}, not {expected.dtype}{list(expected.shape)}")
+
+    def results_of(self, node: Node) -> list[Value]:
+        made = self._values[node]
+        return [v for v in made if v is not None] if isinstance(made, (tuple, list)) else [made]
+
+    def value_of(self, node: Node) -> Value:
+        return self._values[node]
+
+    # What the tables use.
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the result, or of the first one."""
+        made = meta(self.node)
+        return (made[0] if isinstance(made, (tuple, list)) else made).dtype
+
+    def is_value(self, x: Any) -> bool:
+        return isinstance(x, Value)
+
+    def dtype_of(self, x: Any) -> torch.dtype:
+        return meta(x).dtype
+
+    def shape_of(self, x: Any) -> tuple[Any, ...]:
+        made = meta(x)
+        return tuple(plain(s) for s in (made[0] if isinstance(made, (tuple, list)) else made).shape)
+
+    def sizes_of_parts(self) -> list[tuple[Any, ...]]:
+        return [tuple(plain(s) for s in part.shape) for part in meta(self.node)]
+
+    def onnx_type(self, dtype: torch.dtype) -> int:
+        if dtype not in ONNX_TYPES:
+            raise Unsupported(f"not supported yet: elements of type {dtype}")
+        return ONNX_TYPES[dtype]
+
+    def op(self, name: str, inputs: Iterable[Value | None], attributes: dict[str, Any] | None = None) -> Value:
+        return self.graph.insert(name, list(inputs), attributes or {}).outputs[0]
+
+    def cast(self, value: Value, dtype: torch.dtype) -> Value:
+        wanted = self.onnx_type(dtype)
+        return value if value.onnx_dtype == wanted else self.op("Cast", [value], {"to": wanted})
+
+    def tensor(self, x: Any, dtype: torch.dtype | None = None) -> Value:
+        """A tensor of the program, or a number as one, cast where it has another type."""
+        if isinstance(x, Node) and isinstance(meta(x), torch.Tensor):
+            value = self._values[x]
+            return value if dtype is None else self.cast(value, dtype)
+        x = plain(x)
+        if isinstance(x, (torch.SymInt, Node)):
+            if not isinstance(x, torch.SymInt):
+                raise Unsupported("not supported yet: a number that is no size and depends on data")
+            return self.cast(self.reshaped(self.size(x), []), dtype or torch.int64)
+        return self._number(x, dtype)
+
+    def _number(self, x: Any, dtype: torch.dtype | None) -> Value:
+        if dtype is None:
+            dtype = torch.bool if isinstance(x, bool) else torch.int64 if isinstance(x, int) else torch.float32
+        if dtype == torch.bfloat16:
+            return self.cast(self.graph.add_constant(np.array(x, np.float32)), dtype)
+        self.onnx_type(dtype)
+        return self.graph.add_constant(torch.tensor(x, dtype=dtype).numpy())
+
+    def promoted(self, x: Any, y: Any) -> list[Value]:
+        """Both in the type in which PyTorch compares them."""
+        dtype = torch.result_type(*(meta(v) if isinstance(v, Node) else v for v in (x, y)))
+        return [self.tensor(x, dtype), self.tensor(y, dtype)]
+
+    def ints(self, numbers: Sequence[int]) -> Value:
+        return self.graph.add_constant(np.array(numbers, np.int64))
+
+    def floats(self, numbers: Sequence[float]) -> Value:
+        return self.graph.add_constant(np.array(numbers, np.float32))
+
+    def reshaped(self, value: Value, sizes: Sequence[Any]) -> Value:
+        sizes = [plain(s) for s in sizes]
+        open_ones = [k for k, s in enumerate(sizes) if not isinstance(s, int)]
+        if len(open_ones) == 1 and 0 not in sizes:
+            sizes[open_ones[0]] = -1
+        return self.op("Reshape", [value, self.sizes(sizes)], {"allowzero": 1} if 0 in sizes else {})
+
+    def sliced(self, value: Value, dim: int, start: Any, end: Any, step: Any) -> Value:
+        bounds = [self.sizes([n]) for n in (start, end)]
+        return self.op("Slice", [value, *bounds, self.ints([dim]), self.ints([plain(step)])])
+
+    def sizes(self, sizes: Sequence[Any]) -> Value:
+        """i64[n]."""
+        plain_ones = [plain(s) for s in sizes]
+        if all(isinstance(s, int) for s in plain_ones):
+            return self.ints(plain_ones)
+        parts = [self.ints([s]) if isinstance(s, int) else self.size(s) for s in plain_ones]
+        return parts[0] if len(parts) == 1 else self.op("Concat", parts, {"axis": 0})
+
+    def scalar_of(self, size: Any) -> Value:
+        size = plain(size)
+        return self._number(size, torch.int64) if isinstance(size, int) else self.reshaped(self.size(size), [])
+
+    def size(self, size: Any) -> Value:
+        """i64[1]."""
+        if not isinstance(size, torch.SymInt):
+            raise Unsupported("not supported yet: a number that is no size and depends on data")
+        return self._evaluated(size.node.expr)
+
+    def _evaluated(self, known: sympy.Expr) -> Value:
+        if known.is_Integer:
+            return self.ints([int(known)])
+        if known.is_Symbol:
+            return self._symbol(known)
+        parts = known.args
+        kind = type(known).__name__
+        if kind == "Pow" and parts[1].is_Integer and parts[1] > 0:
+            kind, parts = "Mul", [parts[0]] * int(parts[1])
+        op = {"Add": "Add", "Mul": "Mul", "FloorDiv": "Div", "CleanDiv": "Div", "Max": "Max", "Min": "Min"}.get(kind)
+        if op is None or any(p.is_Rational and not p.is_Integer for p in parts):
+            raise Unsupported(f"not supported yet: sizes like {known}")
+        out = self._evaluated(parts[0])
+        for part in parts[1:]:
+            out = self.op(op, [out, self._evaluated(part)])
+        return out
+
+    def _symbol(self, symbol: sympy.Symbol) -> Value:
+        if symbol not in self._symbols:
+            if symbol in self._where:
+                value, axis = self._where[symbol]
+                self._symbols[symbol] = self.op("Shape", [value], {"start": axis, "end": axis + 1})
+            else:
+                self.sizes_given.append(symbol)
+                self._symbols[symbol] = self.graph.add_input(f"size_{symbol}", "i64", [1])
+        return self._symbols[symbol]

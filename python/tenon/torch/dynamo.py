@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile(module, backend="tenon"): each piece between graph breaks is shared out on its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch.fx import GraphModule, Node
+from torch.utils._python_dispatch import _disable_current_modes
+
+from .. import TenonError
+from .builder import ONNX_TYPES
+from .choice import Choice
+from .cut import plan
+from .report import report
+from .segment import Segment
+from .stitch import stitch
+from .support import writes
+
+log = logging.getLogger(__name__)
+
+OPTIONS = (
+    "atomic_groups",
+    "backends",
+    "memory_limit",
+    "min_block_size",
+    "on_report",
+    "require_full_compilation",
+    "torch_executed_modules",
+    "torch_executed_ops",
+)
+
+
+def choice_of(options: dict[str, Any]) -> Choice:
+    unknown = sorted(set(options) - set(OPTIONS))
+    if unknown:
+        raise TenonError("bad_usage", "options", "there is no such option", ", ".join(OPTIONS), unknown[0], "")
+    return Choice(
+        list(options.get("backends", ())),
+        options.get("min_block_size"),
+        options.get("torch_executed_ops", ()),
+        options.get("torch_executed_modules", ()),
+        options.get("require_full_compilation", False),
+        options.get("atomic_groups", ()),
+        options.get("memory_limit"),
+        of_pieces=True,
+    )
+
+
+def _why_training(inputs: Sequence[Any]) -> str | None:
+    if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in inputs):
+        return "gradients are wanted, and Tenon has none: call it under torch.no_grad() to compile it"
+    return None
+
+
+def _weights(inputs: Sequence[Any]) -> dict[int, torch.Tensor]:
+    """Parameters and buffers, which are the same in every call, or nearly."""
+    return {
+        k: x
+        for k, x in enumerate(inputs)
+        if isinstance(x, torch.nn.Parameter) or (isinstance(x, torch.Tensor) and hasattr(x, "_dynamo_static_input_type"))
+    }
+
+
+class _Piece:
+    """A piece in ATen's ops, all of its inputs as placeholders."""
+
+    def __init__(self, choice: Choice, weights: dict[int, torch.Tensor], inputs: int, tell: Callable[[Any], None] | None) -> None:
+        self._choice, self._weights, self._inputs, self._tell = choice, weights, inputs, tell
+
+    def __call__(self, module: GraphModule, inputs: Sequence[Any]) -> Any:
+        with _disable_current_modes():  # tensors that are made here are real
+            return self._compiled(module)
+
+    def _compiled(self, module: GraphModule) -> Any:
+        placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        numbers = {n: k for k, n in enumerate(placeholders)} if len(placeholders) == self._inputs else {}
+        written = {n.args[0] for n in module.graph.nodes if writes(n)}
+
+        def weight_of(node: Node) -> torch.Tensor | None:
+            tensor = self._weights.get(numbers.get(node, -1)) if node not in written else None
+            if tensor is None or tensor.dtype not in ONNX_TYPES or tensor.dtype == torch.bfloat16 or tensor.device.type != "cpu":
+                return None
+            return tensor if type(tensor) in (torch.Tensor, torch.nn.Parameter) else None
+
+        made = plan(module, self._choice)
+        if self._tell:
+            self._tell(report(made))
+        stitched, segments = stitch(module, made, weight_of, self._choice.backends)
+        log.info("%d segments, %d of them Tenon's", len(made.segments), len(segments))
+        return _boxed(stitched, segments)
+
+
+def _boxed(stitched: GraphModule, segments: dict[str, Segment]) -> Any:
+    def call(given: list[Any]) -> Any:
+        taken = list(given)
+        given.clear()
+        with torch.no_grad():
+            return stitched(*taken)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    call.segments = segments  # type: ignore[attr-defined]
+    return call
+
+
+def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **_: Any) -> Any:
+    """What torch.compile calls. options: as tenon.torch.compile; on_report: called with each piece's report."""
+    given = dict(options or {})
+    tell = given.get("on_report")
+    choice = choice_of(given)
+    why = _why_training(inputs)
+    if why is not None:
+        log.warning("a piece of %d nodes runs in eager PyTorch: %s", len(module.graph.nodes), why)
+        if tell:
+            tell({"segments": [], "nodes": [], "training": why})
+        return module.forward
+    piece = _Piece(choice, _weights(inputs), len(inputs), tell)
+    return aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ATen's ops as ops of a graph, a file a family."""
+
+from . import contract, index, normalize, pointwise, pool, reduce, shape
+from .table import TABLE, Unsupported, convert, converts, op_of
+
+__all__ = ["TABLE", "Unsupported", "contract", "convert", "converts", "index", "normalize", "op_of", "pointwise", "pool", "reduce", "shape"]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of products: matrices, convolutions, attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from .table import Unsupported, converts
+
+
+def _product(b: Any, x: Any, y: Any) -> Any:
+    return b.op("MatMul", [b.tensor(x), b.tensor(y)])
+
+
+converts("mm.default", "bmm.default", "matmul.default", "mv.default", "dot.default")(_product)
+
+
+def _sum(b: Any, added: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    if alpha != 1:
+        product = b.op("Mul", [product, b.tensor(alpha, b.dtype)])
+    if beta == 0:
+        return product
+    term = b.tensor(added)
+    return b.op("Add", [product, term if beta == 1 else b.op("Mul", [term, b.tensor(beta, b.dtype)])])
+
+
+@converts("addmm.default", "baddbmm.default")
+def product_and_sum(b: Any, added: Any, x: Any, y: Any, beta: Any, alpha: Any) -> Any:
+    return _sum(b, added, _product(b, x, y), beta, alpha)
+
+
+@converts("linear.default")
+def linear(b: Any, x: Any, weight: Any, bias: Any) -> Any:
+    if len(b.shape_of(weight)) != 2:
+        raise Unsupported("not supported yet: a linear map to a number")
+    product = b.op("MatMul", [b.tensor(x), b.op("Transpose", [b.tensor(weight)], {"perm": [1, 0]})])
+    return product if bias is None else b.op("Add", [product, b.tensor(bias)])
+
+
+@converts("einsum.default")
+def einsum(b: Any, equation: str, operands: Any, path: Any) -> Any:
+    return b.op("Einsum", [b.tensor(x) for x in operands], {"equation": equation.replace(" ", "")})
+
+
+def _each(value: Any, count: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    return values * count if len(values) == 1 else values
+
+
+def convolution(b: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    count = len(b.shape_of(weight)) - 2
+    if len(b.shape_of(x)) != count + 2:
+        raise Unsupported("not supported yet: a convolution without a batch")
+    attributes: dict[str, Any] = {"strides": _each(stride, count), "dilations": _each(dilation, count), "group": groups}
+    if isinstance(padding, str):
+        if padding == "same":
+            raise Unsupported("not supported yet: the padding 'same'")
+        padding = 0
+    attributes["pads"] = _each(padding, count) * 2
+    return b.op("Conv", [b.tensor(x), b.tensor(weight), *([] if bias is None else [b.tensor(bias)])], attributes)
+
+
+converts("conv1d.default", "conv2d.default", "conv3d.default", "conv1d.padding", "conv2d.padding")(convolution)
+
+
+def transposed(b: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any) -> Any:
+    count = len(b.shape_of(weight)) - 2
+    if len(b.shape_of(x)) != count + 2:
+        raise Unsupported("not supported yet: a convolution without a batch")
+    attributes = {
+        "strides": _each(stride, count),
+        "dilations": _each(dilation, count),
+        "group": groups,
+        "pads": _each(padding, count) * 2,
+        "output_padding": _each(output_padding, count),
+    }
+    return b.op("ConvTranspose", [b.tensor(x), b.tensor(weight), *([] if bias is None else [b.tensor(bias)])], attributes)
+
+
+converts("conv_transpose1d.default", "conv_transpose2d.input")(transposed)
+
+
+@converts("convolution.default")
+def any_convolution(
+    b: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, backwards: bool, output_padding: Any, groups: int
+) -> Any:
+    if backwards:
+        return transposed(b, x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolution(b, x, weight, bias, stride, padding, dilation, groups)
+
+
+def _mask_of(b: Any, query: Any, key: Any, mask: Any, causal: bool) -> Any:
+    """What is added to scores; None: nothing."""
+    if causal:
+        rows, columns = b.sizes([b.shape_of(query)[-2]]), b.sizes([b.shape_of(key)[-2]])
+        ones = b.op("Expand", [b.tensor(True, torch.bool), b.op("Concat", [rows, columns], {"axis": 0})])
+        mask = b.op("Trilu", [ones], {"upper": 0})
+    elif mask is not None:
+        is_bool = b.dtype_of(mask) == torch.bool
+        mask = b.tensor(mask)
+        if not is_bool:
+            return mask
+    else:
+        return None
+    return b.op("Where", [mask, b.tensor(0.0, b.dtype), b.tensor(-math.inf, b.dtype)])
+
+
+@converts("scaled_dot_product_attention.default")
+def attention(b: Any, query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, scale: float | None, grouped: bool) -> Any:
+    if dropout or grouped:
+        raise Unsupported("not supported yet: attention with dropout, or with fewer heads of keys than of queries")
+    rank, width = len(b.shape_of(key)), b.shape_of(query)[-1]
+    if scale is None and not isinstance(width, int):
+        raise Unsupported("not supported yet: attention over heads of symbolic width")
+    flipped = b.op("Transpose", [b.tensor(key)], {"perm": [*range(rank - 2), rank - 1, rank - 2]})
+    scores = b.op("MatMul", [b.tensor(query), flipped])
+    scores = b.op("Mul", [scores, b.tensor(1 / math.sqrt(width) if scale is None else scale, b.dtype)])
+    added = _mask_of(b, query, key, mask, causal)
+    if added is not None:
+        scores = b.op("Add", [scores, added])
+    return b.op("MatMul", [b.op("Softmax", [scores], {"axis": -1}), b.tensor(value)])
+
+
+@converts("_scaled_dot_product_flash_attention_for_cpu.default")
+def attention_and_sums(b: Any, query: Any, key: Any, value: Any, dropout: float, causal: bool, mask: Any, scale: float | None) -> Any:
+    return attention(b, query, key, value, mask, dropout, causal, scale, False), None

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element by element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from .table import Unsupported, converts
+
+SAME_NAME = {
+    "abs": "Abs", "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan", "atanh": "Atanh", "ceil": "Ceil",
+    "cos": "Cos", "cosh": "Cosh", "erf": "Erf", "exp": "Exp", "floor": "Floor", "log": "Log", "neg": "Neg", "reciprocal": "Reciprocal",
+    "relu": "Relu", "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sgn": "Sign", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt",
+    "tan": "Tan", "tanh": "Tanh",
+}  # fmt: skip
+COMPARISONS = {"eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual"}
+
+
+def _enter_unary(name: str, op: str) -> None:
+    @converts(f"{name}.default")
+    def unary(b: Any, x: Any) -> Any:
+        return b.op(op, [b.tensor(x, b.dtype)])
+
+
+for _name, _op in SAME_NAME.items():
+    _enter_unary(_name, _op)
+
+
+def _enter_comparison(name: str, op: str) -> None:
+    @converts(f"{name}.Tensor", f"{name}.Scalar")
+    def compare(b: Any, x: Any, y: Any) -> Any:
+        return b.op(op, b.promoted(x, y))
+
+
+for _name, _op in COMPARISONS.items():
+    _enter_comparison(_name, _op)
+
+
+@converts("ne.Tensor", "ne.Scalar")
+def not_equal(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Not", [b.op("Equal", b.promoted(x, y))])
+
+
+def _scaled(b: Any, x: Any, alpha: Any) -> Any:
+    value = x if b.is_value(x) else b.tensor(x, b.dtype)
+    return value if alpha == 1 else b.op("Mul", [value, b.tensor(alpha, b.dtype)])
+
+
+@converts("add.Tensor", "add.Scalar")
+def add(b: Any, x: Any, y: Any, alpha: Any) -> Any:
+    if b.dtype == torch.bool:
+        return b.op("Or", [b.tensor(x), b.tensor(y, torch.bool)])
+    return b.op("Add", [b.tensor(x, b.dtype), _scaled(b, y, alpha)])
+
+
+@converts("sub.Tensor", "sub.Scalar")
+def subtract(b: Any, x: Any, y: Any, alpha: Any) -> Any:
+    return b.op("Sub", [b.tensor(x, b.dtype), _scaled(b, y, alpha)])
+
+
+@converts("rsub.Tensor", "rsub.Scalar")
+def subtract_from(b: Any, x: Any, y: Any, alpha: Any) -> Any:
+    return b.op("Sub", [b.tensor(y, b.dtype), _scaled(b, x, alpha)])
+
+
+@converts("mul.Tensor", "mul.Scalar")
+def multiply(b: Any, x: Any, y: Any) -> Any:
+    op = "And" if b.dtype == torch.bool else "Mul"
+    return b.op(op, [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("div.Tensor", "div.Scalar")
+def divide(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Div", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("div.Tensor_mode", "div.Scalar_mode")
+def divide_and_round(b: Any, x: Any, y: Any, mode: str | None) -> Any:
+    quotient = divide(b, x, y)
+    if mode is None:
+        return quotient
+    if not b.dtype.is_floating_point:
+        raise Unsupported("not supported yet: integers divided and rounded")
+    if mode == "floor":
+        return b.op("Floor", [quotient])
+    return b.op("Mul", [b.op("Sign", [quotient]), b.op("Floor", [b.op("Abs", [quotient])])])
+
+
+@converts("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
+def power(b: Any, x: Any, y: Any) -> Any:
+    if y == 2:
+        value = b.tensor(x, b.dtype)
+        return b.op("Mul", [value, value])
+    if not b.dtype.is_floating_point:
+        raise Unsupported("not supported yet: powers of integers")
+    return b.op("Pow", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("maximum.default", "max.other")
+def maximum(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Max", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("minimum.default", "min.other")
+def minimum(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Min", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("clamp.default", "clamp.Tensor", "hardtanh.default")
+def clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
+    value = b.tensor(x, b.dtype)
+    if low is not None:
+        value = b.op("Max", [value, b.tensor(low, b.dtype)])
+    return value if high is None else b.op("Min", [value, b.tensor(high, b.dtype)])
+
+
+@converts("clamp_min.default")
+def clamp_below(b: Any, x: Any, low: Any) -> Any:
+    return clamp(b, x, low, None)
+
+
+@converts("clamp_max.default")
+def clamp_above(b: Any, x: Any, high: Any) -> Any:
+    return clamp(b, x, None, high)
+
+
+@converts("relu6.default")
+def relu6(b: Any, x: Any) -> Any:
+    return clamp(b, x, 0, 6)
+
+
+@converts("rsqrt.default")
+def reciprocal_root(b: Any, x: Any) -> Any:
+    return b.op("Reciprocal", [b.op("Sqrt", [b.tensor(x, b.dtype)])])
+
+
+@converts("square.default")
+def square(b: Any, x: Any) -> Any:
+    return power(b, x, 2)
+
+
+@converts("log2.default")
+def log2(b: Any, x: Any) -> Any:
+    return b.op("Mul", [b.op("Log", [b.tensor(x, b.dtype)]), b.tensor(1 / math.log(2), b.dtype)])
+
+
+@converts("silu.default")
+def silu(b: Any, x: Any) -> Any:
+    value = b.tensor(x)
+    return b.op("Mul", [value, b.op("Sigmoid", [value])])
+
+
+@converts("gelu.default")
+def gelu(b: Any, x: Any, approximate: str) -> Any:
+    return b.op("Gelu", [b.tensor(x)], {"approximate": approximate})
+
+
+@converts("mish.default")
+def mish(b: Any, x: Any) -> Any:
+    return b.op("Mish", [b.tensor(x)])
+
+
+@converts("leaky_relu.default")
+def leaky_relu(b: Any, x: Any, slope: float) -> Any:
+    return b.op("LeakyRelu", [b.tensor(x)], {"alpha": float(slope)})
+
+
+@converts("elu.default")
+def elu(b: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    if scale != 1 or input_scale != 1:
+        raise Unsupported("not supported yet: an elu with scales")
+    return b.op("Elu", [b.tensor(x)], {"alpha": float(alpha)})
+
+
+@converts("selu.default")
+def selu(b: Any, x: Any) -> Any:
+    return b.op("Selu", [b.tensor(x)])
+
+
+@converts("hardsigmoid.default")
+def hardsigmoid(b: Any, x: Any) -> Any:
+    return b.op("HardSigmoid", [b.tensor(x)], {"alpha": 1 / 6, "beta": 0.5})
+
+
+@converts("hardswish.default")
+def hardswish(b: Any, x: Any) -> Any:
+    return b.op("HardSwish", [b.tensor(x)])
+
+
+@converts("prelu.default", "_prelu_kernel.default")
+def prelu(b: Any, x: Any, weight: Any) -> Any:
+    sizes, of_weight = b.shape_of(x), b.shape_of(weight)
+    if len(of_weight) == 1 and len(sizes) > 2:
+        return b.op("PRelu", [b.tensor(x), b.reshaped(b.tensor(weight), [of_weight[0]] + [1] * (len(sizes) - 2))])
+    return b.op("PRelu", [b.tensor(x), b.tensor(weight)])
+
+
+@converts("logical_not.default", "bitwise_not.default")
+def negation(b: Any, x: Any) -> Any:
+    if b.dtype != torch.bool:
+        raise Unsupported("not supported yet: bits of integers")
+    return b.op("Not", [b.tensor(x, torch.bool)])
+
+
+def _enter_logical(name: str, op: str) -> None:
+    def logical(b: Any, x: Any, y: Any) -> Any:
+        if b.dtype != torch.bool:
+            raise Unsupported("not supported yet: bits of integers")
+        return b.op(op, [b.tensor(x, torch.bool), b.tensor(y, torch.bool)])
+
+    converts(f"logical_{name}.default", f"bitwise_{name}.Tensor", f"bitwise_{name}.Scalar", f"__{name}__.Tensor")(logical)
+
+
+for _name, _op in {"and": "And", "or": "Or", "xor": "Xor"}.items():
+    _enter_logical(_name, _op)
+
+
+@converts("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
+def where(b: Any, condition: Any, x: Any, y: Any) -> Any:
+    return b.op("Where", [b.tensor(condition, torch.bool), b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
+
+
+@converts("masked_fill.Scalar", "masked_fill.Tensor")
+def masked_fill(b: Any, x: Any, mask: Any, value: Any) -> Any:
+    return b.op("Where", [b.tensor(mask, torch.bool), b.tensor(value, b.dtype), b.tensor(x)])
+
+
+@converts("isnan.default")
+def is_nan(b: Any, x: Any) -> Any:
+    return b.op("IsNaN", [b.tensor(x)])
+
+
+@converts("_to_copy.default", "to.dtype", "to.dtype_layout", "type_as.default")
+def to(b: Any, x: Any, *_: Any) -> Any:
+    return b.tensor(x, b.dtype)
+
+
+@converts("addcmul.default")
+def add_product(b: Any, x: Any, y: Any, z: Any, value: Any) -> Any:
+    return b.op("Add", [b.tensor(x, b.dtype), _scaled(b, b.op("Mul", [b.tensor(y, b.dtype), b.tensor(z, b.dtype)]), value)])
+
+
+@converts("fill.Scalar", "fill.Tensor")
+def fill(b: Any, x: Any, value: Any) -> Any:
+    return b.op("Expand", [b.tensor(value, b.dtype), b.sizes(b.shape_of(x))])

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows that slide over images, and images of other sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .table import Unsupported, converts
+
+
+def _each(value: Any, count: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    return values * count if len(values) == 1 else values
+
+
+def _image(b: Any, x: Any, count: int) -> Any:
+    if len(b.shape_of(x)) != count + 2:
+        raise Unsupported("not supported yet: an image without a batch")
+    return b.tensor(x)
+
+
+def _windows(size: Any, stride: Any, padding: Any, ceil: bool, count: int) -> dict[str, Any]:
+    sizes = _each(size, count)
+    strides = _each(stride, count) if stride else sizes
+    return {"kernel_shape": sizes, "strides": strides, "pads": _each(padding, count) * 2, "ceil_mode": int(ceil)}
+
+
+def _max_pool(b: Any, x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, count: int) -> Any:
+    attributes = _windows(size, stride, padding, ceil, count) | {"dilations": _each(dilation, count)}
+    return b.op("MaxPool", [_image(b, x, count)], attributes)
+
+
+@converts("max_pool2d.default")
+def max_pool2d(b: Any, x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
+    return _max_pool(b, x, size, stride, padding, dilation, ceil, 2)
+
+
+@converts("max_pool1d.default")
+def max_pool1d(b: Any, x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
+    return _max_pool(b, x, size, stride, padding, dilation, ceil, 1)
+
+
+@converts("max_pool2d_with_indices.default")
+def max_pool2d_and_places(b: Any, x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
+    return _max_pool(b, x, size, stride, padding, dilation, ceil, 2), None
+
+
+def _average_pool(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool, counts_padding: bool, count: int) -> Any:
+    attributes = _windows(size, stride, padding, ceil, count) | {"count_include_pad": int(counts_padding)}
+    return b.op("AveragePool", [_image(b, x, count)], attributes)
+
+
+@converts("avg_pool2d.default")
+def avg_pool2d(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool, counts_padding: bool, divisor: Any) -> Any:
+    if divisor is not None:
+        raise Unsupported("not supported yet: an average with a divisor")
+    return _average_pool(b, x, size, stride, padding, ceil, counts_padding, 2)
+
+
+@converts("avg_pool1d.default")
+def avg_pool1d(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool, counts_padding: bool) -> Any:
+    return _average_pool(b, x, size, stride, padding, ceil, counts_padding, 1)
+
+
+def _adaptive_average(b: Any, x: Any, sizes: Any) -> Any:
+    count = len(sizes)
+    if all(s == 1 for s in sizes):
+        return b.op("ReduceMean", [_image(b, x, count), b.ints(list(range(2, count + 2)))], {"keepdims": 1})
+    given = b.shape_of(x)[2:]
+    if not all(isinstance(g, int) and isinstance(s, int) and g % s == 0 for g, s in zip(given, sizes, strict=True)):
+        raise Unsupported("not supported yet: windows of different sizes")
+    windows = [g // s for g, s in zip(given, sizes, strict=True)]
+    return b.op("AveragePool", [_image(b, x, count)], {"kernel_shape": windows, "strides": windows})
+
+
+converts("adaptive_avg_pool2d.default", "_adaptive_avg_pool2d.default", "adaptive_avg_pool1d.default")(_adaptive_average)
+
+
+@converts("upsample_nearest2d.vec", "upsample_nearest2d.default")
+def nearest(b: Any, x: Any, sizes: Any, *scales: Any) -> Any:
+    given, wanted = b.shape_of(x), b.shape_of(b.node)
+    if not all(isinstance(s, int) for s in (*given[2:], *wanted[2:])) or any(w % g for g, w in zip(given[2:], wanted[2:], strict=True)):
+        raise Unsupported("not supported yet: an image that grows by no whole number")
+    scale = [1.0, 1.0, *(w / g for g, w in zip(given[2:], wanted[2:], strict=True))]
+    empty = b.floats([])
+    attributes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return b.op("Resize", [_image(b, x, 2), empty, b.floats(scale)], attributes)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who runs what of a program, and why: as tenon.partition tells it of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .choice import modules_of
+from .cut import Plan, works
+from .ops import op_of
+
+
+def report(plan: Plan) -> dict[str, Any]:
+    places = {id(u): k for k, s in enumerate(plan.segments) for u in s.units}
+    rows = []
+    for unit in plan.units:
+        segment = plan.segments[places[id(unit)]]
+        reasons = unit.reasons or [("chosen", "Tenon runs it")]
+        rows.append(
+            {
+                "name": unit.op.name,
+                "op": op_of(unit.op),
+                "module": (modules_of(unit.op) or [("", "")])[-1][0],
+                "backend": "tenon" if segment.ours else "torch",
+                "segment": places[id(unit)],
+                "works": works(unit),
+                "reasons": [{"code": code, "text": text} for code, text in reasons],
+            }
+        )
+    work = [r for r in rows if r["works"]]
+    return {
+        "segments": [
+            {"id": k, "backend": "tenon" if s.ours else "torch", "nodes": [u.op.name for u in s.units]} for k, s in enumerate(plan.segments)
+        ],
+        "nodes": rows,
+        "lower_bound": plan.lower_bound,
+        "proved": plan.lower_bound == len(plan.segments),
+        "accelerated_share": sum(r["backend"] == "tenon" for r in work) / len(work) if work else 1.0,
+    }

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A segment as a module: one engine, built of the nodes that it stands for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import sympy
+import torch
+from torch.fx import Node
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+from .._tenon import Engine, Value, compile
+from . import operator
+from .builder import Builder, expression, meta
+from .ops import Unsupported
+
+
+class Weight:
+    """A tensor whose elements an engine has, and whether it still has them."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor  # held, so that nobody else gets its memory
+        self._version = None if tensor.is_inference() else tensor._version
+        self._place = tensor.data_ptr()
+        self._like = tensor.shape, tensor.stride()
+
+    def is_still(self, tensor: torch.Tensor) -> bool:
+        same = tensor.data_ptr() == self._place and (self._version is None or tensor._version == self._version)
+        return same and (tensor is self.tensor or (tensor.shape, tensor.stride()) == self._like)
+
+
+class Built:
+    """An engine, and its file where somebody asked for it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._file: torch.Tensor | None = None
+
+    def file(self) -> torch.Tensor:
+        if self._file is None:
+            self._file = operator.bytes_of(self.engine)
+            operator.remember(self._file, self.engine)
+        return self._file
+
+
+def is_traced() -> bool:
+    """Nothing is computed now: somebody writes down what would be."""
+    return torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None
+
+
+class Segment(torch.nn.Module):
+    """Takes its tensors, weights among them, and the sizes that no tensor has. Elements of weights are packed into the engine; a weight
+    that is written to becomes an input, read where it lies from then on."""
+
+    def __init__(
+        self, name: str, nodes: Sequence[Node], inputs: Sequence[Node], outputs: Sequence[Node], weights: dict[int, torch.Tensor],
+        backends: list[str],
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.name = name
+        self.builds = 0
+        self._nodes, self._inputs, self._outputs, self._backends = list(nodes), list(inputs), list(outputs), backends
+        self._weights = {k: Weight(t) for k, t in weights.items()}
+        self.sizes: list[sympy.Symbol] = []
+        self._built = self._build()
+
+    def _build(self) -> Built:
+        builder = Builder(self.name)
+        self.builds += 1
+        self._passed = [k for k in range(len(self._inputs)) if k not in self._weights]
+        for place, k in enumerate(self._passed):
+            builder.add_input(self._inputs[k], f"x{place}")
+        for k, weight in self._weights.items():
+            builder.add_weight(self._inputs[k], weight.tensor)
+        for node in self._nodes:
+            try:
+                builder.add(node)
+            except Unsupported as e:  # each node has been asked alone
+                raise AssertionError(f"{node}: {e}") from e
+        for k, node in enumerate(self._outputs):
+            builder.graph.add_output(_own(builder, builder.value_of(node)), f"y{k}")
+        self.sizes = builder.sizes_given
+        return Built(compile(builder.graph, backends=self._backends))
+
+    @property
+    def engine(self) -> Engine:
+        return self._built.engine
+
+    @property
+    def signature(self) -> str:
+        def texts(node: Node) -> list[str]:
+            return [str(expression(s)) for s in meta(node).shape]
+
+        return json.dumps(
+            {
+                "inputs": [texts(self._inputs[k]) for k in self._passed],
+                "sizes": [str(s) for s in self.sizes],
+                "outputs": [{"dtype": str(meta(n).dtype).removeprefix("torch."), "shape": texts(n)} for n in self._outputs],
+            }
+        )
+
+    def forward(self, tensors: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:
+        if is_traced():
+            passed = [tensors[k] for k in self._passed]
+            return torch.ops.tenon.segment(self.file(), self.signature, passed, sizes)
+        changed = [k for k, weight in self._weights.items() if not weight.is_still(tensors[k])]
+        if changed:
+            for k in changed:
+                del self._weights[k]
+            self._built = self._build()
+        return operator.run(self._built.engine, [tensors[k] for k in self._passed], sizes)
+
+    def file(self) -> torch.Tensor:
+        """The engine's file; made when it is asked for first."""
+        return self._built.file()
+
+
+def _own(builder: Builder, value: Value) -> Value:
+    """A result of the graph that is no input or constant."""
+    return value if value.kind == "result" else builder.op("Identity", [value])

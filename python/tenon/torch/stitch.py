@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts segments and what stays in PyTorch together to one module."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from .builder import meta
+from .cut import Plan
+from .cut import Segment as Cut
+from .segment import Segment
+from .support import is_door, is_size
+
+Weights = Callable[[Node], torch.Tensor | None]
+
+
+def attribute(module: torch.nn.Module, path: str) -> Any:
+    for name in path.split("."):
+        module = getattr(module, name)
+    return module
+
+
+class _Stitch:
+    def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> None:
+        self._module, self._plan, self._weight_of, self._backends = module, plan, weight_of, backends
+        self._graph = Graph()
+        self._graph._codegen = copy.deepcopy(module.graph._codegen)
+        self._new: dict[Node, Node] = {}
+        self._sizes: dict[sympy.Symbol, Node] = {}
+        self.segments: dict[str, Segment] = {}
+
+    def run(self) -> GraphModule:
+        for node in self._module.graph.nodes:
+            if node.op in ("placeholder", "get_attr") or is_door(node):
+                self._copy(node)
+        for segment in self._plan.segments:
+            if segment.ours:
+                self._engine(segment)
+            else:
+                for node in segment.nodes:
+                    self._copy(node)
+        self._copy(next(n for n in self._module.graph.nodes if n.op == "output"))
+        out = GraphModule({**dict(self._parts()), **self.segments}, self._graph, "Compiled")
+        out.meta.update(self._module.meta)
+        out.train(self._module.training)
+        return out
+
+    def _parts(self) -> Any:
+        """What nodes of the new graph name."""
+        for node in self._graph.nodes:
+            if node.op in ("get_attr", "call_module") and node.target not in self.segments:
+                yield node.target, attribute(self._module, node.target)
+
+    def _at(self, node: Node) -> Node:
+        if node not in self._new and is_size(node):
+            self._copy(node)
+        return self._new[node]
+
+    def _copy(self, node: Node) -> None:
+        for given in node.all_input_nodes:
+            self._at(given)
+        self._note(node, self._graph.node_copy(node, self._at))
+
+    def _note(self, node: Node, new: Node) -> None:
+        """Where symbols of sizes may be had from later."""
+        self._new[node] = new
+        made = meta(node)
+        if isinstance(made, torch.SymInt) and made.node.expr.is_Symbol:
+            self._sizes.setdefault(made.node.expr, new)
+
+    def _size(self, symbol: sympy.Symbol) -> Node:
+        if symbol in self._sizes:
+            return self._sizes[symbol]
+        for node, new in self._new.items():
+            made = meta(node)
+            for axis, size in enumerate(made.shape if isinstance(made, torch.Tensor) else ()):
+                if isinstance(size, torch.SymInt) and size.node.expr == symbol:
+                    self._sizes[symbol] = self._graph.call_function(torch.ops.aten.sym_size.int, (new, axis))
+                    return self._sizes[symbol]
+        raise AssertionError(f"nobody has the size {symbol}")
+
+    def _engine(self, cut: Cut) -> None:
+        inside = set(cut.nodes)
+        inputs = list(
+            dict.fromkeys(g for n in cut.nodes for g in n.all_input_nodes if g not in inside and isinstance(meta(g), torch.Tensor))
+        )
+        outputs = [n for n in cut.nodes if isinstance(meta(n), torch.Tensor) and any(u not in inside for u in n.users)]
+        weights = {k: w for k, n in enumerate(inputs) if (w := self._weight_of(n)) is not None}
+        name = f"segment_{len(self.segments)}"
+        self.segments[name] = segment = Segment(name, cut.nodes, inputs, outputs, weights, self._backends)
+        sizes = [self._size(s) for s in segment.sizes]
+        made = self._graph.call_module(name, ([self._at(n) for n in inputs], sizes))
+        for k, node in enumerate(outputs):
+            part = self._graph.call_function(operator.getitem, (made, k))
+            part.meta = dict(node.meta)
+            self._note(node, part)
+
+
+def stitch(module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> tuple[GraphModule, dict[str, Segment]]:
+    """weight_of: the tensor that an input of a segment always is, if it is one. Raises what compiling raises."""
+    made = _Stitch(module, plan, weight_of, backends)
+    return made.run(), made.segments

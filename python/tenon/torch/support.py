@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Tenon may run of an exported program, and why not the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from .. import TenonError
+from .._tenon import Graph, partition
+from .builder import ONNX_TYPES, Builder, meta
+from .ops import Unsupported, op_of
+
+
+def is_getitem(node: Node) -> bool:
+    return node.op == "call_function" and getattr(node.target, "__name__", "") == "getitem"
+
+
+def is_size(node: Node) -> bool:
+    """It makes a number, not a tensor: such nodes run on the host, where they are needed."""
+    return node.op == "call_function" and isinstance(meta(node), (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
+def is_door(node: Node) -> bool:
+    """It checks what comes in, before anything runs."""
+    return node.op == "call_module" and not node.users and all(n.op == "placeholder" for n in node.all_input_nodes)
+
+
+def has_effect(node: Node) -> bool:
+    """It writes to memory that others see, draws random numbers, checks something, or nobody knows: the order of such nodes stays."""
+    if node.op != "call_function":
+        return True
+    schema = getattr(node.target, "_schema", None)
+    return schema is None or schema.is_mutable or not schema.returns or _is_random(node)
+
+
+def _is_random(node: Node) -> bool:
+    if torch.Tag.nondeterministic_seeded not in node.target.tags:
+        return False
+    chances = {"scaled_dot_product_attention.default": (4, "dropout_p"), "dropout.default": (2, "train"),
+               "_scaled_dot_product_flash_attention_for_cpu.default": (3, "dropout_p")}  # fmt: skip
+    if op_of(node) not in chances:
+        return True
+    place, name = chances[op_of(node)]
+    return bool(node.args[place] if len(node.args) > place else node.kwargs.get(name))
+
+
+def writes(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _tensors(value: Any) -> list[Any]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
+
+
+def _type_refusal(node: Node) -> str | None:
+    for tensor in _tensors(meta(node)) + [t for n in node.all_input_nodes for t in _tensors(meta(n))]:
+        if tensor.device.type != "cpu":
+            return f"a tensor is on {tensor.device}"
+        if tensor.layout != torch.strided or tensor.dtype not in ONNX_TYPES:
+            return f"not supported yet: {tensor.layout if tensor.layout != torch.strided else tensor.dtype}"
+    return None
+
+
+class Support:
+    """Asks for each node alone whether it has a form, and whether a backend has it. Raises TenonError for backends that are not there."""
+
+    def __init__(self, backends: list[str]) -> None:
+        self._backends = backends
+        partition(Graph.parse("graph g(x: f32[1]) {\n  y = Relu(x)\n  return y\n}"), backends=backends, dry_run=True)
+        self._known: dict[Any, str | None] = {}
+
+    def why_not(self, node: Node) -> str | None:
+        """None: Tenon runs it."""
+        if has_effect(node):
+            return "it writes to memory, is random, or is no op of ATen"
+        refusal = _type_refusal(node)
+        if refusal is not None:
+            return refusal
+        key = self._key(node)
+        if key not in self._known:
+            self._known[key] = self._ask(node)
+        return self._known[key]
+
+    def _key(self, node: Node) -> Any:
+        def of(x: Any) -> Any:
+            if isinstance(x, Node):
+                made = meta(x)
+                return tuple((t.dtype, str(tuple(t.shape))) for t in _tensors(made)) or str(made)
+            return tuple(of(v) for v in x) if isinstance(x, (tuple, list)) else (type(x), str(x))
+
+        return op_of(node), of(node.args), tuple((k, of(v)) for k, v in node.kwargs.items())
+
+    def _ask(self, node: Node) -> str | None:
+        builder = Builder("node")
+        try:
+            for k, given in enumerate(node.all_input_nodes):
+                if isinstance(meta(given), torch.Tensor):
+                    builder.add_input(given, f"x{k}")
+            builder.add(node)
+            for k, made in enumerate(builder.results_of(node)):
+                builder.graph.add_output(made, f"y{k}")
+            return self._run_by_others(builder)
+        except Unsupported as e:
+            return str(e)
+        except TenonError as e:
+            return f"{e.place}: {e.what}" if e.place else e.what
+
+    def _run_by_others(self, builder: Builder) -> str | None:
+        """What has no kernel is computed by reference, which is slower than PyTorch."""
+        told = partition(builder.graph, backends=self._backends, dry_run=True)
+        for row in told["nodes"]:
+            if row["works"] and row["backend"] == "reference" and "reference" not in self._backends:
+                return "; ".join(r["text"] for r in row["reasons"])
+        return None

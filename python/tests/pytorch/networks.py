@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules that the tests compile."""
+
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    """A layer of a transformer."""
+
+    def __init__(self, width: int = 16, heads: int = 2) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.feed = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.first(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.feed(self.second(x))
+
+
+class Images(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3), nn.ReLU()
+        )
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.body(x).mean((2, 3))).softmax(-1)
+
+
+class Counter(nn.Module):
+    """Writes to a buffer and to its input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) * 2
+        self.seen += y.sum(0)
+        x.mul_(3).add_(1)
+        y[:, 0] = 7
+        return y + self.seen
+
+
+class Sums(nn.Module):
+    """The page's MyModel: it adds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.sigmoid(torch.relu(self.first(x)))
+        return torch.tanh(torch.relu(self.second(y + x)))
+
+
+class Found(nn.Module):
+    """How much it finds, only data tell."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.exp(torch.relu(x) + 1)
+        found = torch.nonzero(y > 4)
+        return torch.relu(found.to(torch.float32) * 2 + 1) - 3
+
+
+def run(module: nn.Module, *given: torch.Tensor):
+    with torch.no_grad():
+        return module(*given)

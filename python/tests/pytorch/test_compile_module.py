@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules in segments of Tenon and pieces of PyTorch."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import tenon  # noqa: E402
+import tenon.torch  # noqa: E402
+from networks import Block, Counter, Found, Images, Sums, run  # noqa: E402
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def ops(report: dict, backend: str) -> list[str]:
+    return sorted({r["op"] for r in report["nodes"] if r["backend"] == backend})
+
+
+def counts(compiled: tenon.torch.Compiled) -> tuple[int, int]:
+    """Segments of Tenon and of PyTorch."""
+    ours = [s["backend"] == "tenon" for s in compiled.report["segments"]]
+    return sum(ours), len(ours) - sum(ours)
+
+
+@pytest.mark.parametrize(("make", "shape"), [(Block, (2, 5, 16)), (Images, (2, 3, 12, 12)), (Sums, (3, 4))])
+def test_whole_modules(make, shape):
+    module, x = make().eval(), torch.randn(shape)
+    compiled = tenon.torch.compile(module, inputs=[x], require_full_compilation=True)
+    assert counts(compiled)[0] == 1 and compiled.report["accelerated_share"] == 1
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
+def test_the_page():
+    """Its snippet, with other names."""
+    x = torch.randn(2, 4)
+    model = Sums().eval()
+    ts_model = torch.jit.script(model)
+    tenon_model = tenon.torch.compile(
+        ts_model, **{"inputs": [x], "min_block_size": 3, "torch_executed_ops": ["aten::add"], "torch_executed_modules": []}
+    )
+    assert counts(tenon_model) == (2, 1) and ops(tenon_model.report, "torch") == ["add.Tensor"]
+    torch.testing.assert_close(tenon_model(x), run(model, x), **CLOSE)
+
+
+def test_exported_programs():
+    x = torch.randn(2, 5, 16)
+    module = Block().eval()
+    compiled = tenon.torch.compile(torch.export.export(module, (x,)), min_block_size=1)
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
+def test_what_is_forced_stays_in_pytorch():
+    module, x = Block().eval(), torch.randn(2, 5, 16)
+    compiled = tenon.torch.compile(module, inputs=[x], torch_executed_ops=["aten::gelu"], min_block_size=1)
+    assert counts(compiled) == (2, 1)
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    for wanted in ("feed", "torch.nn.modules.container.Sequential"):
+        report = tenon.torch.compile(module, inputs=[x], torch_executed_modules=[wanted], min_block_size=1, dryrun=True)
+        assert ops(report, "torch") == ["gelu.default", "linear.default"]
+        assert {r["module"].split(".")[0] for r in report["nodes"] if r["backend"] == "torch"} == {"feed"}
+        assert any(r["code"] == "fallback_module" for n in report["nodes"] for r in n["reasons"])
+
+
+def test_small_segments_are_left_to_pytorch():
+    module, x = Sums().eval(), torch.randn(2, 4)
+    compiled = tenon.torch.compile(module, inputs=[x], torch_executed_ops=["aten::add"], min_block_size=4)
+    assert counts(compiled)[0] == 0
+    assert any(r["code"] == "too_small" for n in compiled.report["nodes"] for r in n["reasons"])
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    alone = tenon.torch.compile(torch.nn.ReLU(), inputs=[x], dryrun=True)
+    assert alone["nodes"][0]["reasons"][0]["code"] == "does_not_pay"
+
+
+def test_buffers_and_inputs_are_written():
+    module = Counter().eval()
+    other = copy.deepcopy(module)
+    compiled = tenon.torch.compile(module, inputs=[torch.zeros(2, 4)], min_block_size=1)
+    for _ in range(3):
+        x = torch.randn(2, 4)
+        y = x.clone()
+        torch.testing.assert_close(compiled(x), run(other, y), **CLOSE)
+        torch.testing.assert_close(x, y)
+    torch.testing.assert_close(module.seen, other.seen)
+    assert [s.builds for s in compiled.segments.values()] == [1] * len(compiled.segments)
+
+
+def test_results_that_are_views_stay_views():
+    class Views(torch.nn.Module):
+        def forward(self, x):
+            y = torch.exp(torch.relu(x) + 1)
+            return x.view(-1), y, y[0], torch.sigmoid(y) * 2
+
+    x = torch.randn(2, 3)
+    of_x, y, row, _ = tenon.torch.compile(Views(), inputs=[x], min_block_size=1)(x)
+    assert of_x.data_ptr() == x.data_ptr() and row.data_ptr() == y.data_ptr()
+
+
+def test_written_weights_are_read_again():
+    module, x = Sums().eval(), torch.randn(3, 4)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    with torch.no_grad():
+        module.first.weight.mul_(2)
+        module.second.bias.fill_(1)
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    for _ in range(5):  # from the second time on they are read where they lie
+        with torch.no_grad():
+            module.first.weight.add_(0.1)
+        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    assert [s.builds for s in compiled.segments.values()] == [2]
+
+
+def test_one_build_for_24_batches():
+    module = Block().eval()
+    sizes = tenon.torch.Input(min_shape=(1, 5, 16), opt_shape=(4, 5, 16), max_shape=(64, 5, 16))
+    compiled = tenon.torch.compile(module, inputs=[sizes], torch_executed_ops=["aten::gelu"], min_block_size=1)
+    for batch in range(1, 25):
+        x = torch.randn(batch, 5, 16)
+        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    assert [s.builds for s in compiled.segments.values()] == [1, 1]
+
+
+def test_what_data_tell_stays_eager():
+    module = Found()
+    x = torch.randn(5, 6)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    assert "nonzero.default" in ops(compiled.report, "torch") and counts(compiled)[0] == 2
+    for _ in range(3):
+        x = torch.randn(5, 6)
+        torch.testing.assert_close(compiled(x), module(x), **CLOSE)
+
+
+def test_random_ops_keep_their_order():
+    class Noise(torch.nn.Module):
+        def forward(self, x):
+            a = torch.relu(x) + torch.rand_like(x)
+            return torch.exp(a) + torch.nn.functional.dropout(a, 0.5, training=True)
+
+    x = torch.randn(3, 4)
+    compiled = tenon.torch.compile(Noise(), inputs=[x], min_block_size=1)
+    torch.manual_seed(1)
+    made = compiled(x)
+    torch.manual_seed(1)
+    torch.testing.assert_close(made, Noise()(x), **CLOSE)
+
+
+def test_a_batch_norm_that_trains_stays_eager():
+    module = Images().train()
+    other = copy.deepcopy(module)
+    x = torch.randn(4, 3, 12, 12)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    assert any("batch_norm" in op for op in ops(compiled.report, "torch"))
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x), run(other, x), **CLOSE)
+    torch.testing.assert_close(module.body[1].running_var, other.body[1].running_var)
+    assert module.body[1].num_batches_tracked == 2
+
+
+def test_switched_off_it_gives_the_module_back():
+    module = Sums()
+    assert tenon.torch.compile(module, inputs=[torch.randn(2, 4)], enabled=False) is module
+
+
+def test_groups_and_limits():
+    module, x = Images().eval(), torch.randn(2, 3, 12, 12)
+    whole = tenon.torch.compile(module, inputs=[x], min_block_size=1, dryrun=True)
+    limit = 12_000
+    cut = tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=limit)
+    assert len(cut.report["segments"]) > len(whole["segments"])
+    torch.testing.assert_close(cut(x), run(module, x), **CLOSE)
+    group = ["aten::conv2d", "aten::_native_batch_norm_legit_no_training", "aten::relu"]
+    kept = tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=limit, atomic_groups=[group], dryrun=True)
+    places = {n: s["id"] for s in kept["segments"] for n in s["nodes"]}
+    assert "relu" not in places, "it is in the row of the convolution"
+    with pytest.raises(tenon.TenonError, match="one op alone needs more"):
+        tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=100)
+
+
+def refused(**options: object) -> tenon.TenonError:
+    with pytest.raises(tenon.TenonError) as raised:
+        tenon.torch.compile(Block().eval(), inputs=[torch.randn(2, 5, 16)], **options)
+    return raised.value
+
+
+def test_what_is_refused():
+    error = refused(torch_executed_ops=["aten::gelo"])
+    assert error.code == "bad_usage" and "aten::gelu" in error.advice
+    assert "feed" in refused(torch_executed_modules=["fed"]).advice
+    assert refused(min_block_size=0).code == refused(memory_limit=0).code == "bad_usage"
+    assert refused(backends=["cuda"]).what == "there is no such backend"
+    error = refused(torch_executed_ops=["aten::linear", "aten::gelu"], require_full_compilation=True)
+    assert error.code == "not_supported" and error.found == "gelu.default (1x), linear.default (4x)"
+    with pytest.raises(tenon.TenonError, match="this is no module"):
+        tenon.torch.compile(lambda x: x, inputs=[])
+    with pytest.raises(tenon.TenonError, match="traced with inputs"):
+        tenon.torch.compile(Sums())
+    with pytest.raises(tenon.TenonError, match="must not fall"):
+        tenon.torch.Input(min_shape=(3, 4), max_shape=(2, 4))
+
+
+def test_tenon_itself_never_imports_torch():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, tenon, tenon.rewriting; print('torch' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each op of the table, compiled whole, against eager PyTorch."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import tenon  # noqa: E402
+import tenon.torch  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+
+def f(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def i(*shape: int, top: int = 5) -> torch.Tensor:
+    return torch.randint(0, top, shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+X, Y, P = f(3, 4), f(3, 4) + 0.1, f(3, 4).abs() + 0.1
+IMAGE = f(2, 4, 8, 8)
+W = f(4)
+UNARY = "abs atan ceil cos cosh erf exp floor neg relu round sigmoid sign sin sinh tan tanh square isnan".split()
+POSITIVE = "log sqrt rsqrt reciprocal log2 acosh".split()
+ACTIVATIONS = "silu gelu mish leaky_relu elu selu hardsigmoid hardswish hardtanh relu6".split()
+CASES = {
+    **{name: (getattr(torch, name), X) for name in UNARY},
+    **{name: (getattr(torch, name), P + (name == "acosh")) for name in POSITIVE},
+    **{name: (getattr(F, name), X * 3) for name in ACTIVATIONS},
+    "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), X),
+    "add": (lambda x, y: torch.add(x, y, alpha=2) + 1, X, Y),
+    "add types": (lambda x, y: x + y + y, X, i(4)),
+    "add broadcast": (lambda x, y: x + y, X, f(2, 1, 4)),
+    "sub": (lambda x, y: 3 - x - y, X, Y),
+    "mul": (lambda x, y: x * y * 2, X, Y),
+    "mul of bools": (lambda x, y: (x > 0) * (y > 0), X, Y),
+    "div": (lambda x, y: x / y / 3, X, Y),
+    "div of integers": (lambda x: x / 2, i(3)),
+    "div floor": (lambda x, y: torch.div(x, y, rounding_mode="floor"), X, Y),
+    "div trunc": (lambda x, y: torch.div(x, y, rounding_mode="trunc"), X, Y),
+    "pow": (lambda x: x**2 + x**3, X),
+    "pow of tensors": (lambda x, y: x**y, P, Y),
+    "maximum": (lambda x, y: torch.maximum(x, y) + torch.minimum(x, y), X, Y),
+    "clamp": (lambda x: x.clamp(-0.5, 0.5) + x.clamp(min=0) + x.clamp(max=0.1), X),
+    "compare": (lambda x, y: ((x > y) | (x <= 0.3)) & (x != y) ^ (y >= 0), X, Y),
+    "compare types": (lambda x: (x > 2.5) & (x == 3) | ~(x < 1), i(7)),
+    "where": (lambda x, y: torch.where(x > 0, x, y) + torch.where(x > 0, 1.0, y), X, Y),
+    "masked_fill": (lambda x: x.masked_fill(x > 0, -1.0), X),
+    "to": (lambda x: x.to(torch.int64) + x.bool().int(), X * 4),
+    "half": (lambda x: x.half().float(), X),
+    "prelu": (lambda x, w: F.prelu(x, w), IMAGE, W),
+    "addcmul": (lambda x, y: torch.addcmul(x, x, y, value=0.5), X, Y),
+    "sum": (lambda x: x.sum() + x.sum(1, keepdim=True), X),
+    "sum of integers": (lambda x: x.int().sum(0), i(3, 4)),
+    "mean": (lambda x: x.mean((0, 1)) + x.mean() + x.mean(-1), f(3, 3)),
+    "amax": (lambda x: x.amax(1) + x.amin(1) + x.max() + x.min(), X),
+    "max": (lambda x: x.max(1), X),
+    "argmax": (lambda x: (x.argmax(1), x.argmin(0, keepdim=True)), X),
+    "any": (lambda x: ((x > 1).any(), (x > -1).all(1)), X),
+    "logsumexp": (lambda x: x.logsumexp(1), X),
+    "norm": (lambda x: torch.linalg.vector_norm(x, dim=1) + torch.linalg.vector_norm(x, 1, dim=1), X),
+    "var": (lambda x: x.var(1) + x.var(0, unbiased=False).sum(), X),
+    "softmax": (lambda x: x.softmax(-1) + x.log_softmax(0), X),
+    "cumsum": (lambda x: x.cumsum(1), X),
+    "prod": (lambda x: x.prod(1), X),
+    "mm": (lambda x, y: x @ y.T, X, Y),
+    "bmm": (lambda x, y: torch.bmm(x, y), f(2, 3, 4), f(2, 4, 5)),
+    "matmul": (lambda x, y: x @ y, f(2, 3, 4), f(4)),
+    "addmm": (lambda b, x, y: torch.addmm(b, x, y.T, beta=0.5, alpha=2), f(3), X, Y),
+    "linear": (lambda x, w, b: F.linear(x, w, b), f(2, 3, 4), f(5, 4), f(5)),
+    "einsum": (lambda x, y: torch.einsum("bij,bjk->bik", x, y), f(2, 3, 4), f(2, 4, 5)),
+    "conv1d": (lambda x, w, b: F.conv1d(x, w, b, stride=2, padding=1), f(2, 4, 9), f(6, 4, 3), f(6)),
+    "conv2d": (lambda x, w: F.conv2d(x, w, padding=2, dilation=2, groups=2), IMAGE, f(6, 2, 3, 3)),
+    "conv_transpose": (lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1), IMAGE, f(4, 3, 3, 3)),
+    "attention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), f(2, 2, 5, 4), f(2, 2, 6, 4), f(2, 2, 6, 4)),
+    "causal attention": (lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), f(2, 2, 5, 4)),
+    "masked attention": (lambda q, m: F.scaled_dot_product_attention(q, q, q, attn_mask=m > 0), f(1, 2, 5, 4), f(5, 5) + 2),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, (4,), w, b) + F.layer_norm(x, (4,)), X, W, W + 1),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (4,), w, 1e-5), X, W),
+    "group_norm": (lambda x, w: F.group_norm(x, 2, w, w), IMAGE, W),
+    "instance_norm": (lambda x, w: F.instance_norm(x, weight=w, bias=w), IMAGE, W),
+    "batch_norm": (lambda x, m: F.batch_norm(x, m, m.abs() + 1, m, m), IMAGE, W),
+    "max_pool": (lambda x: F.max_pool2d(x, 3, 2, 1) + F.max_pool2d(x, 3, 2, 1, ceil_mode=False), IMAGE),
+    "avg_pool": (lambda x: F.avg_pool2d(x, 2), IMAGE),
+    "adaptive": (lambda x: F.adaptive_avg_pool2d(x, 1) + F.adaptive_avg_pool2d(x, 4).sum(), IMAGE),
+    "upsample": (lambda x: F.interpolate(x, scale_factor=2, mode="nearest"), IMAGE),
+    "embedding": (lambda k, w: F.embedding(k, w), i(2, 3), f(5, 4)),
+    "gather": (lambda x, k: x.gather(1, k), X, i(3, 2, top=4)),
+    "index": (lambda x, k: x[:, k] + x.index_select(1, k), X, i(6, top=4)),
+    "reshape": (lambda x: x.reshape(2, 6).flatten().view(4, 3).unsqueeze(1).squeeze(1) * 1, X),
+    "transpose": (lambda x: x.t() + x.transpose(0, 1) + x.permute(1, 0), X),
+    "expand": (lambda x: x.unsqueeze(0).expand(2, -1, -1) * 1 + x.repeat(2, 1, 1), X),
+    "slice": (lambda x: x[1:, ::2] + x[0, 1:3] + x[1:, -1:], X),
+    "cat": (lambda x, y: torch.cat([x, y], 1) + torch.stack([x, y], 1).flatten(1) + 0, X, Y),
+    "split": (lambda x: [p * 1 for p in (*x.split(3, 1), *x.chunk(2, 1), *x.unbind(0), *x.split([1, 3], 1))], X),
+    "pad": (lambda x: F.pad(x, (1, 2), value=3.0) + F.pad(x, (2, 1)), X),
+    "flip": (lambda x: x.flip(0, 1) * 1, X),
+    "tril": (lambda x: x.tril() + x.triu(1), f(4, 4)),
+    "full": (lambda x: x + torch.full((4,), 2.0) + torch.zeros_like(x) + torch.ones(4) + torch.full_like(x, 3), X),
+    "arange": (lambda x: x + torch.arange(4) + torch.arange(1, 5, dtype=torch.float32) + torch.arange(0, 8, 2), X),
+    "scatters": (lambda x, y: torch.select_scatter(x, y[0], 0, 1) + torch.slice_scatter(x, y[:, :2], 1, 1, 3), X, Y),
+}
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given):
+        return self.function(*given)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gives_what_eager_gives(name):
+    function, *given = CASES[name]
+    compiled = tenon.torch.compile(Function(function), inputs=given, require_full_compilation=True)
+    torch.testing.assert_close(compiled(*given), function(*given), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["add", "conv2d", "layer_norm", "softmax", "attention", "reshape of any", "mean", "expand of any"])
+def test_at_any_batch(name):
+    more = {
+        "reshape of any": (lambda x: x.reshape(x.shape[0] * 2, -1) + x.shape[0], f(2, 3, 4)),
+        "expand of any": (lambda x: x.unsqueeze(1).expand(x.shape[0], 3, 4) + torch.zeros(x.shape[0], 1, 1), f(2, 4)),
+    }
+    function, *given = (CASES | more)[name]
+    axes = [
+        {0: torch.export.Dim.DYNAMIC} if k == 0 or t.shape == given[0].shape or name == "attention" else None for k, t in enumerate(given)
+    ]
+    compiled = tenon.torch.compile(
+        Function(lambda x, *rest: function(x, *rest)), inputs=given, dynamic_shapes=[tuple(axes)], require_full_compilation=True
+    )
+    for count in (2, 3, 7):
+        larger = [torch.cat([t] * count)[: count if name != "x" else None] if a else t for t, a in zip(given, axes, strict=True)]
+        torch.testing.assert_close(compiled(*larger), function(*larger), rtol=1e-4, atol=1e-5)
+    assert [s.builds for s in compiled.segments.values()] == [1]

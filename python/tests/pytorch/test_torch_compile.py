@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile(module, backend="tenon")."""
+
+import copy
+import logging
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from networks import Block, Counter, Images, run  # noqa: E402
+from tenon.torch.dynamo import backend  # noqa: E402
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+
+
+def compiled(module, reports: list, **more: object):
+    return torch.compile(module, backend=backend, options={"min_block_size": 1, "on_report": reports.append}, **more)
+
+
+def test_is_found_by_its_name():
+    """The package says where it is."""
+    from pathlib import Path
+
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    assert '[project.entry-points.torch_dynamo_backends]\ntenon = "tenon.torch.dynamo:backend"' in text
+
+
+@pytest.mark.parametrize(("make", "shape"), [(Block, (2, 5, 16)), (Images, (2, 3, 12, 12))])
+def test_whole_modules(make, shape):
+    module, x, reports = make().eval(), torch.randn(shape), []
+    fast = compiled(module, reports)
+    torch.testing.assert_close(run(fast, x), run(module, x), **CLOSE)
+    assert len(reports) == 1 and reports[0]["accelerated_share"] == 1
+
+
+def test_pieces_between_graph_breaks():
+    class Broken(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = Block(), Block()
+
+        def forward(self, x):
+            y = self.first(x)
+            torch._dynamo.graph_break()
+            return self.second(y)
+
+    module, x, reports = Broken().eval(), torch.randn(2, 5, 16), []
+    torch.testing.assert_close(run(compiled(module, reports), x), run(module, x), **CLOSE)
+    assert len(reports) == 2 and all(r["accelerated_share"] == 1 for r in reports)
+
+
+def test_24_batches_in_two_compilations():
+    module, reports = Block().eval(), []
+    fast = compiled(module, reports)
+    for batch in range(2, 26):
+        x = torch.randn(batch, 5, 16)
+        torch.testing.assert_close(run(fast, x), run(module, x), **CLOSE)
+    assert len(reports) <= 2
+
+
+def test_buffers_and_inputs_are_written():
+    module, reports = Counter().eval(), []
+    other = copy.deepcopy(module)
+    fast = compiled(module, reports)
+    for _ in range(3):
+        x = torch.randn(2, 4)
+        y = x.clone()
+        torch.testing.assert_close(run(fast, x), run(other, y), **CLOSE)
+        torch.testing.assert_close(x, y)
+    torch.testing.assert_close(module.seen, other.seen)
+
+
+def test_written_weights_and_other_modules_of_the_class():
+    """One piece of code serves modules that are alike: whose weights it has is looked at in each call."""
+    first, second, reports = Block().eval(), Block().eval(), []
+    x = torch.randn(2, 5, 16)
+    for module in (first, second, first):
+        torch.testing.assert_close(run(compiled(module, reports), x), run(module, x), **CLOSE)
+        with torch.no_grad():
+            module.feed[0].weight.mul_(1.5)
+        torch.testing.assert_close(run(compiled(module, reports), x), run(module, x), **CLOSE)
+
+
+def test_training_is_eager_and_says_so(caplog):
+    module, reports = Block(), []
+    x = torch.randn(2, 5, 16)
+    with caplog.at_level(logging.WARNING):
+        fast = compiled(module, reports)
+        fast(x).sum().backward()
+    assert "gradients are wanted" in caplog.text and "gradients" in reports[0]["training"]
+    made = {n: p.grad.clone() for n, p in module.named_parameters() if p.grad is not None}
+    module.zero_grad()
+    module(x).sum().backward()
+    for name, parameter in module.named_parameters():
+        torch.testing.assert_close(made[name], parameter.grad, **CLOSE)
+
+
+def test_options():
+    module, x, reports = Block().eval(), torch.randn(2, 5, 16), []
+    options = {"torch_executed_ops": ["aten::gelu"], "min_block_size": 1, "on_report": reports.append}
+    torch.testing.assert_close(run(torch.compile(module, backend=backend, options=options), x), run(module, x), **CLOSE)
+    assert [s["backend"] for s in reports[0]["segments"]] == ["tenon", "torch", "tenon"]
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="there is no such option"):
+        run(torch.compile(module, backend=backend, options={"min_block": 1}), x)
