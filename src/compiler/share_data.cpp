@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <unordered_map>
 
 #include "backend/work.h"
 #include "base/threads.h"
 #include "compiler/default_shapes.h"
 #include "ir/module_path.h"
+#include "partition/names.h"
 
 namespace tenon::compiler {
 
@@ -43,25 +43,23 @@ double guess_us(const ir::Graph& graph, const partition::Shares& shares, uint32_
   return ns / 1000;
 }
 
-Json names_of_values(const ir::Graph& graph, std::span<const ir::ValueId> values) {
+Json names_of_values(const partition::Names& names, std::span<const ir::ValueId> values) {
   Json out = Json::array();
-  for (ir::ValueId v : values) out.push_back(graph.value(v).name);
+  for (ir::ValueId v : values) out.push_back(names.value(v));
   return out;
 }
 
-Json segments_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
-  std::unordered_map<ir::NodeId, std::string_view> names;
-  for (const partition::NodeShare& n : shares.nodes) names.emplace(n.node, n.name);
+Json segments_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Names& names, const partition::Roles& roles) {
   Json out = Json::array();
   for (uint32_t s = 0; s < shares.segments.size(); ++s) {
     const ir::Segment& segment = shares.segments[s];
     Json nodes = Json::array();
-    for (ir::NodeId n : segment.nodes) nodes.push_back(names.at(n));
+    for (ir::NodeId n : segment.nodes) nodes.push_back(names.node(n));
     out.push_back({{"id", s},
                    {"backend", segment.backend},
                    {"nodes", std::move(nodes)},
-                   {"inputs", names_of_values(graph, segment.operands)},
-                   {"outputs", names_of_values(graph, segment.results)},
+                   {"inputs", names_of_values(names, segment.operands)},
+                   {"outputs", names_of_values(names, segment.results)},
                    {"us", guess_us(graph, shares, s, roles)}});
   }
   return out;
@@ -95,14 +93,15 @@ std::string shape_text(const ir::Type& type) {
 
 Json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
   Json out;
-  out["segments"] = segments_data(graph, shares, roles);
+  const partition::Names names(graph, shares);
+  out["segments"] = segments_data(graph, shares, names, roles);
   out["nodes"] = Json::array();
   for (const partition::NodeShare& n : shares.nodes) out["nodes"].push_back(node_data(graph, n, roles));
   out["borders"] = Json::array();
   for (const partition::Border& b : shares.borders) {
     const ir::Value& value = graph.value(b.value);
     const std::optional<int64_t> bytes = backend::most_bytes(value.type);
-    out["borders"].push_back({{"value", value.name},
+    out["borders"].push_back({{"value", names.value(b.value)},
                               {"from", b.from},
                               {"to", b.to},
                               {"shape", shape_text(value.type)},

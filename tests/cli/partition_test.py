@@ -189,6 +189,17 @@ class Partition(unittest.TestCase):
         steps = told("inspect", told_of["file"])["steps"]
         self.assertEqual([s["computes"] for s in steps if s["kind"] == "segment"], ["node '/two/Neg' (Neg)"])
 
+    def test_segments_are_compared_one_by_one(self):
+        """What happens where a backend lies: tests/cli/segment_check.cpp."""
+        compared = told("compare", self.model, *TWO, "--fallback-ops", "Neg", "--by-segment")
+        self.assertEqual(compared["verdict"], "good")
+        rows = [(s["id"], s["backend"], s["nodes"], s["value"], s["verdict"]) for s in compared["segments"]]
+        first, last = (0, "cpu", ["/one/Relu", "/one/inner/Exp"]), (2, "cpu", ["/two/Abs", "sum"])
+        self.assertEqual([r[:3] for r in rows], [first, (1, "reference", ["/two/Neg"]), last])
+        self.assertEqual([r[3:] for r in rows][1:], [("c", "good"), ("y", "good")])
+        self.assertEqual(told("compare", self.model, *TWO)["outputs"][0]["verdict"], "good")
+        self.assertNotIn("segments", told("compare", self.model, *TWO))
+
     def test_rules_join_nothing_that_runs_in_two_places(self):
         """Without a wish, two Negs are none."""
         nodes = [named("Neg", ["x"], "a", "/p/Neg"), named("Neg", ["a"], "b", "/q/Neg"), named("Exp", ["b"], "y", "/q/Exp")]

@@ -8,7 +8,7 @@
 
 #include "base/threads.h"
 #include "cli/bench/peer.h"
-#include "cli/compare/value_walk.h"
+#include "cli/compare/segment_report.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/engine_options.h"
@@ -26,6 +26,7 @@ struct Options {
   InputOptions inputs;
   std::string with = "reference";
   bool all_values = false;
+  bool by_segment = false;
 };
 
 struct OutputDistance {
@@ -170,6 +171,32 @@ Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& 
       .advice("report this as a bug of Tenon, with the model and its inputs");
 }
 
+/// A model compiled, and who runs what of it.
+struct Model {
+  std::shared_ptr<runtime::Engine> engine;
+  std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
+  partition::Shares shares;
+};
+
+Result<Model> compiled(const ir::Graph& graph, const compiler::CompileOptions& options) {
+  compiler::Compiled all = TRY(compiler::compile(graph.clone(), options));
+  Model out{nullptr, std::move(all.graph), std::move(all.shares)};
+  out.engine = TRY(compiler::load_compiled(std::move(all)));
+  return out;
+}
+
+/// Whether the whole runs or not, its segments are looked at one by one. Errors: that of the first one that is wrong.
+Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, const compiler::CompileOptions& options,
+                            const runtime::RunOptions& run, Console& console) {
+  const auto checks = TRY(check_segments(*model.graph, model.shares, inputs, options, run));
+  Json rows = report_segments(*model.graph, model.shares, checks, console);
+  if (auto verdict = verdict_of_segments(*model.graph, model.shares, checks); !verdict) {
+    console.object({{"verdict", "bad"}, {"segments", std::move(rows)}});
+    return std::unexpected(std::move(verdict).error());
+  }
+  return rows;
+}
+
 Result<void> compare_model(const Options& o, Console& console) {
   if (o.engine.is_engine())
     return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
@@ -177,9 +204,10 @@ Result<void> compare_model(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
   const auto options = TRY(o.engine.compile_options(console));
-  const auto engine = TRY(compile_with(graph, {}, options));
-  const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
-  const Ran ran = TRY(run_engine(engine, inputs, o.engine.run_options()));
+  const Model model = TRY(compiled(graph, options));
+  const auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
+  const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, o.engine.run_options(), console)) : Json(nullptr);
+  const Ran ran = TRY(run_engine(model.engine, inputs, o.engine.run_options()));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
@@ -188,11 +216,13 @@ Result<void> compare_model(const Options& o, Console& console) {
   const Json outputs_json = report_outputs(outputs, o.with, console);
   const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
   const Json first_json = report_first_bad(graph, first, console);
-  console.object({{"verdict", bad || first ? "bad" : "good"},
-                  {"with", o.with},
-                  {"outputs", outputs_json},
-                  {"values", values_json},
-                  {"first_bad", first_json}});
+  Json answer = {{"verdict", bad || first ? "bad" : "good"},
+                 {"with", o.with},
+                 {"outputs", outputs_json},
+                 {"values", values_json},
+                 {"first_bad", first_json}};
+  if (o.by_segment) answer["segments"] = segments;
+  console.object(answer);
   return verdict(graph, outputs, first);
 }
 
@@ -205,6 +235,7 @@ VERB(compare) {
         "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
         "  tenon compare model.onnx --input batch.npz --all-values\n"
         "  tenon compare model.onnx --opt 0 --json\n"
+        "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
         "other engine's own error where that is more. Where an output is bad, the first bad value in graph order is searched on copies\n"
@@ -219,6 +250,7 @@ VERB(compare) {
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
           ->capture_default_str();
       app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
+      app.add_flag("--by-segment", o->by_segment, "run each backend's segments by themselves first, and name the first that is wrong");
       return [o](Console& console) { return compare_model(*o, console); };
     },
 };

@@ -12,6 +12,7 @@
 #include "cli/partition/share_page.h"
 #include "compiler/share_data.h"
 #include "files/atomic_write.h"
+#include "partition/names.h"
 #include "partition/what_if.h"
 
 namespace tenon::cli::verb_partition {
@@ -24,15 +25,14 @@ struct Options {
   std::string html;
 };
 
-void show_segments(const partition::Shares& shares, Console& console) {
+void show_segments(const ir::Graph& graph, const partition::Shares& shares, Console& console) {
   std::vector<std::vector<std::string>> rows{{"segment", "backend", "nodes", "first", "last", "reads", "gives"}};
-  std::map<ir::NodeId, std::string_view> names;
-  for (const partition::NodeShare& n : shares.nodes) names.emplace(n.node, n.name);
+  const partition::Names names(graph, shares);
   for (size_t s = 0; s < shares.segments.size(); ++s) {
     const ir::Segment& segment = shares.segments[s];
-    rows.push_back({std::to_string(s), segment.backend, std::to_string(segment.nodes.size()), std::string(names.at(segment.nodes.front())),
-                    std::string(names.at(segment.nodes.back())), std::to_string(segment.operands.size()),
-                    std::to_string(segment.results.size())});
+    rows.push_back({std::to_string(s), segment.backend, std::to_string(segment.nodes.size()),
+                    std::string(names.node(segment.nodes.front())), std::string(names.node(segment.nodes.back())),
+                    std::to_string(segment.operands.size()), std::to_string(segment.results.size())});
   }
   console.table(rows);
 }
@@ -73,7 +73,7 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
   if (built) warn_of_failures(*built, console);
-  show_segments(shares, console);
+  show_segments(graph, shares, console);
   console.line();
   show_reasons(graph, shares, roles, o.nodes, console);
   console.line();
