@@ -9,8 +9,11 @@ namespace tenon::inline base {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr size_t kMost = 64;
+  const auto like = [](char x, char y) { return std::tolower(x) == std::tolower(y); };
+  while (!a.empty() && !b.empty() && like(a.front(), b.front())) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && like(a.back(), b.back())) a.remove_suffix(1), b.remove_suffix(1);
   if (a.size() > kMost || b.size() > kMost) return kMost;
-  const auto same = [&](size_t i, size_t j) { return std::tolower(a[i]) == std::tolower(b[j]); };
+  const auto same = [&](size_t i, size_t j) { return like(a[i], b[j]); };
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
     for (size_t j = 0; j <= b.size(); ++j) {

@@ -6,7 +6,7 @@
 namespace tenon::inline base {
 
 /// Letters added, lost, changed or swapped with the next one; case does not count. Source: Damerau 1964, Levenshtein 1966. Cost: the
-/// product of the lengths; 64 where one has more letters than that.
+/// product of the lengths without the beginning and the end that both have; 64 where one has more letters than that left.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The one of `names` that differs least from `name`, where a typo explains the difference; else "".

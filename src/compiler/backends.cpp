@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/reference/device/reference.h"
+#include "base/nearest.h"
 
 namespace tenon::backends {
 #define TENON_ENTRY(x) std::unique_ptr<const backend::Backend> backend_##x(const runtime::Libraries&);
@@ -30,7 +31,12 @@ const backend::Backend* find(std::span<const backend::Backend* const> backends, 
 }
 
 Error unknown(std::string_view name, std::span<const backend::Backend* const> all) {
-  return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend").expected(names_of(all));
+  std::vector<std::string_view> known;
+  for (const backend::Backend* b : all) known.push_back(b->name());
+  const std::string near = nearest_name(name, known);
+  return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend")
+      .expected(names_of(all))
+      .advice(near.empty() ? "`tenon backends` tells of each whether it is there" : "did you mean '" + near + "'?");
 }
 
 }  // namespace

@@ -68,4 +68,6 @@ bool is_in_module(std::string_view module, std::string_view asked) {
   return !first.empty() && first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
 }
 
+size_t module_depth(std::string_view path) { return components(path).size(); }
+
 }  // namespace tenon::ir

@@ -13,5 +13,7 @@ std::string module_of(const Node& node);
 
 /// Whether a module is `asked` or inside it, by whole components: "/a/b" and "a.b" are one.
 bool is_in_module(std::string_view module, std::string_view asked);
+/// How many components a path has.
+size_t module_depth(std::string_view path);
 
 }  // namespace tenon::ir

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "base/nearest.h"
@@ -42,12 +43,32 @@ std::string nearest_of(const std::string& name, const std::set<std::string>& kno
   return {};
 }
 
+/// "Add, MatMul, and 17 more".
+std::string some_of(const std::set<std::string>& names) {
+  constexpr size_t kShown = 8;
+  std::string out = names.empty() ? "none: the model has none" : "";
+  for (auto at = names.begin(); at != std::next(names.begin(), static_cast<ptrdiff_t>(std::min(names.size(), kShown))); ++at)
+    out += (out.empty() ? "" : ", ") + *at;
+  return names.size() > kShown ? out + fmt::format(", and {} more", names.size() - kShown) : out;
+}
+
 Error unknown(std::string place, std::string what, const std::string& name, const std::set<std::string>& known) {
   const std::string near = nearest_of(name, known);
   return fail(Code::bad_usage, std::move(place), std::move(what))
+      .expected(some_of(known))
       .found(fmt::format("'{}'", name))
       .advice(near.empty() ? "`tenon partition MODEL --dry-run --json` names nodes, ops and modules"
                            : fmt::format("did you mean '{}'?", near));
+}
+
+Error not_listed(const Pin& pin, const Roles& roles) {
+  std::set<std::string> listed;
+  for (uint16_t b = 0; b < roles.listed; ++b) listed.emplace(roles.backends[b]->name());
+  const std::string near = nearest_name(pin.backend, listed);
+  return fail(Code::bad_usage, fmt::format("--pin {}={}", pin.name, pin.backend), "the backend is not listed")
+      .expected(fmt::format("{}", fmt::join(listed, ", ")))
+      .found(pin.backend)
+      .advice(near.empty() ? "name it in --backend too" : fmt::format("did you mean '{}'? Else name it in --backend too", near));
 }
 
 /// One wish, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
@@ -94,20 +115,15 @@ class Binding {
     for (const std::string& module : wishes_.fallback_modules) {
       const auto found = in_module(module);
       if (found.empty()) return unknown("--fallback-modules", "the model has no such module", module, all_modules());
-      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "--fallback-modules " + module}, module.size()}));
+      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "--fallback-modules " + module}, ir::module_depth(module)}));
     }
     return {};
   }
 
   Result<void> pins() {
     for (const Pin& pin : wishes_.pins) {
-      std::vector<std::string> listed;
-      for (uint16_t b = 0; b < roles_.listed; ++b) listed.emplace_back(roles_.backends[b]->name());
-      if (std::ranges::find(listed, pin.backend) == listed.end())
-        return fail(Code::bad_usage, fmt::format("--pin {}={}", pin.name, pin.backend), "the backend is not listed")
-            .expected(fmt::format("{}", fmt::join(listed, ", ")))
-            .found(pin.backend)
-            .advice("name it in --backend too");
+      const auto is_it = [&](const backend::Backend* b) { return b->name() == pin.backend; };
+      if (std::ranges::none_of(std::span(roles_.backends).first(roles_.listed), is_it)) return not_listed(pin, roles_);
       std::vector<size_t> found;
       for (size_t k = 0; k < places_.size(); ++k)
         if (places_[k].name == pin.name) found.push_back(k);
@@ -119,19 +135,23 @@ class Binding {
         return unknown("--pin", "the model has no such node or module", pin.name, known);
       }
       for (size_t k : found)
-        TRY(wish(k, {{pin.backend, "pinned", fmt::format("--pin {}={}", pin.name, pin.backend)}, is_node ? kNode : pin.name.size()}));
+        TRY(wish(
+            k, {{pin.backend, "pinned", fmt::format("--pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
     }
     return {};
+  }
+
+  std::string_view goes_to(const Wish& wish) const {
+    return wish.placement.backend.empty() ? roles_.backends[roles_.fallback()]->name() : std::string_view(wish.placement.backend);
   }
 
   Result<void> wish(size_t place, Wish wish) {
     const auto [at, is_new] = wished_.try_emplace(place, wish);
     Wish& known = at->second;
     if (is_new) return {};
-    const bool against = known.placement.backend != wish.placement.backend;
+    const bool against = goes_to(known) != goes_to(wish);
     // An op is meant wherever it stands: a pin does not outdo it.
-    if (against && (known.closeness == wish.closeness || known.closeness == kOp || wish.closeness == kOp) &&
-        known.placement.code != "fallback_module" && wish.placement.code != "fallback_module")
+    if (against && (known.closeness == wish.closeness || known.closeness == kOp || wish.closeness == kOp))
       return fail(Code::bad_usage, "node '" + places_[place].name + "'", "it is to run in two places")
           .expected("one wish for a node")
           .found(fmt::format("{} and {}", known.placement.text, wish.placement.text))

@@ -210,17 +210,87 @@ class Partition(unittest.TestCase):
         told_of = told("partition", model, *backends, "--pin", "/p=reference")
         self.assertEqual([(n["op"], n["backend"]) for n in told_of["nodes"]], [("Neg", "reference"), ("Neg", "cpu"), ("Exp", "cpu")])
 
-    def test_what_cannot_be_is_one_error(self):
-        self.assertIn("did you mean 'Neg'", self.refused(2, *TWO, "--fallback-ops", "Neh")["advice"])
-        self.assertIn("did you mean 'one/inner'", self.refused(2, *TWO, "--fallback-modules", "inner")["advice"])
-        self.assertIn("did you mean '/two/Abs'", self.refused(2, *TWO, "--pin", "/two/Abd=cpu")["advice"])
+    def test_a_name_that_is_not_there_is_answered_with_the_nearest(self):
+        for options, place, near in (
+            (["--backend", "refrence"], "backend 'refrence'", "reference"),
+            (["--backend", "cpu,onnxruntim"], "backend 'onnxruntim'", "onnxruntime"),
+            ([*TWO, "--fallback-ops", "Neh"], "--fallback-ops", "Neg"),
+            ([*TWO, "--fallback-modules", "inner"], "--fallback-modules", "one/inner"),
+            ([*TWO, "--pin", "/two/Abd=cpu"], "--pin", "/two/Abs"),
+            ([*TWO, "--pin", "/two/Abs=cpo"], "--pin /two/Abs=cpo", "cpu"),
+        ):
+            error = self.refused(2, *options)
+            self.assertEqual(error["place"], place)
+            self.assertIn(f"did you mean '{near}'?", error["advice"])
+        self.assertEqual(self.refused(2, *TWO, "--fallback-ops", "Softmax")["expected"], "Abs, Add, Exp, Neg, Relu")
         self.assertEqual(self.refused(2, *TWO, "--pin", "/two/Abs=gpu")["expected"], "cpu, reference")
-        self.assertIn("two places", self.refused(2, *TWO, "--pin", "/two=cpu", "--pin", "/two=reference")["what"])
-        self.assertIn("two places", self.refused(2, *TWO, "--fallback-ops", "Neg", "--pin", "/two/Neg=cpu")["what"])
-        self.assertEqual(self.refused(2, *TWO, "--min-block-size", "0")["found"], "0")
-        self.assertEqual(self.refused(2, *TWO, "--pin", "cpu")["expected"], "NAME=BACKEND")
-        full = self.refused(3, *TWO, "--fallback-ops", "Neg", "--require-full")
-        self.assertEqual(full["found"], "Neg (1x)")
+        self.assertIn("name it in --backend too", self.refused(2, "--backend", "cpu", "--pin", "/two/Abs=reference")["advice"])
+
+    def test_long_names_have_a_nearest_too(self):
+        name = "/".join(["", *(f"layer.{k}" for k in range(12)), "attention/Neg"])
+        model = self.folder / "long.onnx"
+        model.write_bytes(o.chain([named("Neg", ["x"], "y", name)]))
+        done = tenon("partition", model, *TWO, "--pin", name.replace("attention", "atention") + "=cpu")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"did you mean '{name}'?", done.stderr)
+
+    def test_wishes_against_each_other_are_an_error(self):
+        for options in (
+            ["--pin", "/two=cpu", "--pin", "/two=reference"],
+            ["--pin", "one=reference", "--pin", "/one=cpu"],  # the same module
+            ["--pin", "sum=reference", "--pin", "sum=cpu"],
+            ["--fallback-ops", "Neg", "--pin", "/two/Neg=cpu"],
+            ["--fallback-ops", "Neg", "--pin", "/two=cpu"],
+            ["--fallback-modules", "/one", "--pin", "one=cpu"],
+            ["--fallback-modules", "one", "--pin", "/one=cpu"],
+        ):
+            error = self.refused(2, *TWO, *options)
+            self.assertIn("two places", error["what"])
+            self.assertEqual(error["found"], f"{options[0]} {options[1]} and {options[2]} {options[3]}")
+        for options in (  # the same said twice; a part of what is said of the whole
+            ["--pin", "one=reference", "--pin", "/one=reference"],
+            ["--fallback-ops", "Neg,Neg", "--fallback-modules", "two", "--pin", "/two/Neg=reference"],
+            ["--fallback-modules", "one", "--pin", "one.inner=cpu"],
+        ):
+            self.assertEqual(tenon("partition", self.model, *TWO, *options).returncode, 0, options)
+
+    def test_what_cannot_be_is_one_error(self):
+        for size in ("0", "-3", "99999999999999999999"):
+            self.assertEqual(self.refused(2, *TWO, "--min-block-size", size)["expected"], "a number from 1 to 4294967295")
+        self.assertEqual(self.refused(2, *TWO, "--min-block-size", "few")["code"], 200)
+        for pin in ("cpu", "=cpu", "sum="):
+            self.assertEqual(self.refused(2, *TWO, "--pin", pin)["expected"], "NAME=BACKEND")
+        self.assertIn("twice", self.refused(2, "--backend", "cpu,cpu")["what"])
+        self.assertIn("--assign cost", self.refused(2, *TWO, "--measure")["expected"])
+        self.assertEqual(self.refused(1, *TWO, "--html", self.folder / "nowhere" / "x.html")["name"], "write_failed")
+        self.assertEqual(list(self.folder.glob("nowhere*")), [])
+
+    def test_a_pin_that_its_backend_refuses_is_an_error(self):
+        model, engine = self.folder / "refused.onnx", self.folder / "refused.tenon"
+        model.write_bytes(
+            o.model(o.graph([named("NonZero", ["x"], "y", "find")], [o.value_info("x", [4])], [o.value_info("y", [1, "k"], 7)]))
+        )
+        for verb in (["partition", model], ["build", model, "-o", engine], ["run", model]):
+            done = tenon(*verb, *TWO, "--pin", "find=cpu")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("node 'find' (NonZero): backend 'cpu', which it is pinned to, does not run it", done.stderr)
+        self.assertFalse(engine.exists())
+
+    def test_all_or_an_error_with_ops_and_counts(self):
+        engine = self.folder / "full.tenon"
+        for options, found in (
+            (["--fallback-ops", "Neg"], "Neg (1x)"),
+            (["--fallback-ops", "Neg,Exp"], "Exp (1x), Neg (1x)"),
+            (["--fallback-modules", "one"], "Exp (1x), Relu (1x)"),
+        ):
+            self.assertEqual(self.refused(3, *TWO, *options, "--require-full")["found"], found)
+            done = tenon("build", self.model, *TWO, *options, "--require-full", "-o", engine)
+            self.assertEqual((done.returncode, engine.exists()), (3, False))
+        self.assertEqual(
+            self.refused(3, "--backend", "cpu", "--opt", "0", "--require-full")["found"],
+            "Abs (1x), Add (1x), Exp (1x), Neg (1x), Relu (1x)",
+        )
+        self.assertEqual(tenon("run", self.model, *TWO, "--require-full").returncode, 0)
 
     def test_an_engine_is_settled(self):
         engine = self.folder / "settled.tenon"

@@ -76,7 +76,9 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
   auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
     if (is_engine() && sharing.any())
       return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
-          .expected("an ONNX model, or none of --backend, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full")
+          .expected(
+              "an ONNX model, or none of --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full, "
+              "--segmenter")
           .found("an engine")
           .advice("build the engine again with these options");
     if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads, .libraries = TRY(libraries.libraries())});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/share_options.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -90,7 +91,7 @@ bool ShareOptions::any() const {
 Result<partition::Wishes> ShareOptions::wishes() const {
   if (has_block_size_ && (min_block_size_ < 1 || min_block_size_ > UINT32_MAX))
     return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
-        .expected("1 or more")
+        .expected(fmt::format("a number from 1 to {}", UINT32_MAX))
         .found(std::to_string(min_block_size_));
   if (measure_ && assign_ != "cost")
     return fail(Code::bad_usage, "--measure", "what is measured is what --assign cost goes by")
