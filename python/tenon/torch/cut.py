@@ -17,7 +17,7 @@ from .choice import Choice
 from .cost import BORDER_NS, LAUNCH_NS, our_ns, their_ns, weight_bytes
 from .ops import op_of
 from .ops.shape import COPIES, VIEWS
-from .support import Support, has_effect, is_door, is_getitem, is_size, writes
+from .support import Support, effect_of, is_door, is_getitem, is_size, writes
 
 
 @dataclasses.dataclass
@@ -85,7 +85,7 @@ def _find_needs(units: list[Unit], of: dict[Node, int]) -> None:
         unit.needs.discard(k)
         if last_write is not None:
             unit.needs.add(last_write)
-        if has_effect(unit.op):
+        if effect_of(unit.op) is not None:
             if last_effect is not None:
                 unit.needs.add(last_effect)
             last_effect = k
@@ -204,9 +204,21 @@ def plan(module: GraphModule, choice: Choice) -> Plan:
             segment.ours = False  # it would copy what PyTorch only looks at otherwise
             for unit in segment.units:
                 unit.reasons.append(("too_small", "its segment does no work"))
+    segments = _merged(segments)
     if choice.require_full:
         check_full(segments)
     return Plan(units, _within(segments, choice.memory_limit), made.lower_bound)
+
+
+def _merged(segments: list[Segment]) -> list[Segment]:
+    """Neighbours that PyTorch runs are one."""
+    out: list[Segment] = []
+    for segment in segments:
+        if out and not segment.ours and not out[-1].ours:
+            out[-1].units += segment.units
+        else:
+            out.append(segment)
+    return out
 
 
 def check_full(segments: list[Segment]) -> None:

@@ -84,6 +84,13 @@ class Segment(torch.nn.Module):
         self.sizes = builder.sizes_given
         return Built(compile(builder.graph, backends=self._backends))
 
+    def __deepcopy__(self, _: object) -> Segment:
+        """Of the same engine, which is immutable, until its weights turn out to be others."""
+        out = Segment.__new__(Segment)
+        out.__dict__.update(self.__dict__)
+        out._weights = dict(self._weights)
+        return out
+
     @property
     def engine(self) -> Engine:
         return self._built.engine

@@ -84,6 +84,9 @@ class _Stitch:
                 if isinstance(size, torch.SymInt) and size.node.expr == symbol:
                     self._sizes[symbol] = self._graph.call_function(torch.ops.aten.sym_size.int, (new, axis))
                     return self._sizes[symbol]
+        for node in self._module.graph.nodes:  # a number that data tell
+            if is_size(node) and isinstance(meta(node), torch.SymInt) and meta(node).node.expr == symbol:
+                return self._at(node)
         raise AssertionError(f"nobody has the size {symbol}")
 
     def _engine(self, cut: Cut) -> None:

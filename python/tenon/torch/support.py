@@ -28,12 +28,16 @@ def is_door(node: Node) -> bool:
     return node.op == "call_module" and not node.users and all(n.op == "placeholder" for n in node.all_input_nodes)
 
 
-def has_effect(node: Node) -> bool:
-    """It writes to memory that others see, draws random numbers, checks something, or nobody knows: the order of such nodes stays."""
-    if node.op != "call_function":
-        return True
+def effect_of(node: Node) -> str | None:
+    """What it does beside its results: such nodes stay in their order."""
     schema = getattr(node.target, "_schema", None)
-    return schema is None or schema.is_mutable or not schema.returns or _is_random(node)
+    if node.op != "call_function" or schema is None:
+        return "it is no op that PyTorch has registered: nobody knows what it does"
+    if schema.is_mutable:
+        return "it writes to memory that others see"
+    if not schema.returns:
+        return "it checks something"
+    return "it is random, or may be" if _is_random(node) else None
 
 
 def _is_random(node: Node) -> bool:
@@ -77,8 +81,9 @@ class Support:
 
     def why_not(self, node: Node) -> str | None:
         """None: Tenon runs it."""
-        if has_effect(node):
-            return "it writes to memory, is random, or is no op of ATen"
+        effect = effect_of(node)
+        if effect is not None:
+            return effect
         refusal = _type_refusal(node)
         if refusal is not None:
             return refusal

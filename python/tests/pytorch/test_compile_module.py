@@ -132,6 +132,70 @@ def test_what_data_tell_stays_eager():
         torch.testing.assert_close(compiled(x), module(x), **CLOSE)
 
 
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given):
+        return self.function(*given)
+
+
+def masked(x):
+    y = torch.relu(x)
+    y[y > 0.5] = 9
+    return y + 1
+
+
+def put(x, places):
+    y = torch.relu(x)
+    y.index_put_((places,), torch.zeros(2, 4))
+    return y.t() + 1
+
+
+X = torch.randn(3, 4)
+WAYS = {
+    "an input given back": (lambda x: (x, torch.relu(x)), X),
+    "a result given twice": (lambda x: (torch.relu(x),) * 2, X),
+    "a constant": (lambda x: (torch.ones(3), torch.relu(x)), X),
+    "a tree": (lambda x: {"a": torch.relu(x), "b": [x + 1, (x + 2, 3, None)]}, X),
+    "strides": (lambda x: torch.relu(x) + 1, X.t()),
+    "strides of zero": (lambda x: torch.relu(x) + 1, X[:1].expand(3, 4)),
+    "nothing": (lambda x: torch.relu(x) + 1, X[:0]),
+    "a scalar": (lambda x: torch.relu(x) + 1, torch.tensor(2.0)),
+    "bfloat16": (lambda x: torch.relu(x) + 1, X.bfloat16()),
+    "complex numbers": (lambda x: torch.view_as_real(x * 2), X.to(torch.complex64)),
+    "writes to an input": (lambda x: x.add_(1).mul_(2).relu(), X),
+    "writes to a view": (lambda x: (x[0].fill_(3.0), torch.exp(x))[1], X),
+    "writes where a mask says": (masked, X),
+    "writes where places say": (put, X, torch.tensor([0, 2])),
+    "a number of a tensor": (lambda x, n: torch.relu(x) * n.item() + n.item(), X, torch.tensor(3)),
+    "a branch": (lambda x: torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (torch.relu(x),)), X),
+    "ops without a form": (lambda x: torch.fft.rfft(torch.relu(x)).abs() + 1, X),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_that_modules_do(way):
+    function, *given = WAYS[way]
+    compiled = tenon.torch.compile(Function(function), inputs=[x.clone() for x in given], min_block_size=1)
+    for sign in (1, -1):
+        ours, theirs = ([x.clone() * sign if k == 0 else x.clone() for k, x in enumerate(given)] for _ in range(2))
+        torch.testing.assert_close(compiled(*ours), function(*theirs), **CLOSE)
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_copies_have_their_own_weights():
+    module, x = Sums().eval(), torch.randn(3, 4)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    expected = compiled(x)
+    other = copy.deepcopy(compiled)
+    with torch.no_grad():
+        module.first.weight.zero_()
+    torch.testing.assert_close(other(x), expected, **CLOSE)
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
 def test_random_ops_keep_their_order():
     class Noise(torch.nn.Module):
         def forward(self, x):

@@ -98,6 +98,19 @@ CASES = {
     "tril": (lambda x: x.tril() + x.triu(1), f(4, 4)),
     "full": (lambda x: x + torch.full((4,), 2.0) + torch.zeros_like(x) + torch.ones(4) + torch.full_like(x, 3), X),
     "arange": (lambda x: x + torch.arange(4) + torch.arange(1, 5, dtype=torch.float32) + torch.arange(0, 8, 2), X),
+    "index of two": (lambda x, j, k: x[j, k] + x[0, k], f(5, 4, 3), i(2, 1, top=5), i(6, top=4) - 2),
+    "log1p": (lambda x: torch.log1p(x) + torch.exp2(x), P),
+    "softplus": (lambda x: F.softplus(x * 10) + F.softplus(x, beta=2, threshold=1) + F.logsigmoid(x), X),
+    "glu": (lambda x: F.glu(x, 1), X),
+    "remainder": (lambda x, y, j, k: (x % y + torch.fmod(x, y), (j - 3) % k), X, Y, i(3, 4), i(3, 4) + 1),
+    "std": (lambda x: x.std(1), X),
+    "weight_norm": (lambda v, g: torch._weight_norm(v, g, 0), f(3, 4, 2), f(3, 1, 1)),
+    "bilinear": (
+        lambda x: F.interpolate(x, scale_factor=2, mode="bilinear") + F.interpolate(x, (16, 16), mode="bilinear", align_corners=True),
+        IMAGE,
+    ),
+    "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), IMAGE),
+    "roll": (lambda x: x.roll((1, -1), (0, 1)) + x.roll(4, 1), X),
     "scatters": (lambda x, y: torch.select_scatter(x, y[0], 0, 1) + torch.slice_scatter(x, y[:, :2], 1, 1, 3), X, Y),
 }
 

@@ -33,10 +33,21 @@ def gather(b: Any, x: Any, dim: int, places: Any, _: Any) -> Any:
 @converts("index.Tensor")
 def index(b: Any, x: Any, places: Any) -> Any:
     given = [(axis, p) for axis, p in enumerate(places) if p is not None]
-    if len(given) != 1 or b.dtype_of(given[0][1]) == torch.bool:
-        raise Unsupported("not supported yet: places along several axes, or where a mask says")
-    axis, where = given[0]
-    return b.op("Gather", [b.tensor(x), b.tensor(where)], {"axis": axis})
+    if any(b.dtype_of(p) in (torch.bool, torch.uint8) for _, p in given):
+        raise Unsupported("how many places a mask has, only data tell")
+    if len(given) == 1:
+        axis, where = given[0]
+        return b.op("Gather", [b.tensor(x), b.tensor(where)], {"axis": axis})
+    if [axis for axis, _ in given] != list(range(len(given))):
+        raise Unsupported("not supported yet: places along several axes that are not the first")
+    common = b.shape_of(b.node)[: max(len(b.shape_of(p)) for _, p in given)]
+    parts = []
+    for axis, where in given:
+        size = b.sizes([b.shape_of(x)[axis]])
+        value = b.tensor(where, torch.int64)
+        value = b.op("Where", [b.op("Less", [value, b.tensor(0, torch.int64)]), b.op("Add", [value, size]), value])
+        parts.append(b.op("Unsqueeze", [b.op("Expand", [value, b.sizes(common)]), b.ints([len(common)])]))
+    return b.op("GatherND", [b.tensor(x), b.op("Concat", parts, {"axis": -1})])
 
 
 def _put(b: Any, x: Any, changed: Any, dim: int, start: int, end: int) -> Any:

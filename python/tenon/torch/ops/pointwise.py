@@ -137,6 +137,55 @@ def reciprocal_root(b: Any, x: Any) -> Any:
     return b.op("Reciprocal", [b.op("Sqrt", [b.tensor(x, b.dtype)])])
 
 
+@converts("log1p.default")
+def log_of_sum(b: Any, x: Any) -> Any:
+    return b.op("Log", [b.op("Add", [b.tensor(x, b.dtype), b.tensor(1, b.dtype)])])
+
+
+@converts("exp2.default")
+def power_of_two(b: Any, x: Any) -> Any:
+    return b.op("Exp", [b.op("Mul", [b.tensor(x, b.dtype), b.tensor(math.log(2), b.dtype)])])
+
+
+@converts("softplus.default")
+def softplus(b: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    value = b.tensor(x)
+    scaled = value if beta == 1 else b.op("Mul", [value, b.tensor(beta, b.dtype)])
+    soft = b.op("Softplus", [scaled])
+    soft = soft if beta == 1 else b.op("Div", [soft, b.tensor(beta, b.dtype)])
+    return b.op("Where", [b.op("Greater", [scaled, b.tensor(threshold, b.dtype)]), value, soft])
+
+
+@converts("log_sigmoid.default", "log_sigmoid_forward.default")
+def log_sigmoid(b: Any, x: Any) -> Any:
+    """-log(1 + exp(-x))"""
+    value = b.op("Neg", [b.op("Softplus", [b.op("Neg", [b.tensor(x)])])])
+    return value if b.node.target is torch.ops.aten.log_sigmoid.default else (value, None)
+
+
+@converts("glu.default")
+def glu(b: Any, x: Any, dim: int) -> Any:
+    half = b.shape_of(b.node)[dim]
+    if not isinstance(half, int):
+        raise Unsupported("not supported yet: half of a symbolic size")
+    first, second = b.sliced(b.tensor(x), dim, 0, half, 1), b.sliced(b.tensor(x), dim, half, 2 * half, 1)
+    return b.op("Mul", [first, b.op("Sigmoid", [second])])
+
+
+@converts("remainder.Tensor", "remainder.Scalar")
+def remainder(b: Any, x: Any, y: Any) -> Any:
+    """Of the divisor's sign."""
+    first, second = b.tensor(x, b.dtype), b.tensor(y, b.dtype)
+    if not b.dtype.is_floating_point:
+        return b.op("Mod", [first, second])
+    return b.op("Sub", [first, b.op("Mul", [b.op("Floor", [b.op("Div", [first, second])]), second])])
+
+
+@converts("fmod.Tensor", "fmod.Scalar")
+def remainder_of_dividend(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Mod", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)], {"fmod": 1})
+
+
 @converts("square.default")
 def square(b: Any, x: Any) -> Any:
     return power(b, x, 2)

@@ -76,6 +76,20 @@ def _adaptive_average(b: Any, x: Any, sizes: Any) -> Any:
 converts("adaptive_avg_pool2d.default", "_adaptive_avg_pool2d.default", "adaptive_avg_pool1d.default")(_adaptive_average)
 
 
+@converts("upsample_bilinear2d.vec", "upsample_bilinear2d.default")
+def bilinear(b: Any, x: Any, _: Any, corners: bool, *__: Any) -> Any:
+    sizes = b.shape_of(b.node)
+    if not all(isinstance(s, int) for s in sizes[1:]):
+        raise Unsupported("not supported yet: an image that becomes one of symbolic size")
+    attributes = {"mode": "linear", "coordinate_transformation_mode": "align_corners" if corners else "pytorch_half_pixel"}
+    return b.op("Resize", [_image(b, x, 2), None, None, b.sizes(sizes)], attributes)
+
+
+@converts("pixel_shuffle.default")
+def pixel_shuffle(b: Any, x: Any, factor: int) -> Any:
+    return b.op("DepthToSpace", [_image(b, x, 2)], {"blocksize": factor, "mode": "CRD"})
+
+
 @converts("upsample_nearest2d.vec", "upsample_nearest2d.default")
 def nearest(b: Any, x: Any, sizes: Any, *scales: Any) -> Any:
     given, wanted = b.shape_of(x), b.shape_of(b.node)

@@ -141,6 +141,23 @@ def variance(b: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     return b.op("Mul", [total, b.tensor(1 / divisor, b.dtype)])
 
 
+@converts("std.dim")
+def unbiased_spread(b: Any, x: Any, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    return spread(b, x, dim, int(unbiased), keepdim)
+
+
+@converts("std.correction")
+def spread(b: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    return b.op("Sqrt", [variance(b, x, dim, correction, keepdim)])
+
+
+@converts("_weight_norm.default")
+def weight_norm(b: Any, direction: Any, length: Any, dim: int) -> Any:
+    axes = [a for a in range(len(b.shape_of(direction))) if a != dim % len(b.shape_of(direction))]
+    norm = b.op("ReduceL2", [b.tensor(direction), b.ints(axes)], {"keepdims": 1})
+    return b.op("Mul", [b.tensor(direction), b.op("Div", [b.tensor(length), norm])])
+
+
 @converts("softmax.int", "_softmax.default", "special_softmax.int")
 def softmax(b: Any, x: Any, dim: int, *_: Any) -> Any:
     return b.op("Softmax", [b.tensor(x, b.dtype)], {"axis": dim})

@@ -140,6 +140,19 @@ def flip(b: Any, x: Any, dims: Any) -> Any:
     return value
 
 
+@converts("roll.default")
+def roll(b: Any, x: Any, shifts: Any, dims: Any) -> Any:
+    if not dims or not all(isinstance(b.shape_of(x)[d], int) and isinstance(s, int) for s, d in zip(shifts, dims, strict=True)):
+        raise Unsupported("not supported yet: a roll without axes, or of symbolic size")
+    value = b.tensor(x)
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = b.shape_of(x)[dim]
+        at = size - shift % size if size else 0
+        if 0 < at < size:
+            value = b.op("Concat", [b.sliced(value, dim, at, size, 1), b.sliced(value, dim, 0, at, 1)], {"axis": dim})
+    return value
+
+
 @converts("tril.default")
 def lower(b: Any, x: Any, diagonal: int) -> Any:
     return b.op("Trilu", [b.tensor(x), b.tensor(diagonal, torch.int64)], {"upper": 0})
