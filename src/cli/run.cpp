@@ -10,6 +10,7 @@
 
 #include "base/escaped.h"
 #include "cli/console/console.h"
+#include "cli/console/isolate.h"
 #include "cli/console/verb.h"
 
 namespace tenon::cli {
@@ -61,6 +62,8 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
   sub->add_flag("--json", console.json, "print one JSON object on stdout and nothing else");
   sub->add_flag("--quiet", console.quiet, "print nothing but errors");
+  if (named.verb->isolates)
+    sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
 }
 
@@ -99,7 +102,10 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
-  return console.finish(action(console));
+  const auto rest = [&] { return console.finish(action(console)); };
+  if (!console.isolate) return rest();
+  const auto code = run_isolated(rest);
+  return code ? *code : console.finish(std::unexpected(code.error()));
 }
 
 }  // namespace

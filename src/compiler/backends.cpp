@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/backends.h"
 
+#include "base/doing.h"
+
 #include <algorithm>
 
 #include "backends/reference/device/reference.h"
@@ -18,6 +20,11 @@ namespace tenon::backends {
 namespace tenon::compiler {
 
 namespace {
+
+Result<std::optional<backend::Library>> library_of(const backend::Backend& backend) {
+  const Doing doing(backend.name(), "opened its library");
+  return backend.library();
+}
 
 std::string names_of(std::span<const backend::Backend* const> backends) {
   std::string out;
@@ -53,7 +60,7 @@ Result<std::shared_ptr<const Registry>> Registry::make(runtime::Libraries librar
   for (const auto& [name, file] : out->libraries_.files) {
     const backend::Backend* b = find(out->all_, name);
     if (!b) return unknown(name, out->all_);
-    if (!TRY(b->library()))
+    if (!TRY(library_of(*b)))
       return fail(Code::bad_usage, "backend '" + name + "'", "it needs no library").found(file.string()).advice("leave its library away");
   }
   return out;
@@ -66,7 +73,7 @@ Result<backend::Backends> Registry::named(std::span<const std::string> names) co
       return fail(Code::bad_usage, "backend '" + name + "'", "it is named twice").advice("name each once, in the order of priority");
     const backend::Backend* b = find(all_, name);
     if (!b) return unknown(name, all_);
-    TRY(b->library());
+    TRY(library_of(*b));
     out.push_back(b);
   }
   for (std::string_view name : {"cpu", "reference"})

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/lower.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
+
+#include "base/doing.h"
 
 namespace tenon::compiler {
 
@@ -30,6 +34,8 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
                                       const backend::Options& options) {
   const auto owner = std::ranges::find_if(backends, [&](const backend::Backend* b) { return b->name() == segment.backend; });
   const auto cut = ir::cut_out(graph, segment);
+  const Doing doing(segment.backend,
+                    fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
   auto artifact = (*owner)->compile({*cut}, options);
   if (!artifact) return std::move(artifact).error().at(graph.view(segment.nodes[0]).where());
   return std::get<backend::Blob>(*std::move(artifact));

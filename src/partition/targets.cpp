@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/doing.h"
 #include "ops/core/op.h"
 
 namespace tenon::partition {
@@ -52,6 +53,7 @@ class Choice {
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
+    const Doing doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
     if (supported.error().code() != Code::not_supported) return std::unexpected(std::move(supported).error());

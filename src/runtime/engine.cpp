@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine.h"
 
+#include "base/doing.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -73,6 +75,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     if (named(chosen, blob.device) != chosen.end()) continue;
     const auto found = named(from, blob.device);
     if (found == from.end()) return missing_device(blob.device, from);
+    const Doing doing((*found)->name(), "opened its library");
     TRY((*found)->open());
     chosen.push_back(*found);
   }
@@ -100,7 +103,10 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
 
 Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {
   for (const auto& device : devices_)
-    if (device->name() == blob.device) return device->make({blob.bytes, weights, threads});
+    if (device->name() == blob.device) {
+      const Doing doing(blob.device, "made a segment ready to run");
+      return device->make({blob.bytes, weights, threads});
+    }
   return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/doing.h"
 #include "runtime/frame.h"
 #include "runtime/held.h"
 
@@ -36,7 +37,10 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
   for (size_t k = 0; k < places.size(); ++k)
     if (const uint32_t b = step.results[k]; b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic)
       places[k] = tensor_of(b);
-  auto ran = segment->run(operands, places, options);
+  auto ran = [&] {
+    const Doing doing(program_.blobs[step.code].device, step.label);
+    return segment->run(operands, places, options);
+  }();
   if (!ran) return std::move(ran).error().at(step.label);
   std::vector<Tensor> out = *std::move(ran);
   if (out.size() != step.results.size())

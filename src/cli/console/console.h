@@ -15,6 +15,7 @@ class Console {
  public:
   bool json = false;
   bool quiet = false;
+  bool isolate = false;  ///< the verb runs in a process of its own
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});

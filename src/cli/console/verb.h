@@ -24,6 +24,7 @@ struct Verb {
   std::string_view examples;
   /// Declares the options and returns what to do with them; the options live in what the action holds.
   Action (*setup)(CLI::App& app);
+  bool isolates = false;  ///< runs code of other libraries: has --isolate
 };
 
 /// Defines the verb of the file `IDENT.cpp` inside `namespace tenon::cli::verb_IDENT`; the build lists the folder, so the file's existence

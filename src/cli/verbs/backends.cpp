@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/doing.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
@@ -40,6 +41,7 @@ Result<void> show(const Options& o, Console& console) {
   std::vector<std::vector<std::string>> rows{{"backend", "library", o.ops ? "ops" : "", "what it is"}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
+    const Doing doing(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
     std::string text = "built in", ops;
@@ -75,6 +77,7 @@ VERB(backends) {
       app.add_flag("--ops", o->ops, "count the operators of which each takes a sample");
       return [o](Console& console) { return show(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_backends

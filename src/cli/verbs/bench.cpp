@@ -373,6 +373,7 @@ VERB(bench) {
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
       return [o](Console& console) { return bench_model(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_bench

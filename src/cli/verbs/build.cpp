@@ -203,6 +203,7 @@ VERB(build) {
           ->excludes(tactic);
       return [o](Console& console) { return build_engine(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_build

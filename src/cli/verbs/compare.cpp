@@ -253,6 +253,7 @@ VERB(compare) {
       app.add_flag("--by-segment", o->by_segment, "run each backend's segments by themselves first, and name the first that is wrong");
       return [o](Console& console) { return compare_model(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_compare

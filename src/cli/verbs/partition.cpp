@@ -121,6 +121,7 @@ VERB(partition) {
       app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");
       return [o](Console& console) -> Result<void> { return partition_model(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_partition

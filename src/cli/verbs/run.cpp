@@ -166,6 +166,7 @@ VERB(run) {
       app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)");
       return [o](Console& console) { return run_model(*o, console); };
     },
+    .isolates = true,
 };
 
 }  // namespace tenon::cli::verb_run

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console/isolate.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include "base/doing.h"
+
+namespace tenon::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{300};  ///< with one call of a backend
+
+Doing::Board* shared_board() {
+  void* at = mmap(nullptr, sizeof(Doing::Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : new (at) Doing::Board;
+}
+
+Error no_child() { return fail(Code::internal, "--isolate", "no process can be started to run in").found(std::strerror(errno)); }
+
+Error ended_early(const Doing::Board& board, const std::string& how) {
+  const bool of_backend = board.text[0] != 0;
+  return fail(of_backend ? Code::device_failed : Code::internal, "--isolate",
+              of_backend ? fmt::format("{}, and {}", board.text, how) : fmt::format("the process {}", how))
+      .expected("a backend that comes back")
+      .found(how)
+      .advice(of_backend ? "leave the backend out, or give its nodes to another: --pin, --fallback-ops"
+                         : "report this: no backend was at work");
+}
+
+/// Waits for the child. Kills it where a backend does not come back.
+Result<int> wait_for(pid_t child, const Doing::Board& board) {
+  uint64_t seen = 0;
+  auto since = Clock::now();
+  for (auto nap = std::chrono::microseconds(200);; nap = std::min(nap * 2, std::chrono::microseconds(20'000))) {
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child && WIFEXITED(status) && board.text[0] == 0) return WEXITSTATUS(status);
+    if (ended == child && WIFEXITED(status))
+      return ended_early(board, fmt::format("ended the process (exit code {})", WEXITSTATUS(status)));
+    if (ended == child) return ended_early(board, fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status))));
+    if (ended < 0 && errno != EINTR) return no_child();
+    if (const uint64_t changes = board.changes.load(std::memory_order_acquire); changes != seen || board.text[0] == 0) {
+      seen = changes;
+      since = Clock::now();
+    }
+    if (Clock::now() - since > kPatience) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return ended_early(board, fmt::format("did not come back within {} s", kPatience.count()));
+    }
+    std::this_thread::sleep_for(nap);
+  }
+}
+
+}  // namespace
+
+Result<int> run_isolated(const std::function<int()>& rest) {
+  Doing::Board* const board = shared_board();
+  if (!board) return no_child();
+  const pid_t child = fork();
+  if (child < 0) return no_child();
+  if (child > 0) return wait_for(child, *board);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGABRT, SIG_DFL);  // this process tells who aborted
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  Doing::show_on(board);
+  return rest();
+}
+
+}  // namespace tenon::cli
