@@ -50,6 +50,7 @@ struct Overheads {
   bool own_memory = false;  ///< values cross a border by a copy; else they are passed in place
   double copy = 0;          ///< of a value over a border, and
   double copy_per_byte = 0;
+  bool copies_weights = false;  ///< its segments keep constants of their own beside the engine's
 };
 
 /// A library that a backend runs on and Tenon does not bring.

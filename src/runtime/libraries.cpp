@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 
 namespace tenon::runtime {
 
@@ -25,6 +27,14 @@ std::string last_error() {
   return text ? text : "no reason given";
 }
 
+std::atomic<bool> ending = false;
+
+/// Functions for the end run from the last one to the first: this one before those of the library, which were there when it was opened.
+Library kept(fs::path file, void* handle) {
+  std::atexit([] { ending = true; });
+  return {std::move(file), handle};
+}
+
 Result<Library> opened(const LibraryName& name, const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored))
@@ -32,7 +42,7 @@ Result<Library> opened(const LibraryName& name, const fs::path& file) {
         .expected(fmt::format("{} of {}", name.file, name.package))
         .found("no file " + file.string())
         .advice(advice_of(name));
-  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{file, handle};
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return kept(file, handle);
   return fail(Code::bad_file, place_of(name), "its library cannot be opened")
       .expected(fmt::format("{} of {}, with what it needs beside it", name.file, name.package))
       .found(last_error())
@@ -57,6 +67,8 @@ fs::path file_of(void* handle) {
 
 }  // namespace
 
+bool is_ending() { return ending; }
+
 void* Library::find(const char* symbol) const { return dlsym(handle, symbol); }
 
 Result<Library> open_library(const LibraryName& name, const Libraries& libraries) {
@@ -69,7 +81,7 @@ Result<Library> open_library(const LibraryName& name, const Libraries& libraries
   }
   if (looked.empty()) looked = "no Python in VIRTUAL_ENV or PATH that has packages; ";
   const std::string soname(name.soname);
-  if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{file_of(handle), handle};
+  if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return kept(file_of(handle), handle);
   return fail(Code::file_missing, place_of(name), "its library was not found")
       .expected(fmt::format("{} of {}", name.file, name.package))
       .found(fmt::format("nothing in: {}the system's loader ({})", looked, last_error()))

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,23 @@ struct Library {
   /// Null where it has no such symbol.
   void* find(const char* symbol) const;
 };
+
+/// Whether the process is on its way out, and with it what an open library keeps: nothing is released any more. Who holds a thing of a
+/// library in a static would release it after the library's own statics are gone.
+bool is_ending();
+
+/// Calls a function of the library that a thing came from.
+template <class T>
+struct Release {
+  void (*function)(T*) = nullptr;
+  Release(void (*function)(T*)) : function(function) {}
+  void operator()(T* thing) const {
+    if (!is_ending()) function(thing);
+  }
+};
+/// A thing of an open library.
+template <class T>
+using Owned = std::unique_ptr<T, Release<T>>;
 
 /// Looks in the file that is named for the backend; else in packages; else where the system's loader does. What is found first is opened.
 /// Errors: file_missing, with the places that were looked at; bad_file for what cannot be opened.

@@ -92,7 +92,7 @@ TEST_P(BackendSamples, AgreeWithTheReference) {
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  for (const std::string backend : {"onnxruntime"})
+  for (const std::string backend : {"onnxruntime", "openvino"})
     for (const ops::OpDef* def : ops::all_ops()) out.push_back({backend, def});
   return out;
 }

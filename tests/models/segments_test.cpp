@@ -90,7 +90,8 @@ TEST_P(ModelSegments, OfEveryOtherNodeDoToo) {
   expect_answers({&some, backends_[1], backends_[2]}, 3);
 }
 
-const Case kCases[] = {{"bert", "onnxruntime"}, {"gpt2", "onnxruntime"}, {"mobilenetv2", "onnxruntime"}, {"t5", "onnxruntime"}};
+const Case kCases[] = {{"bert", "onnxruntime"}, {"gpt2", "onnxruntime"}, {"mobilenetv2", "onnxruntime"}, {"t5", "onnxruntime"},
+                       {"bert", "openvino"},    {"gpt2", "openvino"},    {"mobilenetv2", "openvino"},    {"t5", "openvino"}};
 INSTANTIATE_TEST_SUITE_P(Peers, ModelSegments, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.model + "_" + info.param.backend; });
 

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/faults.h"
 
-#include <algorithm>
+#include "backend/faults.h"
 
 namespace tenon::backends::onnxruntime {
 
 namespace {
 
 using View = ir::NodeView;
-
-/// More than one element, or nobody knows.
-bool may_be_many(const View& view, size_t input) {
-  if (!view.has(input)) return false;
-  const ir::Type& type = view.type(input);
-  return !type.has_rank() || std::ranges::any_of(*type.shape, [](Dim d) { return d != Dim(1); });
-}
-
-bool has_symbolic_parts(const View& view) {
-  if (!view.attributes->has("num_outputs") || !view.type(0).has_rank()) return false;
-  const int64_t axis = view.attributes->integer("axis", 0), rank = view.rank(0);
-  return !(*view.type(0).shape)[static_cast<size_t>(axis < 0 ? axis + rank : axis)].is_number();
-}
 
 /// Of queries [batch, sequence, heads * size]; where keys and values are packed in, of all three. Where nobody knows it is feared.
 bool has_odd_heads(const View& view) {
@@ -38,23 +25,17 @@ bool shares_mask_rows(const View& view) {
   return from_end(3, 2) != from_end(0, 2);
 }
 
-struct Fault {
-  std::string_view domain, op;
-  bool (*applies)(const View& view);
-  std::string_view why;
-};
-
-constexpr Fault kFaults[] = {
+constexpr backend::Fault kFaults[] = {
     {"", "Attention", shares_mask_rows, "a mask whose rows are shared by queries"},
-    {"", "ConvInteger", [](const View& v) { return may_be_many(v, 3); }, "a zero point for each channel of the weights"},
-    {"", "MatMulInteger", [](const View& v) { return may_be_many(v, 2); }, "a zero point for each row"},
+    {"", "ConvInteger", [](const View& v) { return backend::may_be_many(v, 3); }, "a zero point for each channel of the weights"},
+    {"", "MatMulInteger", [](const View& v) { return backend::may_be_many(v, 2); }, "a zero point for each row"},
     {"", "MaxUnpool", [](const View& v) { return v.has(2); }, "its places are counted otherwise where the size of the result is given"},
     {"", "NonZero", [](const View& v) { return v.rank(0) == 0; }, "a scalar's result is of another shape"},
-    {"", "QLinearMatMul", [](const View& v) { return v.rank(3) != 2 && (may_be_many(v, 4) || may_be_many(v, 5)); },
+    {"", "QLinearMatMul", [](const View& v) { return v.rank(3) != 2 && (backend::may_be_many(v, 4) || backend::may_be_many(v, 5)); },
      "a scale for each column of several matrices"},
     {"", "ScatterND", [](const View& v) { return v.type(0).dtype == DType::f16 && v.attributes->text("reduction", "none") != "none"; },
      "a reduction in f16"},
-    {"", "Split", has_symbolic_parts, "a number of parts of a size that it does not know"},
+    {"", "Split", backend::splits_unknown_size, "a number of parts of a size that it does not know"},
     {"com.microsoft", "Attention", [](const View& v) { return v.has(5) && !v.has(2); },
      "an attention_bias without a bias, at which it crashes"},
     {"com.microsoft", "GroupQueryAttention", has_odd_heads, "heads whose size is no multiple of 8"},
@@ -62,13 +43,6 @@ constexpr Fault kFaults[] = {
 
 }  // namespace
 
-std::string_view fault_of(const View& view) {
-  for (const Fault& f : kFaults)
-    if (f.op == view.op->name && f.domain == view.op->domain && f.applies(view)) return f.why;
-  for (const ir::Graph* body : view.bodies)
-    for (ir::NodeId n : body->nodes())
-      if (const std::string_view why = fault_of(body->view(n)); !why.empty()) return why;
-  return {};
-}
+std::string_view fault_of(const View& view) { return backend::fault_of(kFaults, view); }
 
 }  // namespace tenon::backends::onnxruntime

@@ -44,6 +44,8 @@ Result<void> show(const Options& o, Console& console) {
     const Doing doing(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
+    const bool copies = b->overheads().copies_weights;
+    entry["copies_weights"] = copies;
     std::string text = "built in", ops;
     if (!library) {
       const Diagnostic& d = *library.error();
@@ -56,7 +58,7 @@ Result<void> show(const Options& o, Console& console) {
     }
     if (o.ops && library) entry["ops"] = count_ops(*b);
     if (entry.contains("ops")) ops = fmt::format("{} of {}", entry["ops"].get<size_t>(), ops::all_ops().size());
-    rows.push_back({std::string(b->name()), text, ops, std::string(b->docs())});
+    rows.push_back({std::string(b->name()), text, ops, fmt::format("{}{}", b->docs(), copies ? "; copies weights" : "")});
     json.push_back(std::move(entry));
   }
   console.table(rows);

@@ -10,9 +10,7 @@
 
 namespace tenon::backends::onnxruntime {
 
-/// Released by the function that the library has for it.
-template <class T>
-using Owned = std::unique_ptr<T, void (*)(T*)>;
+using runtime::Owned;
 
 /// The library, open and ready. Shared between threads.
 class Api {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/faults.h"
+
+#include <algorithm>
+
+namespace tenon::backend {
+
+std::string_view fault_of(std::span<const Fault> faults, const ir::NodeView& view) {
+  for (const Fault& f : faults)
+    if (f.op == view.op->name && f.domain == view.op->domain && f.applies(view)) return f.why;
+  for (const ir::Graph* body : view.bodies)
+    for (ir::NodeId n : body->nodes())
+      if (const std::string_view why = fault_of(faults, body->view(n)); !why.empty()) return why;
+  return {};
+}
+
+bool may_be_many(const ir::NodeView& view, size_t input) {
+  if (!view.has(input)) return false;
+  const ir::Type& type = view.type(input);
+  return !type.has_rank() || std::ranges::any_of(*type.shape, [](Dim d) { return d != Dim(1); });
+}
+
+bool splits_unknown_size(const ir::NodeView& view) {
+  if (!view.attributes->has("num_outputs") || !view.type(0).has_rank()) return false;
+  const int64_t axis = view.attributes->integer("axis", 0), rank = view.rank(0);
+  return !(*view.type(0).shape)[static_cast<size_t>(axis < 0 ? axis + rank : axis)].is_number();
+}
+
+}  // namespace tenon::backend

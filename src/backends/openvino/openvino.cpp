@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever OpenVINO's plugin for CPUs compiles: it is asked, with the one node. A segment travels as ONNX.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backend/backend.h"
+#include "backend/trials.h"
+#include "backend/work.h"
+#include "backend/zeros.h"
+#include "backends/openvino/device/model.h"
+#include "backends/openvino/faults.h"
+#include "import/onnx_detached.h"
+#include "runtime/shared_models.h"
+
+namespace tenon::backends {
+
+namespace {
+
+using namespace openvino;
+
+class Openvino final : public backend::Backend {
+ public:
+  explicit Openvino(runtime::Libraries libraries) : models_(std::move(libraries)) {}
+  std::string_view name() const override { return "openvino"; }
+  std::string_view docs() const override { return "OpenVINO for CPUs, a library that is loaded where it is installed"; }
+
+  Result<std::optional<backend::Library>> library() const override {
+    const auto api = TRY(models_.api());
+    return backend::Library{api->file(), api->version()};
+  }
+
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    const auto api = TRY(models_.api());
+    const ir::NodeView view = graph.view(node);
+    const auto refusal = [&](std::string_view why) {
+      return fail(Code::not_supported, view.where(),
+                  fmt::format("OpenVINO {} does not run {}: {}", api->version(), backend::call_text(view), why));
+    };
+    if (const std::string why = fault_of(view); !why.empty()) return refusal(why);
+    const auto alone = import::export_detached(*backend::alone(graph, node), {.weights = kWeights, .names = false});
+    if (!alone) return refusal(alone.error()->what);
+    const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, alone->model, {}); }));
+    return why.empty() ? Result<void>() : refusal(why);
+  }
+
+  /// As fast as our own kernels.
+  double cost(const ir::Graph& graph, ir::NodeId node) const override {
+    const backend::Work work = backend::work_of(graph, node);
+    return std::max(work.steps / 16, work.bytes / 10);
+  }
+  backend::Overheads overheads() const override { return {.launch = 8000, .copies_weights = true}; }
+
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
+    auto detached = TRY(import::export_detached(share.graph, {.weights = kWeights}));
+    const auto api = TRY(models_.api());
+    const auto zeros = TRY(backend::Zeros::make(detached.weights));
+    if (const std::string why = TRY(tried(api, detached.model, zeros.tensors())); !why.empty())
+      return fail(Code::not_supported, "", fmt::format("OpenVINO {} does not run the segment: {}", api->version(), why));
+    return backend::Blob{std::move(detached.model), std::move(detached.weights)};
+  }
+
+ private:
+  static constexpr auto kWeights = import::DetachOptions::Weights::inputs;
+
+  /// Why OpenVINO refuses it; empty: it does not. Weights that are not given stay inputs.
+  static Result<std::string> tried(const std::shared_ptr<const Api>& api, std::string_view model, std::span<const Tensor> weights) {
+    const auto made = LoadedModel::make(api, model, weights, 1);
+    if (made) return std::string();
+    if (made.error().code() != Code::device_failed) return std::unexpected(made.error());
+    return made.error()->what;
+  }
+
+  runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here
+  backend::Trials trials_;
+};
+
+}  // namespace
+
+BACKEND(openvino) { return std::make_unique<Openvino>(libraries); }
+
+}  // namespace tenon::backends
