@@ -73,7 +73,7 @@ class Binder {
     for (ArrayId a : group.outputs) {
       if (a < 0) continue;
       const codegen::Array& array = plan_.arrays[a];
-      auto told = [&](Dim d) { return d.node() && sizes_.is_bound_by(d.node(), step); };
+      const auto told = [&](Dim d) { return sizes_.is_told_by(d, step); };
       dynamic_[a] = array.dtype == DType::string || held_of(plan_, graph_, a).kind != ValueKind::tensor || !has_rank(a) ||
                     std::ranges::any_of(array.shape, told);
     }

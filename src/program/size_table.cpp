@@ -22,6 +22,13 @@ bool SizeTable::knows(Dim dim) const {
   if (!dim.is_number()) each_symbol(dim, [&](const DimNode& s) { all &= origins_.contains(&s); });
   return all;
 }
+bool SizeTable::is_told_by(Dim dim, uint32_t step) const {
+  if (dim.is_number() || dim.is_overflow()) return false;
+  if (origins_.contains(dim.node())) return is_bound_by(dim.node(), step);
+  bool told = false;
+  each_symbol(dim, [&](const DimNode& s) { told |= is_bound_by(&s, step); });
+  return told;
+}
 void SizeTable::want(Dim dim) { wanted_.push_back(dim); }
 
 Result<int64_t> SizeTable::level_of(Dim dim) const {

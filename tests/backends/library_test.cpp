@@ -82,6 +82,27 @@ TEST_P(Libraries, RunsBranchesDynamicSizesAndWeights) {
   }
 }
 
+TEST_P(Libraries, TellsSizesThatFollowFromItsOwn) {
+  constexpr std::string_view kSizes = R"(graph main(x: f32[n,4]) {
+    const s: i64[2] = [1, 2]
+    z = NonZero(x) f = Cast(z, to=1) t = Tile(f, s) c = Neg(t)
+    return f, c
+  })";
+  for (int opt : {0, 3}) {
+    options_.opt = opt;
+    const auto engine = engine_of(kSizes);
+    ASSERT_TRUE(engine) << engine.error().text();
+    const auto context = *runtime::Context::create(*engine);
+    for (int64_t rows : {3, 7, 0, 2}) {
+      const Tensor x = inputs_of(rows, true)[0];
+      const auto want = ops::evaluate(*graph_of(kSizes), {&x, 1});
+      const auto got = copied_results(*context, {&x, 1});
+      ASSERT_TRUE(got) << got.error().text();
+      for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(difference((*want)[k], (*got)[k]), "") << rows << " rows, result " << k;
+    }
+  }
+}
+
 TEST_P(Libraries, ComesBackFromAFile) {
   for (bool portable : {false, true}) {
     options_.portable = portable;
