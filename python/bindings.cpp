@@ -44,8 +44,8 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
   return out;
 }
 
-tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries) {
-  const tenon::LoadOptions options{.verify = verify, .libraries = libraries_of(backend_libraries)};
+tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops) {
+  const tenon::LoadOptions options{.verify = verify, .libraries = libraries_of(backend_libraries, custom_ops)};
   auto engine = [&] {
     const nb::gil_scoped_release released;
     return tenon::Engine::load(path, options);
@@ -122,7 +122,8 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
   bind_compile(m);
-  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles());
+  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
+        nb::arg("custom_ops") = Files());
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

@@ -111,15 +111,15 @@ using Pins = std::map<std::string, std::string>;
 /// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
 template <class Do, class... More>
 nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
-                const BackendFiles& libraries, const std::string& assign, std::optional<int64_t> min_block_size, const Names& fallback_ops,
-                const Names& fallback_modules, const Pins& pins, bool require_full, More... more) {
+                const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, std::optional<int64_t> min_block_size,
+                const Names& fallback_ops, const Names& fallback_modules, const Pins& pins, bool require_full, More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
   options.threads = threads;
   options.shapes = shapes;
   options.backends = backends;
-  options.libraries = libraries_of(libraries);
+  options.libraries = libraries_of(libraries, custom_ops);
   options.assign = assign_of(assign);
   options.min_block_size = min_block_size;
   options.fallback_ops = fallback_ops;
@@ -133,15 +133,17 @@ template <class Do, class... More, class... Args>
 void def(nb::module_& m, const char* name, Args... more) {
   m.def(name, &call<Do, More...>, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
         nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("assign") = "priority", nb::arg("min_block_size") = nb::none(), nb::arg("fallback_ops") = Names(),
-        nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false, more...);
+        nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("min_block_size") = nb::none(),
+        nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
+        more...);
 }
 
 }  // namespace
 
 /// Whose library is where: as named, else among the packages of this Python.
-tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files) {
-  tenon::BackendLibraries out{.files = files, .packages = {}};
+tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files,
+                                     const std::vector<std::filesystem::path>& custom_ops) {
+  tenon::BackendLibraries out{.files = files, .packages = {}, .custom_ops = custom_ops};
   for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
     if (std::string text; nb::try_cast(folder, text) && !text.empty()) out.packages.emplace_back(text);
   return out;

@@ -194,6 +194,7 @@ struct BackendLibraries {
   std::map<std::string, std::filesystem::path> files = {};  ///< by backend; the only place where one is named
   /// Folders of Python packages, which bring them. Empty: those of VIRTUAL_ENV, else of the first python3 in PATH.
   std::vector<std::filesystem::path> packages = {};
+  std::vector<std::filesystem::path> custom_ops = {};  ///< libraries with more ops for the backend onnxruntime
 };
 
 struct LoadOptions {

@@ -79,6 +79,7 @@ def compile(
     shapes: Mapping[str, Sequence[int]] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
+    custom_ops: Sequence[str | PathLike[str]] = ...,
     assign: Literal["priority", "cost"] = "priority",
     min_block_size: int | None = None,
     fallback_ops: Sequence[str] = ...,
@@ -94,7 +95,8 @@ def compile(
     opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
     and shapes already.
     backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
-    some of them run on (default: those of the packages that this Python has installed).
+    some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
+    backend onnxruntime.
     The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
     they cost least. min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op",
     "domain::Op"), fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it.
@@ -110,6 +112,7 @@ def partition(
     shapes: Mapping[str, Sequence[int]] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
+    custom_ops: Sequence[str | PathLike[str]] = ...,
     assign: Literal["priority", "cost"] = "priority",
     min_block_size: int | None = None,
     fallback_ops: Sequence[str] = ...,
@@ -123,8 +126,14 @@ def partition(
     dry_run: no segment is compiled, so that nothing is known of "handed_back" and "peak_bytes". Raises TenonError.
     """
 
-def load(path: str | PathLike[str], *, verify: bool = False, backend_libraries: Mapping[str, str | PathLike[str]] = ...) -> Engine:
-    """Loads an engine file; `verify` checks every byte of it. backend_libraries: as for compile(). Raises TenonError."""
+def load(
+    path: str | PathLike[str],
+    *,
+    verify: bool = False,
+    backend_libraries: Mapping[str, str | PathLike[str]] = ...,
+    custom_ops: Sequence[str | PathLike[str]] = ...,
+) -> Engine:
+    """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops: as for compile(). Raises TenonError."""
 
 class CutNode:
     """A node of anybody's graph, for cut()."""

@@ -56,7 +56,7 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
 }  // namespace
 
 runtime::Libraries libraries_of(const BackendLibraries& libraries) {
-  return {.files = {libraries.files.begin(), libraries.files.end()}, .packages = libraries.packages};
+  return {.files = {libraries.files.begin(), libraries.files.end()}, .packages = libraries.packages, .custom_ops = libraries.custom_ops};
 }
 
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {

@@ -67,6 +67,8 @@ class Backend {
   virtual std::string_view docs() const = 0;
   /// The library that it runs on, opened; none: it needs none. Errors: those of runtime::Device::open.
   virtual Result<std::optional<Library>> library() const { return std::nullopt; }
+  /// It may run ops that Tenon does not know: it is asked, as for any node.
+  virtual bool runs_unknown_ops() const { return false; }
   /// Whether it runs the node as it stands. Errors: not_supported, saying why not; anything else makes the graph illegal.
   virtual Result<void> supports(const ir::Graph& graph, ir::NodeId node) const = 0;
   /// A guess at the time of one run of a node that it supports, in nanoseconds.

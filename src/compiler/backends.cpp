@@ -81,6 +81,13 @@ Result<backend::Backends> Registry::named(std::span<const std::string> names) co
   return out;
 }
 
+bool Registry::run_unknown_ops(std::span<const std::string> names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const backend::Backend* b = find(all_, name);
+    return b && b->runs_unknown_ops();
+  });
+}
+
 runtime::Devices Registry::devices(const ir::OpTable& ops) const {
   return {
       backends::reference::device(ops),

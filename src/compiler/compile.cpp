@@ -11,6 +11,7 @@
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
 #include "compiler/measure/choose.h"
+#include "compiler/unknown_ops.h"
 #include "ir/port_names.h"
 #include "partition/partition.h"
 #include "passes/pipeline.h"
@@ -28,7 +29,7 @@ Result<void> check_input_types(const ir::Graph& graph) {
   return {};
 }
 
-/// Nothing of it is a mere name: neither an op, nor the bytes of a weight.
+/// The bytes of every weight are there.
 Result<void> check_complete(const ir::Graph& graph) {
   for (const ir::ValueId id : graph.values()) {
     const ir::Value& v = graph.value(id);
@@ -39,13 +40,8 @@ Result<void> check_complete(const ir::Graph& graph) {
           .expected("a model with its weights")
           .found("a place in file '" + bytes->location + "'");
   }
-  for (const ir::NodeId id : graph.nodes()) {
-    if (graph.node(id).op->unknown)
-      return fail(Code::not_supported, graph.view(id).where(), "an unknown op cannot be compiled: nobody knows what it computes")
-          .expected("ops that Tenon knows")
-          .advice("import the model with the op's definition as a local function");
+  for (const ir::NodeId id : graph.nodes())
     for (const ir::Body& body : graph.node(id).bodies) TRY(check_complete(*body.graph));
-  }
   return {};
 }
 
@@ -57,6 +53,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   out.graph = std::move(graph);
   out.nodes_before = out.graph->node_count();
   out.backends.all = options.backends.empty() ? TRY((options.registry ? *options.registry : usual_registry()).named()) : options.backends;
+  TRY(check_unknown_ops(*out.graph, out.backends.all));
   partition::Wishes wishes = options.wishes;
   if (options.backends.empty()) wishes.listed = 1;
   out.backends.listed = partition::Roles(out.backends.all, wishes).listed;

@@ -16,9 +16,10 @@ std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret
 Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                               std::optional<files::ExternalData> data, const ImportOptions& options) {
   const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
-  const ir::OpTable& ops = options.keep_unknown ? ops::open_table() : *options.ops;
   FunctionTable functions;
   TRY(functions.fill(model));
+  const bool open = options.keep_unknown || (options.unknown_ops && !check_support(model, functions, *options.ops, file));
+  const ir::OpTable& ops = open ? ops::open_table() : *options.ops;
   Imported out;
   out.warnings = TRY(check_support(model, functions, ops, file));
   TRY(check_expansion(model, functions, ops, options.limits, file));
@@ -33,7 +34,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
   GraphMaker maker(functions, types, tensors, options.limits, {options.metadata, options.weights_by_reference});
   TRY(maker.make(model, *out.graph));
-  GraphUpgrader upgrader(maker.notes(), types);
+  GraphUpgrader upgrader(maker.notes(), types, options.keep_unknown);
   TRY(upgrader.upgrade_graph(*out.graph));
   upgrader.name_sizes(*out.graph);
   const auto& warned = maker.warnings();

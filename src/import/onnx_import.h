@@ -22,6 +22,8 @@ struct ImportOptions {
   /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table() (then `ops` is not asked), and
   /// so do nodes that break the rules of the op that they name (with a warning).
   bool keep_unknown = false;
+  /// The former alone, where there are such ops; what breaks a rule stays an error.
+  bool unknown_ops = false;
   /// Weights in files that are not there, or of a model without a folder, become constants that know where their bytes lie and no more.
   bool weights_by_reference = false;
   bool metadata = false;  ///< nodes keep the metadata that their exporter wrote, for tools that write the model again

@@ -13,14 +13,13 @@
 namespace tenon::import {
 
 Result<void> GraphUpgrader::upgrade_graph(ir::Graph& graph) {
-  const bool keeps = &graph.ops() == &ops::open_table();
   for (ir::NodeId id : graph.nodes()) {
     const bool newest = !notes_.graphs[&graph].versions.contains(id);
     Result<void> settled = settle(graph, id);
     if (settled && graph.alive(id)) use_hints(graph, id);
     if (settled) continue;
     // What is upgraded is not what the file says any more.
-    if (!keeps || !newest) return settled;
+    if (!keeps_broken_ || !newest) return settled;
     warnings_.push_back(fmt::format("{} is kept as it is, and not understood: {}", graph.view(id).where(), settled.error()->what));
     use_hints(graph, keep_as_unknown(graph, id));
   }

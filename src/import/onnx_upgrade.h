@@ -10,7 +10,8 @@ namespace tenon::import {
 /// Errors: what upgrades and inference give; dtype_mismatch where an output is declared otherwise.
 class GraphUpgrader {
  public:
-  GraphUpgrader(ImportNotes& notes, TypeReader& types) : notes_(notes), types_(types) {}
+  /// keeps_broken: nodes that break their op's rules stay as they are, meaning nothing.
+  GraphUpgrader(ImportNotes& notes, TypeReader& types, bool keeps_broken) : notes_(notes), types_(types), keeps_broken_(keeps_broken) {}
   Result<void> upgrade_graph(ir::Graph& graph);
   /// Sizes that only data tells take the names that the model declares for them.
   void name_sizes(ir::Graph& root);
@@ -23,7 +24,7 @@ class GraphUpgrader {
   Result<void> upgrade_bodies(ir::Graph& graph, ir::NodeId node);
   bool has_upgrades(const ir::Graph& graph) const;
   Result<void> settle(ir::Graph& graph, ir::NodeId node);
-  /// A node that breaks its operator's rules, in a graph that keeps what is unknown: as the file says it, meaning nothing. None where its
+  /// A node that breaks its operator's rules: as the file says it, meaning nothing. None where its
   /// form has been changed already.
   ir::NodeId keep_as_unknown(ir::Graph& graph, ir::NodeId node);
   void use_hints(ir::Graph& graph, ir::NodeId node);
@@ -32,6 +33,7 @@ class GraphUpgrader {
   std::vector<std::string> warnings_;
   ImportNotes& notes_;
   TypeReader& types_;
+  bool keeps_broken_;
 };
 
 }  // namespace tenon::import

@@ -15,6 +15,7 @@ namespace tenon::runtime {
 struct Libraries {
   std::map<std::string, std::filesystem::path, std::less<>> files;  ///< by backend; the only place where one is named
   std::vector<std::filesystem::path> packages;                      ///< folders of Python packages; none: those of the active Python
+  std::vector<std::filesystem::path> custom_ops = {};               ///< operator libraries, for the backends that register such
 };
 
 /// A library as its makers ship it. The texts live for ever.

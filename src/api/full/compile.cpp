@@ -25,6 +25,7 @@ import::ImportOptions import_options(const std::filesystem::path& external_data,
 import::ImportOptions import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
+  out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
   return out;
 }
 

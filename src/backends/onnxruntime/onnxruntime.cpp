@@ -30,6 +30,8 @@ class Onnxruntime final : public backend::Backend {
     return backend::Library{api->file(), api->version()};
   }
 
+  bool runs_unknown_ops() const override { return true; }
+
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
     const auto api = TRY(models_.api());
     const ir::NodeView view = graph.view(node);

@@ -27,6 +27,9 @@ void EngineOptions::add_to(CLI::App& app) {
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
   sharing.add_to(app, [this] { model.metadata = true; });
+  app.get_option("--backend")->each([this](const std::string& name) {
+    model.unknown_ops |= compiler::usual_registry().run_unknown_ops(std::vector<std::string>{name});
+  });
   libraries.add_to(app);
   app.add_flag("--verify", verify, "check every byte of an engine file first");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
@@ -52,7 +55,7 @@ bool EngineOptions::is_engine() const { return std::filesystem::path(model.path)
 std::vector<std::string> EngineOptions::words_of_children() const {
   std::vector<std::string> out;
   if (threads > 0) out.insert(out.end(), {"--threads", std::to_string(threads)});
-  for (const std::string& library : libraries.given) out.insert(out.end(), {"--backend-lib", library});
+  for (std::string& word : libraries.words()) out.push_back(std::move(word));
   return out;
 }
 

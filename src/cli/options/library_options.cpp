@@ -10,10 +10,21 @@ void LibraryOptions::add_to(CLI::App& app) {
                  "where the library of a backend is (default: in the active Python's packages, else where the system's loader looks)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
+  app.add_option("--custom-ops", custom_ops, "a library with more ops for the backend onnxruntime; may be repeated")
+      ->type_name("LIB")
+      ->allow_extra_args(false);
+}
+
+std::vector<std::string> LibraryOptions::words() const {
+  std::vector<std::string> out;
+  for (const std::string& library : given) out.insert(out.end(), {"--backend-lib", library});
+  for (const std::string& library : custom_ops) out.insert(out.end(), {"--custom-ops", library});
+  return out;
 }
 
 Result<runtime::Libraries> LibraryOptions::libraries() const {
   runtime::Libraries out;
+  out.custom_ops.assign(custom_ops.begin(), custom_ops.end());
   for (const std::string& text : given) {
     const size_t split = text.find('=');
     if (split == text.npos || split == 0 || split + 1 == text.size())

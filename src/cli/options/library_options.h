@@ -11,11 +11,13 @@ class App;
 
 namespace tenon::cli {
 
-/// --backend-lib NAME=FILE: where the library of a backend is.
+/// --backend-lib NAME=FILE: where the library of a backend is. --custom-ops LIB: more ops for it.
 struct LibraryOptions {
-  std::vector<std::string> given;
+  std::vector<std::string> given, custom_ops;
 
   void add_to(CLI::App& app);
+  /// As they were given, for a child process.
+  std::vector<std::string> words() const;
   /// Errors: bad_usage for what is not NAME=FILE, or says a name twice.
   Result<runtime::Libraries> libraries() const;
 };

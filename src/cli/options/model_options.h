@@ -22,7 +22,8 @@ struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
-  bool metadata = false;  ///< nodes keep what their exporter said of them: modules
+  bool unknown_ops = false;  ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
+  bool metadata = false;     ///< nodes keep what their exporter said of them: modules
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;

@@ -48,7 +48,27 @@ Result<std::shared_ptr<const Api>> Api::open(const runtime::Libraries& libraries
     return (*api)[function::create_cpu_memory](AllocatorKind::arena, MemoryKind::any, out);
   }));
   TRY(api->check((*api)[function::register_allocator](api->env_.get(), arena.get(), nullptr)));
+  api->custom_ops_ = libraries.custom_ops;
+  TRY(api->try_custom_ops());
   return api;
+}
+
+/// So that a file that is no such library is told before anything is built or run.
+Result<void> Api::try_custom_ops() const {
+  for (const std::filesystem::path& file : custom_ops_) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored))
+      return fail(Code::file_missing, kPlace, "the operator library is not where it was said to be")
+          .expected("a library that registers ops in ONNX Runtime")
+          .found("no file " + file.string());
+    const auto options =
+        TRY(make(function::release_session_options, [&](SessionOptions** out) { return (*this)[function::create_session_options](out); }));
+    if (const auto registered = check((*this)[function::register_custom_ops](options.get(), file.c_str())); !registered)
+      return fail(Code::bad_file, kPlace, "this is no operator library of ONNX Runtime")
+          .expected("a library with RegisterCustomOps")
+          .found(file.string() + ": " + registered.error()->what);
+  }
+  return {};
 }
 
 Result<void> Api::check(Status* status) const {

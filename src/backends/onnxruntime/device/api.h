@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/onnxruntime/device/c_api.h"
 #include "base/result.h"
@@ -34,14 +35,17 @@ class Api {
 
   const std::filesystem::path& file() const { return file_; }
   const std::string& version() const { return version_; }
+  const std::vector<std::filesystem::path>& custom_ops() const { return custom_ops_; }
   const Env* env() const { return env_.get(); }
   const MemoryInfo* memory() const { return memory_.get(); }
 
  private:
   Api() = default;
+  Result<void> try_custom_ops() const;
   std::filesystem::path file_;
   std::string version_;
   const void* const* table_ = nullptr;
+  std::vector<std::filesystem::path> custom_ops_;  ///< operator libraries, which each session registers
   Owned<Env> env_{nullptr, nullptr};
   Owned<MemoryInfo> memory_{nullptr, nullptr};
 };

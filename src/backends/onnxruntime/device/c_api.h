@@ -85,6 +85,7 @@ inline constexpr Function<Status*(SessionOptions*, const char* key, const char* 
 inline constexpr Function<Status*(Env*, const MemoryInfo*, const ArenaOptions*)> register_allocator{144};
 inline constexpr Function<Status*(SessionOptions*, const char* name, const Value*)> share_initializer{150};
 inline constexpr Function<Status*(SessionOptions*, const char* const* names, const Value* const*, size_t)> copy_initializers{210};
+inline constexpr Function<Status*(SessionOptions*, const char* file)> register_custom_ops{228};
 inline constexpr Function<Status*(Value*, size_t index, size_t bytes, char** text)> string_buffer{252};
 
 }  // namespace function

@@ -41,6 +41,7 @@ Result<Owned<SessionOptions>> session_options(const Api& api, const LoadedModel:
   TRY(api.check(api[function::set_session_entry](o, "session.use_env_allocators", "1")));  // one arena for all segments
   TRY(api.check(api[function::disable_memory_pattern](o)));                                // kept for each shape that comes by
   TRY(api.check(api[function::set_optimisation](o, options.optimise ? Optimisation::all : Optimisation::none)));
+  for (const std::filesystem::path& file : api.custom_ops()) TRY(api.check(api[function::register_custom_ops](o, file.c_str())));
   if (!options.prepack) TRY(api.check(api[function::set_session_entry](o, "session.disable_prepacking", "1")));
   return out;
 }
