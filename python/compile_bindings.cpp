@@ -5,6 +5,8 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 #include <tenon/partition.h>
 
@@ -104,20 +106,36 @@ tenon::Assign assign_of(const std::string& name) {
 }
 
 using Folder = std::optional<std::filesystem::path>;
-using Shapes = std::map<std::string, std::vector<int64_t>>;
+/// A size: a number, or the least, the usual and the most.
+using Size = std::variant<int64_t, std::tuple<int64_t, int64_t, int64_t>>;
+using Shapes = std::map<std::string, std::vector<Size>>;
+using Limits = std::map<std::string, int64_t>;
 using Names = std::vector<std::string>;
 using Pins = std::map<std::string, std::string>;
+
+tenon::InputRange range_of(const std::vector<Size>& sizes) {
+  tenon::InputRange out;
+  for (const Size& size : sizes) {
+    const int64_t* one = std::get_if<int64_t>(&size);
+    const auto [least, usual, most] = one ? std::tuple(*one, *one, *one) : std::get<1>(size);
+    out.least.push_back(least);
+    out.usual.push_back(usual);
+    out.most.push_back(most);
+  }
+  return out;
+}
 
 /// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
 template <class Do, class... More>
 nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
                 const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, std::optional<int64_t> min_block_size,
-                const Names& fallback_ops, const Names& fallback_modules, const Pins& pins, bool require_full, More... more) {
+                const Names& fallback_ops, const Names& fallback_modules, const Pins& pins, bool require_full, const Limits& memory,
+                More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
   options.threads = threads;
-  options.shapes = shapes;
+  for (const auto& [input, sizes] : shapes) options.ranges.emplace(input, range_of(sizes));
   options.backends = backends;
   options.libraries = libraries_of(libraries, custom_ops);
   options.assign = assign_of(assign);
@@ -126,6 +144,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.fallback_modules = fallback_modules;
   for (const auto& [name, backend] : pins) options.pins.push_back({name, backend});
   options.require_full = require_full;
+  options.memory = memory;
   return Do::shown(with_model(model, Do{options, more...}));
 }
 
@@ -135,7 +154,7 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("min_block_size") = nb::none(),
         nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
-        more...);
+        nb::arg("memory") = Limits(), more...);
 }
 
 }  // namespace

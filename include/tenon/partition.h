@@ -5,6 +5,16 @@
 
 namespace tenon::inline v1 {
 
+/// Options whose input ranges stand in the order of the model's inputs.
+struct CompileSpec : CompileOptions {
+  explicit CompileSpec(std::vector<InputRange> ranges_of_inputs = {}) : inputs(std::move(ranges_of_inputs)) {}
+  std::vector<InputRange> inputs;
+};
+
+/// Errors: those of compile(); bad_usage for more ranges than inputs. Cost: the model is read twice.
+TENON_API Result<Engine> compile(const std::filesystem::path& model, const CompileSpec& spec);
+TENON_API Result<std::string> partition(const std::filesystem::path& model, const CompileSpec& spec, bool build = true);
+
 /// The JSON of `tenon partition --json`: segments, nodes with their reasons, borders, lower_bound, proved, what_if, ...
 /// `build`: segments are compiled too, which tells what backends hand back, and how much memory a run takes.
 /// Errors: those of compile().

@@ -210,11 +210,22 @@ struct Pin {
   std::string name, backend;
 };
 
+/// The sizes that an input may have, and those of the runs that plans are made for.
+struct InputRange {
+  std::vector<int64_t> least, usual, most;
+
+  /// One shape; -1: as the model says.
+  InputRange(std::vector<int64_t> sizes = {}) : least(sizes), usual(sizes), most(std::move(sizes)) {}
+  InputRange(std::vector<int64_t> min, std::vector<int64_t> opt, std::vector<int64_t> max)
+      : least(std::move(min)), usual(std::move(opt)), most(std::move(max)) {}
+};
+
 struct CompileOptions {
   std::filesystem::path external_data = {};                  ///< folder of the model's external data; empty: the model's own
   int opt = 3;                                               ///< 0: no rewriting ... 3: everything
   int threads = 0;                                           ///< to generate code on; 0: all that this process may use
   std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
+  std::map<std::string, InputRange> ranges = {};             ///< of other inputs
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
   /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
   /// reference run what even the fallback cannot.
@@ -225,7 +236,8 @@ struct CompileOptions {
   std::vector<std::string> fallback_ops = {};      ///< "Op" or "domain::Op"
   std::vector<std::string> fallback_modules = {};  ///< "/a/b" or "a.b"
   std::vector<Pin> pins = {};
-  bool require_full = false;  ///< all work is accelerated, or it is an error
+  std::map<std::string, int64_t> memory = {};  ///< bytes that an accelerated backend may hold; the rest goes to the next
+  bool require_full = false;                   ///< all work is accelerated, or it is an error
   BackendLibraries libraries = {};
 };
 

@@ -76,7 +76,7 @@ def compile(
     external_data: str | PathLike[str] | None = None,
     opt: int = 3,
     threads: int = 0,
-    shapes: Mapping[str, Sequence[int]] = ...,
+    shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
@@ -86,21 +86,23 @@ def compile(
     fallback_modules: Sequence[str] = ...,
     pins: Mapping[str, str] = ...,
     require_full: bool = False,
+    memory: Mapping[str, int] = ...,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
     model: the path of an ONNX file, the bytes of one, an onnx.ModelProto, or a Graph of tenon.rewriting or a Network of
     tenon.graph_rewriting, which stay as they are. The engine is the same to the byte, whichever of them.
     external_data: folder of the model's external data (default: that of its file).
-    opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says. A Graph has its weights
-    and shapes already.
+    opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says, and (least, usual,
+    most) bounds it. A Graph has its weights and shapes already.
     backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
     some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
     backend onnxruntime.
     The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
     they cost least. min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op",
     "domain::Op"), fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it.
-    require_full: an error where the fallback has work to do. Raises TenonError.
+    require_full: an error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next.
+    Raises TenonError.
     """
 
 def partition(
@@ -109,7 +111,7 @@ def partition(
     external_data: str | PathLike[str] | None = None,
     opt: int = 3,
     threads: int = 0,
-    shapes: Mapping[str, Sequence[int]] = ...,
+    shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
@@ -119,6 +121,7 @@ def partition(
     fallback_modules: Sequence[str] = ...,
     pins: Mapping[str, str] = ...,
     require_full: bool = False,
+    memory: Mapping[str, int] = ...,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().

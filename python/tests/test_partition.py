@@ -57,6 +57,15 @@ def test_wishes():
     assert len(told["segments"]) == 1
 
 
+def test_sizes_between_bounds():
+    engine = tenon.compile(MODEL, shapes={"x": [(1, 4, 64), 16]})
+    assert engine.run({"x": np.ones((64, 16), np.float32)})["y"].shape == (64, 10)
+    with pytest.raises(tenon.TenonError):
+        engine.run({"x": np.ones((65, 16), np.float32)})
+    error = refused(shapes={"x": [(4, 1, 64), 16]})
+    assert error.code == "bad_usage" and error.found == "4, 1, 64"
+
+
 def test_wishes_are_those_of_compile():
     expected = tenon.compile(MODEL).run(X)["y"]
     for wishes in ({"fallback_ops": ["Softmax"]}, {"min_block_size": 100}, {"assign": "cost"}, {"require_full": True}):

@@ -38,4 +38,32 @@ TEST(ApiPartition, CompileTakesTheSameWishes) {
   EXPECT_EQ(tenon::compile(kModel, options).error().code, tenon::Code::bad_usage);
 }
 
+/// The page's snippet, with other names, on an ONNX file.
+TEST(ApiPartition, ASpecHasRangesInTheOrderOfInputs) {
+  const std::vector<float> elements(32, 0.5F);
+  const tenon::Array in({2, 16}, elements);
+  auto input_sizes = std::vector<tenon::InputRange>{{in.shape()}};
+  tenon::CompileSpec cfg(input_sizes);
+  cfg.backends = {"cpu", "reference"};
+  cfg.min_block_size = 2;
+  cfg.fallback_ops.push_back("Relu");
+  const auto compiled = tenon::compile(kModel, cfg);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_EQ(compiled->inputs()[0].dimensions[0], "2");
+  const auto out = compiled->run({{in}});
+  ASSERT_TRUE(out) << out.error().text();
+  EXPECT_EQ((*out)[0].shape(), (std::vector<int64_t>{2, 10}));
+
+  cfg.inputs = {{{1, 16}, {4, 16}, {64, 16}}};
+  const auto ranged = tenon::compile(kModel, cfg);
+  ASSERT_TRUE(ranged) << ranged.error().text();
+  EXPECT_EQ(ranged->inputs()[0].lower[0], 1);
+  EXPECT_EQ(ranged->inputs()[0].upper[0], 64);
+  EXPECT_TRUE(tenon::partition(kModel, cfg, false));
+  cfg.inputs = {{{64, 16}, {4, 16}, {1, 16}}};
+  EXPECT_EQ(tenon::compile(kModel, cfg).error().code, tenon::Code::bad_usage);
+  cfg.inputs.resize(2);
+  EXPECT_EQ(tenon::partition(kModel, cfg).error().place, "inputs");
+}
+
 }  // namespace

@@ -51,6 +51,7 @@ def compile(
     require_full_compilation: bool = False,
     atomic_groups: Sequence[Sequence[Any]] = (),
     memory_limit: int | None = None,
+    share_weights: bool = False,
     dryrun: bool = False,
 ) -> Any:
     """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
@@ -58,8 +59,8 @@ def compile(
     module: a torch.nn.Module, an ExportedProgram or a TorchScript module. inputs: tensors, or tenon.torch.Input with ranges of sizes.
     backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
     torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. atomic_groups: chains of ops that no cut
-    divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. dryrun: the report alone, nothing is
-    built. enabled: False gives the module back.
+    divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. share_weights: engines read weights
+    where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled: False gives the module back.
 
     Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
     """
@@ -77,7 +78,9 @@ def compile(
     written = {n.args[0] for n in program.graph.nodes if writes(n)}
 
     def weight_of(node: Node) -> torch.Tensor | None:
-        tensor = attribute(program, node.target) if node.op == "get_attr" and node not in written else None
+        if share_weights or node.op != "get_attr" or node in written:
+            return None
+        tensor = attribute(program, node.target)
         return tensor if isinstance(tensor, torch.Tensor) and tensor.dtype in ONNX_TYPES and tensor.dtype != torch.bfloat16 else None
 
     stitched, segments = stitch(program, made, weight_of, choice.backends)

@@ -30,6 +30,7 @@ OPTIONS = (
     "min_block_size",
     "on_report",
     "require_full_compilation",
+    "share_weights",
     "torch_executed_modules",
     "torch_executed_ops",
 )
@@ -118,5 +119,5 @@ def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, An
         if tell:
             tell({"segments": [], "nodes": [], "training": why})
         return module.forward
-    piece = _Piece(choice, _weights(inputs), len(inputs), tell)
+    piece = _Piece(choice, {} if given.get("share_weights") else _weights(inputs), len(inputs), tell)
     return aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 
 import sympy
@@ -32,11 +33,14 @@ class Weight:
 
 
 class Built:
-    """An engine, and its file where somebody asked for it."""
+    """An engine, the inputs that it is given, the weights that it has instead; its file where somebody asked for it. Does not change."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, passed: list[int], weights: dict[int, Weight], sizes: list[sympy.Symbol]) -> None:
+        self.engine, self.passed, self.weights, self.sizes = engine, passed, weights, sizes
         self._file: torch.Tensor | None = None
+
+    def changed(self, tensors: list[torch.Tensor]) -> list[int]:
+        return [k for k, weight in self.weights.items() if not weight.is_still(tensors[k])]
 
     def file(self) -> torch.Tensor:
         if self._file is None:
@@ -55,24 +59,28 @@ class Segment(torch.nn.Module):
     that is written to becomes an input, read where it lies from then on."""
 
     def __init__(
-        self, name: str, nodes: Sequence[Node], inputs: Sequence[Node], outputs: Sequence[Node], weights: dict[int, torch.Tensor],
+        self,
+        name: str,
+        nodes: Sequence[Node],
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        weights: dict[int, torch.Tensor],
         backends: list[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.name = name
         self.builds = 0
         self._nodes, self._inputs, self._outputs, self._backends = list(nodes), list(inputs), list(outputs), backends
-        self._weights = {k: Weight(t) for k, t in weights.items()}
-        self.sizes: list[sympy.Symbol] = []
-        self._built = self._build()
+        self._lock = threading.Lock()
+        self._built = self._build({k: Weight(t) for k, t in weights.items()})
 
-    def _build(self) -> Built:
+    def _build(self, weights: dict[int, Weight]) -> Built:
         builder = Builder(self.name)
         self.builds += 1
-        self._passed = [k for k in range(len(self._inputs)) if k not in self._weights]
-        for place, k in enumerate(self._passed):
+        passed = [k for k in range(len(self._inputs)) if k not in weights]
+        for place, k in enumerate(passed):
             builder.add_input(self._inputs[k], f"x{place}")
-        for k, weight in self._weights.items():
+        for k, weight in weights.items():
             builder.add_weight(self._inputs[k], weight.tensor)
         for node in self._nodes:
             try:
@@ -81,14 +89,13 @@ class Segment(torch.nn.Module):
                 raise AssertionError(f"{node}: {e}") from e
         for k, node in enumerate(self._outputs):
             builder.graph.add_output(_own(builder, builder.value_of(node)), f"y{k}")
-        self.sizes = builder.sizes_given
-        return Built(compile(builder.graph, backends=self._backends))
+        return Built(compile(builder.graph, backends=self._backends), passed, weights, builder.sizes_given)
 
     def __deepcopy__(self, _: object) -> Segment:
         """Of the same engine, which is immutable, until its weights turn out to be others."""
         out = Segment.__new__(Segment)
         out.__dict__.update(self.__dict__)
-        out._weights = dict(self._weights)
+        out._lock = threading.Lock()
         return out
 
     @property
@@ -96,28 +103,37 @@ class Segment(torch.nn.Module):
         return self._built.engine
 
     @property
+    def sizes(self) -> list[sympy.Symbol]:
+        return self._built.sizes
+
+    @property
     def signature(self) -> str:
         def texts(node: Node) -> list[str]:
             return [str(expression(s)) for s in meta(node).shape]
 
+        built = self._built
         return json.dumps(
             {
-                "inputs": [texts(self._inputs[k]) for k in self._passed],
-                "sizes": [str(s) for s in self.sizes],
+                "inputs": [texts(self._inputs[k]) for k in built.passed],
+                "sizes": [str(s) for s in built.sizes],
                 "outputs": [{"dtype": str(meta(n).dtype).removeprefix("torch."), "shape": texts(n)} for n in self._outputs],
             }
         )
 
     def forward(self, tensors: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:
+        built = self._built
         if is_traced():
-            passed = [tensors[k] for k in self._passed]
-            return torch.ops.tenon.segment(self.file(), self.signature, passed, sizes)
-        changed = [k for k, weight in self._weights.items() if not weight.is_still(tensors[k])]
-        if changed:
-            for k in changed:
-                del self._weights[k]
-            self._built = self._build()
-        return operator.run(self._built.engine, [tensors[k] for k in self._passed], sizes)
+            return torch.ops.tenon.segment(self.file(), self.signature, [tensors[k] for k in built.passed], sizes)
+        if built.changed(tensors):
+            built = self._rebuilt(tensors)
+        return operator.run(built.engine, [tensors[k] for k in built.passed], sizes)
+
+    def _rebuilt(self, tensors: list[torch.Tensor]) -> Built:
+        with self._lock:
+            changed = set(self._built.changed(tensors))  # another thread may have been here
+            if changed:
+                self._built = self._build({k: w for k, w in self._built.weights.items() if k not in changed})
+            return self._built
 
     def file(self) -> torch.Tensor:
         """The engine's file; made when it is asked for first."""

@@ -4,6 +4,7 @@
 import copy
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -109,6 +110,31 @@ def test_written_weights_are_read_again():
         with torch.no_grad():
             module.first.weight.add_(0.1)
         torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+    assert [s.builds for s in compiled.segments.values()] == [2]
+
+
+def test_weights_are_read_where_they_lie():
+    module, x = Block().eval(), torch.randn(2, 5, 16)
+    compiled = tenon.torch.compile(module, inputs=[x], share_weights=True)
+    (segment,) = compiled.segments.values()
+    assert len(segment.engine.inputs) == 1 + len(list(module.parameters()))
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+        with torch.no_grad():
+            module.feed[0].weight.add_(1)
+    assert segment.builds == 1
+
+
+def test_threads_see_their_own_weights():
+    """One notices a change while others run."""
+    module, x = Sums().eval(), torch.randn(3, 4)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    with torch.no_grad():
+        module.first.weight.mul_(2)
+    expected = run(module, x)
+    with ThreadPoolExecutor(4) as pool:
+        for made in pool.map(lambda _: compiled(x), range(32)):
+            torch.testing.assert_close(made, expected, **CLOSE)
     assert [s.builds for s in compiled.segments.values()] == [2]
 
 

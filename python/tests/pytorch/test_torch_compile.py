@@ -3,6 +3,10 @@
 
 import copy
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +26,18 @@ def compiled(module, reports: list, **more: object):
     return torch.compile(module, backend=backend, options={"min_block_size": 1, "on_report": reports.append}, **more)
 
 
-def test_is_found_by_its_name():
-    """The package says where it is."""
-    from pathlib import Path
-
-    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
-    assert '[project.entry-points.torch_dynamo_backends]\ntenon = "tenon.torch.dynamo:backend"' in text
+def test_is_found_by_its_name(tmp_path):
+    """As where the package is installed."""
+    project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    told = project[project.index("[project.entry-points.torch_dynamo_backends]") :].splitlines()
+    folder = tmp_path / "tenon-0.1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: tenon\nVersion: 0.1\n")
+    (folder / "entry_points.txt").write_text("[torch_dynamo_backends]\n" + told[1].replace('"', "") + "\n")
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    program = "import torch; print(torch.compile(torch.nn.ReLU(), backend='tenon')(torch.ones(2)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == "tensor([1., 1.])", done.stderr[-2000:]
 
 
 @pytest.mark.parametrize(("make", "shape"), [(Block, (2, 5, 16)), (Images, (2, 3, 12, 12))])

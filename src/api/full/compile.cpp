@@ -22,10 +22,30 @@ import::ImportOptions import_options(const std::filesystem::path& external_data,
   return out;
 }
 
-import::ImportOptions import_options(const CompileOptions& options) {
+namespace {
+
+base::Result<import::RequestedDim> requested(const std::string& input, int64_t least, int64_t usual, int64_t most) {
+  if (least == most) return import::RequestedDim{least < 0 ? std::nullopt : std::optional(least), {}};
+  if (least >= 0 && least <= usual && usual <= most) return import::RequestedDim{{}, {}, import::SizeInterval{least, usual, most}};
+  return base::fail(base::Code::bad_usage, "range of input '" + input + "'", "sizes must not fall")
+      .expected("least <= usual <= most")
+      .found(std::to_string(least) + ", " + std::to_string(usual) + ", " + std::to_string(most));
+}
+
+}  // namespace
+
+base::Result<import::ImportOptions> import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
   out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
+  for (const auto& [input, range] : options.ranges) {
+    if (range.least.size() != range.usual.size() || range.least.size() != range.most.size())
+      return base::fail(base::Code::bad_usage, "range of input '" + input + "'", "its shapes have different ranks");
+    import::RequestedShape shape{input, {}};
+    for (size_t k = 0; k < range.least.size(); ++k)
+      shape.dims.push_back(TRY(requested(input, range.least[k], range.usual[k], range.most[k])));
+    out.shapes.push_back(std::move(shape));
+  }
   return out;
 }
 
@@ -43,6 +63,7 @@ base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
   out.fallback_modules = options.fallback_modules;
   for (const Pin& p : options.pins) out.pins.push_back({p.name, p.backend});
   if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
+  for (const auto& [backend, bytes] : options.memory) out.memory.push_back({backend, bytes});
   if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
   out.require_full = options.require_full;
   return out;
@@ -104,7 +125,8 @@ base::Error beside_a_graph(std::string option, std::string what, std::string adv
 base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) {
   if (!options.external_data.empty())
     return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
-  if (!options.shapes.empty()) return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
+  if (!options.shapes.empty() || !options.ranges.empty())
+    return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);
@@ -134,14 +156,14 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    return engine_of(std::move(TRY(import::import_onnx(model, import_options(options))).graph), std::move(inner));
+    return engine_of(std::move(TRY(import::import_onnx(model, TRY(import_options(options)))).graph), std::move(inner));
   });
 }
 
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "model in memory"));
-    return engine_of(std::move(TRY(import::import_onnx(model, std::move(keeper), import_options(options))).graph), std::move(inner));
+    return engine_of(std::move(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options)))).graph), std::move(inner));
   });
 }
 

@@ -13,8 +13,8 @@ namespace tenon::inline v1 {
 
 /// What the public options say of reading a model.
 import::ImportOptions import_options(const std::filesystem::path& external_data, const std::map<std::string, std::vector<int64_t>>& shapes);
-/// Modules are read where somebody speaks of them.
-import::ImportOptions import_options(const CompileOptions& options);
+/// Modules are read where somebody speaks of them. Errors: bad_usage for ranges that are none.
+base::Result<import::ImportOptions> import_options(const CompileOptions& options);
 
 /// What they say of compiling it. `source`: the place of errors that know no nearer one. Errors: bad_usage; a library that is missing.
 base::Result<compiler::CompileOptions> inner_options(const CompileOptions& options, std::string source);

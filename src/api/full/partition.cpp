@@ -35,8 +35,8 @@ Result<std::string> answer(Tell tell) {
   });
 }
 
-import::ImportOptions with_modules(const CompileOptions& options) {
-  import::ImportOptions out = import_options(options);
+base::Result<import::ImportOptions> with_modules(const CompileOptions& options) {
+  import::ImportOptions out = TRY(import_options(options));
   out.metadata = true;  // modules are told
   return out;
 }
@@ -45,7 +45,7 @@ import::ImportOptions with_modules(const CompileOptions& options) {
 
 Result<std::string> partition(const std::filesystem::path& model, const CompileOptions& options, bool build) {
   return answer([&]() -> base::Result<std::string> {
-    const import::ImportOptions reading = with_modules(options);
+    const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, model.filename().string()));
     return told(std::move(TRY(import::import_onnx(model, reading)).graph), inner, build, reading);
   });
@@ -53,7 +53,7 @@ Result<std::string> partition(const std::filesystem::path& model, const CompileO
 
 Result<std::string> partition(std::span<const std::byte> model, const CompileOptions& options, bool build) {
   return answer([&]() -> base::Result<std::string> {
-    const import::ImportOptions reading = with_modules(options);
+    const import::ImportOptions reading = TRY(with_modules(options));
     const auto inner = TRY(inner_options(options, "model in memory"));
     const std::shared_ptr<const void> callers(model.data(), [](const void*) {});  // nothing of the graph outlives this call
     return told(std::move(TRY(import::import_onnx(model, callers, reading)).graph), inner, build, reading);
@@ -66,6 +66,35 @@ Result<std::string> partition_graph(std::unique_ptr<ir::Graph> graph, const Comp
     TRY(check_graph(*graph, options));
     return told(std::move(graph), inner, build);
   });
+}
+
+namespace {
+
+/// The options of a spec, its ranges by name.
+Result<CompileOptions> named(const std::filesystem::path& model, const CompileSpec& spec) {
+  CompileOptions out = spec;
+  if (spec.inputs.empty()) return out;
+  const auto graph = Graph::from_onnx(model, {.external_data = spec.external_data, .shapes = {}});
+  if (!graph) return std::unexpected(graph.error());
+  if (spec.inputs.size() > graph->inputs().size())
+    return std::unexpected(Error{Code::bad_usage, "inputs", "there are more ranges than inputs", std::to_string(graph->inputs().size()),
+                                 std::to_string(spec.inputs.size()), ""});
+  for (size_t k = 0; k < spec.inputs.size(); ++k) out.ranges.emplace(graph->inputs()[k].name, spec.inputs[k]);
+  return out;
+}
+
+}  // namespace
+
+Result<Engine> compile(const std::filesystem::path& model, const CompileSpec& spec) {
+  const auto options = guarded([&] { return named(model, spec); });
+  if (!options) return std::unexpected(options.error());
+  return compile(model, *options);
+}
+
+Result<std::string> partition(const std::filesystem::path& model, const CompileSpec& spec, bool build) {
+  const auto options = guarded([&] { return named(model, spec); });
+  if (!options) return std::unexpected(options.error());
+  return partition(model, *options, build);
 }
 
 }  // namespace tenon::inline v1
