@@ -60,7 +60,8 @@ def compile(
     backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
     torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. share_weights: engines read weights
-    where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled: False gives the module back.
+    where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled: False gives the
+    module back.
 
     Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
     """
