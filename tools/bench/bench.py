@@ -172,7 +172,7 @@ def main() -> None:
     parser.add_argument("work", nargs="*", metavar="WORK", help=f"any of {', '.join([*WORK, *EXTRA])} (default: all)")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--vs", action="append", choices=PEERS, help=f"may be given several times (default: {PEERS[0]})")
-    parts = ("random", "layers", "pieces", "tiny", "networks")
+    parts = ("random", "layers", "pieces", "tiny", "torch", "networks")
     parser.add_argument("--part", action="append", choices=parts, help="of partition; may be given several times (default: all)")
     parser.add_argument("--cold", action="store_true", help="evict the caches before each run")
     parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")

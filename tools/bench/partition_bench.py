@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./dev bench partition`: plans over several backends, on random graphs (bench/partition.cpp) and on real networks.
+"""`./dev bench partition`: plans over several backends, on random graphs (bench/partition.cpp) and on real networks, through PyTorch too.
 
 Engines are timed by `tenon stopwatch`, each load a process's own, in turns; figures are medians over the turns with the least and
 the largest. Memory is the largest that a process had (VmHWM). Beside each figure stands what it is to be.
 """
 
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "bad_input"))
 import onnx_bytes as o  # noqa: E402
-from environment import ROOT, TENON, run  # noqa: E402
+from environment import ROOT, TENON, models_python, run  # noqa: E402
 
 TURNS = 7
 BERT = {"input_ids": "1x128"}
@@ -172,6 +173,18 @@ def networks(bench: Bench, model_of) -> Iterator[tuple[str, str, str]]:
             engine.unlink()
 
 
+def torch_segments(threads: int) -> Iterator[tuple[str, str, str]]:
+    """BERT-base through tenon.torch, its gelus forced to eager PyTorch."""
+    script = ROOT / "tools" / "bench" / "torch_segments.py"
+    env = os.environ | {"PYTHONPATH": str(ROOT / "build" / "python")}
+    told = json.loads(run([models_python(), script, str(threads), str(TURNS)], env=env).stdout.splitlines()[-1])
+    ms = told["ms"]
+    whole = [a + b for a, b in zip(ms["whole"], ms["gelus"])]
+    what = f"BERT-base through torch, {told['segments'][1]} segments around eager gelus, beside {told['segments'][0]} and those gelus"
+    yield what, f"{spread(ratio_of(ms['cut'], whole))}; eager {spread(ms['eager'])} ms, whole {spread(ms['whole'])} ms", "<= 1.1"
+    yield "its largest error", f"{told['error']:.1e}", "<= 1e-4"
+
+
 def rows(threads: int, model_of, parts: list[str]) -> Iterator[tuple[str, str, str]]:
     """What is measured, the figure, what it is to be."""
     with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +194,7 @@ def rows(threads: int, model_of, parts: list[str]) -> Iterator[tuple[str, str, s
             "layers": lambda: alternating_layers(bench, model_of("bert")),
             "pieces": lambda: many_pieces(bench, model_of("bert")),
             "tiny": lambda: tiny_segments(bench),
+            "torch": lambda: torch_segments(threads),
             "networks": lambda: networks(bench, model_of),
         }
         for part, measure in every.items():
