@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from .. import TenonError
 from .builder import ONNX_TYPES
 from .capture import exported, program_of
 from .choice import Choice
@@ -31,6 +32,11 @@ class Compiled(torch.nn.Module):
         """Who runs what, and why."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in (*args, *kwargs.values())):
+            raise TenonError(
+                "not_supported", "inputs", "gradients are wanted, and Tenon has none", "inputs without requires_grad", "requires_grad",
+                "call it under torch.no_grad()",
+            )  # fmt: skip
         if is_traced():
             return self.program(*args, **kwargs)
         with torch.no_grad():

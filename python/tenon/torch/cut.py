@@ -146,9 +146,21 @@ def _returned_views(module: GraphModule) -> dict[Node, str]:
     return out
 
 
+def _read_as_memory(module: GraphModule) -> dict[Node, str]:
+    """Views of which as_strided sees more than their elements."""
+    out: dict[Node, str] = {}
+    for node in module.graph.nodes:
+        if node.op == "call_function" and op_of(node).startswith("as_strided"):
+            seen = node.all_input_nodes[0]
+            while seen.op == "call_function" and op_of(seen) in VIEWS:
+                out[seen] = "as_strided reads the memory that it is a view of"
+                seen = seen.all_input_nodes[0]
+    return out
+
+
 def _choose(units: list[Unit], module: GraphModule, choice: Choice) -> None:
     support = Support(choice.backends)
-    views = _returned_views(module)
+    views = _returned_views(module) | _read_as_memory(module)
     for unit in units:
         for node in unit.nodes:
             if is_getitem(node):

@@ -63,10 +63,11 @@ class Segment(torch.nn.Module):
         name: str,
         nodes: Sequence[Node],
         inputs: Sequence[Node],
-        outputs: Sequence[Node],
+        outputs: Sequence[tuple[Node, list[int] | None]],
         weights: dict[int, torch.Tensor],
         backends: list[str],
     ) -> None:
+        """outputs: with the order of dimensions in which each is given, where that is another than its own."""
         super().__init__()
         self.name = name
         self.builds = 0
@@ -87,8 +88,10 @@ class Segment(torch.nn.Module):
                 builder.add(node)
             except Unsupported as e:  # each node has been asked alone
                 raise AssertionError(f"{node}: {e}") from e
-        for k, node in enumerate(self._outputs):
-            builder.graph.add_output(_own(builder, builder.value_of(node)), f"y{k}")
+        for k, (node, order) in enumerate(self._outputs):
+            value = builder.value_of(node)
+            value = _own(builder, value) if order is None else builder.op("Transpose", [value], {"perm": order})
+            builder.graph.add_output(value, f"y{k}")
         return Built(compile(builder.graph, backends=self._backends), passed, weights, builder.sizes_given)
 
     def __deepcopy__(self, _: object) -> Segment:
@@ -108,15 +111,16 @@ class Segment(torch.nn.Module):
 
     @property
     def signature(self) -> str:
-        def texts(node: Node) -> list[str]:
-            return [str(expression(s)) for s in meta(node).shape]
+        def texts(node: Node, order: list[int] | None = None) -> list[str]:
+            shape = meta(node).shape
+            return [str(expression(shape[d])) for d in order or range(len(shape))]
 
         built = self._built
         return json.dumps(
             {
                 "inputs": [texts(self._inputs[k]) for k in built.passed],
                 "sizes": [str(s) for s in built.sizes],
-                "outputs": [{"dtype": str(meta(n).dtype).removeprefix("torch."), "shape": texts(n)} for n in self._outputs],
+                "outputs": [{"dtype": str(meta(n).dtype).removeprefix("torch."), "shape": texts(n, order)} for n, order in self._outputs],
             }
         )
 

@@ -13,6 +13,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from .builder import meta
+from .cost import size_of
 from .cut import Plan
 from .cut import Segment as Cut
 from .segment import Segment
@@ -27,6 +28,19 @@ def attribute(module: torch.nn.Module, path: str) -> Any:
     return module
 
 
+def storage_order(tensor: torch.Tensor) -> list[int] | None:
+    """The order in which its dimensions lie in memory, the outermost first, where that is dense and another than theirs: what PyTorch does
+    with a tensor may depend on it."""
+    sizes, strides = list(map(size_of, tensor.shape)), list(map(size_of, tensor.stride()))
+    order = sorted(range(len(sizes)), key=lambda d: (-strides[d], d))
+    dense = 1
+    for d in reversed(order):
+        if sizes[d] != 1 and strides[d] != dense:
+            return None
+        dense *= sizes[d]
+    return None if [d for d in order if sizes[d] != 1] == [d for d in range(len(sizes)) if sizes[d] != 1] else order
+
+
 class _Stitch:
     def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> None:
         self._module, self._plan, self._weight_of, self._backends = module, plan, weight_of, backends
@@ -35,6 +49,7 @@ class _Stitch:
         self._new: dict[Node, Node] = {}
         self._sizes: dict[sympy.Symbol, Node] = {}
         self.segments: dict[str, Segment] = {}
+        self._ours = {n for s in plan.segments if s.ours for n in s.nodes}
 
     def run(self) -> GraphModule:
         for node in self._module.graph.nodes:
@@ -97,11 +112,15 @@ class _Stitch:
         outputs = [n for n in cut.nodes if isinstance(meta(n), torch.Tensor) and any(u not in inside for u in n.users)]
         weights = {k: w for k, n in enumerate(inputs) if (w := self._weight_of(n)) is not None}
         name = f"segment_{len(self.segments)}"
-        self.segments[name] = segment = Segment(name, cut.nodes, inputs, outputs, weights, self._backends)
+        orders = [storage_order(meta(n)) if any(u not in self._ours for u in n.users) else None for n in outputs]
+        self.segments[name] = segment = Segment(name, cut.nodes, inputs, list(zip(outputs, orders, strict=True)), weights, self._backends)
         sizes = [self._size(s) for s in segment.sizes]
         made = self._graph.call_module(name, ([self._at(n) for n in inputs], sizes))
-        for k, node in enumerate(outputs):
+        for k, (node, order) in enumerate(zip(outputs, orders, strict=True)):
             part = self._graph.call_function(operator.getitem, (made, k))
+            if order is not None:
+                back = [order.index(d) for d in range(len(order))]
+                part = self._graph.call_function(torch.ops.aten.permute.default, (part, back))
             part.meta = dict(node.meta)
             self._note(node, part)
 

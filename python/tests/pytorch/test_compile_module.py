@@ -179,6 +179,10 @@ def put(x, places):
     return y.t() + 1
 
 
+def parts(y):
+    return y[0], y[1:], y.t().reshape(-1)
+
+
 X = torch.randn(3, 4)
 WAYS = {
     "an input given back": (lambda x: (x, torch.relu(x)), X),
@@ -197,6 +201,9 @@ WAYS = {
     "writes where places say": (put, X, torch.tensor([0, 2])),
     "a number of a tensor": (lambda x, n: torch.relu(x) * n.item() + n.item(), X, torch.tensor(3)),
     "a branch": (lambda x: torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (torch.relu(x),)), X),
+    "views of what is transposed in memory": (lambda x: parts(torch.exp(torch.relu(x.t()))), X),
+    "memory by strides": (lambda x: torch.exp(torch.relu(x.t())).as_strided((2, 2), (1, 2)) + 1, X),
+    "memory around a view": (lambda x: torch.exp(torch.relu(x))[1:, 1:].as_strided((2, 2), (4, 1), 2) + 1, X),
     "ops without a form": (lambda x: torch.fft.rfft(torch.relu(x)).abs() + 1, X),
 }
 
@@ -209,6 +216,32 @@ def test_all_that_modules_do(way):
         ours, theirs = ([x.clone() * sign if k == 0 else x.clone() for k, x in enumerate(given)] for _ in range(2))
         torch.testing.assert_close(compiled(*ours), function(*theirs), **CLOSE)
         torch.testing.assert_close(ours, theirs)
+
+
+def test_strides_are_those_of_eager():
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 2), torch.nn.ReLU())
+    x = torch.randn(2, 3, 5, 5).contiguous(memory_format=torch.channels_last)
+    made = tenon.torch.compile(module, inputs=[x], min_block_size=1)(x)
+    assert made.stride() == run(module, x).stride() != made.contiguous().stride()
+    torch.testing.assert_close(made, run(module, x), **CLOSE)
+
+
+def test_gradients_are_refused():
+    x = torch.randn(3, 4)
+    compiled = tenon.torch.compile(Sums().eval(), inputs=[x], min_block_size=1)
+    with pytest.raises(tenon.TenonError, match="gradients are wanted"):
+        compiled(x.requires_grad_())
+    assert not run(compiled, x).requires_grad
+
+
+def test_named_inputs():
+    class Named(torch.nn.Module):
+        def forward(self, x, *, scale, shift=None):
+            return torch.relu(x * scale) + (0 if shift is None else shift["by"])
+
+    x, named = torch.randn(3, 4), {"scale": torch.randn(4), "shift": {"by": torch.ones(4)}}
+    compiled = tenon.torch.compile(Named(), inputs=[x], kwargs=named, min_block_size=1)
+    torch.testing.assert_close(compiled(x, **named), Named()(x, **named), **CLOSE)
 
 
 def test_copies_have_their_own_weights():
