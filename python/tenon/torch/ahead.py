@@ -72,7 +72,7 @@ def compile(
     Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
     """
     choice = Choice(
-        list(backends), min_block_size, torch_executed_ops, torch_executed_modules, require_full_compilation, atomic_groups, memory_limit
+        backends, min_block_size, torch_executed_ops, torch_executed_modules, require_full_compilation, atomic_groups, memory_limit
     )
     if not enabled:
         return module

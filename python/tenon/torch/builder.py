@@ -26,6 +26,13 @@ def meta(node: Node) -> Any:
     return node.meta.get("val")
 
 
+def tensors_of(made: Any) -> list[torch.Tensor]:
+    """Of what meta() gives."""
+    if isinstance(made, torch.Tensor):
+        return [made]
+    return [t for part in made for t in tensors_of(part)] if isinstance(made, (tuple, list)) else []
+
+
 def expression(size: Any) -> sympy.Expr:
     return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
 

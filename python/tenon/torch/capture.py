@@ -63,8 +63,9 @@ def exported(module: Any, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any
             "bad_usage", "module", "this is no module", "a torch.nn.Module, an ExportedProgram or a TorchScript module",
             type(module).__name__, "",
         )  # fmt: skip
-    if inputs is None:
-        raise TenonError("bad_usage", "inputs", "a module is traced with inputs", "a list of tensors or of tenon.torch.Input", "None", "")
+    if not isinstance(inputs, (list, tuple)):
+        found = type(inputs).__name__
+        raise TenonError("bad_usage", "inputs", "a module is traced with inputs", "a list of tensors or of tenon.torch.Input", found, "")
     args = tuple(torch.utils._pytree.tree_map(_example, list(inputs), is_leaf=lambda x: isinstance(x, Input)))
     named = {k: _example(v) for k, v in (kwargs or {}).items()}
     if isinstance(module, torch.jit.ScriptModule):

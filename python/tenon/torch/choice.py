@@ -47,7 +47,7 @@ def refuse(place: str, what: str, found: Any, known: Iterable[str]) -> TenonErro
 
 @dataclasses.dataclass
 class Choice:
-    backends: list[str] = dataclasses.field(default_factory=list)
+    backends: Sequence[str] = ()
     min_block_size: int | None = None
     fallback_ops: Sequence[Any] = ()
     fallback_modules: Sequence[str] = ()
@@ -58,6 +58,14 @@ class Choice:
     """The program is one of several pieces of a model: what it lacks another may have."""
 
     def __post_init__(self) -> None:
+        for name, given in (
+            ("backends", self.backends),
+            ("torch_executed_ops", self.fallback_ops),
+            ("torch_executed_modules", self.fallback_modules),
+        ):
+            if isinstance(given, str):
+                raise TenonError("bad_usage", name, "this is no list", "a list of names", repr(given), f"{name}=[{given!r}]")
+        self.backends = list(self.backends)
         if self.min_block_size is not None and self.min_block_size < 1:
             raise TenonError("bad_usage", "min_block_size", "a segment has at least one op", "1 or more", str(self.min_block_size), "")
         if self.memory_limit is not None and self.memory_limit < 1:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from .builder import meta
+from .builder import meta, tensors_of
 from .ops import op_of
 from .ops.shape import VIEWS
 
@@ -29,20 +29,8 @@ def size_of(size: Any) -> int:
     return int(size)
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
-
-
 def bytes_of(node: Node) -> int:
-    return sum(math.prod(map(size_of, t.shape)) * t.element_size() for t in _tensors(meta(node)))
-
-
-def weight_bytes(nodes: list[Node], held: set[Any]) -> int:
-    """Of constants that are not held yet, and of results."""
-    constants = {g for n in nodes for g in n.all_input_nodes if g.op == "get_attr"} - held
-    return sum(map(bytes_of, constants)) + max(map(bytes_of, nodes))
+    return sum(math.prod(map(size_of, t.shape)) * t.element_size() for t in tensors_of(meta(node)))
 
 
 def _work_ns(node: Node) -> float:
@@ -50,8 +38,8 @@ def _work_ns(node: Node) -> float:
     op = op_of(node)
     if not op.startswith(CONTRACTIONS):
         return 0.0
-    sizes = [math.prod(map(size_of, t.shape)) for n in node.all_input_nodes for t in _tensors(meta(n))]
-    made = sum(math.prod(map(size_of, t.shape)) for t in _tensors(meta(node)))
+    sizes = [math.prod(map(size_of, t.shape)) for n in node.all_input_nodes for t in tensors_of(meta(n))]
+    made = sum(math.prod(map(size_of, t.shape)) for t in tensors_of(meta(node)))
     deep = math.sqrt(math.prod(sizes[:2]) / made) if made and len(sizes) > 1 else 1.0
     return 2 * made * deep * NS_PER_FLOP
 

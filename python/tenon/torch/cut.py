@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
 
 import torch
 from torch.fx import GraphModule, Node
@@ -14,7 +14,7 @@ from .. import TenonError
 from .._tenon import CutNode, CutValue, cut
 from .builder import meta
 from .choice import Choice
-from .cost import BORDER_NS, LAUNCH_NS, our_ns, their_ns, weight_bytes
+from .cost import BORDER_NS, LAUNCH_NS, bytes_of, our_ns, their_ns
 from .ops import op_of
 from .ops.shape import COPIES, VIEWS
 from .support import Support, effect_of, is_door, is_getitem, is_size, writes
@@ -197,29 +197,34 @@ def plan(module: GraphModule, choice: Choice) -> Plan:
     units = units_of(module, choice)
     _choose(units, module, choice)
     nodes = [
-        CutNode(
-            u.op.name, sorted(u.needs), ours=u.ours, counts=works(u), our_ns=sum(map(our_ns, u.nodes)), their_ns=sum(map(their_ns, u.nodes))
-        )
-        for u in units
+        CutNode(u.op.name, sorted(u.needs), ours=u.ours, counts=works(u), our_ns=_sum(our_ns, u), their_ns=_sum(their_ns, u)) for u in units
     ]
     least = 1 if choice.require_full else choice.min_block_size
     made = cut(nodes, _values(units), min_block_size=least, launch_ns=LAUNCH_NS, border_ns=BORDER_NS)
-    segments = [Segment(ours, []) for ours in made.ours]
-    for k, place in enumerate(made.place):
-        segments[place].units.append(units[k])
     for k in made.too_small:
         units[k].reasons.append(("too_small", f"its segment has fewer than {choice.min_block_size} ops that do work"))
     for k in made.does_not_pay:
         units[k].reasons.append(("does_not_pay", "PyTorch takes less time for its segment, start and borders counted"))
-    for segment in segments:
-        if segment.ours and not any(map(works, segment.units)):
-            segment.ours = False  # it would copy what PyTorch only looks at otherwise
-            for unit in segment.units:
-                unit.reasons.append(("too_small", "its segment does no work"))
-    segments = _merged(segments)
+    segments = [Segment(ours, []) for ours in made.ours]
+    for k, place in enumerate(made.place):
+        segments[place].units.append(units[k])
+    segments = _merged([_if_it_works(s) for s in segments])
     if choice.require_full:
         check_full(segments)
-    return Plan(units, _within(segments, choice.memory_limit), made.lower_bound)
+    return Plan(units, within(segments, choice.memory_limit), made.lower_bound)
+
+
+def _sum(time: Callable[[Node], float], unit: Unit) -> float:
+    return sum(map(time, unit.nodes))
+
+
+def _if_it_works(segment: Segment) -> Segment:
+    """PyTorch only looks otherwise at what a segment without work would copy."""
+    if not segment.ours or any(map(works, segment.units)):
+        return segment
+    for unit in segment.units:
+        unit.reasons.append(("too_small", "its segment does no work"))
+    return Segment(False, segment.units)
 
 
 def _merged(segments: list[Segment]) -> list[Segment]:
@@ -243,28 +248,26 @@ def check_full(segments: list[Segment]) -> None:
         )  # fmt: skip
 
 
-def _within(segments: list[Segment], limit: int | None) -> list[Segment]:
-    """No segment of ours needs more than the limit, in bytes of weights and of what its ops make."""
-    if limit is None:
-        return segments
-    out: list[Segment] = []
-    for segment in segments:
-        if not segment.ours:
-            out.append(segment)
-            continue
-        held: set[Any] = set()
-        size, units = 0, []
-        for unit in segment.units:
-            more = weight_bytes(unit.nodes, set())
-            if more > limit:
-                found = f"{more} bytes or more for {unit.op.name}"
-                raise TenonError("bad_usage", "memory_limit", "one op alone needs more", found, str(limit), "raise the limit")
-            if units and size + weight_bytes(unit.nodes, held) > limit:
-                out.append(Segment(True, units))
-                held, size, units = set(), 0, []
-            size += weight_bytes(unit.nodes, held)
-            for node in unit.nodes:
-                held.update(node.all_input_nodes)
-            units.append(unit)
-        out.append(Segment(True, units))
+def within(segments: list[Segment], limit: int | None) -> list[Segment]:
+    """No segment of ours has more than the limit, in bytes of its weights and of its largest result."""
+    return segments if limit is None else [part for s in segments for part in (_divided(s, limit) if s.ours else [s])]
+
+
+def _divided(segment: Segment, limit: int) -> list[Segment]:
+    out = [Segment(True, [])]
+    held: dict[Node, int] = {}
+    largest = 0
+    for unit in segment.units:
+        weights = {g: bytes_of(g) for n in unit.nodes for g in n.all_input_nodes if g.op == "get_attr"}
+        result = max(map(bytes_of, unit.nodes))
+        alone = sum(weights.values()) + result
+        if alone > limit:
+            found = f"{alone} bytes for {unit.op.name}"
+            raise TenonError("bad_usage", "memory_limit", "one op alone needs more", f"{limit} bytes", found, "raise the limit")
+        if sum((held | weights).values()) + max(largest, result) > limit:
+            out.append(Segment(True, []))
+            held, largest = {}, 0
+        held |= weights
+        largest = max(largest, result)
+        out[-1].units.append(unit)
     return out

@@ -41,7 +41,7 @@ def choice_of(options: dict[str, Any]) -> Choice:
     if unknown:
         raise TenonError("bad_usage", "options", "there is no such option", ", ".join(OPTIONS), unknown[0], "")
     return Choice(
-        list(options.get("backends", ())),
+        options.get("backends", ()),
         options.get("min_block_size"),
         options.get("torch_executed_ops", ()),
         options.get("torch_executed_modules", ()),

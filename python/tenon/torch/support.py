@@ -10,7 +10,7 @@ from torch.fx import Node
 
 from .. import TenonError
 from .._tenon import Graph, partition
-from .builder import ONNX_TYPES, Builder, meta
+from .builder import ONNX_TYPES, Builder, meta, tensors_of
 from .ops import Unsupported, op_of
 
 
@@ -56,14 +56,8 @@ def writes(node: Node) -> bool:
     return schema is not None and schema.is_mutable
 
 
-def _tensors(value: Any) -> list[Any]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
-
-
 def _type_refusal(node: Node) -> str | None:
-    for tensor in _tensors(meta(node)) + [t for n in node.all_input_nodes for t in _tensors(meta(n))]:
+    for tensor in tensors_of(meta(node)) + [t for n in node.all_input_nodes for t in tensors_of(meta(n))]:
         if tensor.device.type != "cpu":
             return f"a tensor is on {tensor.device}"
         if tensor.layout != torch.strided or tensor.dtype not in ONNX_TYPES:
@@ -96,7 +90,7 @@ class Support:
         def of(x: Any) -> Any:
             if isinstance(x, Node):
                 made = meta(x)
-                return tuple((t.dtype, str(tuple(t.shape))) for t in _tensors(made)) or str(made)
+                return tuple((t.dtype, str(tuple(t.shape))) for t in tensors_of(made)) or str(made)
             return tuple(of(v) for v in x) if isinstance(x, (tuple, list)) else (type(x), str(x))
 
         return op_of(node), of(node.args), tuple((k, of(v)) for k, v in node.kwargs.items())

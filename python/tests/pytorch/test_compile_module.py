@@ -158,6 +158,41 @@ def test_what_data_tell_stays_eager():
         torch.testing.assert_close(compiled(x), module(x), **CLOSE)
 
 
+def test_scripts_with_branches():
+    """Loops of known length are written out, branches are PyTorch's."""
+
+    class Branches(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            y = self.linear(x)
+            if bool(y.sum() > 0):
+                y = torch.relu(y) + 1
+            else:
+                y = torch.exp(y) * 2
+            for k in range(3):
+                y = y * float(k + 1)
+            return y
+
+    module = Branches().eval()
+    compiled = tenon.torch.compile(torch.jit.script(module), inputs=[torch.randn(3, 4)], min_block_size=1)
+    assert counts(compiled) == (2, 1)
+    for sign in (1, -1):
+        x = sign * torch.linspace(1, 2, 12).view(3, 4)
+        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
+@pytest.mark.parametrize("backends", [["onnxruntime", "cpu"], ["cpu", "reference"], ["reference"]])
+def test_segments_on_any_backend(backends):
+    if "onnxruntime" in backends:
+        pytest.importorskip("onnxruntime")
+    module, x = Block().eval(), torch.randn(2, 5, 16)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1, backends=backends)
+    torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
 class Function(torch.nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -269,6 +304,33 @@ def test_random_ops_keep_their_order():
     torch.testing.assert_close(made, Noise()(x), **CLOSE)
 
 
+@pytest.mark.parametrize("draws", [False, True])
+def test_random_ops_and_writes_wait_for_those_before_them(draws):
+    """Even where a cut into fewer segments would have them earlier."""
+
+    class Late(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("last", torch.ones(3, 4))
+
+        def forward(self, x):
+            first = torch.lgamma(x.abs() + 1)
+            y = torch.exp(torch.relu(first + self.last))
+            drawn = (torch.rand_like(y), torch.rand_like(x)) if draws else ()
+            self.last.copy_(first)
+            return y, *drawn
+
+    module, x = Late(), torch.randn(3, 4)
+    other = copy.deepcopy(module)
+    compiled = tenon.torch.compile(module, inputs=[x], min_block_size=1)
+    for seed in range(2):
+        torch.manual_seed(seed)
+        made = compiled(x)
+        torch.manual_seed(seed)
+        torch.testing.assert_close(made, other(x), **CLOSE)
+    torch.testing.assert_close(module.last, other.last)
+
+
 def test_a_batch_norm_that_trains_stays_eager():
     module = Images().train()
     other = copy.deepcopy(module)
@@ -319,6 +381,11 @@ def test_what_is_refused():
         tenon.torch.compile(lambda x: x, inputs=[])
     with pytest.raises(tenon.TenonError, match="traced with inputs"):
         tenon.torch.compile(Sums())
+    with pytest.raises(tenon.TenonError, match="traced with inputs"):
+        tenon.torch.compile(Sums(), inputs=torch.randn(2, 4))
+    for name in ("backends", "torch_executed_ops", "torch_executed_modules"):
+        error = refused(**{name: "cpu"})
+        assert (error.place, error.what) == (name, "this is no list")
     with pytest.raises(tenon.TenonError, match="must not fall"):
         tenon.torch.Input(min_shape=(3, 4), max_shape=(2, 4))
 
