@@ -34,7 +34,8 @@ class Input:
         self._bounds = list(zip(least, usual, most, strict=True))
 
     def example(self) -> torch.Tensor:
-        sizes = [usual for _, usual, _ in self._bounds]
+        """A size that varies is no 1, which tracing would take for one that does not."""
+        sizes = [min(max(usual, 2), most) if least != most else usual for least, usual, most in self._bounds]
         return torch.zeros(sizes, dtype=self.dtype)
 
     def dynamic(self) -> dict[int, Any]:

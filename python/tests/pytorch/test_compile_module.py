@@ -148,6 +148,15 @@ def test_one_build_for_24_batches():
     assert [s.builds for s in compiled.segments.values()] == [1, 1]
 
 
+def test_a_batch_that_is_usually_one():
+    module = Block().eval()
+    sizes = tenon.torch.Input(min_shape=(1, 5, 16), opt_shape=(1, 5, 16), max_shape=(8, 5, 16))
+    compiled = tenon.torch.compile(module, inputs=[sizes], min_block_size=1)
+    for batch in (1, 8):
+        x = torch.randn(batch, 5, 16)
+        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
+
+
 def test_what_data_tell_stays_eager():
     module = Found()
     x = torch.randn(5, 6)
