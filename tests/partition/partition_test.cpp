@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/partition.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <random>
 #include <set>
 
-#include "ir/text.h"
-#include "ops/core/op.h"
+#include "named.h"
 
 namespace tenon::partition {
 namespace {
-
-/// Takes the nodes of some names. The one called `host` makes kernels.
-class Named final : public backend::Backend {
- public:
-  Named(std::string name, std::vector<std::string> nodes) : name_(std::move(name)), nodes_(std::move(nodes)) {}
-  std::string_view name() const override { return name_; }
-  std::string_view docs() const override { return "of a test"; }
-  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
-    if (std::ranges::count(nodes_, graph.value(graph.node(node).outputs[0]).name) > 0) return {};
-    return fail(Code::not_supported, "", "not one of " + name_);
-  }
-  double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
-  bool makes_kernels() const override { return name_ == "host"; }
-  Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
-
- private:
-  std::string name_;
-  std::vector<std::string> nodes_;
-};
-
-std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
-  auto graph = ir::parse(text, ops::table());
-  EXPECT_TRUE(graph) << graph.error().text();
-  return std::move(*graph);
-}
 
 /// "b{p q}(x -> q) ..." in the order of running; nodes in no segment stand alone.
 std::string text_of(const ir::Graph& graph, const std::vector<ir::Segment>& segments) {
