@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <map>
 
 #include "../backends/peers.h"
 #include "../compiler/every_other.h"
@@ -54,9 +55,11 @@ class ModelSegments : public testing::TestWithParam<Case> {
   }
   ~ModelSegments() override { std::filesystem::remove_all(folder_); }
 
-  void expect_answers(const backend::Backends& backends, int opt) {
+  void expect_answers(const backend::Backends& backends, int opt, const std::vector<std::string>& fallback_ops = {}) {
     compiler::CompileOptions options;
     options.opt = opt;
+    options.wishes.listed = backends.size() - 1;  // what is left is for the reference
+    options.wishes.fallback_ops = fallback_ops;
     options.registry = peers();
     options.backends = backends;
     auto compiled = compiler::compile(graph_->clone(), options);
@@ -81,6 +84,13 @@ class ModelSegments : public testing::TestWithParam<Case> {
   const std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("tenon_segments_" + std::to_string(getpid()));
 };
 
+/// As ResNet's Add and MobileNet's clipping in the tests of Torch-TensorRT.
+TEST_P(ModelSegments, WithOneOpOnTheFallbackDoToo) {
+  const std::map<std::string, std::string> ops = {
+      {"bert", "Erf"}, {"gpt2", "Tanh"}, {"mobilenetv2", "Clip"}, {"resnet", "Add"}, {"t5", "Add"}};
+  expect_answers(backends_, 3, {ops.at(GetParam().model)});
+}
+
 TEST_P(ModelSegments, AnswerAsTheReferenceDoes) {
   for (int opt : {0, 3}) expect_answers(backends_, opt);
 }
@@ -94,6 +104,7 @@ const Case kCases[] = {{"bert", "onnxruntime"}, {"gpt2", "onnxruntime"}, {"mobil
                        {"bert", "openvino"},    {"gpt2", "openvino"},    {"mobilenetv2", "openvino"},    {"t5", "openvino"}};
 INSTANTIATE_TEST_SUITE_P(Peers, ModelSegments, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.model + "_" + info.param.backend; });
+INSTANTIATE_TEST_SUITE_P(ResNet, ModelSegments, testing::Values(Case{"resnet", "onnxruntime"}));
 
 }  // namespace
 }  // namespace tenon::tests
