@@ -57,6 +57,15 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const
   return fail(Code::bad_usage, "command line", "there is no such option").expected("an option that --help lists").found(*option);
 }
 
+/// A shell's variable that is not set is no name of a file.
+void refuse_empty_names(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type == "OUT" || type == "DIR" || type.starts_with("FILE"))
+      option->check([](const std::string& name) { return std::string(name.empty() ? "the name of a file is empty" : ""); });
+  }
+}
+
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
   CLI::App* sub = app.add_subcommand(command_name(named.name), std::string(named.verb->summary));
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
@@ -65,6 +74,7 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   if (named.verb->isolates)
     sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
+  refuse_empty_names(*sub);
 }
 
 bool json_asked = false;  // for the handler below, which gets nothing

@@ -110,6 +110,13 @@ class Writing(unittest.TestCase):
             with self.subTest(verb):
                 self.refused(verb, "taken", prepare=lambda folder: (folder / "taken").mkdir())
 
+    def test_under_no_name(self):
+        for verb, (arguments, _) in WRITERS.items():
+            with self.subTest(verb), tempfile.TemporaryDirectory() as name:
+                (Path(name) / "m.onnx").write_bytes(large_model())
+                result = tenon(*[part.replace("{}", "") for part in arguments], folder=Path(name))
+                self.assertEqual((result.exit, result.error.get("name")), (2, "bad_usage"), str(result))
+
     def test_into_a_folder_whose_name_a_file_has(self):
         self.refused("run --output-dir", "taken", prepare=lambda folder: (folder / "taken").write_bytes(b"a file"))
 

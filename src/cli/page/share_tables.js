@@ -5,6 +5,7 @@ const kMostRows = 2000;
 
 const backendCell = name => el("span", {className: "backend", style: hueOf(name)}, el("i", {}), name);
 const numberCell = text => el("td", {className: "number"}, text);
+const nameCell = (...content) => el("td", {className: "name"}, ...content);
 const opCell = text => el("td", {className: "op"}, text);
 const reasonsText = node => node.reasons.map(r => `${r.code}: ${r.text}`).join("; ");
 const bytesCell = row => numberCell(row.bytes === null ? "any size" : bytesText(row.bytes));
@@ -34,11 +35,11 @@ const bodyLinks = (node, go) => (node.bodies ?? []).map((body, k) => el("div", {
 
 const nodesTable = (nodes, go) => filtered(nodes, node => `${node.name} ${node.op} ${node.module} ${node.backend} ${reasonsText(node)} ${(node.sources ?? []).join(" ")}`,
   ["node", "op", "module", "backend", "segment", "why"],
-  node => [el("td", {title: node.sources ? `from ${node.sources.join(", ")}` : ""}, node.name, ...bodyLinks(node, go)), opCell(node.op), node.module, backendCell(node.backend),
+  node => [Object.assign(nameCell(node.name, ...bodyLinks(node, go)), {title: node.sources ? `from ${node.sources.join(", ")}` : ""}), opCell(node.op), nameCell(node.module), backendCell(node.backend),
     segmentLink(node.segment, go), reasonsText(node)]);
 
 const bordersTable = (borders, go) => filtered(borders, row => `${row.value} ${row.shape}`, ["value", "from", "to", "shape", "bytes", "copies", "time"],
-  row => [row.value, segmentLink(row.from, go), segmentLink(row.to, go), row.shape, bytesCell(row), numberCell(`${row.copies}`), numberCell(row.us === null ? "" : usText(row.us))]);
+  row => [nameCell(row.value), segmentLink(row.from, go), segmentLink(row.to, go), row.shape, bytesCell(row), numberCell(`${row.copies}`), numberCell(row.us === null ? "" : usText(row.us))]);
 
 /// A row for each backend, op and list of reasons.
 function reasonRows(nodes) {
@@ -66,12 +67,12 @@ function overview(shares) {
 function segmentPanel(shares, id, go) {
   const segment = shares.segments[id], rows = [];
   const reads = shares.borders.filter(b => b.to === id), gives = shares.borders.filter(b => b.from === id);
-  const outside = (values, crossing, text) => values.filter(v => !crossing.some(b => b.value === v)).map(v => [v, text, "", "", ""]);
-  const row = (b, other) => [b.value, segmentLink(other, go), b.shape, bytesCell(b), numberCell(`${b.copies}`)];
+  const outside = (values, crossing, text) => values.filter(v => !crossing.some(b => b.value === v)).map(v => [nameCell(v), text, "", "", ""]);
+  const row = (b, other) => [nameCell(b.value), segmentLink(other, go), b.shape, bytesCell(b), numberCell(`${b.copies}`)];
   rows.push(el("h2", {}, `Segment ${id} on `, backendCell(segment.backend)),
     el("p", {}, `${counted(segment.nodes.length, "node")}${segment.us === null ? "" : `, about ${usText(segment.us)}`}`));
   rows.push(el("h2", {}, "Reads"), ...tableOf(["value", "from", "shape", "bytes", "copies"], [...reads.map(b => row(b, b.from)), ...outside(segment.inputs, reads, "the model's input")]));
   rows.push(el("h2", {}, "Gives"), ...tableOf(["value", "to", "shape", "bytes", "copies"], [...gives.map(b => row(b, b.to)), ...outside(segment.outputs, gives, "the model's result")]));
-  rows.push(el("h2", {}, "Runs"), ...tableOf(["node", "op", "why"], shares.nodes.filter(n => n.segment === id).map(n => [n.name, opCell(n.op), reasonsText(n)])));
+  rows.push(el("h2", {}, "Runs"), ...tableOf(["node", "op", "why"], shares.nodes.filter(n => n.segment === id).map(n => [nameCell(n.name), opCell(n.op), reasonsText(n)])));
   return rows;
 }

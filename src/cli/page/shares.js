@@ -7,8 +7,8 @@ let chosen = -1, tab = "overview";
 
 const hueOf = backend => `--hue:${(210 + lanes.indexOf(backend) * 137.508) % 360}`;
 const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-const usText = us => us < 1e3 ? `${us.toPrecision(3)} \u00b5s` : us < 1e6 ? `${(us / 1e3).toPrecision(3)} ms` : `${(us / 1e6).toPrecision(3)} s`;
-const bytesText = n => n < 1e4 ? `${n} B` : n < 1e7 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
+const usText = us => us === 0 ? "0" : us < 1e3 ? `${us.toPrecision(3)} \u00b5s` : us < 1e6 ? `${(us / 1e3).toPrecision(3)} ms` : `${(us / 1e6).toPrecision(3)} s`;
+const bytesText = n => n < 1e4 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 
 const shown = () => path.at(-1).shares;
 const go = {
@@ -19,7 +19,7 @@ const go = {
 function figures(shares) {
   const bytes = shares.borders.reduce((sum, b) => sum + (b.bytes ?? 0), 0), copies = shares.borders.reduce((sum, b) => sum + b.copies, 0);
   const figure = (value, text) => el("span", {}, el("b", {}, value), ` ${text}`);
-  const out = [figure(shares.segments.length, shares.proved ? "segments, proved fewest" : `segments, at least ${shares.lower_bound} needed`),
+  const out = [figure(counted(shares.segments.length, "segment"), shares.proved ? "proved fewest" : `at least ${shares.lower_bound} needed`),
     figure(shares.borders.length, `values cross${bytes ? `, ${bytesText(bytes)}` : ""}, ${counted(copies, "copy").replace("copys", "copies")}`),
     figure(`${(100 * shares.accelerated_share).toFixed(1)} %`, "of the work's nodes accelerated")];
   if (shares.peak_bytes) out.push(figure(bytesText(shares.peak_bytes), "at most in use"));
