@@ -34,9 +34,10 @@ const segmentLink = (id, go) => link(`${id}`, () => go.segment(id));
 const bodyLinks = (node, go) => (node.bodies ?? []).map((body, k) => el("div", {}, link(`body ${k}: ${counted(body.segments.length, "segment")}`, () => go.body(node, k))));
 
 const nodesTable = (nodes, go) => filtered(nodes, node => `${node.name} ${node.op} ${node.module} ${node.backend} ${reasonsText(node)} ${(node.sources ?? []).join(" ")}`,
-  ["node", "op", "module", "backend", "segment", "why"],
-  node => [Object.assign(nameCell(node.name, ...bodyLinks(node, go)), {title: node.sources ? `from ${node.sources.join(", ")}` : ""}), opCell(node.op), nameCell(node.module), backendCell(node.backend),
-    segmentLink(node.segment, go), reasonsText(node)]);
+  ["node, its module", "op", "backend", "segment", "why"],
+  node => [Object.assign(nameCell(node.name, ...(node.module ? [el("div", {className: "dim"}, node.module)] : []), ...bodyLinks(node, go)),
+    {title: node.sources ? `from ${node.sources.join(", ")}` : ""}), opCell(node.op), backendCell(node.backend),
+    segmentLink(node.segment, go), nameCell(reasonsText(node))]);
 
 const bordersTable = (borders, go) => filtered(borders, row => `${row.value} ${row.shape}`, ["value", "from", "to", "shape", "bytes", "copies", "time"],
   row => [nameCell(row.value), segmentLink(row.from, go), segmentLink(row.to, go), row.shape, bytesCell(row), numberCell(`${row.copies}`), numberCell(row.us === null ? "" : usText(row.us))]);
