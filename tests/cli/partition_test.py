@@ -59,6 +59,20 @@ class Partition(unittest.TestCase):
         rows = told("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
         self.assertEqual([(n["name"], n["backend"]) for n in rows], [("Neg_0", "cpu"), ("Abs_1", "reference")])
 
+    def test_no_two_nodes_have_one_name(self):
+        """Neither where one is called what another gets by its place."""
+        nodes = [
+            named("Neg", ["x"], "a", "s"),
+            named("Abs", ["a"], "b", "Neg_0"),
+            named("Neg", ["b"], "c", "s"),
+            named("Exp", ["c"], "y", "Abs_1"),
+        ]
+        model = self.folder / "called.onnx"
+        model.write_bytes(o.chain(nodes))
+        rows = told("partition", model, *TWO, "--dry-run", "--pin", "Abs_1=reference")["nodes"]
+        self.assertEqual([n["name"] for n in rows], ["Neg_0", "Abs_1", "Neg_2", "Exp_3"])
+        self.assertEqual([n["backend"] for n in rows], ["cpu", "reference", "cpu", "cpu"])
+
     def test_an_op_falls_back(self):
         told = self.told("--fallback-ops", "Neg")
         self.assertEqual([s["backend"] for s in told["segments"]], ["cpu", "reference", "cpu"])
