@@ -8,11 +8,10 @@
 #include <set>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/nearest.h"
 #include "ir/module_path.h"
-#include "partition/wishes.h"
+#include "partition/names.h"
 
 namespace tenon::partition {
 
@@ -195,30 +194,5 @@ Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
 }
 
 std::string op_name(const ir::Op& op) { return op.domain.empty() ? op.name : op.domain + "::" + op.name; }
-
-std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph) {
-  std::vector<std::pair<ir::NodeId, std::string>> out;
-  std::unordered_map<std::string_view, size_t> times;
-  for (ir::NodeId n : graph.nodes()) ++times[graph.node(n).name];
-  std::unordered_set<std::string> by_place;
-  const auto name_by_place = [&](ir::NodeId n, size_t place) {
-    return *by_place.insert(fmt::format("{}_{}", graph.node(n).op->name, place)).first;
-  };
-  for (ir::NodeId n : graph.nodes()) {
-    const ir::Node& node = graph.node(n);
-    const bool own = !node.name.empty() && times[node.name] == 1;
-    out.emplace_back(n, own ? node.name : name_by_place(n, out.size()));
-  }
-  // A name of one's own may be what another is called by its place.
-  for (bool again = !by_place.empty(); again;) {
-    again = false;
-    for (size_t k = 0; k < out.size(); ++k)
-      if (auto& [n, name] = out[k]; name == graph.node(n).name && by_place.contains(name)) {
-        name = name_by_place(n, k);
-        again |= name != graph.node(n).name;
-      }
-  }
-  return out;
-}
 
 }  // namespace tenon::partition

@@ -4,8 +4,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tenon::partition {
+
+std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph) {
+  std::vector<std::pair<ir::NodeId, std::string>> out;
+  std::unordered_map<std::string_view, size_t> times;
+  for (ir::NodeId n : graph.nodes()) ++times[graph.node(n).name];
+  std::unordered_set<std::string> by_place;
+  const auto name_by_place = [&](ir::NodeId n, size_t place) {
+    return *by_place.insert(fmt::format("{}_{}", graph.node(n).op->name, place)).first;
+  };
+  for (ir::NodeId n : graph.nodes()) {
+    const ir::Node& node = graph.node(n);
+    const bool own = !node.name.empty() && times[node.name] == 1;
+    out.emplace_back(n, own ? node.name : name_by_place(n, out.size()));
+  }
+  // A name of one's own may be what another is called by its place.
+  for (bool again = !by_place.empty(); again;) {
+    again = false;
+    for (size_t k = 0; k < out.size(); ++k)
+      if (auto& [n, name] = out[k]; name == graph.node(n).name && by_place.contains(name)) {
+        name = name_by_place(n, k);
+        again |= name != graph.node(n).name;
+      }
+  }
+  return out;
+}
 
 Names::Names(const ir::Graph& graph, const Shares& shares) : graph_(graph) {
   for (const NodeShare& n : shares.nodes) nodes_.emplace(n.node, n.name);

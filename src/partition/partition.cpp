@@ -10,6 +10,7 @@
 
 #include "partition/by_cost.h"
 #include "partition/memory.h"
+#include "partition/names.h"
 #include "partition/targets.h"
 
 namespace tenon::partition {

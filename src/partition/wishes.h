@@ -68,7 +68,4 @@ Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles);
 /// "Op" or "domain::Op".
 std::string op_name(const ir::Op& op);
 
-/// The nodes of a graph and their names, in its order: their own; `Op_N` by place where it is empty or another node's.
-std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph);
-
 }  // namespace tenon::partition
