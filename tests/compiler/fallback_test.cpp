@@ -108,12 +108,13 @@ TEST_F(Fallback, ASequenceThatTheFallbackMakes) {
             Counts{2});
 }
 
-TEST_F(Fallback, AnOpInsideBothBranches) {
-  constexpr std::string_view kText = R"(graph main(c: bool[], x: f32[n]) {
+constexpr std::string_view kBranches = R"(graph main(c: bool[], x: f32[n]) {
     y = If(c) then_branch={ graph(p: f32[n]) { a = Exp(p) b = Softplus(a) return b } } captures=[x]
       else_branch={ graph(p: f32[n]) { a = Softplus(p) b = Neg(a) return b } } captures=[x]
     return y })";
-  for (const Tensor& flag : {kYes, kNo}) EXPECT_EQ(check(kText, {"Softplus"}, {flag, random({5}, 12)}), (Counts{0, 1, 1}));
+
+TEST_F(Fallback, AnOpInsideBothBranches) {
+  for (const Tensor& flag : {kYes, kNo}) EXPECT_EQ(check(kBranches, {"Softplus"}, {flag, random({5}, 12)}), (Counts{0, 1, 1}));
 }
 
 TEST_F(Fallback, AWriteInABranch) {
@@ -159,24 +160,26 @@ TEST_F(Fallback, IntegersOfShapesCross) {
 }
 
 TEST_F(Fallback, WhatWasSavedHasTheSameSegments) {
-  auto all = compiled(kLoop, 3, {"Tanh"});
-  ASSERT_TRUE(all) << all.error().text();
-  Counts before, after;
-  count_blobs(all->built.program, before);
-  const auto path = std::filesystem::temp_directory_path() / ("tenon_fallback_" + std::to_string(getpid()) + ".tenon");
-  ASSERT_TRUE(save(*all, options_, path));
-  runtime::Devices devices = all_devices(ops::table());
-  devices.push_back(std::make_shared<tests::Renamed>("elsewhere"));
-  const auto engine = runtime::load_engine(path, {.verify = true, .devices = devices});
-  std::filesystem::remove(path);
-  ASSERT_TRUE(engine) << engine.error().text();
-  count_blobs((*engine)->program(), after);
-  EXPECT_EQ(before, after);
-  const std::vector<Tensor> inputs = {number(4), random({3, 8}, 16), random({8, 8}, 17)};
-  const auto want = ops::evaluate(**ir::parse(kLoop, ops::table()), inputs);
-  const auto got = testing::copied_results(**runtime::Context::create(*engine), inputs);
-  ASSERT_TRUE(got) << got.error().text();
-  for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "");
+  const std::vector<Tensor> turns = {number(4), random({3, 8}, 16), random({8, 8}, 17)}, branches = {kNo, random({5}, 12)};
+  for (const auto& [text, op, inputs] : {std::tuple{kLoop, "Tanh", turns}, {kBranches, "Softplus", branches}}) {
+    auto all = compiled(text, 3, {op});
+    ASSERT_TRUE(all) << all.error().text();
+    Counts before, after;
+    count_blobs(all->built.program, before);
+    const auto path = std::filesystem::temp_directory_path() / ("tenon_fallback_" + std::to_string(getpid()) + ".tenon");
+    ASSERT_TRUE(save(*all, options_, path));
+    runtime::Devices devices = all_devices(ops::table());
+    devices.push_back(std::make_shared<tests::Renamed>("elsewhere"));
+    const auto engine = runtime::load_engine(path, {.verify = true, .devices = devices});
+    std::filesystem::remove(path);
+    ASSERT_TRUE(engine) << engine.error().text();
+    count_blobs((*engine)->program(), after);
+    EXPECT_EQ(before, after);
+    const auto want = ops::evaluate(**ir::parse(text, ops::table()), inputs);
+    const auto got = testing::copied_results(**runtime::Context::create(*engine), inputs);
+    ASSERT_TRUE(got) << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k) EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "");
+  }
 }
 
 }  // namespace
