@@ -103,7 +103,14 @@ class OneFile(unittest.TestCase):
             if other.stem != "say_hello":
                 other.unlink()
         self.assertEqual(self.listed("src/cli/verbs"), ["TENON_ENTRY(say_hello)"])
-        tenon = self.program("cli/main.cpp", "cli/run.cpp", "cli/console/console.cpp", "cli/console/verb.cpp", "cli/verbs/say_hello.cpp")
+        tenon = self.program(
+            "cli/main.cpp",
+            "cli/run.cpp",
+            "cli/console/console.cpp",
+            "cli/console/isolate.cpp",
+            "cli/console/verb.cpp",
+            "cli/verbs/say_hello.cpp",
+        )
         self.assertEqual(self.passes(tenon, "say-hello"), "hello\n")
         self.assertIn('"said": "hello"', self.passes(tenon, "say-hello", "--json"))
         self.assertIn("tenon say-hello", self.passes(tenon, "say-hello", "--help"))
