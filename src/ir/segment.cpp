@@ -33,12 +33,22 @@ void each_size(const Graph& graph, const Node& node, Visit visit) {
     for (NodeId inner : b.graph->nodes()) each_size(*b.graph, b.graph->node(inner), visit);
 }
 
+bool has_effects(const Node& node) {
+  if (node.op->has_effects) return true;
+  for (const Body& b : node.bodies)
+    for (NodeId inner : b.graph->nodes())
+      if (has_effects(b.graph->node(inner))) return true;
+  return false;
+}
+
 /// Walks what stands before a unit first, without recursion: graphs are deep.
 class Ordering {
  public:
   Ordering(const Graph& graph, std::span<const Segment> segments) : graph_(graph), dependencies_(graph) {
     for (const Segment& s : segments)
       for (NodeId n : s.nodes) segments_.emplace(n, &s);
+    for (NodeId n : graph.nodes())
+      if (!segments_.contains(n) && dependencies_.told_by_inputs(n)) dependencies_.take_from_sizes(n);
   }
 
   Result<std::vector<Unit>> run() {
@@ -153,6 +163,15 @@ class Cutter {
 
 }  // namespace
 
+bool makes_sizes(const Graph& graph, const Node& node) {
+  for (ValueId v : node.outputs) {
+    if (!v) continue;
+    const Value& value = graph.value(v);
+    if (!value.data || !value.type.has_rank() || !(value.type.count() == Dim(static_cast<int64_t>(value.data->size())))) return false;
+  }
+  return node.op->deterministic;
+}
+
 Dependencies::Dependencies(const Graph& graph) : graph_(graph) {
   std::unordered_set<const DimNode*> given;
   for (ValueId v : graph.inputs()) each_size(graph.value(v).type, [&](const DimNode& s) { given.insert(&s); });
@@ -162,6 +181,12 @@ Dependencies::Dependencies(const Graph& graph) : graph_(graph) {
         each_size(graph.value(v).type, [&](const DimNode& s) {
           if (!given.contains(&s)) tellers_.emplace(&s, v);
         });
+  NodeId last;
+  for (NodeId n : graph.nodes()) {
+    if (!has_effects(graph.node(n))) continue;
+    if (last) effects_.emplace(n, last);
+    last = n;
+  }
 }
 
 ValueId Dependencies::teller(const DimNode& symbol) const {
@@ -170,12 +195,23 @@ ValueId Dependencies::teller(const DimNode& symbol) const {
 }
 
 void Dependencies::each(NodeId id, const std::function<void(NodeId)>& visit) const {
+  if (sized_.contains(id)) return;
   const Node& node = graph_.node(id);
   const auto behind = [&](ValueId v) {
     if (v && graph_.value(v).producer && graph_.value(v).producer != id) visit(graph_.value(v).producer);
   };
   for (ValueId v : node.inputs) behind(v);
   each_size(graph_, node, [&](const DimNode& s) { behind(teller(s)); });
+  if (const auto before = effects_.find(id); before != effects_.end()) visit(before->second);
+}
+
+bool Dependencies::told_by_inputs(NodeId id) const {
+  const Node& node = graph_.node(id);
+  if (!makes_sizes(graph_, node)) return false;
+  bool told = true;
+  for (ValueId v : node.outputs)
+    if (v) each_size(graph_.value(v), [&](const DimNode& s) { told &= !teller(s); });
+  return told;
 }
 
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {
@@ -183,7 +219,9 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
   const std::unordered_set<NodeId> inside(out.nodes.begin(), out.nodes.end());
   std::unordered_set<ValueId> taken;
   const auto is_used_outside = [&](ValueId v) {
-    return std::ranges::any_of(graph.value(v).uses, [&](const Use& u) { return u.is_output() || !inside.contains(u.node); });
+    return std::ranges::any_of(graph.value(v).uses, [&](const Use& u) {
+      return u.is_output() || (!inside.contains(u.node) && !dependencies.takes_from_sizes(u.node));
+    });
   };
   const auto tells = [&](ValueId v) {
     bool first = false;
@@ -191,7 +229,8 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
     return first;
   };
   for (NodeId n : out.nodes) {
-    for (ValueId v : graph.node(n).inputs)
+    const auto& read = graph.node(n).inputs;
+    for (ValueId v : dependencies.takes_from_sizes(n) ? std::span<const ValueId>() : std::span<const ValueId>(read))
       if (v && !graph.value(v).is_constant() && !inside.contains(graph.value(v).producer) && taken.insert(v).second)
         out.operands.push_back(v);
     for (ValueId v : graph.node(n).outputs)

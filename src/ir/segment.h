@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -19,18 +20,29 @@ struct Segment {
   std::vector<ValueId> results;   ///< values that others use, or whose sizes others go by
 };
 
-/// Whom a node must come behind: those that make its operands, and those whose results are the first to tell a size that it goes by.
+/// The elements of all its results are known as sizes: kernels need no operand of it.
+bool makes_sizes(const Graph& graph, const Node& node);
+
+/// Whom a node must come behind: those that make its operands, those whose results are the first to tell a size that it goes by, and where
+/// it has effects, the one before it that has some.
 class Dependencies {
  public:
   explicit Dependencies(const Graph& graph);
   /// Each may come several times. Cost: its operands, and the sizes of its results and bodies.
   void each(NodeId node, const std::function<void(NodeId)>& visit) const;
+  /// Its results are sizes, and the inputs tell them.
+  bool told_by_inputs(NodeId node) const;
+  /// The node takes its results from the table of sizes, so that it needs nobody. It is told by inputs.
+  void take_from_sizes(NodeId node) { sized_.insert(node); }
+  bool takes_from_sizes(NodeId node) const { return sized_.contains(node); }
   /// The value whose type is the first to have a size; none: an input's, or the graph around this one knows it.
   ValueId teller(const DimNode& symbol) const;
 
  private:
   const Graph& graph_;
   std::unordered_map<const DimNode*, ValueId> tellers_;  ///< of symbols that only results tell
+  std::unordered_map<NodeId, NodeId> effects_;           ///< of nodes that have some: the one before
+  std::unordered_set<NodeId> sized_;
 };
 
 /// The segment of these nodes, which stand in the order of the graph.

@@ -33,8 +33,9 @@ class Partition {
 
  private:
   Result<void> choose() {
+    const Targets targets(graph_, dependencies_, roles_, handed_back_, wishes_.assign == Assign::cost || !wishes_.memory.empty());
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(target_of(graph_, n, roles_, handed_back_, wishes_.assign == Assign::cost || !wishes_.memory.empty()));
+      Target target = TRY(targets.of(n));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
@@ -54,6 +55,7 @@ class Partition {
     std::optional<Costs> costs;
     if (wishes_.assign == Assign::cost) assign_by_cost(costs.emplace(costs_of(graph_, out_.nodes, roles_)), out_.nodes, roles_);
     TRY(keep_memory(graph_, out_.nodes, roles_, wishes_));
+    find_sized(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, out_.nodes, roles_);
     Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr));
     const auto give_up = [&](const std::vector<uint32_t>& nodes, const Reason& reason) {

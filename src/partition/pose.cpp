@@ -21,6 +21,12 @@ Result<void> check_walk(const Problem& problem, const Roles& roles) {
 
 }  // namespace
 
+void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles) {
+  for (const NodeShare& n : nodes)
+    if (n.wanted == n.falls_to && roles.backends[n.wanted]->makes_kernels() && dependencies.told_by_inputs(n.node))
+      dependencies.take_from_sizes(n.node);
+}
+
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles) {
   Problem out(roles.count(), roles.fallback());
   std::unordered_map<ir::NodeId, uint32_t> numbers;

@@ -6,6 +6,9 @@
 
 namespace tenon::partition {
 
+/// Notes at the dependencies which nodes take their results from the table of sizes, wherever they end.
+void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
+
 /// The problem of cutting a graph whose nodes run where they are wanted. Numbers are those of `nodes`.
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
 

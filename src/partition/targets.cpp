@@ -23,8 +23,15 @@ class Choice {
           if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
   }
 
-  Result<Target> run(bool all_choices) {
+  /// `sizes`: the backend whose table its results come from, where they do.
+  Result<Target> run(bool all_choices, std::optional<uint16_t> sizes) {
     const ir::Placement* const placement = graph_.node(node_).placement();
+    if (!placement && sizes && TRY(supports(*sizes))) {
+      out_.backend = out_.falls_to = *sizes;
+      out_.choices = {*sizes};
+      out_.reasons.push_back({"chosen", fmt::format("sizes that the inputs tell are made by {}", roles_.backends[*sizes]->name())});
+      return std::move(out_);
+    }
     if (!placement) {
       out_.backend = TRY(first_from(0));
     } else if (placement->backend.empty()) {
@@ -107,9 +114,16 @@ class Choice {
 
 }  // namespace
 
-Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back,
-                         bool all_choices) {
-  return Choice(graph, node, roles, handed_back).run(all_choices);
+Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back,
+                 bool all_choices)
+    : graph_(graph), dependencies_(dependencies), roles_(roles), handed_back_(handed_back), all_choices_(all_choices) {
+  for (uint16_t b = roles.fallback(); b < roles.count() && !sizes_; ++b)
+    if (roles.backends[b]->makes_kernels()) sizes_ = b;
+}
+
+Result<Target> Targets::of(ir::NodeId node) const {
+  const bool is_sized = sizes_ && dependencies_.told_by_inputs(node);
+  return Choice(graph_, node, roles_, handed_back_).run(all_choices_, is_sized ? sizes_ : std::nullopt);
 }
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "partition/partition.h"
 
 namespace tenon::partition {
@@ -13,9 +15,24 @@ struct Target {
   std::vector<Reason> reasons;
 };
 
-/// Errors: see partition().
-Result<Target> target_of(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back,
-                         bool all_choices);
+/// Where the nodes of a graph go. Sizes that the inputs tell are made where kernels are, if that is no accelerated backend: no segment
+/// waits for them.
+class Targets {
+ public:
+  /// `all_choices`: of all that might run a node. Keeps what it is given by reference.
+  Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back,
+          bool all_choices);
+  /// Errors: see partition().
+  Result<Target> of(ir::NodeId node) const;
+
+ private:
+  const ir::Graph& graph_;
+  const ir::Dependencies& dependencies_;
+  const Roles& roles_;
+  std::span<const HandedBack> handed_back_;
+  bool all_choices_;
+  std::optional<uint16_t> sizes_;  ///< the backend that has a table of them
+};
 
 /// It is no Identity, no Reshape or the like, and no shape arithmetic.
 bool does_work(const ir::Graph& graph, ir::NodeId node);

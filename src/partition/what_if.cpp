@@ -19,14 +19,16 @@ struct Reading {
   uint32_t maker, reader;
 };
 
-std::vector<Reading> readings_of(const ir::Graph& graph, const Shares& shares) {
+std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Shares& shares) {
   std::unordered_map<ir::NodeId, uint32_t> numbers;
   for (uint32_t n = 0; n < shares.nodes.size(); ++n) numbers.emplace(shares.nodes[n].node, n);
   std::vector<Reading> out;
-  for (uint32_t n = 0; n < shares.nodes.size(); ++n)
+  for (uint32_t n = 0; n < shares.nodes.size(); ++n) {
+    if (dependencies.takes_from_sizes(shares.nodes[n].node)) continue;
     for (ir::ValueId v : graph.node(shares.nodes[n].node).inputs)
       if (v && graph.value(v).kind == ir::Value::Kind::result && !graph.value(v).constant)
         out.push_back({v, numbers.at(graph.value(v).producer), n});
+  }
   return out;
 }
 
@@ -46,8 +48,9 @@ Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares
   for (uint32_t n = 0; n < shares.nodes.size(); ++n)
     if (shares.nodes[n].works && !roles.is_accelerated(shares.nodes[n].wanted))
       others[op_name(*graph.node(shares.nodes[n].node).op)].push_back(n);
-  const ir::Dependencies dependencies(graph);
-  const std::vector<Reading> readings = readings_of(graph, shares);
+  ir::Dependencies dependencies(graph);
+  find_sized(dependencies, shares.nodes, roles);
+  const std::vector<Reading> readings = readings_of(graph, dependencies, shares);
   const Problem problem = problem_of(graph, dependencies, shares.nodes, roles);
   std::optional<Costs> costs;
   if (wishes.assign == Assign::cost) costs = costs_of(graph, shares.nodes, roles);

@@ -70,6 +70,65 @@ TEST(Partition, PutsWhatKnowsASizeBehindWhatTellsIt) {
   EXPECT_EQ(text(), "one{ a }( x -> a ) h one{ b }( h -> b )");
 }
 
+TEST(Partition, SizesThatInputsTellWaitForNobody) {
+  const Named one("one", {"a", "h", "b"}), host("host", {"h"});
+  const std::string model = "graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }";
+  EXPECT_EQ(shared(model, {&one, &host}), "h one{ a b }( x h -> b )");
+  const auto graph = graph_of(model);
+  const backend::Backends backends = {&one, &host};
+  const Roles roles(backends, size_t{0});
+  const auto shares = partition(*graph, roles, {});
+  ASSERT_TRUE(shares);
+  EXPECT_EQ(lists_of(*graph, *shares), (std::vector<std::string>{"host: h", "one: a b"}));
+  ASSERT_EQ(shares->borders.size(), 1u);
+  EXPECT_EQ(graph->value(shares->borders[0].value).name, "h");
+}
+
+TEST(Partition, SizesThatASegmentTellsStayThere) {
+  const Named one("one", {"i", "h", "b"}), host("host", {"h"});
+  EXPECT_EQ(shared("graph main(x: f32[n]) { i = NonZero(x) h = Shape(i) b = Expand(x, h) return b }", {&one, &host}),
+            "one{ i h b }( x -> i b )");
+}
+
+/// Hands its operand on, and tells of it.
+const ops::OpDef kTell = {.name = "Tell",
+                          .domain = "test",
+                          .inputs = {.made = ops::names<"x">},
+                          .outputs = {.made = ops::names<"y">},
+                          .effects = true,
+                          .infer = [](ops::NodeView& view) -> Result<void> {
+                            view.outputs[0] = view.inputs[0].type;
+                            return {};
+                          }};
+
+TEST(Partition, EffectsKeepTheirOrder) {
+  const ops::OpDef* const tell = &kTell;
+  const auto table = ops::table_with({&tell, 1});
+  ASSERT_TRUE(table) << table.error().text();
+  const auto segments_with = [&](std::string op) {
+    const auto graph = ir::parse(
+        "graph main(x: f32[4], y: f32[4], z: f32[4]) { a = " + op + "(x) b = " + op + "(y) c = " + op + "(z) return a, b, c }", **table);
+    EXPECT_TRUE(graph) << graph.error().text();
+    const Named one("one", {"a", "c"}), host("host", {"b"});
+    return text_of(**graph, *segments_of(**graph, {&one, &host}));
+  };
+  EXPECT_EQ(segments_with("Neg"), "one{ a c }( x z -> a c ) b");
+  EXPECT_EQ(segments_with("test::Tell"), "one{ a }( x -> a ) b one{ c }( z -> c )");
+}
+
+TEST(Partition, SizesArePinnedLikeAnything) {
+  const Named one("one", {"a", "h", "b"}), host("host", {"h"});
+  const auto graph = graph_of("graph main(x: f32[n]) { a = Exp(x) h = Shape(a) b = Expand(a, h) return b }");
+  const backend::Backends backends = {&one, &host};
+  const Roles roles(backends, size_t{0});
+  Wishes wishes;
+  wishes.pins = {{"Shape_1", "one"}};
+  ASSERT_TRUE(bind(*graph, wishes, roles));
+  const auto shares = partition(*graph, roles, wishes);
+  ASSERT_TRUE(shares);
+  EXPECT_EQ(lists_of(*graph, *shares), (std::vector<std::string>{"one: a h b"}));
+}
+
 TEST(Partition, PutsABodyThatGoesByASizeBehindWhatTellsIt) {
   const Named one("one", {"a", "b"}), host("host", {"y", "p", "q"});
   const auto graph = graph_of(R"(graph main(c: bool[], x: f32[n]) {

@@ -6,6 +6,7 @@
 
 #include "codegen/loops/attention.h"
 #include "codegen/loops/control.h"
+#include "ir/segment.h"
 #include "ops/core/op.h"
 
 namespace tenon::codegen {
@@ -19,15 +20,6 @@ void add_symbols(const DimList& dims, SymbolSet& to) {
 }
 void add_symbols(const ir::Type& type, SymbolSet& to) {
   if (type.has_rank() && type.is_tensor()) add_symbols(*type.shape, to);
-}
-
-bool sizes_known(const ir::Graph& graph, const ir::Node& node) {
-  for (ir::ValueId v : node.outputs) {
-    if (!v) continue;
-    const ir::Value& value = graph.value(v);
-    if (!value.data || !value.type.has_rank() || !(value.type.count() == Dim(static_cast<int64_t>(value.data->size())))) return false;
-  }
-  return node.op->deterministic;
 }
 
 /// The op itself says how large its results are, by the sizes of its operands. Where only their data or the model's declarations do,
@@ -88,7 +80,7 @@ bool meets_itself(const ops::LoopForm& form) {
 
 Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (sizes_known(graph, node)) return NodeRole{RoleKind::sizes, {}};
+  if (ir::makes_sizes(graph, node)) return NodeRole{RoleKind::sizes, {}};
   const ops::OpDef& def = ops::def_of(*node.op);
   const ir::NodeView view = graph.view(id);
   std::string reason = "it has no loop form";
