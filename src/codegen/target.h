@@ -38,9 +38,10 @@ struct Target {
   // How the code generator is asked for it, in LLVM's words. `features` spell `needs` out: a named CPU only tunes, so that an engine's
   // bytes follow from its target alone.
   std::string_view triple, features, tuning;
-  int register_bytes;          ///< of a vector register
-  int registers;               ///< vector registers
-  bool scales_powers = false;  ///< y * 2^floor(n) is one instruction, right to the denormals
+  int register_bytes;           ///< of a vector register
+  int registers;                ///< vector registers
+  bool mask_registers = false;  ///< that say which lanes an instruction is for
+  bool scales_powers = false;   ///< y * 2^floor(n) is one instruction, right to the denormals
   std::initializer_list<MultiplyAdd> multiply_adds;
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;

@@ -47,6 +47,29 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
       }
 }
 
+/// One condition for all lanes, beside a mask that is empty from the middle on: what is behind must not be read or written.
+TEST(EmitMemory, HalfOfAMaskMayBeEmpty) {
+  for (const Target& target : targets())
+    for (DType d : kTypes)
+      for (int registers : {1, 2, 4})
+        for (int64_t size : {0, 1}) {
+          const int lanes = std::min(64, registers * target.lanes(d));
+          TileKernel k{.name = "half"};
+          TileBuilder b(k);
+          const int32_t x = b.argument(d, false), out = b.argument(d, true);
+          const Reg all = b.splat(b.expr(ExprOp::less, {b.integer(0), b.size(0)}), lanes);
+          int64_t place = 0;
+          for (int some : {0, 1, lanes / 4, lanes / 2, lanes / 2 + 1}) {
+            const Reg mask = b.expr(ExprOp::logical_and, {all, b.first_mask(b.integer(some), lanes)});
+            b.store(out, b.integer(place += lanes), b.load(x, b.integer(3), lanes, {.mask = mask}));
+            b.store(out, b.integer(place += lanes), b.load(x, b.integer(3), lanes, {.mask = mask, .fill = b.load(x, b.integer(5), lanes)}));
+            b.store(out, b.integer(place += lanes), b.load(x, b.integer(7), lanes), {.mask = mask});
+          }
+          const int64_t sizes[] = {size};
+          expect_same(k, target, {random_data(d, 300, 1), random_data(d, place + lanes, 2)}, sizes, 0, 1);
+        }
+}
+
 TEST(EmitMemory, ScratchIsPrivateAndAligned) {
   for (const Target& target : targets()) {
     const int lanes = target.lanes();

@@ -28,12 +28,15 @@ class Lower {
   V splat(V scalar, int lanes);
   V reduce(const TileInstr& in);
 
-  // memory (lower_memory.cpp)
+  // memory (lower_memory.cpp, lower_masked.cpp)
   llvm::Value* address(int32_t buffer, llvm::Value* element);
   bool has_stride(const TileInstr& in, int64_t value) const;
   V lane_addresses(const TileInstr& in, llvm::Value* base);
   V load(const TileInstr& in);
   void store(const TileInstr& in);
+  V masked_load(llvm::Type* element, llvm::Value* at, llvm::Value* mask, llvm::Value* fill);
+  void masked_store(V value, llvm::Type* element, llvm::Value* at, llvm::Value* mask);
+  V signs(llvm::Value* mask, llvm::Type* element);
   void stream(V value, llvm::Value* at, int64_t bytes);
   void prefetch(const TileInstr& in);
   void prefetch_at(llvm::Value* at);

@@ -84,10 +84,11 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
 
 V Lower::contract_operand(int32_t buffer, Value* at, int lanes, DType accumulator, Value* mask) {
   const DType d = kernel_.buffers[buffer].dtype;
-  llvm::Type* type = with_lanes(memory_type(b_.getContext(), d), lanes);
+  llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(static_cast<uint64_t>(bits_of(d) / 8));
   Value* raw = nullptr;
-  if (mask) raw = b_.CreateMaskedLoad(type, at, align, mask, llvm::Constant::getNullValue(type));
+  llvm::Type* type = with_lanes(element, lanes);
+  if (mask) raw = masked_load(element, at, mask, llvm::Constant::getNullValue(type)).v;
   else raw = b_.CreateAlignedLoad(type, at, align);
   return emit_cast(from_memory(d, wrap(raw)), d, accumulator);
 }

@@ -61,7 +61,7 @@ V Lower::load(const TileInstr& in) {
   if (!spread && !mask) return from_memory(d, wrap(b_.CreateAlignedLoad(vector, at, align)));
   Value* fill = llvm::Constant::getNullValue(vector);
   if (in.fill != kNone) fill = to_memory(d, reg(in.fill)).v;
-  if (!spread) return from_memory(d, wrap(b_.CreateMaskedLoad(vector, at, align, mask, fill)));
+  if (!spread) return from_memory(d, masked_load(element, at, mask, fill));
   const V pointers = broadcast ? splat(wrap(at), lanes) : lane_addresses(in, at);
   return from_memory(d, wrap(b_.CreateMaskedGather(vector, pointers.v, align, mask, fill)));
 }
@@ -93,7 +93,7 @@ void Lower::store(const TileInstr& in) {
     return;
   }
   if (mask) {
-    b_.CreateMaskedStore(value.v, at, align, mask);
+    masked_store(value, element, at, mask);
     return;
   }
   if (in.streaming) {

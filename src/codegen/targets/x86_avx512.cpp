@@ -14,6 +14,7 @@ TARGET(x86_avx512){
     .tuning = "znver4",
     .register_bytes = 64,
     .registers = 32,
+    .mask_registers = true,
     .scales_powers = true,
     .multiply_adds = {{.operand = DType::f32, .sum = DType::f32, .lanes = 16, .cycles = 1},
                       {.operand = DType::f64, .sum = DType::f64, .lanes = 8, .cycles = 1}},
