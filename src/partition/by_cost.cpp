@@ -16,7 +16,7 @@ namespace {
 class Values {
  public:
   Values(const ir::Graph& graph, std::span<const NodeShare> nodes) : graph_(graph) {
-    for (uint32_t n = 0; n < nodes.size(); ++n) numbers_.emplace(nodes[n].node, n);
+    for (const NodeShare& n : nodes) numbers_.emplace(n.node, n.unit);
   }
   Costs::Value* of(ir::ValueId id) {
     if (!id || graph_.value(id).is_constant()) return nullptr;
@@ -39,11 +39,14 @@ class Values {
   std::unordered_map<ir::ValueId, size_t> places_;
 };
 
-std::vector<Costs::Value> values_of(const ir::Graph& graph, std::span<const NodeShare> nodes) {
+std::vector<Costs::Value> values_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes) {
   Values values(graph, nodes);
-  for (uint32_t n = 0; n < nodes.size(); ++n)
-    for (ir::ValueId v : graph.node(nodes[n].node).inputs)
-      if (Costs::Value* value = values.of(v); value && (value->readers.empty() || value->readers.back() != n)) value->readers.push_back(n);
+  for (uint32_t unit = 0; unit < units.size(); ++unit)
+    for (uint32_t n : units.nodes(unit))
+      for (ir::ValueId v : graph.node(nodes[n].node).inputs) {
+        Costs::Value* value = values.of(v);
+        if (value && value->maker != unit && (value->readers.empty() || value->readers.back() != unit)) value->readers.push_back(unit);
+      }
   for (ir::ValueId v : graph.outputs())
     if (Costs::Value* value = values.of(v)) value->returned = true;
   return std::move(values.list);
@@ -51,10 +54,13 @@ std::vector<Costs::Value> values_of(const ir::Graph& graph, std::span<const Node
 
 }  // namespace
 
-Costs costs_of(const ir::Graph& graph, std::span<const NodeShare> nodes, const Roles& roles) {
-  Costs out(roles.count(), nodes.size());
-  for (uint32_t n = 0; n < nodes.size(); ++n)
-    for (uint16_t b : nodes[n].choices) out.run(n, b) = roles.backends[b]->cost(graph, nodes[n].node);
+Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes, const Roles& roles) {
+  Costs out(roles.count(), units.size());
+  for (uint32_t unit = 0; unit < units.size(); ++unit)
+    for (uint16_t b : nodes[units.nodes(unit)[0]].choices) {
+      double& cost = out.run(unit, b) = 0;
+      for (uint32_t n : units.nodes(unit)) cost += roles.backends[b]->cost(graph, nodes[n].node);
+    }
   for (uint16_t a = 0; a < roles.count(); ++a) {
     const backend::Overheads from = roles.backends[a]->overheads();
     out.launch(a) = from.launch;
@@ -64,18 +70,20 @@ Costs costs_of(const ir::Graph& graph, std::span<const NodeShare> nodes, const R
       if (to.own_memory) out.link(a, b) = {out.link(a, b).ns + to.copy, out.link(a, b).ns_per_byte + to.copy_per_byte};
     }
   }
-  out.values = values_of(graph, nodes);
+  out.values = values_of(graph, units, nodes);
   return out;
 }
 
-void assign_by_cost(const Costs& costs, std::vector<NodeShare>& nodes, const Roles& roles) {
+void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles) {
   const Assignment found = cheapest(costs);
-  for (uint32_t n = 0; n < nodes.size(); ++n) {
-    if (found.targets[n] == nodes[n].wanted) continue;
-    nodes[n].wanted = nodes[n].backend = found.targets[n];
-    if (!roles.is_accelerated(found.targets[n])) nodes[n].falls_to = found.targets[n];
-    nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[found.targets[n]]->name())};
-  }
+  for (uint32_t unit = 0; unit < units.size(); ++unit)
+    for (uint32_t n : units.nodes(unit)) {
+      const uint16_t target = found.targets[unit];
+      if (target == nodes[n].wanted) continue;
+      nodes[n].wanted = nodes[n].backend = target;
+      if (!roles.is_accelerated(target)) nodes[n].falls_to = target;
+      nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[target]->name())};
+    }
 }
 
 std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) {

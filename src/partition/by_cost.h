@@ -5,14 +5,15 @@
 
 namespace tenon::partition {
 
-/// What running and moving costs by the guesses of backends. Nodes of a wish have no choice, as have those whose segment others gave up.
-Costs costs_of(const ir::Graph& graph, std::span<const NodeShare> nodes, const Roles& roles);
+/// What running and moving costs by the guesses of backends. Numbers are those of units. Nodes of a wish have no choice, as have those
+/// whose segment others gave up.
+Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeShare> nodes, const Roles& roles);
 
 /// Settles where nodes are wanted: where all together cost least.
-void assign_by_cost(const Costs& costs, std::vector<NodeShare>& nodes, const Roles& roles);
+void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles);
 
-/// The segment of the cut that would cost most less on the fallback, its start and its borders counted, with its nodes; none: all pay.
-/// Segments with nodes that stay where they are stand.
+/// The segment of the cut that would cost most less on the fallback, its start and its borders counted, with its units; none: all pay.
+/// Segments with units that stay where they are stand.
 std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut);
 
 }  // namespace tenon::partition

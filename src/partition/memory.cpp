@@ -27,15 +27,15 @@ struct Store {
 
 class Memory {
  public:
-  Memory(const ir::Graph& graph, std::vector<NodeShare>& nodes, const Roles& roles, const Wishes& wishes)
-      : graph_(graph), nodes_(nodes), roles_(roles), wishes_(wishes), stores_(roles.count()) {}
+  Memory(const ir::Graph& graph, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles, const Wishes& wishes)
+      : graph_(graph), units_(units), nodes_(nodes), roles_(roles), wishes_(wishes), stores_(roles.count()) {}
 
   Result<void> run() {
     for (const MemoryLimit& limit : wishes_.memory) TRY(set(limit));
-    for (NodeShare& n : nodes_)
-      if (n.stays && !put(n, n.wanted)) return pins_do_not_fit(n);
-    for (NodeShare& n : nodes_)
-      if (!n.stays && !put(n, n.wanted)) move(n);
+    for (uint32_t unit = 0; unit < units_.size(); ++unit)
+      if (first(unit).stays && !put(unit, first(unit).wanted)) return pins_do_not_fit(first(unit));
+    for (uint32_t unit = 0; unit < units_.size(); ++unit)
+      if (!first(unit).stays && !put(unit, first(unit).wanted)) move(unit);
     for (uint16_t b = 0; b < roles_.count(); ++b)
       if (stores_[b].limit && stores_[b].held == 0 && stores_[b].least > 0) return nothing_fits(b);
     return {};
@@ -56,11 +56,22 @@ class Memory {
     return {};
   }
 
-  /// What the node adds to a backend's weights, and what it needs beside them.
-  std::pair<double, double> needs(const NodeShare& n, const Store& store) const {
-    const ir::Node& node = graph_.node(n.node);
+  /// The nodes of a unit stay or go together.
+  const NodeShare& first(uint32_t unit) const { return nodes_[units_.nodes(unit)[0]]; }
+
+  /// What the unit adds to a backend's weights, and what its largest node needs beside them.
+  std::pair<double, double> needs(uint32_t unit, const Store& store) const {
     double weights = 0, values = 0;
     std::unordered_set<const ir::Constant*> counted;
+    for (uint32_t n : units_.nodes(unit)) {
+      const auto [more, own] = needs(graph_.node(nodes_[n].node), store, counted);
+      weights += more;
+      values = std::max(values, own);
+    }
+    return {weights, values};
+  }
+  std::pair<double, double> needs(const ir::Node& node, const Store& store, std::unordered_set<const ir::Constant*>& counted) const {
+    double weights = 0, values = 0;
     for (ir::ValueId v : node.inputs) {
       if (!v) continue;
       const ir::Value& value = graph_.value(v);
@@ -78,11 +89,11 @@ class Memory {
     return bytes ? static_cast<double>(*bytes) : backend::bytes_of(type);
   }
 
-  bool put(const NodeShare& n, uint16_t backend) {
+  bool put(uint32_t unit, uint16_t backend) {
     Store& store = stores_[backend];
     if (!store.limit) return true;
-    if (store.full && !n.stays) return false;
-    const auto [weights, values] = needs(n, store);
+    if (store.full && !first(unit).stays) return false;
+    const auto [weights, values] = needs(unit, store);
     const double all = store.weights + weights + std::max(store.largest, values);
     if (all > *store.limit) {
       store.full |= weights + values <= *store.limit;
@@ -92,22 +103,25 @@ class Memory {
     store.weights += weights;
     store.largest = std::max(store.largest, values);
     ++store.held;
-    for (ir::ValueId v : graph_.node(n.node).inputs)
-      if (v && graph_.value(v).is_constant()) store.known.insert(graph_.value(v).constant.get());
+    for (uint32_t n : units_.nodes(unit))
+      for (ir::ValueId v : graph_.node(nodes_[n].node).inputs)
+        if (v && graph_.value(v).is_constant()) store.known.insert(graph_.value(v).constant.get());
     return true;
   }
 
-  void move(NodeShare& n) {
-    const uint16_t from = n.wanted;
-    uint16_t to = n.falls_to;
-    for (uint16_t b : n.choices)
-      if (b > from && b != n.falls_to && put(n, b)) {
+  void move(uint32_t unit) {
+    const uint16_t from = first(unit).wanted;
+    uint16_t to = first(unit).falls_to;
+    for (uint16_t b : first(unit).choices)
+      if (b > from && b != first(unit).falls_to && put(unit, b)) {
         to = b;
         break;
       }
-    n.wanted = n.backend = to;
-    n.reasons.push_back(
-        {"over_budget", fmt::format("{} has no room for it in its {:.0f} bytes", roles_.backends[from]->name(), *stores_[from].limit)});
+    for (uint32_t n : units_.nodes(unit)) {
+      nodes_[n].wanted = nodes_[n].backend = to;
+      nodes_[n].reasons.push_back(
+          {"over_budget", fmt::format("{} has no room for it in its {:.0f} bytes", roles_.backends[from]->name(), *stores_[from].limit)});
+    }
   }
 
   Error pins_do_not_fit(const NodeShare& n) const {
@@ -125,6 +139,7 @@ class Memory {
   }
 
   const ir::Graph& graph_;
+  const Units& units_;
   std::vector<NodeShare>& nodes_;
   const Roles& roles_;
   const Wishes& wishes_;
@@ -133,8 +148,9 @@ class Memory {
 
 }  // namespace
 
-Result<void> keep_memory(const ir::Graph& graph, std::vector<NodeShare>& nodes, const Roles& roles, const Wishes& wishes) {
-  return wishes.memory.empty() ? Result<void>() : Memory(graph, nodes, roles, wishes).run();
+Result<void> keep_memory(const ir::Graph& graph, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles,
+                         const Wishes& wishes) {
+  return wishes.memory.empty() ? Result<void>() : Memory(graph, units, nodes, roles, wishes).run();
 }
 
 }  // namespace tenon::partition

@@ -7,11 +7,13 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "partition/by_cost.h"
 #include "partition/memory.h"
 #include "partition/names.h"
 #include "partition/targets.h"
+#include "partition/units.h"
 
 namespace tenon::partition {
 
@@ -33,36 +35,43 @@ class Partition {
 
  private:
   Result<void> choose() {
-    const Targets targets(graph_, dependencies_, roles_, handed_back_, wishes_.assign == Assign::cost || !wishes_.memory.empty());
+    const Targets targets(graph_, dependencies_, roles_, handed_back_);
+    const std::vector<KeptWhole> kept = roles_.fallback() > 0 ? kept_whole(graph_) : std::vector<KeptWhole>();
+    std::unordered_set<uint32_t> together;
+    for (const KeptWhole& k : kept) together.insert(k.nodes.begin(), k.nodes.end());
+    const bool all_choices = wishes_.assign == Assign::cost || !wishes_.memory.empty();
     for (auto& [n, name] : names_of_nodes(graph_)) {
-      Target target = TRY(targets.of(n));
+      Target target = TRY(targets.of(n, all_choices || together.contains(static_cast<uint32_t>(out_.nodes.size()))));
       out_.nodes.push_back({.node = n,
                             .name = std::move(name),
                             .backend = target.backend,
                             .wanted = target.backend,
                             .falls_to = target.falls_to,
                             .stays = target.pinned,
-                            .segment = 0,
                             .works = does_work(graph_, n),
                             .reasons = std::move(target.reasons),
                             .choices = std::move(target.choices),
                             .bodies = {}});
     }
+    number_units(dependencies_, TRY(agree(graph_, kept, out_.nodes, roles_)), out_.nodes);
     return {};
   }
 
   Result<void> cut() {
+    const Units units(out_.nodes);
     std::optional<Costs> costs;
-    if (wishes_.assign == Assign::cost) assign_by_cost(costs.emplace(costs_of(graph_, out_.nodes, roles_)), out_.nodes, roles_);
-    TRY(keep_memory(graph_, out_.nodes, roles_, wishes_));
+    if (wishes_.assign == Assign::cost)
+      assign_by_cost(costs.emplace(costs_of(graph_, units, out_.nodes, roles_)), units, out_.nodes, roles_);
+    TRY(keep_memory(graph_, units, out_.nodes, roles_, wishes_));
     find_sized(dependencies_, out_.nodes, roles_);
-    Problem problem = problem_of(graph_, dependencies_, out_.nodes, roles_);
+    Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
     Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr));
-    const auto give_up = [&](const std::vector<uint32_t>& nodes, const Reason& reason) {
-      for (uint32_t n : nodes) {
-        out_.nodes[n].backend = problem.nodes[n].target;
-        out_.nodes[n].reasons.push_back(reason);
-      }
+    const auto give_up = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
+      for (uint32_t unit : lost)
+        for (uint32_t n : units.nodes(unit)) {
+          out_.nodes[n].backend = problem.nodes[unit].target;
+          out_.nodes[n].reasons.push_back(reason);
+        }
     };
     give_up(settled.sized.dropped, {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
     give_up(settled.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
@@ -74,8 +83,8 @@ class Partition {
   void number() {
     std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
     for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
-      out_.nodes[n].segment = cut_.place[n];
-      nodes[cut_.place[n]].push_back(out_.nodes[n].node);
+      out_.nodes[n].segment = cut_.place[out_.nodes[n].unit];
+      nodes[out_.nodes[n].segment].push_back(out_.nodes[n].node);
     }
     for (uint32_t s = 0; s < cut_.size(); ++s)
       out_.segments.push_back(

@@ -7,7 +7,8 @@ namespace tenon::partition {
 
 /// Why a node runs where it does, or not where it might.
 struct Reason {
-  std::string code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, too_small, does_not_pay, over_budget
+  std::string
+      code;  ///< chosen, unsupported, handed_back, pinned, fallback_op, fallback_module, non_tensor, too_small, does_not_pay, over_budget
   std::string text;
 };
 
@@ -20,6 +21,7 @@ struct NodeShare {
   uint16_t wanted = 0;   ///< the one that it would have, were its segment large enough
   uint16_t falls_to = 0;
   bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
+  uint32_t unit = 0;   ///< those of one number run together: see kept_whole.h
   uint32_t segment = 0;
   bool works = true;  ///< no Identity, no Reshape and its kin, no shape arithmetic
   std::vector<Reason> reasons;

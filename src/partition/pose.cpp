@@ -27,20 +27,25 @@ void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes
       dependencies.take_from_sizes(n.node);
 }
 
-Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles) {
+Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodeShare> nodes,
+                   const Roles& roles) {
   Problem out(roles.count(), roles.fallback());
-  std::unordered_map<ir::NodeId, uint32_t> numbers;
-  for (const NodeShare& n : nodes) {
+  std::unordered_map<ir::NodeId, uint32_t> unit_of;
+  for (const NodeShare& n : nodes) unit_of.emplace(n.node, n.unit);
+  for (uint32_t unit = 0; unit < units.size(); ++unit) {
+    const NodeShare& first = nodes[units.nodes(unit)[0]];
+    Problem::Node sum{.target = first.wanted, .falls_to = first.falls_to, .counts = 0};
     std::vector<uint32_t> needs;
-    dependencies.each(n.node, [&](ir::NodeId needed) { needs.push_back(numbers.at(needed)); });
-    const uint32_t number = out.add({.target = n.wanted,
-                                     .falls_to = n.falls_to,
-                                     .counts = n.works,
-                                     .pinned = n.stays,
-                                     .alone = !graph.node(n.node).bodies.empty(),
-                                     .key = std::hash<std::string>()(n.name)},
-                                    needs);
-    numbers.emplace(n.node, number);
+    for (uint32_t n : units.nodes(unit)) {
+      sum.counts += nodes[n].works;
+      sum.pinned |= nodes[n].stays;
+      sum.alone |= !graph.node(nodes[n].node).bodies.empty();
+      sum.key += std::hash<std::string>()(nodes[n].name);
+      dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
+        if (const uint32_t other = unit_of.at(needed); other != unit) needs.push_back(other);
+      });
+    }
+    out.add(sum, needs);
   }
   return out;
 }

@@ -2,21 +2,22 @@
 #pragma once
 #include "partition/assign/costs.h"
 #include "partition/cut/least_size.h"
-#include "partition/partition.h"
+#include "partition/units.h"
 
 namespace tenon::partition {
 
 /// Notes at the dependencies which nodes take their results from the table of sizes, wherever they end.
 void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
 
-/// The problem of cutting a graph whose nodes run where they are wanted. Numbers are those of `nodes`.
-Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles);
+/// The problem of cutting a graph whose nodes run where they are wanted. Numbers are those of units.
+Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodeShare> nodes,
+                   const Roles& roles);
 
 /// The cut that is asked for. Targets of dropped nodes change. `costs`: with assignment by cost. Errors: bad_usage where the walk is asked
 /// for and there are not two backends.
 struct Settled {
   SizedCut sized;
-  std::vector<uint32_t> unpaid;  ///< nodes that fell back because their segment does not pay, ascending
+  std::vector<uint32_t> unpaid;  ///< units that fell back because their segment does not pay, ascending
   uint32_t lower_bound = 0;      ///< on segments, were none given up
 };
 Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs = nullptr);

@@ -114,16 +114,15 @@ class Choice {
 
 }  // namespace
 
-Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back,
-                 bool all_choices)
-    : graph_(graph), dependencies_(dependencies), roles_(roles), handed_back_(handed_back), all_choices_(all_choices) {
+Targets::Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back)
+    : graph_(graph), dependencies_(dependencies), roles_(roles), handed_back_(handed_back) {
   for (uint16_t b = roles.fallback(); b < roles.count() && !sizes_; ++b)
     if (roles.backends[b]->makes_kernels()) sizes_ = b;
 }
 
-Result<Target> Targets::of(ir::NodeId node) const {
+Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
   const bool is_sized = sizes_ && dependencies_.told_by_inputs(node);
-  return Choice(graph_, node, roles_, handed_back_).run(all_choices_, is_sized ? sizes_ : std::nullopt);
+  return Choice(graph_, node, roles_, handed_back_).run(all_choices, is_sized ? sizes_ : std::nullopt);
 }
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {

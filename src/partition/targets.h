@@ -19,18 +19,16 @@ struct Target {
 /// waits for them.
 class Targets {
  public:
-  /// `all_choices`: of all that might run a node. Keeps what it is given by reference.
-  Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back,
-          bool all_choices);
-  /// Errors: see partition().
-  Result<Target> of(ir::NodeId node) const;
+  /// Keeps what it is given by reference.
+  Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back);
+  /// `all_choices`: with all that might run it. Errors: see partition().
+  Result<Target> of(ir::NodeId node, bool all_choices) const;
 
  private:
   const ir::Graph& graph_;
   const ir::Dependencies& dependencies_;
   const Roles& roles_;
   std::span<const HandedBack> handed_back_;
-  bool all_choices_;
   std::optional<uint16_t> sizes_;  ///< the backend that has a table of them
 };
 

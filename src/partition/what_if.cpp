@@ -13,21 +13,21 @@ namespace tenon::partition {
 
 namespace {
 
-/// Who reads what, as numbers of nodes.
+/// Who reads what, as numbers of units.
 struct Reading {
   ir::ValueId value;
   uint32_t maker, reader;
 };
 
 std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Shares& shares) {
-  std::unordered_map<ir::NodeId, uint32_t> numbers;
-  for (uint32_t n = 0; n < shares.nodes.size(); ++n) numbers.emplace(shares.nodes[n].node, n);
+  std::unordered_map<ir::NodeId, uint32_t> unit_of;
+  for (const NodeShare& n : shares.nodes) unit_of.emplace(n.node, n.unit);
   std::vector<Reading> out;
-  for (uint32_t n = 0; n < shares.nodes.size(); ++n) {
-    if (dependencies.takes_from_sizes(shares.nodes[n].node)) continue;
-    for (ir::ValueId v : graph.node(shares.nodes[n].node).inputs)
+  for (const NodeShare& n : shares.nodes) {
+    if (dependencies.takes_from_sizes(n.node)) continue;
+    for (ir::ValueId v : graph.node(n.node).inputs)
       if (v && graph.value(v).kind == ir::Value::Kind::result && !graph.value(v).constant)
-        out.push_back({v, numbers.at(graph.value(v).producer), n});
+        out.push_back({v, unit_of.at(graph.value(v).producer), n.unit});
   }
   return out;
 }
@@ -51,9 +51,10 @@ Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares
   ir::Dependencies dependencies(graph);
   find_sized(dependencies, shares.nodes, roles);
   const std::vector<Reading> readings = readings_of(graph, dependencies, shares);
-  const Problem problem = problem_of(graph, dependencies, shares.nodes, roles);
+  const Units units(shares.nodes);
+  const Problem problem = problem_of(graph, dependencies, units, shares.nodes, roles);
   std::optional<Costs> costs;
-  if (wishes.assign == Assign::cost) costs = costs_of(graph, shares.nodes, roles);
+  if (wishes.assign == Assign::cost) costs = costs_of(graph, units, shares.nodes, roles);
   const auto borders = [&](Problem changed) -> Result<std::pair<int64_t, size_t>> {
     const Settled settled = TRY(cut_as_wished(changed, roles, wishes, costs ? &*costs : nullptr));
     return std::pair(count_borders(readings, settled.sized.cut), settled.sized.cut.targets.size());
@@ -61,7 +62,7 @@ Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares
   const auto [now, segments] = TRY(borders(problem));
   for (const auto& [op, nodes] : others) {
     Problem changed = problem;
-    for (uint32_t n : nodes) changed.nodes[n].target = 0;
+    for (uint32_t n : nodes) changed.nodes[shares.nodes[n].unit].target = 0;
     const auto [then, left] = TRY(borders(std::move(changed)));
     out.push_back({op, now - then, left});
   }

@@ -41,6 +41,9 @@ enum class Control : uint8_t { none, branch, loop };
 /// A family of kernels that is made for an op as a whole, where its case fits, instead of from loops.
 enum class KernelFamily : uint8_t { none, attention };
 
+/// Whom a backend must run too that runs a node of the op: who alone reads its result, or who makes operand 0 for it alone.
+enum class KeptWith : uint8_t { none, reader, maker };
+
 /// The results of a node as lazy expressions over its constant operands.
 using Folded = std::optional<std::vector<ir::ConstantRef>>;
 
@@ -68,6 +71,7 @@ struct OpDef {
   bool reads_body_types = false;
   Control control = Control::none;
   KernelFamily kernels = KernelFamily::none;
+  KeptWith kept_with = KeptWith::none;
   /// What the functions of an op read that comes at run time: a function has no captures, so it asks `def_of(*view.op).self`. Outlives the
   /// table, and is not written to: functions run on several threads. null in the library.
   const void* self = nullptr;

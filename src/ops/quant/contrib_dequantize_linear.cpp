@@ -12,6 +12,7 @@ OP(contrib_dequantize_linear) {
     .inputs = {{"x", "x_scale", "x_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = {{"axis: int"}},
+    .kept_with = KeptWith::reader,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_by_definition(view));
       if (view.outputs[0].dtype != dtype_of(view, 1)) set_output(view, 0, Type(dtype_of(view, 1)));

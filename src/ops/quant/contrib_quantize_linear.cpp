@@ -12,6 +12,7 @@ OP(contrib_quantize_linear) {
     .inputs = {{"x", "y_scale", "y_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = {{"axis: int"}},
+    .kept_with = KeptWith::maker,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_by_definition(view));
       const DType dtype = view.has(2) ? dtype_of(view, 2) : DType::u8;

@@ -45,6 +45,7 @@ OP(dequantize_linear) {
     .inputs = {{"x", "x_scale", "x_zero_point?"}},
     .outputs = {{"y"}},
     .attributes = {{"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 23"}},
+    .kept_with = KeptWith::reader,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_float, "a float dtype"));
       Type type(TRY(quantized_dtype(view, 1, DType::f32)));

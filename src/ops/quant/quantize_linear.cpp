@@ -70,6 +70,7 @@ OP(quantize_linear) {
     .outputs = {{"y"}},
     .attributes = {{"axis: int = 1 since 13", "block_size: int = 0 since 21", "output_dtype: int = 0 since 21",
                     "precision: int = 0 since 23", "saturate: int = 1 since 19"}},
+    .kept_with = KeptWith::maker,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 0, is_number, "a float dtype or i32"));
       TRY(require_dtype(view, 1, is_number, "a float dtype or i32"));

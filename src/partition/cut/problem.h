@@ -12,7 +12,7 @@ struct Problem {
   struct Node {
     uint16_t target = 0;
     uint16_t falls_to = 0;  ///< where it goes when its accelerated segment is given up; not accelerated
-    bool counts = true;     ///< does work: what a segment's size counts
+    uint32_t counts = 1;    ///< how many do work: what a segment's size counts
     bool pinned = false;
     bool alone = false;  ///< a conditional, which the walk gives a segment of its own
     /// Nodes that are alike otherwise are told apart by it. Plans do not depend on the order of nodes where keys differ.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/units.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <unordered_map>
+
+namespace tenon::partition {
+
+Units::Units(size_t nodes) : nodes_(nodes), first_(nodes + 1) {
+  std::iota(nodes_.begin(), nodes_.end(), 0);
+  std::iota(first_.begin(), first_.end(), 0);
+}
+
+Units::Units(std::span<const NodeShare> nodes) : nodes_(nodes.size()), first_(1) {
+  for (const NodeShare& n : nodes) first_.resize(std::max<size_t>(first_.size(), n.unit + 2));
+  for (const NodeShare& n : nodes) ++first_[n.unit + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (uint32_t n = 0; n < nodes.size(); ++n) nodes_[next[nodes[n].unit]++] = n;
+}
+
+namespace {
+
+/// Units in an order in which each stands behind what it needs, by the places of their first nodes.
+class Ordering {
+ public:
+  Ordering(const ir::Dependencies& dependencies, std::span<const NodeShare> nodes, std::span<const KeptWhole> kept)
+      : leader_(nodes.size()), missing_(nodes.size()), followers_(nodes.size()), numbers_(nodes.size()) {
+    std::iota(leader_.begin(), leader_.end(), 0);
+    for (const KeptWhole& k : kept)
+      for (uint32_t n : k.nodes) leader_[n] = k.nodes[0];
+    std::unordered_map<ir::NodeId, uint32_t> places;
+    for (uint32_t n = 0; n < nodes.size(); ++n) places.emplace(nodes[n].node, n);
+    for (uint32_t n = 0; n < nodes.size(); ++n)
+      dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
+        const uint32_t from = leader_[places.at(needed)], to = leader_[n];
+        if (from == to) return;
+        followers_[from].push_back(to);
+        ++missing_[to];
+      });
+  }
+
+  void run() {
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+    for (uint32_t n = 0; n < leader_.size(); ++n)
+      if (leader_[n] == n && missing_[n] == 0) ready.push(n);
+    for (uint32_t number = 0; !ready.empty(); ++number) {
+      const uint32_t unit = ready.top();
+      ready.pop();
+      numbers_[unit] = number;
+      for (uint32_t f : followers_[unit])
+        if (--missing_[f] == 0) ready.push(f);
+    }
+  }
+
+  bool is_in_a_circle(uint32_t node) const { return missing_[leader_[node]] > 0; }
+  uint32_t number(uint32_t node) const { return numbers_[leader_[node]]; }
+
+ private:
+  std::vector<uint32_t> leader_, missing_;
+  std::vector<std::vector<uint32_t>> followers_;
+  std::vector<uint32_t> numbers_;
+};
+
+}  // namespace
+
+void number_units(const ir::Dependencies& dependencies, std::vector<KeptWhole> kept, std::vector<NodeShare>& nodes) {
+  for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = n;
+  while (!kept.empty()) {
+    Ordering order(dependencies, nodes, kept);
+    order.run();
+    const auto apart = std::ranges::partition(kept, [&](const KeptWhole& k) { return !order.is_in_a_circle(k.nodes[0]); });
+    if (apart.empty()) {
+      for (uint32_t n = 0; n < nodes.size(); ++n) nodes[n].unit = order.number(n);
+      return;
+    }
+    for (const KeptWhole& k : apart) give_up(k, nodes, "others have to run between what it is kept with");
+    kept.erase(apart.begin(), apart.end());
+  }
+}
+
+}  // namespace tenon::partition

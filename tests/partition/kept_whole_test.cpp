@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is never split: quantized units, and what passes on values that are no tensors.
+#include "named.h"
+
+namespace tenon::partition {
+namespace {
+
+constexpr std::string_view kQuantized = R"(graph main(x: u8[4], w: u8[4]) {
+  const scale: f32[] = 0.5 const zero: u8[] = 3
+  a = DequantizeLinear(x, scale, zero) b = DequantizeLinear(w, scale, zero) sum = Add(a, b)
+  q = QuantizeLinear(sum, scale, zero) d = DequantizeLinear(q, scale, zero) r = Exp(d) return r })";
+
+using Lists = std::vector<std::string>;
+
+/// Of one graph on `acc`, which runs all but some nodes, and `host`, which runs all.
+struct Sharing {
+  Sharing(std::string_view text, const std::vector<std::string>& others) : graph(graph_of(text)), two(*graph, all_but(*graph, others)) {}
+  Result<Shares> run(Wishes wishes = {}) {
+    wishes.listed = 2;
+    TRY(bind(*graph, wishes, two.roles));
+    return partition(*graph, two.roles, wishes);
+  }
+  Lists lists(Wishes wishes = {}) {
+    const auto shares = run(std::move(wishes));
+    return shares ? lists_of(*graph, *shares) : Lists{shares.error().text()};
+  }
+  std::unique_ptr<ir::Graph> graph;
+  TwoBackends two;
+};
+
+TEST(KeptWhole, AQuantizedUnitGoesToWhoRunsAllOfIt) {
+  EXPECT_EQ(Sharing(kQuantized, {}).lists(), (Lists{"acc: a b sum q d r"}));
+  EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(), (Lists{"host: a b sum q", "acc: d r"}));
+  EXPECT_EQ(Sharing(kQuantized, {"q"}).lists(), (Lists{"host: a b sum q", "acc: d r"}));
+  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(), (Lists{"acc: a b sum q", "host: d r"}));
+  Sharing sharing(kQuantized, {"sum"});
+  const auto shares = sharing.run();
+  EXPECT_EQ(shares->nodes[0].reasons.back().code, "unsupported");
+  EXPECT_EQ(shares->nodes[0].reasons.back().text, "'Add_2', which it is kept with, is not accelerated");
+}
+
+TEST(KeptWhole, AUnitIsOneSegmentThoughItsPartsCouldRunApart) {
+  // b's dequantizing could run before h, the sum only behind it.
+  const auto text = R"(graph main(x: f32[4], w: u8[4]) {
+    const scale: f32[] = 0.5 const zero: u8[] = 3
+    e = Exp(w2) h = Neg(e) b = DequantizeLinear(w, scale, zero) sum = Add(h, b) q = QuantizeLinear(sum, scale, zero) return q })";
+  std::string written = text;
+  written.replace(written.find("w2"), 2, "x");
+  EXPECT_EQ(Sharing(written, {"h"}).lists(), (Lists{"acc: e", "host: h", "acc: b sum q"}));
+}
+
+TEST(KeptWhole, WhatOthersReadTooIsInNoUnit) {
+  const auto text = R"(graph main(x: u8[4]) {
+    const scale: f32[] = 0.5 const zero: u8[] = 3
+    a = DequantizeLinear(x, scale, zero) s = Exp(a) t = Neg(a) return s, t })";
+  EXPECT_EQ(Sharing(text, {"s"}).lists(), (Lists{"acc: a t", "host: s"}));
+}
+
+TEST(KeptWhole, WishesMoveAWholeUnit) {
+  Wishes fallback;
+  fallback.fallback_ops = {"Add"};
+  EXPECT_EQ(Sharing(kQuantized, {}).lists(fallback), (Lists{"host: a b sum q", "acc: d r"}));
+  Wishes pin;
+  pin.pins = {{"Add_2", "acc"}};
+  EXPECT_EQ(Sharing(kQuantized, {}).lists(pin), (Lists{"acc: a b sum q d r"}));
+  EXPECT_TRUE(Sharing(kQuantized, {"q"}).lists(pin)[0].contains("kept with"));
+  pin.pins.push_back({"QuantizeLinear_3", "host"});
+  EXPECT_TRUE(Sharing(kQuantized, {}).lists(pin)[0].contains("it is pinned to 'acc', apart from node 'QuantizeLinear_3'"));
+}
+
+TEST(KeptWhole, AUnitIsTooSmallOrLargeEnoughAsAWhole) {
+  Wishes wishes;
+  wishes.min_block_size = 4;
+  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(wishes), (Lists{"acc: a b sum q", "host: d r"}));
+  wishes.min_block_size = 5;
+  EXPECT_EQ(Sharing(kQuantized, {"r"}).lists(wishes), (Lists{"host: a b sum q d r"}));
+}
+
+TEST(KeptWhole, UnitsAreSharedOutByCostAndMemoryAsAWhole) {
+  Wishes wishes;
+  wishes.assign = Assign::cost;
+  EXPECT_EQ(Sharing(kQuantized, {"sum"}).lists(wishes), (Lists{"host: a b sum q d r"}));  // equal costs: nothing pays
+  Wishes memory;
+  memory.memory = {{"acc", 40}};  // the sum needs 48 bytes
+  EXPECT_EQ(Sharing(kQuantized, {}).lists(memory), (Lists{"host: a b sum q", "acc: d r"}));
+}
+
+constexpr std::string_view kSequence = R"(graph main(x: f32[4], y: f32[4]) {
+  e = Exp(x) s = SequenceConstruct(e, y) cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r })";
+
+TEST(KeptWhole, ASequenceStaysWithinASegment) {
+  EXPECT_EQ(Sharing(kSequence, {}).lists(), (Lists{"acc: e s cat r"}));
+  EXPECT_EQ(Sharing(kSequence, {"cat"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
+  EXPECT_EQ(Sharing(kSequence, {"s"}).lists(), (Lists{"acc: e", "host: s cat", "acc: r"}));
+  Sharing sharing(kSequence, {"s"});
+  const auto shares = sharing.run();
+  EXPECT_EQ(shares->nodes[2].reasons.back().code, "non_tensor");
+}
+
+TEST(KeptWhole, ASequenceThatTheGraphTakesOrGivesIsForTheFallback) {
+  EXPECT_EQ(Sharing("graph main(x: f32[4]) { e = Exp(x) s = SequenceConstruct(e) return s }", {}).lists(), (Lists{"acc: e", "host: s"}));
+  EXPECT_EQ(Sharing("graph main(s: seq(f32[4])) { cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r }", {}).lists(),
+            (Lists{"host: cat", "acc: r"}));
+}
+
+/// `h` needs what the sequence holds and is put into it again.
+TEST(KeptWhole, ASequenceThatOthersRunInTheMiddleOfFallsBack) {
+  EXPECT_EQ(Sharing(R"(graph main(x: f32[4], i: i64[]) {
+    s = SequenceConstruct(x, x) a = SequenceAt(s, i) h = Exp(a) t = SequenceInsert(s, h) cat = ConcatFromSequence(t, axis=0) r = Neg(cat)
+    return r })",
+                    {"h"})
+                .lists(),
+            (Lists{"host: s a h t cat", "acc: r"}));
+}
+
+}  // namespace
+}  // namespace tenon::partition
