@@ -45,6 +45,12 @@ REFUSED = {
     "ai.onnx.ml.Binarizer.[123]": "no kernel but for f32",
     "ai.onnx.ml.OneHotEncoder.2": "no kernel for i32",
 }
+# Products of u8 and i8 whose sums saturate where a CPU has no VNNI: there ONNX Runtime is no judge of them.
+SATURATES = ("DynamicQuantizeMatMul.0", "MatMulIntegerToFloat.0", "QAttention.0", "QAttention.2", "QGemm.0")
+
+
+def is_judged(case: dict) -> bool:
+    return "vnni" in Path("/proc/cpuinfo").read_text() or case["case"].removeprefix("com.microsoft.") not in SATURATES
 
 
 def difference(found: numpy.ndarray, wanted: numpy.ndarray, tolerance: float) -> str:
@@ -103,7 +109,7 @@ def main() -> int:
         subprocess.run([o.program.resolve(), folder, *DOMAINS], check=True)
         for line in (folder / "cases.jsonl").read_text().splitlines():
             case = json.loads(line)
-            if o.filter not in case["case"]:
+            if o.filter not in case["case"] or not is_judged(case):
                 continue
             text = judge_apart(case, folder)
             ran += 1

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/faults.h"
 
+#include <algorithm>
+
 #include "backend/faults.h"
+#include "base/cpu.h"
 
 namespace tenon::backends::onnxruntime {
 
@@ -28,6 +31,8 @@ bool shares_mask_rows(const View& view) {
 constexpr backend::Fault kFaults[] = {
     {"", "Attention", shares_mask_rows, "a mask whose rows are shared by queries"},
     {"", "ConvInteger", [](const View& v) { return backend::may_be_many(v, 3); }, "a zero point for each channel of the weights"},
+    {"", "ConvInteger", [](const View& v) { return v.type(0).dtype == DType::i8 && v.type(1).dtype == DType::u8; },
+     "weights of u8 beside an image of i8"},
     {"", "MatMulInteger", [](const View& v) { return backend::may_be_many(v, 2); }, "a zero point for each row"},
     {"", "MaxUnpool", [](const View& v) { return v.has(2); }, "its places are counted otherwise where the size of the result is given"},
     {"", "NonZero", [](const View& v) { return v.rank(0) == 0; }, "a scalar's result is of another shape"},
@@ -41,8 +46,45 @@ constexpr backend::Fault kFaults[] = {
     {"com.microsoft", "GroupQueryAttention", has_odd_heads, "heads whose size is no multiple of 8"},
 };
 
+/// Where u8 (or what is quantized on the way) meets i8.
+struct Product {
+  std::string_view domain, op;
+  int left;  ///< -1: quantized on the way
+  size_t right;
+};
+constexpr Product kProducts[] = {
+    {"", "MatMulInteger", 0, 1},
+    {"", "QLinearMatMul", 0, 3},
+    {"com.microsoft", "DynamicQuantizeLSTM", -1, 1},
+    {"com.microsoft", "DynamicQuantizeLSTM", -1, 2},
+    {"com.microsoft", "DynamicQuantizeMatMul", -1, 1},
+    {"com.microsoft", "MatMulIntegerToFloat", 0, 1},
+    {"com.microsoft", "QAttention", 0, 1},
+    {"com.microsoft", "QGemm", 0, 3},
+};
+
+/// Without VNNI, ONNX Runtime adds the products of two pairs in 16 bits. Constants it makes u8 (session.x64quantprecision).
+bool saturates(const ir::Graph& graph, const ir::Node& node) {
+  if (cpu_features().has("avx512_vnni") || cpu_features().has("avx_vnni")) return false;
+  const auto meet = [&](const Product& p) {
+    if (node.op->name != p.op || node.op->domain != p.domain || node.inputs.size() <= p.right) return false;
+    const ir::Value& right = graph.value(node.inputs[p.right]);
+    const bool unsigned_left = p.left < 0 || graph.value(node.inputs[static_cast<size_t>(p.left)]).type.dtype == DType::u8;
+    return unsigned_left && right.type.dtype == DType::i8 && !right.is_constant();
+  };
+  if (std::ranges::any_of(kProducts, meet)) return true;
+  for (const ir::Body& body : node.bodies)
+    for (ir::NodeId inner : body.graph->nodes())
+      if (saturates(*body.graph, body.graph->node(inner))) return true;
+  return false;
+}
+
 }  // namespace
 
-std::string_view fault_of(const View& view) { return backend::fault_of(kFaults, view); }
+std::string_view fault_of(const ir::Graph& graph, ir::NodeId node) {
+  if (saturates(graph, graph.node(node)))
+    return "a product with i8 that comes at run time, whose sums saturate on this CPU, which has no VNNI";
+  return backend::fault_of(kFaults, graph.view(node));
+}
 
 }  // namespace tenon::backends::onnxruntime

@@ -40,7 +40,7 @@ class Onnxruntime final : public backend::Backend {
                   fmt::format("ONNX Runtime {} does not run {}: {}", api->version(), backend::call_text(view), why));
     };
     if (!backend::has_tensors_alone(view)) return refusal("not supported yet: operands and results that are no tensors");
-    if (const std::string_view fault = fault_of(view); !fault.empty()) return refusal(fault);
+    if (const std::string_view fault = fault_of(graph, node); !fault.empty()) return refusal(fault);
     const auto alone = import::export_detached(*backend::alone(graph, node), {.names = false});
     if (!alone) return refusal(alone.error()->what);
     const std::string why = TRY(trials_.refusal(alone->model, [&] { return tried(api, *alone); }));

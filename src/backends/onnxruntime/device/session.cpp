@@ -39,7 +39,9 @@ Result<Owned<SessionOptions>> session_options(const Api& api, const LoadedModel:
   TRY(api.check(api[function::set_inter_op_threads](o, 1)));
   TRY(api.check(api[function::set_session_entry](o, "session.intra_op.allow_spinning", "0")));
   TRY(api.check(api[function::set_session_entry](o, "session.use_env_allocators", "1")));  // one arena for all segments
-  TRY(api.check(api[function::disable_memory_pattern](o)));                                // kept for each shape that comes by
+  // Else sums of two products of 8 bits saturate at 16 bits where a CPU has no instruction for them.
+  TRY(api.check(api[function::set_session_entry](o, "session.x64quantprecision", "1")));
+  TRY(api.check(api[function::disable_memory_pattern](o)));  // kept for each shape that comes by
   TRY(api.check(api[function::set_optimisation](o, options.optimise ? Optimisation::all : Optimisation::none)));
   for (const std::filesystem::path& file : api.custom_ops()) TRY(api.check(api[function::register_custom_ops](o, file.c_str())));
   if (!options.prepack) TRY(api.check(api[function::set_session_entry](o, "session.disable_prepacking", "1")));
