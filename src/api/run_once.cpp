@@ -90,7 +90,7 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
 }  // namespace
 
 base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const base::Tensor> inputs, const runtime::RunOptions& options) {
-  const std::vector<Memory> memory = TRY(result_memory(state.engine->program(), inputs));
+  const std::vector<Memory> memory = TRY(result_memory(state.engine->program_for(inputs), inputs));
   Lease lease = TRY(Lease::take(state));
   for (size_t k = 0; k < memory.size(); ++k)
     if (memory[k].data) lease->bind_output(k, memory[k].data, memory[k].bytes);

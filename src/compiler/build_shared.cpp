@@ -63,7 +63,7 @@ Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& o
 
 }  // namespace
 
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock) {
+Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, std::optional<Behind> behind) {
   Compiled out;
   const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
   out.report.nodes_before = shared.nodes_before;
@@ -71,7 +71,12 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   program::Lowered lowered = TRY(lower_shares(shared, options, backend_options(options, target), out.handed_back));
   out.plan = lowered.kernels.plan;
   out.report.guessed_shares = guessed_shares(lowered, shared.backends.all);
-  out.built = TRY(program::build(std::move(lowered)));
+  std::optional<program::Lowered> others;
+  if (behind) {
+    std::vector<partition::HandedBack> moved;
+    others = TRY(lower_shares(behind->shared, behind->options, backend_options(behind->options, target), moved));
+  }
+  out.built = TRY(program::build(std::move(lowered), std::move(others)));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   out.ops = &shared.graph->ops();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "compiler/compile.h"
@@ -23,8 +24,15 @@ class StepClock {
   std::vector<StepTime> times_;
 };
 
+/// The model of all sizes, which stands behind one of intervals, and how it is compiled.
+struct Behind {
+  SharedOut shared;
+  CompileOptions options;
+};
+
 /// Plans and generates code for what is shared out; its graph is consumed. Where a backend fails to compile a segment, it is shared out
 /// again. Errors: those of compile().
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock);
+Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock,
+                              std::optional<Behind> behind = std::nullopt);
 
 }  // namespace tenon::compiler

@@ -69,10 +69,31 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   return out;
 }
 
-Result<Compiled> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+/// For the model that stands behind another: all of it runs on the fallback.
+CompileOptions on_fallback(const CompileOptions& options, const BackendsInUse& backends) {
+  CompileOptions out = options;
+  const auto fallback = backends.all.begin() + backends.roles().fallback();
+  out.backends.assign(fallback, backends.all.end());
+  std::copy_if(backends.all.begin(), fallback, std::back_inserter(out.backends),
+               [](const backend::Backend* b) { return b->makes_kernels(); });
+  out.wishes = {};
+  out.wishes.listed = 1;
+  out.measuring = {};
+  out.dump_plan = nullptr;
+  out.progress = nullptr;
+  return out;
+}
+
+Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   StepClock clock(options);
   clock.begin("rewrite");
-  Compiled out = TRY(build_shared(TRY(shared_out(std::move(graph), options)), options, clock));
+  SharedOut shared = TRY(shared_out(std::move(source.graph), options));
+  std::optional<Behind> behind;
+  if (source.unbounded && !options.portable) {
+    const CompileOptions others = on_fallback(options, shared.backends);
+    behind.emplace(Behind{TRY(shared_out(std::move(source.unbounded), others)), others});
+  }
+  Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(behind)));
   TRY(options.tactics.check_used());
   out.report.times = clock.end();
   return out;
@@ -96,8 +117,8 @@ Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptio
   return shared;
 }
 
-Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
-  auto compiled = compile_graph(std::move(graph), options);
+Result<Compiled> compile(Source source, const CompileOptions& options) {
+  auto compiled = compile_source(std::move(source), options);
   if (!compiled) return std::move(compiled).error().at(options.source);
   return compiled;
 }

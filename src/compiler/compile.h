@@ -85,9 +85,20 @@ struct PassName {
 /// All of them, in the order in which they run; a name that runs again stands once.
 std::vector<PassName> pass_names();
 
-/// Rewrites, shares out, plans, generates code. The graph is consumed. Where a backend fails to compile a segment, others run its nodes.
-/// Errors: not_supported, naming node and reason; whatever makes the graph illegal.
-Result<Compiled> compile(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
+/// What is compiled: a graph. Where it is of intervals of sizes, `unbounded` may be the same model without them: inputs of other sizes are
+/// run by that one, on the fallback.
+struct Source {
+  std::unique_ptr<ir::Graph> graph;
+  std::unique_ptr<ir::Graph> unbounded = nullptr;
+
+  Source(std::unique_ptr<ir::Graph> only) : graph(std::move(only)) {}
+  Source(std::unique_ptr<ir::Graph> of_intervals, std::unique_ptr<ir::Graph> of_all)
+      : graph(std::move(of_intervals)), unbounded(std::move(of_all)) {}
+};
+
+/// Rewrites, shares out, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.
+/// Errors: not_supported, naming node and reason; whatever makes a graph illegal.
+Result<Compiled> compile(Source source, const CompileOptions& options);
 
 /// A graph as it is compiled, and who runs what of it.
 struct SharedOut {

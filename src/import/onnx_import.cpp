@@ -44,20 +44,40 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   return out;
 }
 
+/// No interval is left; false: there was none.
+bool drop_intervals(std::vector<RequestedShape>& shapes) {
+  bool any = false;
+  for (RequestedShape& shape : shapes)
+    for (RequestedDim& dim : shape.dims) {
+      any |= dim.interval.has_value();
+      dim.interval.reset();
+    }
+  return any;
+}
+
+/// With the model of all sizes beside that of the intervals that are asked for.
+Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
+                             const std::optional<files::ExternalData>& data, const ImportOptions& options) {
+  Imported out = TRY(import_bytes(bytes, keeper, file, data, options));
+  ImportOptions unbounded = options;
+  if (drop_intervals(unbounded.shapes)) out.unbounded = std::move(TRY(import_bytes(bytes, keeper, file, data, unbounded)).graph);
+  return out;
+}
+
 }  // namespace
 
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
   const bool chosen = !options.external_data_dir.empty();
   const std::filesystem::path own = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  return import_bytes(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen),
-                      options);
+  return import_both(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen),
+                     options);
 }
 
 Result<Imported> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, const ImportOptions& options) {
   std::optional<files::ExternalData> data;
   if (!options.external_data_dir.empty()) data.emplace(options.external_data_dir, true);
-  return import_bytes(text_of(bytes), std::move(keeper), "model in memory", std::move(data), options);
+  return import_both(text_of(bytes), std::move(keeper), "model in memory", data, options);
 }
 
 }  // namespace tenon::import

@@ -31,6 +31,7 @@ struct ImportOptions {
 
 struct Imported {
   std::unique_ptr<ir::Graph> graph;
+  std::unique_ptr<ir::Graph> unbounded;  ///< where intervals of sizes were asked for: the model without them
   std::vector<std::string> warnings;
   std::string producer;  ///< "pytorch 2.13.0"
   std::vector<std::pair<std::string, int64_t>> opsets;

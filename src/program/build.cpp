@@ -328,7 +328,24 @@ class ProgramBuilder {
 
 }  // namespace
 
-Result<Built> build(Lowered lowered) {
+namespace {
+
+/// The same but for the sizes that they take.
+bool same_steps(const Program& a, Program b) {
+  for (size_t k = 0; k < std::min(a.inputs.size(), b.inputs.size()); ++k) {
+    b.inputs[k].lower = a.inputs[k].lower;
+    b.inputs[k].upper = a.inputs[k].upper;
+  }
+  for (size_t k = 0; k < std::min(a.outputs.size(), b.outputs.size()); ++k) {
+    b.outputs[k].lower = a.outputs[k].lower;
+    b.outputs[k].upper = a.outputs[k].upper;
+  }
+  return runtime::encode(a) == runtime::encode(b);
+}
+
+}  // namespace
+
+Result<Built> build(Lowered lowered, std::optional<Lowered> behind) {
   TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
   TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
   Built out;
@@ -336,6 +353,12 @@ Result<Built> build(Lowered lowered) {
   ProgramBuilder builder(std::move(lowered), pool);
   out.program = TRY(builder.run());
   out.group_of_step = builder.take_group_of_step();
+  if (behind) {
+    pool.share_equal_weights();
+    Program other = TRY(ProgramBuilder(*std::move(behind), pool).run());
+    if (same_steps(other, out.program)) out.program = std::move(other);
+    else out.program.behind.push_back(std::move(other));
+  }
   out.program.weight_bytes = pool.weight_bytes();
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct Lowered {
 /// Stitches artifacts into one program: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights.
 /// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
 /// Cost: linear in steps and buffers.
-Result<Built> build(Lowered lowered);
+/// `behind`: what runs inputs of sizes that the first does not take (runtime::Program::behind); it uses the code and weights of the first
+/// where they are equal. Where the two are the same program, that alone is left, which takes all sizes.
+Result<Built> build(Lowered lowered, std::optional<Lowered> behind = std::nullopt);
 
 }  // namespace tenon::program

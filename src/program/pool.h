@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -16,6 +17,8 @@ class Pool {
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
   /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read.
   uint64_t place(const ir::ConstantRef& constant);
+  /// From now on a constant that has the bytes of one that is placed stands there too.
+  void share_equal_weights();
   void note_op(const std::string& backend, const std::string& op) { out_.ops_of_devices.emplace_back(backend, op); }
   uint64_t weight_bytes() const { return weight_bytes_; }
 
@@ -23,6 +26,9 @@ class Pool {
   Built& out_;
   std::unordered_map<const ir::Constant*, uint64_t> places_;
   std::unordered_map<std::string, uint32_t> code_;
+  using Shape = std::pair<DType, Sizes>;
+  std::map<Shape, std::vector<std::pair<ir::ConstantRef, uint64_t>>> placed_;
+  bool shares_equal_ = false;
   uint64_t weight_bytes_ = 0;
 };
 

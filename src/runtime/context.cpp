@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <optional>
+
 #include "base/threads.h"
 #include "runtime/frame.h"
 #include "runtime/stopping.h"
@@ -7,8 +10,23 @@ namespace tenon::runtime {
 
 struct Context::State {
   explicit State(std::shared_ptr<const Engine> e) : engine(std::move(e)), frame(*engine, engine->program(), false) {}
+
+  /// The frame of the program that takes these inputs; that of the one behind is made on first use.
+  Frame& frame_for(std::span<const Tensor> inputs) {
+    const Program& program = engine->program_for(inputs);
+    if (&program == &engine->program()) return *(last = &frame);
+    if (!behind) {
+      behind.emplace(*engine, program, false);
+      for (const auto& [index, memory] : bound) behind->bind(index, memory.first, memory.second);
+    }
+    return *(last = &*behind);
+  }
+
   std::shared_ptr<const Engine> engine;
   Frame frame;
+  std::optional<Frame> behind;
+  Frame* last = &frame;
+  std::map<size_t, std::pair<void*, size_t>> bound;  ///< kept where there is a program behind
 };
 
 Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -19,16 +37,21 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 }
 
 Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, const RunOptions& options) {
-  if (options.team == nullptr) return state_->frame.run(inputs, {}, options);
+  Frame& frame = state_->frame_for(inputs);
+  if (options.team == nullptr) return frame.run(inputs, {}, options);
   const auto ask = [&] { return go_on(asked_to_stop(options), "the team's queue"); };
   const QueuedLock::GoOn waits(ask);
   const Team::Turn turn = TRY(options.team->take_turn(is_watched(options) ? &waits : nullptr));
-  return state_->frame.run(inputs, {}, options);
+  return frame.run(inputs, {}, options);
 }
 
-void Context::bind_output(size_t index, void* memory, size_t bytes) { state_->frame.bind(index, memory, bytes); }
+void Context::bind_output(size_t index, void* memory, size_t bytes) {
+  state_->frame.bind(index, memory, bytes);
+  if (!state_->engine->program().behind.empty()) state_->bound[index] = {memory, bytes};
+  if (state_->behind) state_->behind->bind(index, memory, bytes);
+}
 
-uint64_t Context::arena_bytes() const { return state_->frame.arena_bytes(); }
+uint64_t Context::arena_bytes() const { return state_->last->arena_bytes(); }
 
 Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes) const {
   return runtime::planned_bytes(state_->engine->program(), input_shapes);

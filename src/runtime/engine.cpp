@@ -2,6 +2,7 @@
 #include "runtime/engine.h"
 
 #include "base/doing.h"
+#include "runtime/door.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,6 +55,7 @@ Result<void> check_kernels(const EngineParts& parts, const Program& program) {
           .found("kernel " + std::to_string(s.code))
           .advice("build the engine again");
   for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
+  for (const Program& other : program.behind) TRY(check_kernels(parts, other));
   return {};
 }
 
@@ -80,6 +82,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     chosen.push_back(*found);
   }
   for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));
+  for (const Program& other : program.behind) TRY(choose_devices(other, from, chosen));
   return {};
 }
 
@@ -99,6 +102,13 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
   engine->parts_.code.shrink_to_fit();
   engine->devices_ = std::move(chosen);
   return engine;
+}
+
+const Program& Engine::program_for(std::span<const Tensor> inputs) const {
+  if (program().behind.empty()) return program();
+  std::vector<Sizes> shapes;
+  for (const Tensor& t : inputs) shapes.push_back(t.shape());
+  return runtime::program_for(program(), shapes);
 }
 
 Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const {

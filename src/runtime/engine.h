@@ -48,6 +48,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
   const Program& program() const { return parts_.program; }
+  /// The one that runs these inputs: where a size is outside of an interval that the engine was built for, the one behind.
+  const Program& program_for(std::span<const Tensor> inputs) const;
   const std::string& manifest() const { return parts_.manifest; }
   std::span<const PortInfo> inputs() const { return parts_.program.inputs; }
   std::span<const PortInfo> outputs() const { return parts_.program.outputs; }

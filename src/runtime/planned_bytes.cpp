@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/tensor.h"
+#include "runtime/door.h"
 #include "runtime/program.h"
 
 namespace tenon::runtime {
@@ -83,7 +84,7 @@ uint64_t scratch_stride(const Program& program) {
 }
 
 Result<PlannedBytes> planned_bytes(const Program& program, std::span<const Sizes> input_shapes) {
-  return bytes_of_program(program, {input_shapes, {}}, false);
+  return bytes_of_program(program_for(program, input_shapes), {input_shapes, {}}, false);
 }
 
 }  // namespace tenon::runtime

@@ -131,7 +131,10 @@ struct Program {
   std::vector<PortInfo> inputs, outputs;
   std::vector<Blob> blobs;
   std::vector<Program> bodies;  ///< each belongs to one step
-  uint64_t weight_bytes = 0;    ///< of the whole engine; 0 in a body
+  /// What runs inputs that are of a size which the ports refuse: the same model without the intervals that were asked for. One at most, and
+  /// none in a body.
+  std::vector<Program> behind;
+  uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in a body and behind
 };
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.

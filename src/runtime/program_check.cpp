@@ -77,7 +77,7 @@ class Checker {
            static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= weight_bytes_ - b.offset;
   }
 
-  bool body_sound(const Program& body) const { return Checker(body, weight_bytes_).sound(); }
+  bool body_sound(const Program& body) const { return body.behind.empty() && Checker(body, weight_bytes_).sound(); }
 
   bool step_sound(const Step& s) const {
     using Kind = Step::Kind;
@@ -175,9 +175,27 @@ class Checker {
 
 }  // namespace
 
+namespace {
+
+bool is_outermost(const Program& program) {
+  return std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
+}
+
+/// It takes and gives the same but for sizes.
+bool stands_behind(const Program& other, const Program& program) {
+  const auto alike = [](const PortInfo& a, const PortInfo& b) {
+    return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
+  };
+  return other.behind.empty() && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
+         std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
+         Checker(other, program.weight_bytes).sound();
+}
+
+}  // namespace
+
 bool is_sound(const Program& program) {
-  const bool alone = std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
-  return alone && Checker(program, program.weight_bytes).sound();
+  return is_outermost(program) && Checker(program, program.weight_bytes).sound() && program.behind.size() <= 1 &&
+         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_behind(other, program); });
 }
 
 }  // namespace tenon::runtime

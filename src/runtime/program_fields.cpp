@@ -79,7 +79,8 @@ enum : uint32_t {
   weight_bytes = 8,
   body = 9,
   guard = 10,
-  blob = 11
+  blob = 11,
+  behind = 12
 };
 }
 
@@ -298,6 +299,10 @@ Program read_program(Reader r, int depth) {
         if (depth >= kDeepest) throw protozero::invalid_length_exception();
         p.bodies.push_back(read_program(r.get_message(), depth + 1));
         break;
+      case program::behind:
+        if (depth >= kDeepest) throw protozero::invalid_length_exception();
+        p.behind.push_back(read_program(r.get_message(), depth + 1));
+        break;
       default: r.skip();
     }
   return p;
@@ -315,6 +320,7 @@ void write(pbf_writer w, const Program& p) {
   for (const Blob& b : p.blobs) add(program::blob, b);
   w.add_uint64(program::weight_bytes, p.weight_bytes);
   for (const Program& b : p.bodies) add(program::body, b);
+  for (const Program& b : p.behind) add(program::behind, b);
 }
 
 }  // namespace

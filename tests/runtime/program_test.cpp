@@ -153,6 +153,31 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
   }
 }
 
+/// What stands behind a program takes and gives the same, but for sizes.
+TEST(ProgramBytes, RefuseWhatDoesNotStandBehind) {
+  const auto with = [](void (*edit)(Program&)) {
+    Program p = full_program(), other = full_program();
+    edit(other);
+    p.behind = {other};
+    return p;
+  };
+  EXPECT_TRUE(decode(encode(with([](Program& p) { p.inputs[0].upper[0] = 999; }))));
+  const std::vector<void (*)(Program&)> edits = {
+      [](Program& p) { p.inputs[0].name = "other"; },  [](Program& p) { p.inputs[0].dtype = DType::f64; },
+      [](Program& p) { p.inputs.pop_back(); },         [](Program& p) { p.outputs.clear(); },
+      [](Program& p) { p.steps[0].buffers[0] = 99; },  [](Program& p) { p.buffers[5].offset = 999; },
+      [](Program& p) { p.behind = {full_program()}; },
+  };
+  for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(decode(encode(with(edits[k])))) << "edit " << k;
+  Program two = full_program();
+  two.behind = {full_program(), full_program()};
+  EXPECT_FALSE(decode(encode(two)));
+  Program body = full_program();
+  body.bodies.push_back(full_program());
+  body.bodies.back().behind = {full_program()};
+  EXPECT_FALSE(decode(encode(body)));
+}
+
 TEST(ProgramSizes, AreWhatTheirLinesSay) {
   using Kind = SizeLine::Kind;
   Program p;

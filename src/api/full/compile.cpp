@@ -101,8 +101,10 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   return kept;
 }
 
-base::Result<Engine> engine_of(std::unique_ptr<ir::Graph> graph, compiler::CompileOptions inner) {
-  auto compiled = TRY(compiler::compile(std::move(graph), inner));
+compiler::Source source_of(import::Imported imported) { return {std::move(imported.graph), std::move(imported.unbounded)}; }
+
+base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions inner) {
+  auto compiled = TRY(compiler::compile(std::move(source), inner));
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));
   inner.progress = nullptr;
@@ -156,14 +158,14 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    return engine_of(std::move(TRY(import::import_onnx(model, TRY(import_options(options)))).graph), std::move(inner));
+    return engine_of(source_of(TRY(import::import_onnx(model, TRY(import_options(options))))), std::move(inner));
   });
 }
 
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "model in memory"));
-    return engine_of(std::move(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options)))).graph), std::move(inner));
+    return engine_of(source_of(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options))))), std::move(inner));
   });
 }
 

@@ -94,6 +94,7 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
   for (const Step& s : p.steps)
     if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
   for (const Program& body : p.bodies) note_users(body, users);
+  for (const Program& other : p.behind) note_users(other, users);
 }
 
 /// Of each kernel; empty where the engine does not tell.
@@ -171,6 +172,10 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
   out["steps"] = Json::array();
   Segments segments;
   list_steps(p, "", rows, out["steps"], segments);
+  for (const Program& other : p.behind) {
+    list_steps(other, "other sizes: ", rows, out["steps"], segments);
+    console.line("sizes outside of the bounds: steps of their own");
+  }
   for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));
   if (!text) return;
   console.line();

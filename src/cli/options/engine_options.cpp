@@ -87,7 +87,8 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
     if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads, .libraries = TRY(libraries.libraries())});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
-    return compiler::load_compiled(TRY(compiler::compile(std::move(imported.graph), TRY(compile_options(console)))));
+    return compiler::load_compiled(
+        TRY(compiler::compile({std::move(imported.graph), std::move(imported.unbounded)}, TRY(compile_options(console)))));
   }();
   if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;

@@ -102,7 +102,8 @@ Result<std::shared_ptr<runtime::Engine>> drawn_engine(const Options& o, Bench& b
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   for (const std::string& w : imported.warnings) console.warn(w);
   b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
-  auto compiled = TRY(compiler::compile(std::move(imported.graph), TRY(o.engine.compile_options(console))));
+  auto compiled =
+      TRY(compiler::compile({std::move(imported.graph), std::move(imported.unbounded)}, TRY(o.engine.compile_options(console))));
   b.page->add_compiled(compiled, "as compiled");
   auto engine = compiler::load_compiled(std::move(compiled));
   b.load_ms = ms_since(start);
@@ -308,12 +309,12 @@ struct Pictures {
 
   Result<void> draw(Bench& b, const Figures& f, const Profile& seen, const std::vector<double>& flops) {
     if (trace) {
-      TRY(trace->append(chrome_trace(b.engine->program(), seen, flops)));
+      TRY(trace->append(chrome_trace(b.engine->program_for(b.inputs), seen, flops)));
       TRY(trace->commit());
     }
     if (html) {
       b.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-      b.page->set_times(step_times(b.engine->program(), seen));
+      b.page->set_times(step_times(b.engine->program_for(b.inputs), seen));
       TRY(html->append(b.page->html()));
       TRY(html->commit());
     }
@@ -326,8 +327,8 @@ Result<void> bench_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads);
   const auto samples = TRY(take_samples(o, b, limits, console));
-  const auto flops = TRY(flops_of_steps(b.engine->program(), b.inputs));
-  const double weight_bytes = TRY(weight_bytes_read(b.engine->program(), b.inputs, flops));
+  const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
+  const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));
   const Figures f = figures_of(samples, std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
@@ -335,7 +336,7 @@ Result<void> bench_model(const Options& o, Console& console) {
   TRY(pictures.draw(b, f, seen, flops));
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
-  json["kernels"] = report_kernels(kernel_times(b.engine->program(), seen, flops), console);
+  json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), seen, flops), console);
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
   return {};

@@ -120,7 +120,7 @@ Result<void> run_model(const Options& o, Console& console) {
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
-  SegmentsSeen seen(engine->program());
+  SegmentsSeen seen(engine->program_for(inputs));
   if (o.segments) {
     TRY(context->run(inputs, options));  // the first run makes what segments run in
     seen.watch(options);
