@@ -7,6 +7,7 @@
 
 #include "backends/reference/device/reference.h"
 #include "base/nearest.h"
+#include "runtime/device_error.h"
 
 namespace tenon::backends {
 #define TENON_ENTRY(x) std::unique_ptr<const backend::Backend> backend_##x(const runtime::Libraries&);
@@ -23,7 +24,9 @@ namespace {
 
 Result<std::optional<backend::Library>> library_of(const backend::Backend& backend) {
   const Doing doing(backend.name(), "opened its library");
-  return backend.library();
+  auto library = backend.library();
+  if (!library) return runtime::of_backend(std::move(library).error(), backend.name());
+  return library;
 }
 
 std::string names_of(std::span<const backend::Backend* const> backends) {

@@ -8,6 +8,7 @@
 
 #include "base/doing.h"
 #include "ops/core/op.h"
+#include "runtime/device_error.h"
 
 namespace tenon::partition {
 
@@ -63,7 +64,8 @@ class Choice {
     const Doing doing(roles_.backends[backend]->name(), "was asked whether it runs a node");
     auto supported = roles_.backends[backend]->supports(graph_, node_);
     if (supported) return true;
-    if (supported.error().code() != Code::not_supported) return std::unexpected(std::move(supported).error());
+    if (supported.error().code() != Code::not_supported)
+      return runtime::of_backend(std::move(supported).error(), roles_.backends[backend]->name(), graph_.view(node_).where());
     refusals_[backend] = Reason{"unsupported", supported.error()->what};
     return false;
   }
@@ -99,6 +101,7 @@ class Choice {
       if (TRY(supports(b))) return b;
       return fail(Code::not_supported, graph_.view(node_).where(),
                   fmt::format("backend '{}', which it is pinned to, does not run it", name))
+          .expected("a backend that runs " + graph_.node(node_).op->name)
           .found(refusals_[b]->text)
           .advice("pin it to another backend, or leave the pin out");
     }

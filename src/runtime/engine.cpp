@@ -2,6 +2,7 @@
 #include "runtime/engine.h"
 
 #include "base/doing.h"
+#include "runtime/device_error.h"
 #include "runtime/door.h"
 
 #include <sys/mman.h>
@@ -78,7 +79,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     const auto found = named(from, blob.device);
     if (found == from.end()) return missing_device(blob.device, from);
     const Doing doing((*found)->name(), "opened its library");
-    TRY((*found)->open());
+    if (auto opened = (*found)->open(); !opened) return of_backend(std::move(opened).error(), blob.device);
     chosen.push_back(*found);
   }
   for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/doing.h"
+#include "runtime/device_error.h"
 #include "runtime/frame.h"
 #include "runtime/held.h"
 
@@ -29,7 +30,7 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
   std::unique_ptr<Segment>& segment = segments_[step.code];
   if (!segment) {
     auto made = engine_.make_segment(program_.blobs[step.code], tensors_of(buffers.subspan(count)), threads);
-    if (!made) return std::move(made).error().at(step.label);
+    if (!made) return of_backend(std::move(made).error(), program_.blobs[step.code].device, step.label);
     segment = *std::move(made);
   }
   const std::vector<Tensor> operands = tensors_of(buffers.first(count));
@@ -41,10 +42,11 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
     const Doing doing(program_.blobs[step.code].device, step.label);
     return segment->run(operands, places, options);
   }();
-  if (!ran) return std::move(ran).error().at(step.label);
+  if (!ran) return of_backend(std::move(ran).error(), program_.blobs[step.code].device, step.label);
   std::vector<Tensor> out = *std::move(ran);
   if (out.size() != step.results.size())
-    return fail(Code::internal, step.label, fmt::format("device '{}' gave another number of results", program_.blobs[step.code].device))
+    return broken_promise(Code::device_failed, step.label,
+                          fmt::format("backend '{}' gave another number of results", program_.blobs[step.code].device))
         .expected(std::to_string(step.results.size()))
         .found(std::to_string(out.size()));
   for (size_t k = 0; k < out.size(); ++k) {
@@ -59,8 +61,8 @@ Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int
 Result<void> Frame::bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step, const RunOptions& options) const {
   TRY(check_type(step, buffer, result));
   if (result.shape() != place.shape())
-    return fail(Code::bad_input, step.label,
-                fmt::format("its result '{}' has another shape than the model promises", program_.buffers[buffer].name))
+    return broken_promise(Code::bad_input, step.label,
+                          fmt::format("its result '{}' has another shape than the model promises", program_.buffers[buffer].name))
         .expected(fmt::format("[{}]", fmt::join(place.shape(), ",")))
         .found(fmt::format("[{}]", fmt::join(result.shape(), ",")));
   if (result.data() == place.data()) return {};
@@ -94,12 +96,13 @@ Result<void> Frame::check_type(const Step& step, uint32_t buffer, const Tensor& 
   const BufferInfo& info = program_.buffers[buffer];
   if (is_held(info)) {
     if (is_as_promised(info.held, info.dtype, t)) return {};
-    return fail(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
+    return broken_promise(Code::bad_input, step.label, fmt::format("its result '{}' is not what the model promises", info.name))
         .expected(text_of(info.held, info.dtype))
         .found(type_text(t));
   }
   if (t.dtype() == info.dtype) return {};
-  return fail(Code::dtype_mismatch, step.label, fmt::format("its result '{}' has another element type than the model promises", info.name))
+  return broken_promise(Code::dtype_mismatch, step.label,
+                        fmt::format("its result '{}' has another element type than the model promises", info.name))
       .expected(std::string(name_of(info.dtype)))
       .found(std::string(name_of(t.dtype())));
 }

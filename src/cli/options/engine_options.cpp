@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/engine_options.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -88,10 +89,17 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(
-        TRY(compiler::compile({std::move(imported.graph), std::move(imported.unbounded)}, TRY(compile_options(console)))));
+        TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, TRY(compile_options(console)), console)));
   }();
   if (load_ms) *load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;
+}
+
+Result<compiler::Compiled> compiled(compiler::Source source, const compiler::CompileOptions& options, Console& console) {
+  auto out = TRY(compiler::compile(std::move(source), options));
+  for (const partition::HandedBack& h : out.handed_back)
+    console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
+  return out;
 }
 
 }  // namespace tenon::cli

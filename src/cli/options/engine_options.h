@@ -42,4 +42,7 @@ struct EngineOptions {
   std::vector<std::string> words_of_children() const;
 };
 
+/// Compiles, and warns of each segment that a backend failed to compile. Errors: those of compiler::compile.
+Result<compiler::Compiled> compiled(compiler::Source source, const compiler::CompileOptions& options, Console& console);
+
 }  // namespace tenon::cli

@@ -102,10 +102,9 @@ Result<std::shared_ptr<runtime::Engine>> drawn_engine(const Options& o, Bench& b
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   for (const std::string& w : imported.warnings) console.warn(w);
   b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
-  auto compiled =
-      TRY(compiler::compile({std::move(imported.graph), std::move(imported.unbounded)}, TRY(o.engine.compile_options(console))));
-  b.page->add_compiled(compiled, "as compiled");
-  auto engine = compiler::load_compiled(std::move(compiled));
+  auto made = TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, TRY(o.engine.compile_options(console)), console));
+  b.page->add_compiled(made, "as compiled");
+  auto engine = compiler::load_compiled(std::move(made));
   b.load_ms = ms_since(start);
   return engine;
 }

@@ -141,12 +141,12 @@ Result<compiler::CompileOptions> compile_options(const Options& o, Console& cons
   return options;
 }
 
-Result<compiler::Compiled> compile_source(const Options& o, compiler::Source source, compiler::CompileOptions options) {
+Result<compiler::Compiled> compile_source(const Options& o, compiler::Source source, compiler::CompileOptions options, Console& console) {
   PlanDump dump(o.dump_plan);
   if (!o.dump_plan.empty()) options.dump_plan = [&](std::string_view pass, const codegen::Plan& plan) { dump.add(pass, plan); };
-  auto compiled = TRY(compiler::compile(std::move(source), options));
+  auto out = TRY(compiled(std::move(source), options, console));
   TRY(dump.status());
-  return compiled;
+  return out;
 }
 
 Result<void> build_engine(const Options& o, Console& console) {
@@ -158,7 +158,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   if (!o.html.empty()) page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(compile_options(o, console));
-  const auto compiled = TRY(compile_source(o, {std::move(imported.graph), std::move(imported.unbounded)}, options));
+  const auto compiled = TRY(compile_source(o, {std::move(imported.graph), std::move(imported.unbounded)}, options, console));
   std::filesystem::path path = o.output;
   if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
   console.progress("write");

@@ -178,8 +178,8 @@ struct Model {
   partition::Shares shares;
 };
 
-Result<Model> compiled(const ir::Graph& graph, const compiler::CompileOptions& options) {
-  compiler::Compiled all = TRY(compiler::compile(graph.clone(), options));
+Result<Model> model_of(const ir::Graph& graph, const compiler::CompileOptions& options, Console& console) {
+  compiler::Compiled all = TRY(compiled(graph.clone(), options, console));
   Model out{nullptr, std::move(all.graph), std::move(all.shares)};
   out.engine = TRY(compiler::load_compiled(std::move(all)));
   return out;
@@ -204,7 +204,7 @@ Result<void> compare_model(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
   const auto options = TRY(o.engine.compile_options(console));
-  const Model model = TRY(compiled(graph, options));
+  const Model model = TRY(model_of(graph, options, console));
   const auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
   const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, o.engine.run_options(), console)) : Json(nullptr);
   const Ran ran = TRY(run_engine(model.engine, inputs, o.engine.run_options()));

@@ -63,16 +63,10 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   if (rows.size() > 1) console.table(rows);
 }
 
-void warn_of_failures(const compiler::Compiled& built, Console& console) {
-  for (const partition::HandedBack& h : built.handed_back)
-    console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
-}
-
 Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
                   const partition::Wishes& wishes, const compiler::Compiled* built, Console& console) {
   const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
-  if (built) warn_of_failures(*built, console);
   show_segments(graph, shares, console);
   console.line();
   show_reasons(graph, shares, roles, o.nodes, console);
@@ -99,7 +93,7 @@ Result<void> partition_model(const Options& o, Console& console) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
     return tell(*shared.graph, shared.shares, shared.backends.roles(), o, options.wishes, nullptr, console);
   }
-  const compiler::Compiled built = TRY(compiler::compile(std::move(imported.graph), options));
+  const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
   return tell(*built.graph, built.shares, built.backends.roles(), o, options.wishes, &built, console);
 }
 

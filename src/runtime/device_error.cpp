@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device_error.h"
+
+#include <fmt/format.h>
+
+namespace tenon::runtime {
+
+Error of_backend(Error error, std::string_view backend, std::string place) {
+  if (place.empty()) place = fmt::format("backend '{}'", backend);
+  if (error.code() != Code::device_failed) return std::move(error).at(std::move(place));
+  const auto or_else = [](const std::string& said, std::string other) { return said.empty() ? other : said; };
+  return fail(error.code(), or_else(error->place, std::move(place)), error->what)
+      .expected(or_else(error->expected, "a backend that does what it offers"))
+      .found(or_else(error->found, fmt::format("backend '{}' failed", backend)))
+      .advice(or_else(error->advice, "leave the backend out, or give its nodes to another: --pin, --fallback-ops"));
+}
+
+Error broken_promise(Code code, std::string place, std::string what) {
+  return fail(code, std::move(place), std::move(what))
+      .advice("`tenon compare MODEL --by-segment` tells which backend is wrong: leave it out, or give its nodes to another (--pin)");
+}
+
+}  // namespace tenon::runtime
