@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -71,8 +72,14 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
   sub->add_flag("--json", console.json, "print one JSON object on stdout and nothing else");
   sub->add_flag("--quiet", console.quiet, "print nothing but errors");
-  if (named.verb->isolates)
-    sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
+  if (named.verb->isolates) {
+    CLI::Option* isolate =
+        sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
+    sub->add_option("--patience", console.patience, "with --isolate: seconds that one call of a backend may take")
+        ->check(CLI::PositiveNumber)
+        ->needs(isolate)
+        ->capture_default_str();
+  }
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
   refuse_empty_names(*sub);
 }
@@ -114,7 +121,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
   const auto rest = [&] { return console.finish(action(console)); };
   if (!console.isolate) return rest();
-  const auto code = run_isolated(rest);
+  const auto code = run_isolated(rest, std::chrono::seconds(console.patience));
   return code ? *code : console.finish(std::unexpected(code.error()));
 }
 

@@ -16,6 +16,7 @@ class Console {
   bool json = false;
   bool quiet = false;
   bool isolate = false;  ///< the verb runs in a process of its own
+  int patience = 300;    ///< with one call of a backend there, in seconds
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});

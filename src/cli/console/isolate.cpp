@@ -23,8 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{300};  ///< with one call of a backend
-
 Doing::Board* shared_board() {
   void* at = mmap(nullptr, sizeof(Doing::Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return at == MAP_FAILED ? nullptr : new (at) Doing::Board;
@@ -43,7 +41,7 @@ Error ended_early(const Doing::Board& board, const std::string& how) {
 }
 
 /// Waits for the child. Kills it where a backend does not come back.
-Result<int> wait_for(pid_t child, const Doing::Board& board) {
+Result<int> wait_for(pid_t child, const Doing::Board& board, std::chrono::seconds patience) {
   uint64_t seen = 0;
   auto since = Clock::now();
   for (auto nap = std::chrono::microseconds(200);; nap = std::min(nap * 2, std::chrono::microseconds(20'000))) {
@@ -58,10 +56,10 @@ Result<int> wait_for(pid_t child, const Doing::Board& board) {
       seen = changes;
       since = Clock::now();
     }
-    if (Clock::now() - since > kPatience) {
+    if (Clock::now() - since > patience) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return ended_early(board, fmt::format("did not come back within {} s", kPatience.count()));
+      return ended_early(board, fmt::format("did not come back within {} s", patience.count()));
     }
     std::this_thread::sleep_for(nap);
   }
@@ -69,12 +67,12 @@ Result<int> wait_for(pid_t child, const Doing::Board& board) {
 
 }  // namespace
 
-Result<int> run_isolated(const std::function<int()>& rest) {
+Result<int> run_isolated(const std::function<int()>& rest, std::chrono::seconds patience) {
   Doing::Board* const board = shared_board();
   if (!board) return no_child();
   const pid_t child = fork();
   if (child < 0) return no_child();
-  if (child > 0) return wait_for(child, *board);
+  if (child > 0) return wait_for(child, *board, patience);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGABRT, SIG_DFL);  // this process tells who aborted
   const rlimit no_core{0, 0};
