@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "backend/work.h"
 #include "base/threads.h"
@@ -65,6 +66,34 @@ Json segments_data(const ir::Graph& graph, const partition::Shares& shares, cons
   return out;
 }
 
+/// A backend with a memory of its own gives each result to the others once, and is brought each operand by each of its segments.
+Json borders_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Names& names, const partition::Roles& roles) {
+  Json out = Json::array();
+  std::set<ir::ValueId> given;
+  for (const partition::Border& b : shares.borders) {
+    const ir::Value& value = graph.value(b.value);
+    const backend::Overheads from = roles.backends[shares.backends[b.from]]->overheads();
+    const backend::Overheads to = roles.backends[shares.backends[b.to]]->overheads();
+    int copies = 0;
+    double ns = 0;
+    const auto add = [&](const backend::Overheads& of) {
+      ++copies;
+      ns += of.copy + of.copy_per_byte * backend::bytes_of(value.type);
+    };
+    if (from.own_memory && given.insert(b.value).second) add(from);
+    if (to.own_memory) add(to);
+    const std::optional<int64_t> bytes = backend::most_bytes(value.type);
+    out.push_back({{"value", names.value(b.value)},
+                   {"from", b.from},
+                   {"to", b.to},
+                   {"shape", shape_text(value.type)},
+                   {"bytes", bytes ? Json(*bytes) : Json()},
+                   {"copies", copies},
+                   {"us", ns / 1000}});
+  }
+  return out;
+}
+
 /// What only a build knows.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::Built& b = built.built;
@@ -97,18 +126,7 @@ Json share_data(const ir::Graph& graph, const partition::Shares& shares, const p
   out["segments"] = segments_data(graph, shares, names, roles);
   out["nodes"] = Json::array();
   for (const partition::NodeShare& n : shares.nodes) out["nodes"].push_back(node_data(graph, n, roles));
-  out["borders"] = Json::array();
-  for (const partition::Border& b : shares.borders) {
-    const ir::Value& value = graph.value(b.value);
-    const std::optional<int64_t> bytes = backend::most_bytes(value.type);
-    out["borders"].push_back({{"value", names.value(b.value)},
-                              {"from", b.from},
-                              {"to", b.to},
-                              {"shape", shape_text(value.type)},
-                              {"bytes", bytes ? Json(*bytes) : Json()},
-                              {"copies", 0},  // one memory: borders are passed in place
-                              {"us", 0}});
-  }
+  out["borders"] = borders_data(graph, shares, names, roles);
   out["lower_bound"] = shares.lower_bound;
   out["proved"] = shares.proved();
   out["accelerated_share"] = shares.accelerated_share(roles);

@@ -117,42 +117,6 @@ TEST(Segments, SayWhichNodeFails) {
   EXPECT_NE(got.error()->place.find("best of all"), std::string::npos) << got.error().text();
 }
 
-/// A device that gives what nobody promised.
-struct Liar final : runtime::Device {
-  enum class Lie : uint8_t { shape, dtype, count } lie;
-  explicit Liar(Lie l) : lie(l) {}
-  struct Answer final : runtime::Segment {
-    explicit Answer(Lie l) : lie(l) {}
-    Lie lie;
-    Result<std::vector<Tensor>> run(std::span<const Tensor>, std::span<const Tensor> places, const runtime::RunOptions&) override {
-      std::vector<Tensor> out(places.begin(), places.end());
-      if (lie == Lie::shape) out[0] = TRY(Tensor::make(out[0].dtype(), {7}));
-      if (lie == Lie::dtype) out[0] = TRY(Tensor::make(DType::u8, out[0].shape()));
-      if (lie == Lie::count) out.clear();
-      return out;
-    }
-  };
-  std::string_view name() const override { return "null"; }
-  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView&) const override { return std::make_unique<Answer>(lie); }
-};
-
-TEST(Segments, AreHeldAgainstWhatTheModelPromises) {
-  using Lie = Liar::Lie;
-  const backend::Backends all = *backends_named();
-  CompileOptions options;
-  options.backends = {&null(), all[0], all[1]};
-  for (const auto& [lie, code] :
-       {std::pair{Lie::shape, Code::bad_input}, {Lie::dtype, Code::dtype_mismatch}, {Lie::count, Code::internal}}) {
-    const auto engine =
-        load_compiled(*compile(graph_of("graph main(x: f32[n,4]) { y = Exp(x) return y }"), options), {std::make_shared<Liar>(lie)});
-    ASSERT_TRUE(engine) << engine.error().text();
-    const Tensor x = Tensor::of_f32({1, 4}, std::vector<float>{1, 2, 3, 4});
-    const auto got = (*runtime::Context::create(*engine))->run({&x, 1});
-    ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().code(), code) << got.error().text();
-  }
-}
-
 TEST(Segments, OfADeviceThatIsNotThereAreRefusedAtTheDoor) {
   const backend::Backends all = *backends_named();
   CompileOptions options;

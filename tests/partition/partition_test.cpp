@@ -192,34 +192,6 @@ TEST(ByCost, APieceThatDoesNotPayForItsBordersFallsBack) {
   EXPECT_EQ(by_cost(*graph, {&far, &host}, 1).nodes[1].backend, 0) << "a size that is asked for goes before what pays";
 }
 
-/// 87 and 220 pieces, which made CoreML 8 and 60 times slower than the CPU (immich-video-memory-generator#811, memsearch#606).
-TEST(ByCost, ManyPiecesAreNeverSlowerThanTheHostAlone) {
-  for (const auto& [pieces, supported] : {std::pair{87, 274}, {220, 1490}}) {
-    std::string text = "graph main(x: f32[64]) { v0 = Neg(x) ";
-    std::set<std::string> taken;
-    std::vector<std::string> all = {"v0"};
-    for (int piece = 0; piece < pieces; ++piece)
-      for (int k = 0; k <= supported / pieces; ++k) {
-        const std::string before = all.back();
-        all.push_back("v" + std::to_string(all.size()));
-        text += all.back() + " = Abs(" + before + ") ";
-        if (k > 0) taken.insert(all.back());
-      }
-    const auto graph = graph_of(text + "return " + all.back() + " }");
-    const Named host("host", all);
-    for (double launch : {0.0, 2.0, 20.0}) {
-      const Far far(taken, 0.125, {.launch = launch, .own_memory = true, .copy = 1.5, .copy_per_byte = 0});
-      const backend::Backends backends = {&far, &host};
-      const Shares shares = by_cost(*graph, backends);
-      double time = static_cast<double>(shares.borders.size()) * 1.5;
-      for (const NodeShare& n : shares.nodes) time += backends[n.backend]->cost(*graph, n.node);
-      for (uint16_t b : shares.backends) time += backends[b]->overheads().launch;
-      EXPECT_LE(time, static_cast<double>(all.size())) << pieces << " " << launch;
-      EXPECT_EQ(shares.segments.size() > 1, launch + 3 < 0.875 * (supported / pieces)) << pieces << " " << launch;
-    }
-  }
-}
-
 TEST(Partition, NamesTheReasonsOfAllBackends) {
   const Named one("one", {"a"}), host("host", {"b", "c", "d"});
   const auto graph = graph_of(kDiamond);

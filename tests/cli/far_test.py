@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A backend that crashes, hangs, fails and lies (tests/backends/far): one error each, and nothing half-written."""
+
+import json
+import os
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import CompletedProcess, run
+
+from small_models import TENON, o, tenon
+
+FAR = TENON.parent / "tenon_far"
+
+
+def far(does: str, *arguments: object) -> CompletedProcess:
+    """The command line that has `far` among its backends, which does that."""
+    return run([FAR, *map(str, arguments)], capture_output=True, text=True, timeout=120, env=os.environ | {"TENON_FAR": does})
+
+
+def model() -> bytes:
+    nodes = [
+        o.node("Exp", ["x"], ["a"], name="first"),
+        o.node("Neg", ["a"], ["b"], name="second"),
+        o.node("Abs", ["b"], ["c"], name="third"),
+        o.node("Add", ["a", "c"], ["y"], name="sum"),
+    ]
+    return o.model(o.graph(nodes, [o.value_info("x", ["n", 4])], [o.value_info("y", ["n", 4])]))
+
+
+# What is called where, and by which verbs.
+CALLS = {
+    "library": ("opened its library", ("build", "run", "partition", "compare", "bench")),
+    "supports": ("was asked whether it runs a node", ("build", "run", "partition")),
+    "compile": ("compiled a segment of 4 nodes, from node 'first' (Exp)", ("build", "run", "partition")),
+    "open": ("opened its library", ("run", "bench")),
+    "make": ("made a segment ready to run", ("run",)),
+    "run": ("Exp+Neg+Abs+Add", ("run", "compare", "bench")),
+}
+
+
+class Far(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.model = cls.folder / "m.onnx"
+        cls.model.write_bytes(model())
+
+    def call(self, verb: str, out: Path) -> list:
+        written = {
+            "build": ["-o", out / "m.tenon", "--html", out / "m.html"],
+            "run": ["--output", out / "y.npz"],
+            "partition": ["--html", out / "m.html"],
+        }
+        return [verb, self.model, "--backend", "far,cpu", "--opt", "0", "--json", *written.get(verb, [])]
+
+    def refused(self, does: str, verb: str, *options: object) -> dict:
+        """The one error of a call that leaves nothing behind."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = far(does, *self.call(verb, Path(folder)), *options)
+            self.assertEqual((list(Path(folder).iterdir()), done.stderr), ([], ""), (does, verb))
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual(done.returncode, error["code"] // 100, (does, verb))
+        empty = [part for part in ("place", "what", "expected", "found", "advice") if not error[part]]
+        self.assertEqual(empty, [], (does, verb, error))
+        return error
+
+    def test_what_a_backend_was_doing_when_it_crashed_or_hung(self):
+        cases = [
+            (call, doing, deed, says, verb)
+            for call, (doing, verbs) in CALLS.items()
+            for deed, says in (
+                ("crashes", "crashed (signal 11"),
+                ("leaves", "ended the process"),
+                ("hangs", "did not come back within 1 s"),
+            )
+            for verb in (verbs if deed == "crashes" else verbs[:1])
+        ]
+
+        def check(case: tuple) -> None:
+            call, doing, deed, says, verb = case
+            error = self.refused(f"{call}={deed}", verb, "--isolate", "--patience", "1")
+            self.assertEqual((error["name"], error["place"]), ("device_failed", "--isolate"), case)
+            self.assertIn(f"backend 'far' {doing}, and {says}", error["what"], case)
+
+        with ThreadPoolExecutor(4) as several:
+            list(several.map(check, cases))
+
+    def test_what_a_backend_says_when_it_fails(self):
+        for call, place in (
+            ("library", "backend 'far'"),
+            ("supports", "node 'first' (Exp)"),
+            ("open", "backend 'far'"),
+            ("make", "Exp+Neg+Abs+Add"),
+            ("run", "Exp+Neg+Abs+Add"),
+        ):
+            error = self.refused(f"{call}=fails", "run")
+            self.assertEqual((error["name"], error["place"], error["what"]), ("device_failed", place, f"far was told to fail ({call})"))
+            self.assertIn("--pin", error["advice"])
+
+    def test_a_lie_is_told_from_what_was_promised(self):
+        for lie, name, expected, found in (
+            ("shape", "bad_input", "[1,4]", "[7]"),
+            ("dtype", "dtype_mismatch", "f32", "u8"),
+            ("count", "device_failed", "1", "0"),
+        ):
+            error = self.refused(f"run={lie}", "run")
+            self.assertEqual((error["name"], error["expected"], error["found"]), (name, expected, found))
+            self.assertIn("--by-segment", error["advice"])
+
+    def test_a_wrong_number_is_found_by_segment(self):
+        done = far("run=number refuses=Neg", *self.call("compare", self.folder), "--by-segment")
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual((error["name"], error["place"]), ("device_failed", "segment 0 on 'far'"))
+
+    def test_what_it_fails_to_compile_others_run_and_a_warning_tells(self):
+        for verb in ("build", "run", "partition", "compare"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = far("compile=fails", *self.call(verb, Path(folder)))
+            self.assertEqual(done.returncode, 0, done.stdout)
+            (warning,) = json.loads(done.stdout)["warnings"]
+            self.assertIn("backend 'far' handed segment 0 back (4 nodes)", warning)
+            self.assertIn("far was told to fail (compile)", warning)
+        error = self.refused("compile=fails", "build", "--require-full")
+        self.assertEqual((error["name"], error["found"]), ("not_supported", "Abs (1x), Add (1x), Exp (1x), Neg (1x)"))
+
+    def test_a_pin_that_it_refuses(self):
+        error = self.refused("refuses=Neg", "build", "--pin", "second=far")
+        self.assertEqual((error["name"], error["place"]), ("not_supported", "node 'second' (Neg)"))
+        self.assertIn("far does not run Neg-13(f32[n,4])", error["found"])
+
+    def test_an_engine_whose_backend_is_not_there(self):
+        engine = self.folder / "far.tenon"
+        self.assertEqual(far("", "build", self.model, "--backend", "far,cpu", "-o", engine).returncode, 0)
+        self.assertEqual(far("", "run", engine).returncode, 0)
+        done = tenon("run", engine, "--json")
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual((done.returncode, error["name"], error["expected"]), (3, "not_supported", "the device 'far'"))
+
+    def test_copies_are_those_of_the_plan(self):
+        for refuses, count in (("Neg", 5), ("Exp", 2), ("Neg,Add", 4), ("Exp,Add", 2), ("Exp,Neg,Abs,Add", 0)):
+            options = ["--backend", "far,cpu", "--opt", "0", "--json", "--shape", "x=3x4"]
+            plan = json.loads(far(f"refuses={refuses}", "partition", self.model, "--dry-run", *options).stdout)
+            ran = json.loads(far(f"refuses={refuses}", "run", self.model, "--segments", *options).stdout)["segments"]
+            crossing = {b["value"] for b in plan["borders"]}
+            ends = sum(v not in crossing for s in plan["segments"] if s["backend"] == "far" for v in s["inputs"] + s["outputs"])
+            self.assertEqual(sum(b["copies"] for b in plan["borders"]) + ends, count, refuses)
+            self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in plan["segments"]])
+            self.assertEqual(sum(s["copies"] for s in ran), count, refuses)
+            self.assertEqual(sum(s["copied_bytes"] for s in ran), 48 * count)
+            for b in plan["borders"]:
+                self.assertAlmostEqual(b["us"], b["copies"] * (1000 + 0.1 * 48) / 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
