@@ -273,6 +273,11 @@ class Partition(unittest.TestCase):
         for pin in ("cpu", "=cpu", "sum="):
             self.assertEqual(self.refused(2, *TWO, "--pin", pin)["expected"], "NAME=BACKEND")
         self.assertIn("twice", self.refused(2, "--backend", "cpu,cpu")["what"])
+        for option in ("--backend", "--fallback-ops", "--fallback-modules"):
+            for names in ("Neg,", ",Neg", "Neg,,Exp", ",", ""):
+                error = self.refused(2, *TWO[: 0 if option == "--backend" else 4], option, names)
+                self.assertEqual((error["place"], error["found"]), (option, f"'{names}'"))
+                self.assertIn("comma", error["advice"])
         self.assertIn("--assign cost", self.refused(2, *TWO, "--measure")["expected"])
         self.assertEqual(self.refused(1, *TWO, "--html", self.folder / "nowhere" / "x.html")["name"], "write_failed")
         self.assertEqual(list(self.folder.glob("nowhere*")), [])

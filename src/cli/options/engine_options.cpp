@@ -8,6 +8,7 @@
 
 #include "cli/console/console.h"
 #include "cli/measure/child_stopwatch.h"
+#include "cli/options/comma_list.h"
 #include "compiler/backends.h"
 #include "compiler/load.h"
 
@@ -28,8 +29,9 @@ void EngineOptions::add_to(CLI::App& app) {
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
   sharing.add_to(app, [this] { model.metadata = true; });
-  app.get_option("--backend")->each([this](const std::string& name) {
-    model.unknown_ops |= compiler::usual_registry().run_unknown_ops(std::vector<std::string>{name});
+  app.get_option("--backend")->each([this](const std::string& given) {
+    if (const auto names = names_between_commas("--backend", {&given, 1}))
+      model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
   });
   libraries.add_to(app);
   app.add_flag("--verify", verify, "check every byte of an engine file first");
@@ -65,7 +67,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.opt = opt;
   options.threads = threads;
   options.registry = TRY(compiler::Registry::make(TRY(libraries.libraries())));
-  options.backends = TRY(options.registry->named(sharing.backends));
+  options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
   if (sharing.measures()) options.measuring = TRY(measuring_in_children(words_of_children()));
   options.verify = verify_passes;

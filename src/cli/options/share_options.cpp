@@ -6,6 +6,7 @@
 
 #include <charconv>
 
+#include "cli/options/comma_list.h"
 #include "compiler/backends.h"
 
 namespace tenon::cli {
@@ -48,11 +49,10 @@ Result<partition::MemoryLimit> limit_of(const std::string& text) {
 
 void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   const auto speaks_of_modules = [needs_modules = std::move(needs_modules)](const std::string&) { needs_modules(); };
-  app.add_option("--backend", backends,
+  app.add_option("--backend", backends_,
                  "who runs what, in order of priority; the last takes what the others do not (cpu and reference what even it does not): " +
                      backend_list())
       ->type_name("NAME[,NAME]")
-      ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--assign", assign_, "each node to the first that supports it, or all to where they cost least")
       ->check(CLI::IsMember({"priority", "cost"}))
@@ -65,11 +65,9 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
       ->each([this](const std::string&) { has_block_size_ = true; });
   app.add_option("--fallback-ops", fallback_ops_, "ops that the last backend runs: Op or domain::Op")
       ->type_name("OP[,OP]")
-      ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--fallback-modules", fallback_modules_, "modules that the last backend runs: encoder.layer.0")
       ->type_name("PATH[,PATH]")
-      ->delimiter(',')
       ->allow_extra_args(false)
       ->each(speaks_of_modules);
   app.add_option("--pin", pins_, "a node or a module and the backend that runs it; may be repeated")
@@ -83,8 +81,10 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
 }
 
+Result<std::vector<std::string>> ShareOptions::backends() const { return names_between_commas("--backend", backends_); }
+
 bool ShareOptions::any() const {
-  return !backends.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
+  return !backends_.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
          segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty();
 }
 
@@ -98,9 +98,9 @@ Result<partition::Wishes> ShareOptions::wishes() const {
         .expected("--assign cost --measure")
         .found("--assign " + assign_);
   partition::Wishes out;
-  out.listed = std::max<size_t>(1, backends.size());
-  out.fallback_ops = fallback_ops_;
-  out.fallback_modules = fallback_modules_;
+  out.listed = std::max<size_t>(1, TRY(backends()).size());
+  out.fallback_ops = TRY(names_between_commas("--fallback-ops", fallback_ops_));
+  out.fallback_modules = TRY(names_between_commas("--fallback-modules", fallback_modules_));
   for (const std::string& pin : pins_) out.pins.push_back(TRY(pin_of(pin)));
   for (const std::string& limit : memory_) out.memory.push_back(TRY(limit_of(limit)));
   out.min_block_size = static_cast<uint32_t>(min_block_size_);

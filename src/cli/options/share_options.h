@@ -13,11 +13,10 @@ class App;
 namespace tenon::cli {
 
 /// What the user says of who runs what: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
-/// --require-full,
-/// --segmenter.
+/// --memory, --require-full, --segmenter.
 struct ShareOptions {
-  std::vector<std::string> backends;  ///< in order of priority
-
+  /// Names, in order of priority. Errors: bad_usage for an empty one.
+  Result<std::vector<std::string>> backends() const;
   /// `needs_modules` is called where an option speaks of modules.
   void add_to(CLI::App& app, std::function<void()> needs_modules);
   /// Costs are to be measured.
@@ -28,7 +27,7 @@ struct ShareOptions {
   Result<partition::Wishes> wishes() const;
 
  private:
-  std::vector<std::string> fallback_ops_, fallback_modules_, pins_, memory_;
+  std::vector<std::string> backends_, fallback_ops_, fallback_modules_, pins_, memory_;  ///< as given
   int64_t min_block_size_ = 0;
   bool has_block_size_ = false;
   bool require_full_ = false, measure_ = false;
