@@ -139,6 +139,21 @@ TEST_P(Libraries, IsMissedWhenTheEngineIsLoaded) {
   EXPECT_NE(other.error()->what.find("this library is no"), std::string::npos) << other.error().text();
 }
 
+/// A start costs once a segment, not once a node: small nodes pay together.
+TEST_P(Libraries, SmallNodesPayTogether) {
+  std::string text = "graph main(v0: f32[8]) { ";
+  for (int k = 1; k <= 60; ++k) text += fmt::format("v{} = Abs(v{}) ", k, k - 1);
+  options_.opt = 0;
+  std::swap(options_.backends[1], options_.backends[2]);
+  ASSERT_EQ(options_.backends[1]->name(), "reference");
+  options_.wishes.listed = 2;
+  options_.wishes.assign = partition::Assign::cost;
+  const auto shared = compiler::share_out(graph_of(text + "return v60 }"), options_);
+  ASSERT_TRUE(shared) << shared.error().text();
+  ASSERT_EQ(shared->shares.segments.size(), 1u);
+  EXPECT_EQ(shared->shares.segments[0].backend, GetParam());
+}
+
 TEST_P(Libraries, SaysInItsOwnWordsWhatItRefuses) {
   const std::string type = GetParam() == "openvino" ? "f64[n]" : "bf16[n]";
   const auto graph = graph_of("graph main(x: " + type + ") { y = Neg(x) return y }");

@@ -47,11 +47,12 @@ class Onnxruntime final : public backend::Backend {
     return why.empty() ? Result<void>() : refusal(why);
   }
 
-  /// As fast as our own kernels, and a session for it.
+  /// As fast as our own kernels.
   double cost(const ir::Graph& graph, ir::NodeId node) const override {
     const backend::Work work = backend::work_of(graph, node);
-    return 1000 + std::max(work.steps / 16, work.bytes / 10);
+    return std::max(work.steps / 16, work.bytes / 10);
   }
+  backend::Overheads overheads() const override { return {.launch = 1200}; }
 
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(share.graph));
