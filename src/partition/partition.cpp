@@ -65,7 +65,7 @@ class Partition {
     TRY(keep_memory(graph_, units, out_.nodes, roles_, wishes_));
     find_sized(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
-    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr));
+    Settled settled = TRY(cut_as_wished(problem, roles_, wishes_, costs ? &*costs : nullptr, Effort::again));
     const auto give_up = [&](const std::vector<uint32_t>& lost, const Reason& reason) {
       for (uint32_t unit : lost)
         for (uint32_t n : units.nodes(unit)) {
@@ -76,6 +76,7 @@ class Partition {
     give_up(settled.sized.dropped, {"too_small", fmt::format("its segment has fewer than {} nodes that do work", wishes_.min_block_size)});
     give_up(settled.unpaid, {"does_not_pay", "its segment takes less time on the fallback, its start and its borders counted"});
     out_.lower_bound = settled.lower_bound;
+    out_.given_up_after = settled.given_up_after;
     cut_ = std::move(settled.sized.cut);
     return {};
   }

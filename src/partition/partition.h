@@ -42,6 +42,7 @@ struct Shares {
   std::vector<uint16_t> backends;     ///< of the segments
   std::vector<Border> borders;        ///< by the segment that reads
   uint32_t lower_bound = 0;           ///< on segments, were none too small
+  uint64_t given_up_after = 0;        ///< visits of nodes and edges, where the search for fewer segments did not end
   bool proved() const { return lower_bound == segments.size(); }
   /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.
   double accelerated_share(const Roles& roles) const;

@@ -19,6 +19,17 @@ Result<void> check_walk(const Problem& problem, const Roles& roles) {
       .advice("leave --segmenter out");
 }
 
+constexpr uint32_t kSmall = 5000;  ///< nodes: ten times the effort is some tenths of a second there
+
+Cut searched(const Problem& problem, Effort effort) {
+  Cut out = fewest(problem);
+  if (out.given_up_after == 0 || effort == Effort::once || problem.size() > kSmall) return out;
+  const uint64_t before = out.given_up_after;
+  out = fewest(problem, 10 * kEffort);
+  if (out.given_up_after > 0) out.given_up_after += before;
+  return out;
+}
+
 }  // namespace
 
 void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes, const Roles& roles) {
@@ -50,7 +61,7 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
   return out;
 }
 
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs) {
+Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs, Effort effort) {
   Settled out;
   const uint32_t least = std::max(1U, wishes.min_block_size);
   if (wishes.segmenter == Segmenter::walk) {
@@ -59,8 +70,9 @@ Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes
     out.sized = walk(problem, least);
     return out;
   }
-  SizedCut first{fewest(problem), {}};
+  SizedCut first{searched(problem, effort), {}};
   out.lower_bound = first.cut.bound;
+  out.given_up_after = first.cut.given_up_after;
   out.sized = least > 1 ? cut_of_size(problem, least) : std::move(first);
   if (!costs || wishes.min_block_size > 0) return out;
   while (true) {

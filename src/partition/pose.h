@@ -19,7 +19,11 @@ struct Settled {
   SizedCut sized;
   std::vector<uint32_t> unpaid;  ///< units that fell back because their segment does not pay, ascending
   uint32_t lower_bound = 0;      ///< on segments, were none given up
+  uint64_t given_up_after = 0;   ///< see Cut
 };
-Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs = nullptr);
+/// once: the search for the fewest segments is short. again: where that does not end, a small graph is searched ten times as long.
+enum class Effort : uint8_t { once, again };
+Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes& wishes, const Costs* costs = nullptr,
+                              Effort effort = Effort::once);
 
 }  // namespace tenon::partition

@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -137,6 +138,24 @@ class Far(unittest.TestCase):
         done = tenon("run", engine, "--json")
         error = json.loads(done.stdout)["error"]
         self.assertEqual((done.returncode, error["name"], error["expected"]), (3, "not_supported", "the device 'far'"))
+
+    def test_a_search_that_does_not_end_says_what_it_tried(self):
+        draw = random.Random(5)
+        ops, nodes = ("Sum", "Max", "Mean"), []
+        for n in range(1600):
+            reads = [f"v{k}" for k in range(max(0, n - 6), n) if draw.random() < 0.3] or ["x"]
+            nodes.append(o.node(draw.choice(ops), reads, [f"v{n}"], name=f"n{n}"))
+        path = self.folder / "long.onnx"
+        path.write_bytes(o.model(o.graph(nodes, [o.value_info("x", [4])], [o.value_info("v1599", [4])])))
+        call = ["partition", path, "--backend", "far,cpu,reference", "--fallback-ops", "Mean", "--opt", "0", "--dry-run"]
+        told = json.loads(far("refuses=Max", *call, "--json").stdout)
+        count, least = len(told["segments"]), told["lower_bound"]
+        self.assertGreater(count, least)
+        self.assertFalse(told["proved"])
+        self.assertGreater(told["search_given_up_after"], 330_000_000)
+        text = far("refuses=Max", *call).stdout
+        self.assertIn(f"{count} segments, at most {count - least} more than the fewest", text)
+        self.assertIn("the search for fewer was given up after 330 million visits of nodes and edges", text)
 
     def test_copies_are_those_of_the_plan(self):
         for refuses, count in (("Neg", 5), ("Exp", 2), ("Neg,Add", 4), ("Exp,Add", 2), ("Exp,Neg,Abs,Add", 0)):

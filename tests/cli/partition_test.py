@@ -184,6 +184,40 @@ class Partition(unittest.TestCase):
         pinned = told("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
         self.assertEqual([s["backend"] for s in pinned["segments"]], ["cpu", "reference", "cpu"])
 
+    def test_the_bound_is_that_of_segments_of_any_size(self):
+        forced, memory = ["--fallback-ops", "Exp,Abs"], ["--shape", "x=3x4", "--memory", "cpu=100"]
+        for options in (
+            [],
+            forced,
+            [*forced, "--segmenter", "walk"],
+            memory,
+            [*forced, *memory],
+            ["--pin", "sum=reference"],
+            ["--assign", "cost"],
+        ):
+            of_any = self.told(*options, "--min-block-size", "1")
+            self.assertEqual(of_any["proved"], of_any["lower_bound"] == len(of_any["segments"]))
+            if "walk" not in options:
+                self.assertTrue(of_any["proved"], options)
+            for size in ([], ["--min-block-size", "2"], ["--min-block-size", "9"]):
+                told = self.told(*options, *size)
+                self.assertEqual(told["lower_bound"], of_any["lower_bound"], [*options, *size])
+                self.assertEqual(told["proved"], told["lower_bound"] == len(told["segments"]), [*options, *size])
+        text = tenon("partition", self.model, *TWO, "--dry-run", *forced, "--min-block-size", "9").stdout
+        self.assertIn("1 segments; with those that were given up, at least 5; 0 borders", text)
+
+    def test_a_walk_that_is_not_the_fewest_says_how_far_it_is(self):
+        nodes = [
+            *(named(op, [x], y, y) for op, x, y in (("Exp", "x", "a"), ("Neg", "x", "b"), ("Exp", "b", "c"), ("Neg", "a", "d"))),
+            named("Add", ["c", "d"], "y", "y"),
+        ]
+        model = self.folder / "walked.onnx"
+        model.write_bytes(o.chain(nodes))
+        call = ["partition", model, *TWO, "--dry-run", "--fallback-ops", "Neg", "--segmenter", "walk"]
+        told = json.loads(tenon(*call, "--json").stdout)
+        self.assertEqual((len(told["segments"]), told["lower_bound"], told["proved"]), (4, 3, False))
+        self.assertIn("4 segments, at most 1 more than the fewest (33.3 %): at least 3 are needed; ", tenon(*call).stdout)
+
     def test_the_walk_is_there_for_two_backends(self):
         self.assertEqual(len(self.segments("--fallback-ops", "Neg", "--segmenter", "walk")), 3)
         error = self.refused(2, "--backend", "cpu", "--segmenter", "walk", "--dry-run")

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "partition/pose.h"
 #include "random_problems.h"
 
 namespace tenon::partition {
@@ -101,6 +102,22 @@ TEST(Fewest, LooksAheadWhereTheSearchIsTooLong) {
   EXPECT_LT(looked.bound, looked.size());
   EXPECT_LE(looked.bound, searched.size());
   EXPECT_GE(looked.size(), searched.size());
+}
+
+/// Seeds of window graphs of 800 nodes and three targets that a short search does not settle.
+TEST(Fewest, IsSearchedAgainWhereASearchDoesNotEnd) {
+  const backend::Backends none;
+  const Roles roles(none, 3);
+  for (uint64_t seed : {0, 1, 4, 6}) {
+    Draw draw(seed);
+    Problem problem = any_targets(draw, Kind::window, 800, 3);
+    const Settled once = *cut_as_wished(problem, roles, {}), again = *cut_as_wished(problem, roles, {}, nullptr, Effort::again);
+    EXPECT_GT(once.given_up_after, kEffort);
+    EXPECT_EQ(again.given_up_after, 0u);
+    EXPECT_TRUE(again.sized.cut.proved());
+    EXPECT_LT(again.sized.cut.size(), once.sized.cut.size());
+    EXPECT_GT(again.lower_bound, once.lower_bound);
+  }
 }
 
 }  // namespace

@@ -50,9 +50,20 @@ void show_reasons(const ir::Graph& graph, const partition::Shares& shares, const
   console.table(rows);
 }
 
+/// How many segments there are, beside how many there must be.
+std::string count_text(const partition::Shares& shares) {
+  const size_t count = shares.segments.size(), least = shares.lower_bound;
+  if (count == least) return fmt::format("{} segments, proved fewest", count);
+  if (count < least) return fmt::format("{} segments; with those that were given up, at least {}", count, least);
+  std::string out = fmt::format("{} segments, at most {} more than the fewest ({:.1f} %): at least {} are needed", count, count - least,
+                                100 * static_cast<double>(count - least) / static_cast<double>(least), least);
+  if (shares.given_up_after > 0)
+    out += fmt::format("; the search for fewer was given up after {} million visits of nodes and edges", shares.given_up_after / 1'000'000);
+  return out;
+}
+
 void show_figures(const partition::Shares& shares, const partition::Roles& roles, Console& console) {
-  console.line(fmt::format("{} segments, {}; {} borders; {:.1f} % of the work's nodes accelerated", shares.segments.size(),
-                           shares.proved() ? "proved fewest" : fmt::format("at least {} needed", shares.lower_bound), shares.borders.size(),
+  console.line(fmt::format("{}; {} borders; {:.1f} % of the work's nodes accelerated", count_text(shares), shares.borders.size(),
                            100 * shares.accelerated_share(roles)));
 }
 

@@ -4,7 +4,7 @@
 
 namespace tenon::partition {
 
-inline constexpr uint64_t kEffort = 30'000'000;  ///< some tenth of a second
+inline constexpr uint64_t kEffort = 30'000'000;  ///< some hundredths of a second
 
 /// The cut with the fewest segments, the same for any order of the nodes.
 ///

@@ -56,6 +56,7 @@ struct Cut {
   std::vector<uint32_t> place;    ///< of each node: its segment
   /// No cut of the same nodes to the same targets has fewer segments than this.
   uint32_t bound = 0;
+  uint64_t given_up_after = 0;  ///< visits of nodes and edges, where a search for fewer did not end
 
   uint32_t size() const { return static_cast<uint32_t>(targets.size()); }
   bool proved() const { return bound == size(); }

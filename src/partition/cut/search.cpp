@@ -31,6 +31,7 @@ class Search {
     while (!open_.empty()) {
       const Entry top = open_.top();
       found_.bound = std::min(top.bound, found_.size());
+      if (!found_.proved() && spent_ > effort_) found_.given_up_after = spent_;
       if (found_.proved() || spent_ > effort_) return std::move(found_);
       open_.pop();
       const State state = states_[top.state];
