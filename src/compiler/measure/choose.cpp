@@ -19,16 +19,6 @@ constexpr int kPasses = 3;           ///< over whole engines: the least time cou
 constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for whatever one of them can run
 constexpr double kGain = 0.98;       ///< of the time of one backend: a plan over several that takes more is no better
 
-BackendsInUse measured(const BackendsInUse& of, std::span<const KnownCosts> known) {
-  BackendsInUse out;
-  out.listed = of.listed;
-  for (size_t b = 0; b < of.all.size(); ++b) {
-    out.kept.push_back(std::make_shared<MeasuredBackend>(*of.all[b], known[b]));
-    out.all.push_back(out.kept.back().get());
-  }
-  return out;
-}
-
 class Chooser {
  public:
   Chooser(SharedOut& shared, const CompileOptions& options)
@@ -60,7 +50,7 @@ class Chooser {
   }
 
   Result<partition::Shares> shares_by(std::span<const KnownCosts> known) const {
-    const BackendsInUse backends = measured(shared_.backends, known);
+    const BackendsInUse backends = at_costs(shared_.backends, known);
     return partition::partition(*shared_.graph, backends.roles(), options_.wishes);
   }
 
@@ -110,14 +100,14 @@ class Chooser {
   }
 
   double sum_of(const partition::Shares& shares) const {
-    const BackendsInUse backends = measured(shared_.backends, known_);
+    const BackendsInUse backends = at_costs(shared_.backends, known_);
     double ns = 0;
     for (const partition::NodeShare& n : shares.nodes) ns += backends.all[n.backend]->cost(*shared_.graph, n.node);
     return ns;
   }
 
   Result<void> keep(const partition::Shares& shares) {
-    BackendsInUse backends = measured(shared_.backends, known_);
+    BackendsInUse backends = at_costs(shared_.backends, known_);
     shared_.shares = shares;
     shared_.backends = std::move(backends);
     return {};

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+#include <span>
 #include <unordered_map>
 
-#include "backend/backend.h"
+#include "compiler/compile.h"
 
 namespace tenon::compiler {
 
 struct KnownCosts {
   const ir::Graph* graph = nullptr;
   std::unordered_map<ir::NodeId, double> ns;
-  double scale = 1;   ///< of guesses
-  double factor = 1;  ///< on all costs of nodes
-  double launch = 0;
+  double scale = 1;                             ///< of guesses
+  double factor = 1;                            ///< on all costs of nodes
+  std::optional<backend::Overheads> overheads;  ///< in place of guesses
 };
 
 /// A backend whose costs are known for the nodes of one graph; what is not known is its guess, brought to the scale of what is.
@@ -24,6 +26,7 @@ class MeasuredBackend final : public backend::Backend {
   Result<std::optional<backend::Library>> library() const override { return of_.library(); }
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override { return of_.supports(graph, node); }
   Result<void> prepare(ir::Graph& graph) const override { return of_.prepare(graph); }
+  bool runs_unknown_ops() const override { return of_.runs_unknown_ops(); }
   bool makes_kernels() const override { return of_.makes_kernels(); }
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
     return of_.compile(share, options);
@@ -32,15 +35,14 @@ class MeasuredBackend final : public backend::Backend {
     const auto found = &graph == known_.graph ? known_.ns.find(node) : known_.ns.end();
     return known_.factor * (found != known_.ns.end() ? found->second : known_.scale * of_.cost(graph, node));
   }
-  backend::Overheads overheads() const override {
-    backend::Overheads out = of_.overheads();
-    out.launch = known_.launch;
-    return out;
-  }
+  backend::Overheads overheads() const override { return known_.overheads.value_or(of_.overheads()); }
 
  private:
   const backend::Backend& of_;
   KnownCosts known_;
 };
+
+/// The backends at what is known of each.
+BackendsInUse at_costs(const BackendsInUse& of, std::span<const KnownCosts> known);
 
 }  // namespace tenon::compiler

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/build_shared.h"
+#include "compiler/measure/build_on.h"
 #include "compiler/measure/node_alone.h"
 #include "ir/text.h"
 
@@ -15,20 +15,6 @@ namespace {
 
 constexpr double kFails = 1e15;  ///< nanoseconds of a node that a backend accepts and does not run
 constexpr double kLeast = 0.05;  ///< of what was measured: that much is work, however long a start takes
-
-/// The graph on one backend; what it does not take goes to the others.
-Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t first,
-                          const CompileOptions& options) {
-  SharedOut one;
-  one.graph = std::move(graph);
-  one.backends.all = backends;
-  std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(first),
-              one.backends.all.begin() + static_cast<ptrdiff_t>(first) + 1);
-  one.backends.listed = static_cast<uint16_t>(backends.size());
-  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
-  StepClock clock(options);
-  return build_shared(std::move(one), options, clock);
-}
 
 struct Asked {
   size_t node = 0;  ///< index in the shares
@@ -84,7 +70,8 @@ Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const Compil
   for (size_t b = 0; b < out.size(); ++b) {
     out[b].graph = &graph;
     if (guessed[b] > 0) out[b].scale = measured[b] / guessed[b];
-    out[b].launch = launches[b] - least;
+    out[b].overheads = backends[b]->overheads();
+    out[b].overheads->launch = launches[b] - least;
   }
   return out;
 }

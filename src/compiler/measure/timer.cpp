@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/measure/timer.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
+#include "compiler/measure/here.h"
 #include "compiler/save.h"
 
 namespace tenon::compiler {
@@ -17,33 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the file that this code is in: another build may make other kernels.
-std::string build_text() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&build_text), &info) == 0 || !info.dli_fname) return {};
-  std::error_code error;
-  const auto written = fs::last_write_time(info.dli_fname, error);
-  return error ? std::string() : std::to_string(written.time_since_epoch().count());
-}
-
-std::string cpu_text() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) return line;
-  return {};
-}
-
-std::string text_of_here(const CompileOptions& options, const backend::Backends& backends) {
-  std::string out = fmt::format("{}\n{}\n{} threads\nlevel {}\n", build_text(), cpu_text(), options.threads, options.opt);
-  for (const backend::Backend* b : backends)
-    if (const auto library = b->library(); library && *library) out += fmt::format("{} {}\n", b->name(), (*library)->version);
+std::string text_of(const CompileOptions& options, const backend::Backends& backends) {
+  std::string out = fmt::format("{}{} threads\nlevel {}\n", text_of_here(), options.threads, options.opt);
+  for (const backend::Backend* b : backends) out += library_text(*b);
   return out;
 }
 
 }  // namespace
 
 Timer::Timer(const CompileOptions& options, const backend::Backends& backends)
-    : options_(options), times_(options.measuring->times), here_(text_of_here(options, backends)) {}
+    : options_(options), times_(options.measuring->times), here_(text_of(options, backends)) {}
 
 Hash128 Timer::key_of(const Item& item) const { return hash128(here_ + item.of); }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/build_on.h"
+
+#include <algorithm>
+
+#include "compiler/build_shared.h"
+
+namespace tenon::compiler {
+
+Result<Compiled> build_on(std::unique_ptr<ir::Graph> graph, const backend::Backends& backends, size_t first,
+                          const CompileOptions& options) {
+  SharedOut one;
+  one.graph = std::move(graph);
+  one.backends.all = backends;
+  std::rotate(one.backends.all.begin(), one.backends.all.begin() + static_cast<ptrdiff_t>(first),
+              one.backends.all.begin() + static_cast<ptrdiff_t>(first) + 1);
+  one.backends.listed = static_cast<uint16_t>(backends.size());
+  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
+  StepClock clock(options);
+  return build_shared(std::move(one), options, clock);
+}
+
+}  // namespace tenon::compiler
