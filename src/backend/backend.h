@@ -46,12 +46,17 @@ using Artifact = std::variant<Kernels, Blob>;
 
 /// What it takes to use a backend, beside running nodes, in nanoseconds.
 struct Overheads {
+  enum class Source : uint8_t { guessed, calibrated, measured };
+
   double launch = 0;        ///< to start a segment
   bool own_memory = false;  ///< values cross a border by a copy; else they are passed in place
   double copy = 0;          ///< of a value over a border, and
   double copy_per_byte = 0;
   bool copies_weights = false;  ///< its segments keep constants of their own beside the engine's
+  Source source = Source::guessed;
 };
+/// "guessed", "calibrated", "measured".
+std::string_view name_of(Overheads::Source source);
 
 /// A library that a backend runs on and Tenon does not bring.
 struct Library {

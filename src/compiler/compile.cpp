@@ -11,6 +11,7 @@
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
 #include "compiler/measure/choose.h"
+#include "compiler/measure/measured_backend.h"
 #include "compiler/unknown_ops.h"
 #include "ir/port_names.h"
 #include "partition/partition.h"
@@ -45,6 +46,13 @@ Result<void> check_complete(const ir::Graph& graph) {
   return {};
 }
 
+/// The backends with what a calibration knows of their starts and borders.
+BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration) {
+  std::vector<KnownCosts> known(of.all.size());
+  for (size_t b = 0; b < of.all.size(); ++b) known[b].overheads = calibration.find(*of.all[b]);
+  return at_costs(of, known);
+}
+
 Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
@@ -57,6 +65,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   partition::Wishes wishes = options.wishes;
   if (options.backends.empty()) wishes.listed = 1;
   out.backends.listed = partition::Roles(out.backends.all, wishes).listed;
+  if (options.calibration && wishes.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "codegen/emit.h"
 #include "compiler/backends.h"
+#include "compiler/measure/calibration.h"
 #include "compiler/measure/stopwatch.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
@@ -32,8 +33,9 @@ struct CompileOptions {
   backend::Backends backends;                  ///< its, in order of priority (Registry::named); empty: cpu, and reference for what is left
   partition::Wishes wishes;                    ///< who is to run what
   std::shared_ptr<const Measuring> measuring;  ///< with Assign::cost, costs are measured; null: backends guess
-  codegen::TacticBook tactics;                 ///< what it says holds in place of default tactics
-  const codegen::Target* target = nullptr;     ///< whose code is generated; null: this CPU's best
+  std::shared_ptr<const Calibration> calibration;  ///< with Assign::cost, what it knows counts in place of guesses; may be null
+  codegen::TacticBook tactics;                     ///< what it says holds in place of default tactics
+  const codegen::Target* target = nullptr;         ///< whose code is generated; null: this CPU's best
   /// Called with the plan after each planning pass that changed it; bodies of branches and loops have plans of their own. May be null.
   std::function<void(std::string_view pass, const codegen::Plan& plan)> dump_plan;
   std::string source;  ///< the place of errors that know no nearer one: the model's file

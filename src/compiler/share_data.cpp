@@ -134,6 +134,20 @@ Json share_data(const ir::Graph& graph, const partition::Shares& shares, const p
   return out;
 }
 
+Json costs_data(const backend::Overheads& costs) {
+  return {{"launch_ns", costs.launch},
+          {"own_memory", costs.own_memory},
+          {"copy_ns", costs.copy},
+          {"copy_ns_per_byte", costs.copy_per_byte},
+          {"source", backend::name_of(costs.source)}};
+}
+
+std::string costs_text(const backend::Overheads& costs) {
+  std::string out = fmt::format("{:.2f} us", costs.launch / 1000);
+  if (costs.own_memory) out += fmt::format(", a copy {:.2f} us and {:.3f} ns a byte", costs.copy / 1000, costs.copy_per_byte);
+  return out + fmt::format(" ({})", backend::name_of(costs.source));
+}
+
 Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
                     const std::vector<partition::WhatIf>& what_if, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {

@@ -6,6 +6,7 @@ import os
 import random
 import tempfile
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import CompletedProcess, run
@@ -156,6 +157,55 @@ class Far(unittest.TestCase):
         text = far("refuses=Max", *call).stdout
         self.assertIn(f"{count} segments, at most {count - least} more than the fewest", text)
         self.assertIn("the search for fewer was given up after 330 million visits of nodes and edges", text)
+
+    def test_what_was_calibrated_decides(self):
+        plan = ["partition", self.model, "--backend", "far,cpu", "--opt", "0", "--shape", "x=100000x4", "--assign", "cost", "--dry-run"]
+        with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": cache}):
+            kept = Path(cache) / "tenon/overheads"
+
+            def told() -> tuple[set, dict]:
+                answer = json.loads(far("", *plan, "--json").stdout)
+                return {n["backend"] for n in answer["nodes"]}, {c["backend"]: c for c in answer["costs"]}["far"]
+
+            stated = {
+                "backend": "far",
+                "launch_ns": 2000,
+                "own_memory": True,
+                "copy_ns": 1000,
+                "copy_ns_per_byte": 0.1,
+                "source": "guessed",
+            }
+            self.assertEqual(told(), ({"far"}, stated))
+            done = far("", "calibrate", "--backend", "far,cpu", "--json")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            found, host = json.loads(done.stdout)["backends"]
+            self.assertEqual((found["source"], host["source"], found["own_memory"]), ("calibrated", "guessed", True))
+            (line,) = kept.read_text().splitlines()
+            hash_text, *numbers, name = line.split()
+            self.assertEqual(name, "far")
+            for key, number in zip(("launch_ns", "copy_ns", "copy_ns_per_byte"), numbers, strict=True):
+                self.assertAlmostEqual(found[key], float(number), delta=0.1)
+            for numbers, runs in (("1000000000 5 0.01", "cpu"), ("5 5 0.01", "far"), ("5 5 100", "cpu")):
+                kept.write_text(f"{hash_text} {numbers} far\n")
+                backends, costs = told()
+                self.assertEqual((backends, costs["source"], costs["launch_ns"]), ({runs}, "calibrated", float(numbers.split()[0])))
+            self.assertIn("a start of far costs 0.01 us, a copy 0.01 us and 100.000 ns a byte (calibrated)", far("", *plan).stdout)
+            listed = {b["name"]: b["costs"] for b in json.loads(far("", "backends", "--json").stdout)["backends"]}
+            self.assertEqual((listed["far"]["copy_ns_per_byte"], listed["cpu"]["source"]), (100, "guessed"))
+
+    def test_what_cannot_be_calibrated_says_why(self):
+        with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": cache}):
+            for does, why in (
+                ("refuses=Relu", "far does not run Relu-14(f32[16])"),
+                ("run=crashes", "does not run"),
+                ("compile=fails", "does not run"),
+            ):
+                done = far(does, "calibrate", "--backend", "far", "--json")
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(why, json.loads(done.stdout)["backends"][0]["why_not"])
+            self.assertEqual(list(Path(cache).rglob("overheads")), [])
+            for wrong in ("far,", "farr"):
+                self.assertEqual(far("", "calibrate", "--backend", wrong).returncode, 2)
 
     def test_copies_are_those_of_the_plan(self):
         for refuses, count in (("Neg", 5), ("Exp", 2), ("Neg,Add", 4), ("Exp,Add", 2), ("Exp,Neg,Abs,Add", 0)):

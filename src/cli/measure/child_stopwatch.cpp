@@ -80,12 +80,6 @@ class Child {
   std::string read_;
 };
 
-std::filesystem::path times_path() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "tenon/times";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".cache/tenon/times";
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const std::filesystem::path> engines) {
@@ -105,13 +99,13 @@ Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const 
   return out;
 }
 
-Result<std::shared_ptr<const compiler::Measuring>> measuring_in_children(std::vector<std::string> words) {
+Result<std::shared_ptr<const compiler::Measuring>> measuring_in_children(std::vector<std::string> words, std::filesystem::path times) {
   struct InFolder {
     TemporaryFolder folder;
     compiler::Measuring measuring;
   };
   auto out = std::make_shared<InFolder>(InFolder{TRY(TemporaryFolder::make()), {}});
-  out->measuring = {std::make_shared<ChildStopwatch>(std::move(words)), out->folder.path(), times_path()};
+  out->measuring = {std::make_shared<ChildStopwatch>(std::move(words)), out->folder.path(), std::move(times)};
   return std::shared_ptr<const compiler::Measuring>(out, &out->measuring);
 }
 

@@ -20,8 +20,7 @@ class ChildStopwatch final : public compiler::Stopwatch {
   std::vector<std::string> words_;
 };
 
-/// Measures in processes, engines in a folder of its own; times are kept in $XDG_CACHE_HOME/tenon/times, else ~/.cache/tenon/times.
-/// Errors: write_failed.
-Result<std::shared_ptr<const compiler::Measuring>> measuring_in_children(std::vector<std::string> words);
+/// Measures in processes, engines in a folder of its own; `times` is where what was measured is kept. Errors: write_failed.
+Result<std::shared_ptr<const compiler::Measuring>> measuring_in_children(std::vector<std::string> words, std::filesystem::path times);
 
 }  // namespace tenon::cli

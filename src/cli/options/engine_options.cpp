@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "cli/console/console.h"
+#include "cli/measure/cache_path.h"
 #include "cli/measure/child_stopwatch.h"
 #include "cli/options/comma_list.h"
 #include "compiler/backends.h"
@@ -69,7 +70,9 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.registry = TRY(compiler::Registry::make(TRY(libraries.libraries())));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
-  if (sharing.measures()) options.measuring = TRY(measuring_in_children(words_of_children()));
+  if (sharing.measures()) options.measuring = TRY(measuring_in_children(words_of_children(), cache_path("times")));
+  if (options.wishes.assign == partition::Assign::cost)
+    options.calibration = std::make_shared<const compiler::Calibration>(cache_path(kCalibrationFile));
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();

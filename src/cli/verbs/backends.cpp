@@ -9,8 +9,10 @@
 #include "base/doing.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
+#include "cli/measure/cache_path.h"
 #include "cli/options/library_options.h"
 #include "compiler/backends.h"
+#include "compiler/share_data.h"
 #include "ops/core/sample.h"
 
 namespace tenon::cli::verb_backends {
@@ -38,14 +40,17 @@ size_t count_ops(const backend::Backend& backend) {
 
 Result<void> show(const Options& o, Console& console) {
   const auto registry = TRY(compiler::Registry::make(TRY(o.libraries.libraries())));
-  std::vector<std::vector<std::string>> rows{{"backend", "library", o.ops ? "ops" : "", "what it is"}};
+  std::vector<std::vector<std::string>> rows{{"backend", "library", "a start costs", o.ops ? "ops" : "", "what it is"}};
+  const compiler::Calibration calibration(cache_path(kCalibrationFile));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
     const Doing doing(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
-    const bool copies = b->overheads().copies_weights;
+    const backend::Overheads costs = calibration.find(*b).value_or(b->overheads());
+    const bool copies = costs.copies_weights;
     entry["copies_weights"] = copies;
+    entry["costs"] = compiler::costs_data(costs);
     std::string text = "built in", ops;
     if (!library) {
       const Diagnostic& d = *library.error();
@@ -58,7 +63,8 @@ Result<void> show(const Options& o, Console& console) {
     }
     if (o.ops && library) entry["ops"] = count_ops(*b);
     if (entry.contains("ops")) ops = fmt::format("{} of {}", entry["ops"].get<size_t>(), ops::all_ops().size());
-    rows.push_back({std::string(b->name()), text, ops, fmt::format("{}{}", b->docs(), copies ? "; copies weights" : "")});
+    rows.push_back(
+        {std::string(b->name()), text, compiler::costs_text(costs), ops, fmt::format("{}{}", b->docs(), copies ? "; copies weights" : "")});
     json.push_back(std::move(entry));
   }
   console.table(rows);

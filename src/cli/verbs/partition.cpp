@@ -50,6 +50,17 @@ void show_reasons(const ir::Graph& graph, const partition::Shares& shares, const
   console.table(rows);
 }
 
+/// What a start and a copy cost, and how that is known.
+nlohmann::ordered_json show_costs(const backend::Backends& backends, Console& console) {
+  auto json = nlohmann::ordered_json::array();
+  for (const backend::Backend* b : backends) {
+    json.push_back({{"backend", b->name()}});
+    json.back().update(compiler::costs_data(b->overheads()));
+    console.line(fmt::format("a start of {} costs {}", b->name(), compiler::costs_text(b->overheads())));
+  }
+  return json;
+}
+
 /// How many segments there are, beside how many there must be.
 std::string count_text(const partition::Shares& shares) {
   const size_t count = shares.segments.size(), least = shares.lower_bound;
@@ -84,7 +95,8 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   console.line();
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
-  const auto told = compiler::partition_data(graph, shares, roles, what_if, built, shapes);
+  auto told = compiler::partition_data(graph, shares, roles, what_if, built, shapes);
+  if (wishes.assign == partition::Assign::cost) told["costs"] = show_costs(roles.backends, console);
   console.object(told);
   if (o.html.empty()) return {};
   const std::string title = std::filesystem::path(o.engine.model.path).filename().string();

@@ -11,7 +11,8 @@ namespace tenon::compiler {
 /// One a backend of `shared`. A node that a backend fails to run costs it more than any other. Errors: those of Timer::time.
 Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const CompileOptions& options, Timer& timer);
 
-/// What it takes to run a segment of almost no work on each of the backends, in nanoseconds. Errors: those of Timer::time.
+/// What it takes to run a segment of almost no work on each of the backends, in nanoseconds, its copies aside. Errors: those of
+/// Timer::time.
 Result<std::vector<double>> launch_times(const backend::Backends& backends, const ir::OpTable& ops, const CompileOptions& options,
                                          Timer& timer);
 

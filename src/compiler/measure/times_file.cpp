@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/measure/times_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fstream>
+
+#include "compiler/measure/append_line.h"
 
 namespace tenon::compiler {
 
 namespace {
 
 constexpr size_t kDigits = 32;
-
-Error cannot_write(const std::filesystem::path& path) {
-  return fail(Code::write_failed, path.string(), "measured times cannot be kept")
-      .expected("a file that may be written")
-      .found(std::strerror(errno))
-      .advice("set XDG_CACHE_HOME to a folder that may be written");
-}
 
 }  // namespace
 
@@ -45,14 +36,7 @@ std::optional<double> TimesFile::find(const Hash128& of) const {
 Result<void> TimesFile::add(const Hash128& of, double ns) {
   times_[of.text()] = ns;
   if (path_.empty()) return {};
-  std::error_code error;
-  std::filesystem::create_directories(path_.parent_path(), error);
-  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return cannot_write(path_);
-  const std::string line = fmt::format("{} {:.1f}\n", of.text(), ns);
-  const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());  // at once: no line in another
-  ::close(file);
-  return written ? Result<void>() : cannot_write(path_);
+  return append_line(path_, fmt::format("{} {:.1f}", of.text(), ns));
 }
 
 }  // namespace tenon::compiler

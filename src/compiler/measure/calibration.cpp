@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/calibration.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/measure/append_line.h"
+#include "compiler/measure/here.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+std::string key_of(const backend::Backend& backend) {
+  return hash128(fmt::format("{}{}\n{}", text_of_here(), backend.name(), library_text(backend))).text();
+}
+
+bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
+
+}  // namespace
+
+Calibration::Calibration(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::ifstream in(path_);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string hash, name;
+    Entry e;
+    if (words >> hash >> e.launch >> e.copy >> e.copy_per_byte >> name && is_time(e.launch) && is_time(e.copy) && is_time(e.copy_per_byte))
+      entries_[hash] = e;
+  }
+}
+
+std::optional<backend::Overheads> Calibration::find(const backend::Backend& backend) const {
+  if (entries_.empty()) return std::nullopt;
+  const auto found = entries_.find(key_of(backend));
+  if (found == entries_.end()) return std::nullopt;
+  backend::Overheads out = backend.overheads();
+  out.launch = found->second.launch;
+  out.copy = found->second.copy;
+  out.copy_per_byte = found->second.copy_per_byte;
+  out.source = backend::Overheads::Source::calibrated;
+  return out;
+}
+
+Result<void> Calibration::add(const backend::Backend& backend, const backend::Overheads& found) {
+  const std::string key = key_of(backend);
+  entries_[key] = {found.launch, found.copy, found.copy_per_byte};
+  return append_line(path_, fmt::format("{} {:.1f} {:.1f} {:.6f} {}", key, found.launch, found.copy, found.copy_per_byte, backend.name()));
+}
+
+}  // namespace tenon::compiler
