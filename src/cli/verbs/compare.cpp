@@ -157,7 +157,9 @@ Json report_first_bad(const ir::Graph& graph, const std::optional<FirstBad>& bad
   return json;
 }
 
-Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& outputs, const std::optional<FirstBad>& first) {
+/// advice: where the result is wrong.
+Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& outputs, const std::optional<FirstBad>& first,
+                     std::string advice) {
   const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
   if (bad == outputs.end() && !first) return {};
   if (!first && !is_bad(bad->ours, bad->rounding))
@@ -167,8 +169,9 @@ Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& 
         .advice("the model amplifies rounding: --with onnxruntime shows whether another engine does better");
   std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : "output '" + bad->name + "'";
   return fail(Code::device_failed, std::move(place), "the result is further from the fp64 reference than rounding explains")
+      .expected("an error that rounding explains")
       .found(first ? first->value.distance.found : bad->ours.found)
-      .advice("report this as a bug of Tenon, with the model and its inputs");
+      .advice(std::move(advice));
 }
 
 /// A model compiled, and who runs what of it.
@@ -223,7 +226,10 @@ Result<void> compare_model(const Options& o, Console& console) {
                  {"first_bad", first_json}};
   if (o.by_segment) answer["segments"] = segments;
   console.object(answer);
-  return verdict(graph, outputs, first);
+  const bool shared = !model.shares.of_devices(partition::Roles(options.backends, options.wishes)).empty();
+  return verdict(graph, outputs, first,
+                 shared && !o.by_segment ? "--by-segment tells which backend is wrong"
+                                         : "report this as a bug of Tenon, with the model and its inputs");
 }
 
 }  // namespace
