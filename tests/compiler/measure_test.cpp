@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "compiler/load.h"
 #include "compiler/measure/times_file.h"
@@ -99,6 +100,21 @@ TEST_F(Measure, AMixedPlanIsKeptWhereItIsFaster) {
 TEST_F(Measure, AnEngineThatDoesNotRunIsNoChoice) {
   const auto time = [](const runtime::Program& p) { return has_segment(p) ? std::nullopt : std::optional(1e6); };
   EXPECT_EQ(plan(std::make_shared<Says>(time)), "cpu cpu cpu cpu ");
+}
+
+/// It may take a minute each time.
+TEST_F(Measure, AnEngineThatDoesNotRunGetsNoOtherTry) {
+  std::map<std::string, int> tries;
+  const auto time = [&](const runtime::Program& p) {
+    if (!has_segment(p)) return std::optional(1e6);
+    std::string of;
+    for (const runtime::Step& s : p.steps) of += s.label + "; ";
+    ++tries[of];
+    return std::optional<double>();
+  };
+  EXPECT_EQ(plan(std::make_shared<Says>(time)), "cpu cpu cpu cpu ");
+  EXPECT_FALSE(tries.empty());
+  for (const auto& [of, count] : tries) EXPECT_LE(count, 1 + (of.find("+") == of.npos)) << of;
 }
 
 TEST_F(Measure, WhatWasMeasuredIsNotMeasuredAgain) {

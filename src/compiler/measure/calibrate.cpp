@@ -53,27 +53,28 @@ class Calibrating {
 
   Result<backend::Overheads> run() {
     backend::Overheads out = backends_[b_]->overheads();
-    std::vector<std::string> texts = {std::string(kStart)};
-    if (out.own_memory) {
-      texts.insert(texts.end(), {sum_text(kFew), sum_text(kMany)});
-      for (int64_t size : kSizes) texts.push_back(pick_text(size));
-    }
-    const std::vector<double> ns = TRY(beside_kernels(texts));
     out.copy = out.copy_per_byte = 0;
-    if (out.own_memory) {
-      std::vector<std::pair<double, double>> points;
-      for (size_t k = 0; k < std::size(kSizes); ++k) points.emplace_back(4.0 * static_cast<double>(kSizes[k]), ns[3 + k]);
-      out.copy_per_byte = slope_of(points);
-      out.copy = std::max(0.0, (ns[2] - ns[1]) / (kMany - kFew) - kTinyBytes * out.copy_per_byte);
-    }
+    const double start = TRY(beside_kernels({{std::string(kStart)}}))[0];
+    if (out.own_memory) TRY(find_copies(out));
     const double copies = out.own_memory ? 2 * (out.copy + kTinyBytes * out.copy_per_byte) : 0;  // an operand and a result
-    out.launch = std::max(0.0, ns[0] - copies);
+    out.launch = std::max(0.0, start - copies);
     out.source = backend::Overheads::Source::calibrated;
     return out;
   }
 
  private:
   static constexpr int kPasses = 3;  ///< over all engines: the least time counts
+
+  Result<void> find_copies(backend::Overheads& out) {
+    std::vector<std::string> texts = {sum_text(kFew), sum_text(kMany)};
+    for (int64_t size : kSizes) texts.push_back(pick_text(size));
+    const std::vector<double> ns = TRY(beside_kernels(texts));
+    std::vector<std::pair<double, double>> points;
+    for (size_t k = 0; k < std::size(kSizes); ++k) points.emplace_back(4.0 * static_cast<double>(kSizes[k]), ns[2 + k]);
+    out.copy_per_byte = slope_of(points);
+    out.copy = std::max(0.0, (ns[1] - ns[0]) / (kMany - kFew) - kTinyBytes * out.copy_per_byte);
+    return {};
+  }
 
   /// How much longer each takes on the backend than in kernels.
   Result<std::vector<double>> beside_kernels(std::span<const std::string> texts) {

@@ -43,29 +43,38 @@ Result<std::vector<std::optional<double>>> Timer::time(std::span<const Item> ite
   return out;
 }
 
+Result<void> Timer::pass(std::vector<Engine>& engines, std::span<std::optional<double>> least) {
+  std::vector<fs::path> files;
+  for (const Engine& e : engines) files.push_back(e.file);
+  const auto ns = TRY(options_.measuring->stopwatch->time(files));
+  std::vector<Engine> ran;
+  for (size_t k = 0; k < engines.size(); ++k) {
+    if (!ns[k]) continue;
+    std::optional<double>& of_item = least[engines[k].item];
+    of_item = std::min(*ns[k], of_item.value_or(*ns[k]));
+    ran.push_back(engines[k]);
+  }
+  engines = std::move(ran);
+  return {};
+}
+
 Result<std::vector<std::optional<double>>> Timer::run(std::span<const Item* const> items, int passes) {
   std::vector<std::optional<double>> out(items.size());
-  std::vector<fs::path> files;
-  std::vector<size_t> owners;
+  std::vector<Engine> engines;
   for (size_t k = 0; k < items.size(); ++k) {
     const auto built = items[k]->build();
     if (!built) continue;  // a segment that a backend does not compile is nobody's candidate
-    files.push_back(options_.measuring->folder / fmt::format("{}-{}.tenon", getpid(), k));
-    owners.push_back(k);
-    TRY(save(*built, options_, files.back()));
+    engines.push_back({options_.measuring->folder / fmt::format("{}-{}.tenon", getpid(), k), k});
+    TRY(save(*built, options_, engines.back().file));
   }
-  Result<void> all;
-  for (int pass = 0; pass < passes && all && !files.empty(); ++pass) {
-    const auto timed = options_.measuring->stopwatch->time(files);
-    if (!timed) all = std::unexpected(timed.error());
-    for (size_t k = 0; timed && k < files.size(); ++k)
-      if (const auto& ns = (*timed)[k]; ns && (!out[owners[k]] || *ns < *out[owners[k]])) out[owners[k]] = ns;
-  }
-  for (const fs::path& file : files) {
+  const std::vector<Engine> all = engines;
+  Result<void> done;
+  for (int k = 0; k < passes && done && !engines.empty(); ++k) done = pass(engines, out);
+  for (const Engine& e : all) {
     std::error_code ignored;
-    fs::remove(file, ignored);
+    fs::remove(e.file, ignored);
   }
-  TRY(std::move(all));
+  TRY(std::move(done));
   return out;
 }
 

@@ -23,7 +23,13 @@ class Timer {
   Result<std::vector<std::optional<double>>> time(std::span<const Item> items, int passes = 1);
 
  private:
+  struct Engine {
+    std::filesystem::path file;
+    size_t item = 0;
+  };
   Hash128 key_of(const Item& item) const;
+  /// The least times of items so far; engines that did not run are gone behind it: what crashes or hangs gets no other try.
+  Result<void> pass(std::vector<Engine>& engines, std::span<std::optional<double>> least);
   Result<std::vector<std::optional<double>>> run(std::span<const Item* const> items, int passes);
 
   const CompileOptions& options_;
