@@ -86,28 +86,4 @@ void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShar
     }
 }
 
-std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) {
-  std::vector<uint16_t> targets(problem.nodes.size());
-  std::vector<std::vector<uint32_t>> nodes(cut.size());
-  std::vector<bool> stands(cut.size());
-  for (uint32_t n = 0; n < problem.size(); ++n) {
-    targets[n] = problem.nodes[n].target;
-    nodes[cut.place[n]].push_back(n);
-    if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) stands[cut.place[n]] = true;
-  }
-  const double now = cost_of(costs, targets);
-  double most = 0;
-  std::vector<uint32_t> out;
-  for (uint32_t s = 0; s < cut.size(); ++s) {
-    if (stands[s]) continue;
-    std::vector<uint16_t> without = targets;
-    for (uint32_t n : nodes[s]) without[n] = problem.nodes[n].falls_to;
-    const double gain = now + costs.launch(cut.targets[s]) - cost_of(costs, without);
-    if (gain <= most) continue;
-    most = gain;
-    out = nodes[s];
-  }
-  return out;
-}
-
 }  // namespace tenon::partition

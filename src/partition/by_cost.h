@@ -12,8 +12,4 @@ Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeS
 /// Settles where nodes are wanted: where all together cost least.
 void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles);
 
-/// The segment of the cut that would cost most less on the fallback, its start and its borders counted, with its units; none: all pay.
-/// Segments with units that stay where they are stand.
-std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut);
-
 }  // namespace tenon::partition

@@ -6,6 +6,7 @@
 
 #include "partition/by_cost.h"
 #include "partition/cut/walk.h"
+#include "partition/paying.h"
 
 namespace tenon::partition {
 

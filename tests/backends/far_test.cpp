@@ -115,6 +115,31 @@ TEST_F(Far, WhatItFailsToCompileIsHandedBack) {
   for (const partition::NodeShare& n : made->shares.nodes) EXPECT_NE(n.backend, 0) << n.name;
 }
 
+class Pick {
+ public:
+  explicit Pick(uint64_t seed) : random_(seed) {}
+  size_t operator()(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+constexpr const char* kOps[] = {"Add", "Sub", "Mul", "Max"};
+
+/// Every node reads two values; those that nobody reads, and some others, are results.
+std::string random_text(Pick& pick, size_t nodes, std::string_view shape) {
+  std::string text = fmt::format("graph main(v0: f32[{}]) {{ ", shape), returned;
+  std::vector<bool> read(nodes + 1);
+  for (size_t k = 1; k <= nodes; ++k) {
+    const size_t left = pick(k), right = pick(k);
+    read[left] = read[right] = true;
+    text += fmt::format("v{} = {}(v{}, v{}) ", k, kOps[pick(4)], left, right);
+  }
+  for (size_t k = 1; k <= nodes; ++k)
+    if (!read[k] || pick(5) == 0) returned += fmt::format("{}v{}", returned.empty() ? "" : ", ", k);
+  return text + "return " + returned + " }";
+}
+
 struct Copies {
   size_t count = 0;
   uint64_t bytes = 0;
@@ -136,23 +161,11 @@ size_t planned_copies(const nlohmann::ordered_json& plan) {
 }
 
 TEST_F(Far, ARunCopiesWhatThePlanSays) {
-  std::mt19937_64 random(3);
-  const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
-  const char* const ops[] = {"Add", "Sub", "Mul", "Max"};
+  Pick pick(3);
   size_t all = 0;
   for (int round = 0; round < 40; ++round) {
-    const size_t nodes = 3 + pick(20);
-    std::string text = "graph main(v0: f32[n,4]) { ", returned;
-    std::vector<bool> read(nodes + 1);
-    for (size_t k = 1; k <= nodes; ++k) {
-      const size_t left = pick(k), right = pick(k);
-      read[left] = read[right] = true;
-      text += fmt::format("v{} = {}(v{}, v{}) ", k, ops[pick(4)], left, right);
-    }
-    for (size_t k = 1; k <= nodes; ++k)
-      if (!read[k] || pick(5) == 0) returned += fmt::format("{}v{}", returned.empty() ? "" : ", ", k);
-    text += "return " + returned + " }";
-    becomes({.overheads = {.launch = 0, .own_memory = true, .copy = 0, .copy_per_byte = 0}, .refuses = {ops[pick(4)], ops[pick(4)]}});
+    const std::string text = random_text(pick, 3 + pick(20), "n,4");
+    becomes({.overheads = {.launch = 0, .own_memory = true, .copy = 0, .copy_per_byte = 0}, .refuses = {kOps[pick(4)], kOps[pick(4)]}});
     const auto shared = compiler::share_out(graph_of(text), options());
     ASSERT_TRUE(shared) << shared.error().text();
     auto context = context_of(text);
@@ -224,6 +237,25 @@ TEST_F(Far, ManyPiecesAreNeverSlowerThanTheHostAlone) {
       if (size == 64) EXPECT_EQ(ours->shares.segments.size(), 1u) << pieces;
       if (size == 1'000'000) EXPECT_EQ(ours->shares.segments.size(), static_cast<size_t>(2 * pieces)) << pieces;
     }
+}
+
+/// Copies as the run makes them: a segment is brought its operands, whoever else on far has them.
+TEST_F(Far, NoPlanByCostIsSlowerThanTheHostAlone) {
+  Pick pick(11);
+  size_t shared_out = 0;
+  for (int round = 0; round < 400; ++round) {
+    const std::string text = random_text(pick, 5 + pick(60), std::to_string(500 + pick(20'000)));
+    becomes({.faster = 4, .refuses = {kOps[pick(4)], pick(2) ? kOps[pick(4)] : ""}});
+    compiler::CompileOptions by_cost = options(), alone = options();
+    by_cost.wishes.assign = partition::Assign::cost;
+    alone.wishes.listed = 1;
+    alone.backends = {usual_[0], usual_[1]};
+    const auto ours = compiler::share_out(graph_of(text), by_cost), host = compiler::share_out(graph_of(text), alone);
+    ASSERT_TRUE(ours) << ours.error().text();
+    EXPECT_LE(predicted_ns(*ours), predicted_ns(*host) * (1 + 1e-9)) << text;
+    shared_out += ours->shares.segments.size() > 1;
+  }
+  EXPECT_GT(shared_out, 50u);
 }
 
 }  // namespace

@@ -39,9 +39,11 @@ class Costs {
   std::vector<Value> values;
 
   /// A value is brought to each target that reads it once, whoever reads it there.
-  double move(const Value& value, uint16_t from, uint16_t to) const {
+  double move(const Value& value, uint16_t from, uint16_t to) const { return from == to ? 0 : link_ns(value, from, to); }
+  /// From one segment to another, which may be of the same target.
+  double link_ns(const Value& value, uint16_t from, uint16_t to) const {
     const Link& l = links_[from * targets_ + to];
-    return from == to ? 0 : l.ns + l.ns_per_byte * value.bytes;
+    return l.ns + l.ns_per_byte * value.bytes;
   }
   uint16_t last() const { return static_cast<uint16_t>(targets_ - 1); }
   uint16_t home(const Value& value, std::span<const uint16_t> assigned) const {

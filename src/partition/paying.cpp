@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/paying.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenon::partition {
+
+namespace {
+
+class Paying {
+ public:
+  Paying(const Costs& costs, const Problem& problem, const Cut& cut)
+      : costs_(costs), problem_(problem), cut_(cut), nodes_(cut.size()), values_(cut.size()), stands_(cut.size()), gone_(cut.size()) {
+    for (uint32_t n = 0; n < problem.size(); ++n) {
+      nodes_[cut.place[n]].push_back(n);
+      if (problem.nodes[n].pinned || problem.nodes[n].target >= problem.fallback) stands_[cut.place[n]] = true;
+    }
+    for (uint32_t v = 0; v < costs.values.size(); ++v) {
+      std::vector<uint32_t> at;
+      if (costs.values[v].maker != Costs::kInput) at.push_back(cut.place[costs.values[v].maker]);
+      for (uint32_t r : costs.values[v].readers) at.push_back(cut.place[r]);
+      for (uint32_t segment : unique(std::move(at))) values_[segment].push_back(v);
+    }
+  }
+
+  std::vector<uint32_t> run() {
+    double most = 0;
+    std::vector<uint32_t> out;
+    const auto offer = [&](const std::vector<uint32_t>& segments) {
+      const double gain = gain_of(segments);
+      if (gain <= most) return;
+      most = gain;
+      out.clear();
+      for (uint32_t s : segments) out.insert(out.end(), nodes_[s].begin(), nodes_[s].end());
+    };
+    std::vector<uint32_t> all;
+    for (uint32_t s = 0; s < cut_.size(); ++s)
+      if (!stands_[s]) all.push_back(s);
+    for (uint32_t s : all) offer({s});
+    if (all.size() > 1) offer(all);
+    return out;
+  }
+
+ private:
+  static std::vector<uint32_t> unique(std::vector<uint32_t> list) {
+    std::ranges::sort(list);
+    list.erase(std::ranges::unique(list).begin(), list.end());
+    return list;
+  }
+
+  /// What running costs less without the segments.
+  double gain_of(const std::vector<uint32_t>& segments) {
+    double gain = 0;
+    std::vector<uint32_t> touched;
+    for (uint32_t s : segments) {
+      gain += costs_.launch(cut_.targets[s]);
+      for (uint32_t n : nodes_[s]) gain += costs_.run(n, cut_.targets[s]) - costs_.run(n, problem_.nodes[n].falls_to);
+      touched.insert(touched.end(), values_[s].begin(), values_[s].end());
+    }
+    touched = unique(std::move(touched));
+    for (uint32_t v : touched) gain += copies_of(costs_.values[v]);
+    for (uint32_t s : segments) gone_[s] = true;
+    for (uint32_t v : touched) gain -= copies_of(costs_.values[v]);
+    for (uint32_t s : segments) gone_[s] = false;
+    return gain;
+  }
+
+  /// A segment and its target. Behind those of the cut: where inputs come from and results go, then what was given up, by target.
+  using Place = std::pair<uint32_t, uint16_t>;
+  Place outside() const { return {cut_.size(), costs_.last()}; }
+  Place place_of(uint32_t node) const {
+    const uint32_t segment = cut_.place[node];
+    if (!gone_[segment]) return {segment, cut_.targets[segment]};
+    const uint16_t target = problem_.nodes[node].falls_to;
+    return {cut_.size() + 1 + target, target};
+  }
+
+  double copies_of(const Costs::Value& value) const {
+    const Place home = value.maker == Costs::kInput ? outside() : place_of(value.maker);
+    std::vector<Place> there;
+    for (uint32_t r : value.readers) there.push_back(place_of(r));
+    if (value.returned) there.push_back(outside());
+    std::ranges::sort(there);
+    double ns = 0;
+    size_t others = 0;
+    for (size_t k = 0; k < there.size(); ++k) {
+      if (there[k] == home || (k > 0 && there[k] == there[k - 1])) continue;
+      ns += costs_.link_ns(value, home.second, there[k].second);
+      ++others;
+    }
+    // Between two segments of one target it leaves and comes in: half of that is to leave, which is done once.
+    return others > 1 ? ns - static_cast<double>(others - 1) * costs_.link_ns(value, home.second, home.second) / 2 : ns;
+  }
+
+  const Costs& costs_;
+  const Problem& problem_;
+  const Cut& cut_;
+  std::vector<std::vector<uint32_t>> nodes_, values_;  ///< of segments
+  std::vector<bool> stands_, gone_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).run(); }
+
+}  // namespace tenon::partition
