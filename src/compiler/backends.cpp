@@ -45,7 +45,8 @@ Error unknown(std::string_view name, std::span<const backend::Backend* const> al
   for (const backend::Backend* b : all) known.push_back(b->name());
   const std::string near = nearest_name(name, known);
   return fail(Code::bad_usage, "backend '" + std::string(name) + "'", "there is no such backend")
-      .expected(names_of(all))
+      .expected("one of: " + names_of(all))
+      .found("'" + std::string(name) + "'")
       .advice(near.empty() ? "`tenon backends` tells of each whether it is there" : "did you mean '" + near + "'?");
 }
 
@@ -64,7 +65,10 @@ Result<std::shared_ptr<const Registry>> Registry::make(runtime::Libraries librar
     const backend::Backend* b = find(out->all_, name);
     if (!b) return unknown(name, out->all_);
     if (!TRY(library_of(*b)))
-      return fail(Code::bad_usage, "backend '" + name + "'", "it needs no library").found(file.string()).advice("leave its library away");
+      return fail(Code::bad_usage, "backend '" + name + "'", "it needs no library")
+          .expected("the library of a backend that runs on one")
+          .found(file.string())
+          .advice("leave its library away");
   }
   return out;
 }
@@ -73,7 +77,10 @@ Result<backend::Backends> Registry::named(std::span<const std::string> names) co
   backend::Backends out;
   for (const std::string& name : names) {
     if (find(out, name))
-      return fail(Code::bad_usage, "backend '" + name + "'", "it is named twice").advice("name each once, in the order of priority");
+      return fail(Code::bad_usage, "backend '" + name + "'", "it is named twice")
+          .expected("each name once")
+          .found("'" + name + "' twice")
+          .advice("name each once, in the order of priority");
     const backend::Backend* b = find(all_, name);
     if (!b) return unknown(name, all_);
     TRY(library_of(*b));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/pose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -17,6 +19,7 @@ Result<void> check_walk(const Problem& problem, const Roles& roles) {
   if (two) return {};
   return fail(Code::bad_usage, "--segmenter walk", "the walk shares a graph out over two backends")
       .expected("--backend with two names that run all nodes")
+      .found(roles.listed == 2 ? "nodes that run on a third" : fmt::format("{} backends", roles.listed))
       .advice("leave --segmenter out");
 }
 

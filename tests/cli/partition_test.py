@@ -43,7 +43,9 @@ class Partition(unittest.TestCase):
     def refused(self, code: int, *options, verb="partition"):
         done = tenon(verb, self.model, "--json", *options)
         self.assertEqual(done.returncode, code, done.stdout)
-        return json.loads(done.stdout)["error"]
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual([part for part in ("place", "what", "expected", "found", "advice") if not error[part]], [], error)
+        return error
 
     def test_one_backend_is_one_segment(self):
         told = self.told()
@@ -127,7 +129,7 @@ class Partition(unittest.TestCase):
         for rows in (1, 9):
             np.save(self.folder / "x.npy", np.zeros((rows, 4), np.float32))
             self.assertEqual(told("run", engine, "--input", f"x={self.folder / 'x.npy'}")["outputs"][0]["shape"], [rows, 4])
-        for wrong in ("x=2x4:3x4", "x=3x4:2x4:8x4", "x=2:3x4:8x4", "x=2x4:*x4:8x4", "x=1x4:2x4:3x4:4x4"):
+        for wrong in ("x=2x4:3x4", "x=3x4:2x4:8x4", "x=2:3x4:8x4", "x=2x4:*x4:8x4", "x=1x4:2x4:3x4:4x4", "x=1,,2", "x=,1", "x=1,2,"):
             self.assertEqual(self.refused(2, "--shape", wrong, verb="run")["place"], f"--shape {wrong}")
 
     def test_what_finds_no_room_goes_to_the_next_backend(self):

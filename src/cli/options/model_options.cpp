@@ -22,7 +22,7 @@ Result<import::RequestedDim> parse_dim(std::string_view word, std::string_view t
   if (error == std::errc() && end == word.data() + word.size() && size >= 0) return import::RequestedDim{size, {}};
   const bool name = !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) &&
                     std::ranges::all_of(word, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-  if (!name) return bad_shape(text, "a size is neither a number, * nor a name", word);
+  if (!name) return bad_shape(text, "a size is neither a number, * nor a name", word.empty() ? text : word);
   return import::RequestedDim{std::nullopt, std::string(word)};
 }
 
