@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 std::string place_of(const LibraryName& name) { return fmt::format("backend '{}'", name.backend); }
 
 std::string advice_of(const LibraryName& name) {
-  return fmt::format("install the Python package {0}, or say --backend-lib {1}=FILE", name.package, name.backend);
+  return fmt::format("install the Python package {0}, or name the library's file (--backend-lib {1}=FILE)", name.package, name.backend);
 }
 
 std::string last_error() {

@@ -114,20 +114,4 @@ EndPolitely::~EndPolitely() {
 }
 bool EndPolitely::asked_to_end() { return end_asked != 0; }
 
-Result<TemporaryFolder> TemporaryFolder::make() {
-  std::error_code error;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(error);
-  std::string path = (base / "tenon-XXXXXX").string();
-  if (error || !mkdtemp(path.data()))
-    return fail(Code::write_failed, base.string(), "cannot make a temporary folder")
-        .expected("a folder in $TMPDIR that may be written")
-        .found(error ? error.message() : std::strerror(errno));
-  return TemporaryFolder(path);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
 }  // namespace tenon::cli

@@ -34,18 +34,4 @@ class EndPolitely {
   static bool asked_to_end();
 };
 
-/// A folder for files that are needed for a while, below $TMPDIR; it goes away with all that lies in it.
-class TemporaryFolder {
- public:
-  /// Errors: write_failed.
-  static Result<TemporaryFolder> make();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ~TemporaryFolder();
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 }  // namespace tenon::cli

@@ -7,11 +7,10 @@
 #include <chrono>
 
 #include "cli/console/console.h"
-#include "cli/measure/cache_path.h"
-#include "cli/measure/child_stopwatch.h"
 #include "cli/options/comma_list.h"
 #include "compiler/backends.h"
 #include "compiler/load.h"
+#include "compiler/measure/child_stopwatch.h"
 
 namespace tenon::cli {
 
@@ -56,23 +55,18 @@ runtime::RunOptions EngineOptions::run_options() const {
 
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
-std::vector<std::string> EngineOptions::words_of_children() const {
-  std::vector<std::string> out;
-  if (threads > 0) out.insert(out.end(), {"--threads", std::to_string(threads)});
-  for (std::string& word : libraries.words()) out.push_back(std::move(word));
-  return out;
-}
-
 Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
-  options.registry = TRY(compiler::Registry::make(TRY(libraries.libraries())));
+  const runtime::Libraries from = TRY(libraries.libraries());
+  options.registry = TRY(compiler::Registry::make(from));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
-  if (sharing.measures()) options.measuring = TRY(measuring_in_children(words_of_children(), cache_path("times")));
+  if (sharing.measures())
+    options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from.custom_ops));
   if (options.wishes.assign == partition::Assign::cost)
-    options.calibration = std::make_shared<const compiler::Calibration>(cache_path(kCalibrationFile));
+    options.calibration = std::make_shared<const compiler::Calibration>(compiler::cache_path(compiler::kCalibrationFile));
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();

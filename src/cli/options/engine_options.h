@@ -36,10 +36,6 @@ struct EngineOptions {
   Result<compiler::CompileOptions> compile_options(Console& console) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
   Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
-
- private:
-  /// Of the command line of processes that run the same engines.
-  std::vector<std::string> words_of_children() const;
 };
 
 /// Compiles, and warns of each segment that a backend failed to compile. Errors: those of compiler::compile.

@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "cli/options/port_values.h"
 #include "compiler/default_shapes.h"
+#include "compiler/port_values.h"
 #include "files/npy.h"
 #include "files/npz.h"
 #include "runtime/held.h"
@@ -55,9 +55,9 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
   for (const auto& [name, tensor] : given) {
     const std::string place = "input '" + name + "'";
     if (!seen.insert(name).second) return fail(Code::bad_input, place, "the input is given twice").expected("one array").found("two");
-    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return names_part_of(name, p); })) continue;
+    if (std::ranges::any_of(ports, [&](const runtime::PortInfo& p) { return compiler::names_part_of(name, p); })) continue;
     std::string names;
-    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + names_of_parts(p);
+    for (const runtime::PortInfo& p : ports) names += (names.empty() ? "" : ", ") + compiler::names_of_parts(p);
     return fail(Code::bad_input, place, "the model has no such input").expected(names.empty() ? "no input" : names).found(name);
   }
   return {};
@@ -82,7 +82,7 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
     if (found != given.end() && !runtime::is_held(port)) out.push_back(found->second);
     else {
-      auto made = runtime::is_held(port) ? held_value(port, given, random) : random_tensor(port, sizes[k], random);
+      auto made = runtime::is_held(port) ? compiler::held_value(port, given, random) : compiler::random_tensor(port, sizes[k], random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));
     }

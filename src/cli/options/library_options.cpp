@@ -15,13 +15,6 @@ void LibraryOptions::add_to(CLI::App& app) {
       ->allow_extra_args(false);
 }
 
-std::vector<std::string> LibraryOptions::words() const {
-  std::vector<std::string> out;
-  for (const std::string& library : given) out.insert(out.end(), {"--backend-lib", library});
-  for (const std::string& library : custom_ops) out.insert(out.end(), {"--custom-ops", library});
-  return out;
-}
-
 Result<runtime::Libraries> LibraryOptions::libraries() const {
   runtime::Libraries out;
   out.custom_ops.assign(custom_ops.begin(), custom_ops.end());

@@ -16,8 +16,6 @@ struct LibraryOptions {
   std::vector<std::string> given, custom_ops;
 
   void add_to(CLI::App& app);
-  /// As they were given, for a child process.
-  std::vector<std::string> words() const;
   /// Errors: bad_usage for what is not NAME=FILE, or says a name twice.
   Result<runtime::Libraries> libraries() const;
 };

@@ -9,9 +9,9 @@
 #include "base/doing.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
-#include "cli/measure/cache_path.h"
 #include "cli/options/library_options.h"
 #include "compiler/backends.h"
+#include "compiler/measure/cache_path.h"
 #include "compiler/share_data.h"
 #include "ops/core/sample.h"
 
@@ -41,7 +41,7 @@ size_t count_ops(const backend::Backend& backend) {
 Result<void> show(const Options& o, Console& console) {
   const auto registry = TRY(compiler::Registry::make(TRY(o.libraries.libraries())));
   std::vector<std::vector<std::string>> rows{{"backend", "library", "a start costs", o.ops ? "ops" : "", "what it is"}};
-  const compiler::Calibration calibration(cache_path(kCalibrationFile));
+  const compiler::Calibration calibration(compiler::cache_path(compiler::kCalibrationFile));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
     const Doing doing(b->name(), "opened its library");

@@ -14,6 +14,7 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/rewrite_options.h"
+#include "files/scratch_folder.h"
 #include "import/onnx_export.h"
 #include "rules/registry/registry.h"
 
@@ -36,7 +37,7 @@ struct Options {
 /// Writes the graph, asks the command, and takes the file away again.
 class CommandJudge {
  public:
-  CommandJudge(const Options& o, const TemporaryFolder& folder, bool quiet)
+  CommandJudge(const Options& o, const files::ScratchFolder& folder, bool quiet)
       : folder_(folder.path()), stem_(fs::path(o.rewriting.model.path).stem().string()) {
     command_ = {o.command, std::chrono::milliseconds(static_cast<int64_t>(o.timeout * 1e3)), quiet};
     if (o.opset != 0) export_.opset = o.opset;
@@ -163,7 +164,7 @@ Result<void> find(const Options& o, Bisection& bisection, RewriteDump* dump, con
 Result<void> bisect_by_command(const Options& o, const passes::Options& options, const ir::Graph& graph, RewriteDump* dump,
                                Console& console) {
   const EndPolitely polite;
-  const TemporaryFolder folder = TRY(TemporaryFolder::make());
+  const files::ScratchFolder folder = TRY(files::ScratchFolder::make());
   const CommandJudge judge(o, folder, console.quiet);
   Bisection bisection(graph, options, judge, console);
   return find(o, bisection, dump, &judge, console);

@@ -8,11 +8,10 @@
 #include "base/doing.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
-#include "cli/measure/cache_path.h"
-#include "cli/measure/child_stopwatch.h"
 #include "cli/options/comma_list.h"
 #include "cli/options/library_options.h"
 #include "compiler/measure/calibrate.h"
+#include "compiler/measure/child_stopwatch.h"
 #include "compiler/share_data.h"
 #include "ops/core/op.h"
 
@@ -28,10 +27,11 @@ struct Options {
 Result<compiler::CompileOptions> compile_options(const Options& o) {
   compiler::CompileOptions out;
   out.threads = o.threads;
-  out.registry = TRY(compiler::Registry::make(TRY(o.libraries.libraries())));
-  std::vector<std::string> words = o.libraries.words();
-  if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
-  out.measuring = TRY(measuring_in_children(std::move(words), {}));
+  const runtime::Libraries from = TRY(o.libraries.libraries());
+  out.registry = TRY(compiler::Registry::make(from));
+  compiler::CompileOptions every = out;
+  every.backends.assign(out.registry->all().begin(), out.registry->all().end());
+  out.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, every, from.custom_ops, {}));
   return out;
 }
 
@@ -70,7 +70,7 @@ Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptio
 
 Result<void> calibrate_all(const Options& o, Console& console) {
   const auto options = TRY(compile_options(o));
-  const auto file = cache_path(kCalibrationFile);
+  const auto file = compiler::cache_path(compiler::kCalibrationFile);
   if (file.empty())
     return fail(Code::bad_usage, "calibrate", "there is no folder to keep what is found in").expected("HOME or XDG_CACHE_HOME to be set");
   compiler::Calibration kept(file);

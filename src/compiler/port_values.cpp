@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/port_values.h"
+#include "compiler/port_values.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "compiler/default_shapes.h"
 #include "runtime/held.h"
 
-namespace tenon::cli {
+namespace tenon::compiler {
 
 Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, std::mt19937_64& random) {
   Tensor t = TRY(Tensor::make(port.dtype, shape));
@@ -82,6 +83,15 @@ Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTenso
   return is_optional(port) ? Tensor::of_elements(DType::optional, {std::move(sequence)}) : sequence;
 }
 
+Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> ports) {
+  std::mt19937_64 random(1);
+  const std::vector<Sizes> sizes = default_shapes(ports, {});
+  std::vector<Tensor> out;
+  for (size_t k = 0; k < ports.size(); ++k)
+    out.push_back(TRY(runtime::is_held(ports[k]) ? held_value(ports[k], {}, random) : random_tensor(ports[k], sizes[k], random)));
+  return out;
+}
+
 std::string names_of_parts(const runtime::PortInfo& port) {
   switch (port.held.kind) {
     case ValueKind::tensor:
@@ -106,4 +116,4 @@ bool names_part_of(const std::string& name, const runtime::PortInfo& port) {
   return rest.size() > 1 && rest[0] == '/' && rest.find_first_not_of("0123456789", 1) == rest.npos;
 }
 
-}  // namespace tenon::cli
+}  // namespace tenon::compiler

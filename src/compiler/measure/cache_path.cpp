@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/measure/cache_path.h"
+#include "compiler/measure/cache_path.h"
 
 #include <cstdlib>
 
-namespace tenon::cli {
+namespace tenon::compiler {
 
 std::filesystem::path cache_path(std::string_view file) {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "tenon" / file;
@@ -11,4 +11,4 @@ std::filesystem::path cache_path(std::string_view file) {
   return {};
 }
 
-}  // namespace tenon::cli
+}  // namespace tenon::compiler

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/measure/cache_path.h"
+#include "compiler/measure/stopwatch.h"
+
+namespace tenon::compiler {
+
+struct CompileOptions;
+
+/// Times engines by a program that is started for it, `tenon stopwatch` or what does the same: it says "ready", then a line an engine. It
+/// is started again behind an engine that ends it, or of which nothing is heard for a while. It is started, not forked: threads and locks
+/// of other libraries in this process do not outlive a fork.
+class ChildStopwatch final : public Stopwatch {
+ public:
+  /// program: found as a shell finds it, and its first arguments; options: what stands behind the engines.
+  ChildStopwatch(std::vector<std::string> program, std::vector<std::string> options)
+      : program_(std::move(program)), options_(std::move(options)) {}
+  /// Errors: bad_usage where the program does not start, or is no stopwatch.
+  Result<std::vector<std::optional<double>>> time(std::span<const std::filesystem::path> engines) override;
+
+ private:
+  std::vector<std::string> program_, options_;
+};
+
+/// Measures by that program, with the threads and the libraries of `options`, engines in a folder of its own; times are kept in
+/// that file, if any. Errors: write_failed, bad_usage.
+Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::string> program, const CompileOptions& options,
+                                                               std::span<const std::filesystem::path> custom_ops,
+                                                               std::filesystem::path times = cache_path("times"));
+
+}  // namespace tenon::compiler

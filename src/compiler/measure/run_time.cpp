@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/run_time.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "compiler/port_values.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kFewest = 5, kMost = 1000;
+constexpr std::chrono::milliseconds kLong{100};
+
+}  // namespace
+
+Result<double> run_time(const std::filesystem::path& path, const LoadOptions& options) {
+  const auto engine = TRY(load(path, options));
+  const auto inputs = TRY(drawn_inputs(engine->inputs()));
+  auto context = TRY(runtime::Context::create(engine));
+  runtime::RunOptions running;
+  running.threads = options.threads;
+  TRY(context->run(inputs, running));
+  std::vector<double> samples;
+  for (const auto begin = Clock::now(); samples.size() < kFewest || (samples.size() < kMost && Clock::now() - begin < kLong);) {
+    const auto start = Clock::now();
+    TRY(context->run(inputs, running));
+    samples.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  }
+  const auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
+  std::ranges::nth_element(samples, middle);
+  return *middle;
+}
+
+}  // namespace tenon::compiler
