@@ -65,10 +65,11 @@ Error not_listed(const Pin& pin, const Roles& roles) {
   std::set<std::string> listed;
   for (uint16_t b = 0; b < roles.listed; ++b) listed.emplace(roles.backends[b]->name());
   const std::string near = nearest_name(pin.backend, listed);
-  return fail(Code::bad_usage, fmt::format("--pin {}={}", pin.name, pin.backend), "the backend is not listed")
+  return fail(Code::bad_usage, fmt::format("pin {}={}", pin.name, pin.backend), "the backend is not listed")
       .expected(fmt::format("{}", fmt::join(listed, ", ")))
       .found(pin.backend)
-      .advice(near.empty() ? "name it in --backend too" : fmt::format("did you mean '{}'? Else name it in --backend too", near));
+      .advice(near.empty() ? "name it among the backends too"
+                           : fmt::format("did you mean '{}'? Else name it among the backends too", near));
 }
 
 /// One wish, and how closely it means a node: a node's own goes before a module's, a longer path before a shorter one.
@@ -104,9 +105,9 @@ class Binding {
     std::set<std::string> known;
     for (const Place& p : places_) known.insert(op_name(*p.graph->node(p.node).op));
     for (const std::string& op : wishes_.fallback_ops) {
-      if (!known.contains(op)) return unknown("--fallback-ops", "the model has no such op", op, known);
+      if (!known.contains(op)) return unknown("fallback-ops", "the model has no such op", op, known);
       for (size_t k = 0; k < places_.size(); ++k)
-        if (op_name(*places_[k].graph->node(places_[k].node).op) == op) TRY(wish(k, {{"", "fallback_op", "--fallback-ops " + op}, kOp}));
+        if (op_name(*places_[k].graph->node(places_[k].node).op) == op) TRY(wish(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
     }
     return {};
   }
@@ -114,8 +115,8 @@ class Binding {
   Result<void> modules() {
     for (const std::string& module : wishes_.fallback_modules) {
       const auto found = in_module(module);
-      if (found.empty()) return unknown("--fallback-modules", "the model has no such module", module, all_modules());
-      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "--fallback-modules " + module}, ir::module_depth(module)}));
+      if (found.empty()) return unknown("fallback-modules", "the model has no such module", module, all_modules());
+      for (size_t k : found) TRY(wish(k, {{"", "fallback_module", "fallback-modules " + module}, ir::module_depth(module)}));
     }
     return {};
   }
@@ -132,11 +133,11 @@ class Binding {
       if (found.empty()) {
         std::set<std::string> known = all_modules();
         for (const Place& p : places_) known.insert(p.name);
-        return unknown("--pin", "the model has no such node or module", pin.name, known);
+        return unknown("pin", "the model has no such node or module", pin.name, known);
       }
       for (size_t k : found)
-        TRY(wish(
-            k, {{pin.backend, "pinned", fmt::format("--pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
+        TRY(wish(k,
+                 {{pin.backend, "pinned", fmt::format("pin {}={}", pin.name, pin.backend)}, is_node ? kNode : ir::module_depth(pin.name)}));
     }
     return {};
   }

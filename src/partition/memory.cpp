@@ -47,11 +47,11 @@ class Memory {
     for (uint16_t b = 0; b < roles_.fallback(); ++b) names.emplace_back(roles_.backends[b]->name());
     const auto at = std::ranges::find(names, limit.backend);
     if (at == names.end())
-      return fail(Code::bad_usage, "--memory", fmt::format("'{}' is no accelerated backend of this build", limit.backend))
+      return fail(Code::bad_usage, "memory", fmt::format("'{}' is no accelerated backend of this build", limit.backend))
           .expected(names.empty() ? "a backend that another one stands behind" : fmt::format("one of: {}", fmt::join(names, ", ")))
           .found(limit.backend);
     Store& store = stores_[static_cast<size_t>(at - names.begin())];
-    if (store.limit) return fail(Code::bad_usage, "--memory", "a backend has one limit").expected("each name once").found(limit.backend);
+    if (store.limit) return fail(Code::bad_usage, "memory", "a backend has one limit").expected("each name once").found(limit.backend);
     store.limit = static_cast<double>(limit.bytes);
     return {};
   }
@@ -126,13 +126,13 @@ class Memory {
 
   Error pins_do_not_fit(const NodeShare& n) const {
     const Store& store = stores_[n.wanted];
-    return fail(Code::bad_usage, "--memory", fmt::format("what stays on '{}' does not fit there", roles_.backends[n.wanted]->name()))
+    return fail(Code::bad_usage, "memory", fmt::format("what stays on '{}' does not fit there", roles_.backends[n.wanted]->name()))
         .expected(fmt::format("at least {:.0f} bytes", store.used() + store.least))
         .found(fmt::format("{:.0f}, at node '{}'", *store.limit, n.name));
   }
 
   Error nothing_fits(uint16_t backend) const {
-    return fail(Code::bad_usage, "--memory", fmt::format("not one node fits on '{}'", roles_.backends[backend]->name()))
+    return fail(Code::bad_usage, "memory", fmt::format("not one node fits on '{}'", roles_.backends[backend]->name()))
         .expected(fmt::format("at least {:.0f} bytes", stores_[backend].least))
         .found(fmt::format("{:.0f}", *stores_[backend].limit))
         .advice("leave the backend out");

@@ -135,10 +135,10 @@ Result<void> check_full(const ir::Graph& graph, const Shares& shares, const Role
   if (others.empty()) return {};
   std::string found;
   for (const auto& [op, count] : others) found += fmt::format("{}{} ({}x)", found.empty() ? "" : ", ", op, count);
-  return fail(Code::not_supported, "--require-full", "not all of the model is accelerated")
+  return fail(Code::not_supported, "require-full", "not all of the model is accelerated")
       .expected("every node that does work on an accelerated backend")
       .found(found)
-      .advice("`tenon partition MODEL --dry-run` says why; leave --require-full out to let the fallback run them");
+      .advice("`tenon partition MODEL --dry-run` says why; leave require-full out to let the fallback run them");
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace {
 Result<void> check_walk(const Problem& problem, const Roles& roles) {
   const bool two = roles.listed == 2 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; });
   if (two) return {};
-  return fail(Code::bad_usage, "--segmenter walk", "the walk shares a graph out over two backends")
-      .expected("--backend with two names that run all nodes")
+  return fail(Code::bad_usage, "segmenter walk", "the walk shares a graph out over two backends")
+      .expected("two backends that run all nodes")
       .found(roles.listed == 2 ? "nodes that run on a third" : fmt::format("{} backends", roles.listed))
-      .advice("leave --segmenter out");
+      .advice("leave the segmenter out");
 }
 
 constexpr uint32_t kSmall = 5000;  ///< nodes: ten times the effort is some tenths of a second there

@@ -78,7 +78,7 @@ class Partition(unittest.TestCase):
     def test_an_op_falls_back(self):
         told = self.told("--fallback-ops", "Neg")
         self.assertEqual([s["backend"] for s in told["segments"]], ["cpu", "reference", "cpu"])
-        self.assertEqual(told["nodes"][2]["reasons"][0], {"code": "fallback_op", "text": "--fallback-ops Neg"})
+        self.assertEqual(told["nodes"][2]["reasons"][0], {"code": "fallback_op", "text": "fallback-ops Neg"})
         rows = [(b["value"], b["from"], b["to"], b["shape"]) for b in told["borders"]]
         self.assertEqual(rows, [("b", 0, 1, "[n, 4]"), ("c", 1, 2, "[n, 4]"), ("a", 0, 2, "[n, 4]")])
         self.assertEqual(told["what_if"], [{"op": "Neg", "borders_removed": 3, "segments": 1}])
@@ -262,17 +262,17 @@ class Partition(unittest.TestCase):
         for options, place, near in (
             (["--backend", "refrence"], "backend 'refrence'", "reference"),
             (["--backend", "cpu,onnxruntim"], "backend 'onnxruntim'", "onnxruntime"),
-            ([*TWO, "--fallback-ops", "Neh"], "--fallback-ops", "Neg"),
-            ([*TWO, "--fallback-modules", "inner"], "--fallback-modules", "one/inner"),
-            ([*TWO, "--pin", "/two/Abd=cpu"], "--pin", "/two/Abs"),
-            ([*TWO, "--pin", "/two/Abs=cpo"], "--pin /two/Abs=cpo", "cpu"),
+            ([*TWO, "--fallback-ops", "Neh"], "fallback-ops", "Neg"),
+            ([*TWO, "--fallback-modules", "inner"], "fallback-modules", "one/inner"),
+            ([*TWO, "--pin", "/two/Abd=cpu"], "pin", "/two/Abs"),
+            ([*TWO, "--pin", "/two/Abs=cpo"], "pin /two/Abs=cpo", "cpu"),
         ):
             error = self.refused(2, *options)
             self.assertEqual(error["place"], place)
             self.assertIn(f"did you mean '{near}'?", error["advice"])
         self.assertEqual(self.refused(2, *TWO, "--fallback-ops", "Softmax")["expected"], "Abs, Add, Exp, Neg, Relu")
         self.assertEqual(self.refused(2, *TWO, "--pin", "/two/Abs=gpu")["expected"], "cpu, reference")
-        self.assertIn("name it in --backend too", self.refused(2, "--backend", "cpu", "--pin", "/two/Abs=reference")["advice"])
+        self.assertIn("name it among the backends too", self.refused(2, "--backend", "cpu", "--pin", "/two/Abs=reference")["advice"])
 
     def test_long_names_have_a_nearest_too(self):
         name = "/".join(["", *(f"layer.{k}" for k in range(12)), "attention/Neg"])
@@ -294,7 +294,8 @@ class Partition(unittest.TestCase):
         ):
             error = self.refused(2, *TWO, *options)
             self.assertIn("two places", error["what"])
-            self.assertEqual(error["found"], f"{options[0]} {options[1]} and {options[2]} {options[3]}")
+            said = [f"{option[2:]} {text}" for option, text in zip(options[::2], options[1::2], strict=True)]
+            self.assertEqual(error["found"], " and ".join(said))
         for options in (  # the same said twice; a part of what is said of the whole
             ["--pin", "one=reference", "--pin", "/one=reference"],
             ["--fallback-ops", "Neg,Neg", "--fallback-modules", "two", "--pin", "/two/Neg=reference"],
