@@ -100,6 +100,7 @@ void bind_graph(nanobind::module_& m);
 void bind_nodes(nanobind::module_& m);
 void bind_rewrite(nanobind::module_& m);
 void bind_scene(nanobind::module_& m);
+void bind_stopwatch(nanobind::module_& m);
 }  // namespace tenon::python
 
 NB_MODULE(_tenon, m) {
@@ -129,4 +130,5 @@ NB_MODULE(_tenon, m) {
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);
   tenon::python::bind_scene(m);
+  tenon::python::bind_stopwatch(m);
 }

@@ -128,9 +128,9 @@ tenon::InputRange range_of(const std::vector<Size>& sizes) {
 /// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
 template <class Do, class... More>
 nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
-                const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, std::optional<int64_t> min_block_size,
-                const Names& fallback_ops, const Names& fallback_modules, const Pins& pins, bool require_full, const Limits& memory,
-                More... more) {
+                const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
+                std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
+                bool require_full, const Limits& memory, More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
@@ -139,6 +139,8 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.backends = backends;
   options.libraries = libraries_of(libraries, custom_ops);
   options.assign = assign_of(assign);
+  options.measure = measure;
+  if (measure) options.stopwatch = nb::cast<Names>(nb::module_::import_("tenon._stopwatch").attr("command")());
   options.min_block_size = min_block_size;
   options.fallback_ops = fallback_ops;
   options.fallback_modules = fallback_modules;
@@ -152,7 +154,7 @@ template <class Do, class... More, class... Args>
 void def(nb::module_& m, const char* name, Args... more) {
   m.def(name, &call<Do, More...>, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
         nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("min_block_size") = nb::none(),
+        nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(),
         nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
         nb::arg("memory") = Limits(), more...);
 }

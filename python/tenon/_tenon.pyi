@@ -81,6 +81,7 @@ def compile(
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
     assign: Literal["priority", "cost"] = "priority",
+    measure: bool = False,
     min_block_size: int | None = None,
     fallback_ops: Sequence[str] = ...,
     fallback_modules: Sequence[str] = ...,
@@ -99,9 +100,10 @@ def compile(
     some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
     backend onnxruntime.
     The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
-    they cost least. min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op",
-    "domain::Op"), fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it.
-    require_full: an error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next.
+    they cost least; measure: by what nodes take on this machine, in processes of their own, not by guesses. min_block_size: nodes that do
+    work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op", "domain::Op"), fallback_modules ("/a/b", "a.b"): the
+    fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an error where the fallback has work to do.
+    memory: bytes that a backend may hold; the rest goes to the next.
     Raises TenonError.
     """
 
@@ -116,6 +118,7 @@ def partition(
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
     assign: Literal["priority", "cost"] = "priority",
+    measure: bool = False,
     min_block_size: int | None = None,
     fallback_ops: Sequence[str] = ...,
     fallback_modules: Sequence[str] = ...,

@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -71,12 +72,47 @@ def test_wishes_are_those_of_compile():
         np.testing.assert_allclose(tenon.compile(MODEL, **TWO, **wishes).run(X)["y"], expected, rtol=1e-5)
 
 
+def test_measured_times_decide(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "opt": 0}
+    told = tenon.partition(MODEL, **wishes)
+    lines = (tmp_path / "tenon/times").read_text().splitlines()
+    assert len(lines) >= 5  # two starts, both backends alone, and nodes
+    engine = tenon.compile(MODEL, **wishes)
+    assert (tmp_path / "tenon/times").read_text().splitlines() == lines  # all was known
+    np.testing.assert_allclose(engine.run(X)["y"], tenon.compile(MODEL).run(X)["y"], rtol=1e-5)
+    assert {n["backend"] for n in told["nodes"]} <= {"cpu", "reference"}
+
+
+@pytest.mark.parametrize("program", ["/bin/false", "/no/such/python", ""])
+def test_nobody_to_measure(tmp_path, monkeypatch, program):
+    """Nothing is guessed instead."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", program)
+    assert refused(**TWO, assign="cost", measure=True).place == "measure"
+
+
+def test_errors_speak_no_command_line():
+    """Their places are words that all interfaces have."""
+    for place, wishes in {
+        "fallback-ops": {"fallback_ops": ["Nothing"]},
+        "fallback-modules": {"fallback_modules": ["nothing"]},
+        "pin": {"pins": {"nothing": "cpu"}},
+        "pin Softmax=openvino": {"pins": {"Softmax": "openvino"}},
+        "memory": {"memory": {"cpu": 1}},
+        "require-full": {"fallback_ops": ["Softmax"], "require_full": True},
+    }.items():
+        error = refused(**TWO, **wishes)
+        assert error.place == place and not error.advice.startswith("--")
+
+
 def test_what_is_refused():
     error = refused(**TWO, fallback_ops=["Softmux"])
     assert error.code == "bad_usage" and "Softmax" in error.advice
     assert refused(**TWO, min_block_size=0).place == refused(**TWO, min_block_size=-3).place == "min_block_size"
     assert refused(**TWO, assign="luck").expected == "priority or cost"
     assert "not listed" in refused(**TWO, pins={"Softmax": "onnxruntime"}).what
+    assert refused(**TWO, measure=True).place == "measure"
     error = refused(**TWO, fallback_ops=["Softmax"], require_full=True)
     assert error.code == "not_supported" and "Softmax (1x)" in error.found
     assert refused(backends=["cpu", "cpu"]).code == refused(opt=7).code == "bad_usage"

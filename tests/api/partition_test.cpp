@@ -2,6 +2,9 @@
 // Who runs what, and what is said of it.
 #include <gtest/gtest.h>
 #include <tenon/partition.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 namespace {
 
@@ -36,6 +39,26 @@ TEST(ApiPartition, CompileTakesTheSameWishes) {
   EXPECT_EQ(tenon::partition(kModel, options).error().text(), refused.error().text());
   options.min_block_size = 0;
   EXPECT_EQ(tenon::compile(kModel, options).error().code, tenon::Code::bad_usage);
+}
+
+TEST(ApiPartition, TimesAreMeasuredByAProgram) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon-api-" + std::to_string(getpid()));
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  tenon::CompileOptions options;
+  options.backends = {"reference", "cpu"};
+  options.measure = true;
+  EXPECT_EQ(tenon::partition(kModel, options).error().place, "measure");  // by priority nothing is measured
+  options.assign = tenon::Assign::cost;
+  options.stopwatch = {(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string(), "stopwatch"};
+  const auto told = tenon::partition(kModel, options);
+  ASSERT_TRUE(told) << told.error().text();
+  EXPECT_GT(std::filesystem::file_size(folder / "tenon/times"), 100U);
+  std::filesystem::remove_all(folder);
+  for (const std::vector<std::string>& nobody : {std::vector<std::string>{"/bin/true"}, {"/no/such/program"}, {}}) {
+    options.stopwatch = nobody;
+    EXPECT_EQ(tenon::compile(kModel, options).error().code, tenon::Code::bad_usage);
+  }
+  unsetenv("XDG_CACHE_HOME");
 }
 
 /// The page's snippet, with other names, on an ONNX file.

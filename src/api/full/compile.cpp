@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
 
+#include "compiler/measure/child_stopwatch.h"
 #include "compiler/save.h"
 #include "ir/verify.h"
 
@@ -64,6 +65,10 @@ base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
   for (const Pin& p : options.pins) out.pins.push_back({p.name, p.backend});
   if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
   for (const auto& [backend, bytes] : options.memory) out.memory.push_back({backend, bytes});
+  if (options.measure && options.assign != Assign::cost)
+    return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by")
+        .expected("measure with assignment by cost")
+        .found("assignment by priority");
   if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
   out.require_full = options.require_full;
   return out;
@@ -85,6 +90,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));
+  if (options.measure) out.measuring = TRY(compiler::measuring_in_children(options.stopwatch, out, options.libraries.custom_ops));
   return out;
 }
 
@@ -108,6 +114,7 @@ base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));
   inner.progress = nullptr;
+  inner.measuring = nullptr;
   return make_engine(std::move(engine), [kept, inner](const std::filesystem::path& path, bool portable) {
     compiler::CompileOptions saving = inner;
     saving.portable = portable;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process does that measures for another one (tenon/_stopwatch.py).
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "compiler/measure/run_time.h"
+#include "handles.h"
+
+namespace tenon::python {
+
+namespace {
+
+double run_time(const std::filesystem::path& engine, int threads, std::map<std::string, std::filesystem::path> libraries,
+                std::vector<std::filesystem::path> custom_ops) {
+  compiler::LoadOptions options{.threads = threads, .libraries = {.files = {}, .packages = {}, .custom_ops = std::move(custom_ops)}};
+  for (auto& [name, file] : libraries) options.libraries.files.emplace(name, std::move(file));
+  return unwrap(compiler::run_time(engine, options));
+}
+
+}  // namespace
+
+void bind_stopwatch(nb::module_& m) {
+  m.def("_run_time", &run_time, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"));
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tenon stopwatch` does, for packages, which bring no program: this Python is started once more and measures there."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import TenonError
+from ._tenon import _run_time
+
+
+def command() -> list[str]:
+    """A Python that finds the modules that this one finds. Raises TenonError: bad_usage."""
+    if not sys.executable:
+        raise TenonError("bad_usage", "measure", "this Python does not say which program it is", "sys.executable", "nothing", "")
+    folders = [folder for folder in sys.path if isinstance(folder, str)]
+    return [sys.executable, "-c", f"import sys; sys.path[:] = {folders!r}; from tenon._stopwatch import main; main()"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser("stopwatch")
+    parser.add_argument("engines", nargs="+")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--backend-lib", action="append", default=[])
+    parser.add_argument("--custom-ops", action="append", default=[])
+    given = parser.parse_args()
+    libraries = dict(text.split("=", 1) for text in given.backend_lib)
+    print("ready", flush=True)
+    for engine in given.engines:
+        try:
+            print(f"{_run_time(engine, given.threads, libraries, given.custom_ops):.0f} ns", flush=True)
+        except TenonError as error:
+            print(f"- {error.what}", flush=True)
