@@ -28,6 +28,7 @@ struct CutValue {
   std::optional<uint32_t> maker;
   std::vector<uint32_t> readers;
   bool returned = false;
+  double bytes = 0;
 };
 
 struct CutResult {
@@ -57,7 +58,8 @@ partition::Problem problem_of(const std::vector<CutNode>& nodes) {
   return out;
 }
 
-partition::Costs costs_of(const std::vector<CutNode>& nodes, const std::vector<CutValue>& values, double launch_ns, double border_ns) {
+partition::Costs costs_of(const std::vector<CutNode>& nodes, const std::vector<CutValue>& values, double launch_ns,
+                          const partition::Costs::Link& border) {
   partition::Costs out(2, nodes.size());
   for (uint32_t n = 0; n < nodes.size(); ++n) {
     out.run(n, kTheirs) = nodes[n].their_ns;
@@ -67,19 +69,19 @@ partition::Costs costs_of(const std::vector<CutNode>& nodes, const std::vector<C
     if (v.maker && *v.maker >= nodes.size()) refuse("a value is made by no node", *v.maker);
     for (uint32_t r : v.readers)
       if (r >= nodes.size()) refuse("a value is read by no node", r);
-    out.values.push_back({v.maker.value_or(partition::Costs::kInput), v.readers, v.returned, 0});
+    out.values.push_back({v.maker.value_or(partition::Costs::kInput), v.readers, v.returned, v.bytes});
   }
   out.launch(kOurs) = launch_ns;
-  out.link(kOurs, kTheirs).ns = out.link(kTheirs, kOurs).ns = border_ns;
+  out.link(kOurs, kTheirs) = out.link(kTheirs, kOurs) = border;
   return out;
 }
 
 CutResult cut(const std::vector<CutNode>& nodes, const std::vector<CutValue>& values, std::optional<uint32_t> min_block_size,
-              double launch_ns, double border_ns) {
+              double launch_ns, double border_ns, double border_ns_per_byte) {
   if (min_block_size == 0U) refuse("a segment has at least one node", 0);
   partition::Problem problem = problem_of(nodes);
   const backend::Backends nobody(2);
-  const partition::Costs costs = costs_of(nodes, values, launch_ns, border_ns);
+  const partition::Costs costs = costs_of(nodes, values, launch_ns, {border_ns, border_ns_per_byte});
   const auto settled = unwrap(partition::cut_as_wished(problem, partition::Roles(nobody, 2), {.min_block_size = min_block_size.value_or(0)},
                                                        min_block_size ? nullptr : &costs));
   CutResult out{.place = settled.sized.cut.place,
@@ -101,10 +103,10 @@ void bind_cut(nb::module_& m) {
            nb::arg("name"), nb::arg("needs"), nb::kw_only(), nb::arg("ours"), nb::arg("counts") = true, nb::arg("pinned") = false,
            nb::arg("our_ns") = 0.0, nb::arg("their_ns") = 0.0);
   nb::class_<CutValue>(m, "CutValue")
-      .def(nb::new_([](std::optional<uint32_t> maker, std::vector<uint32_t> readers, bool returned) {
-             return CutValue{maker, std::move(readers), returned};
+      .def(nb::new_([](std::optional<uint32_t> maker, std::vector<uint32_t> readers, bool returned, double bytes) {
+             return CutValue{maker, std::move(readers), returned, bytes};
            }),
-           nb::arg("maker").none(), nb::arg("readers"), nb::arg("returned") = false);
+           nb::arg("maker").none(), nb::arg("readers"), nb::arg("returned") = false, nb::arg("bytes") = 0.0);
   nb::class_<CutResult>(m, "CutResult")
       .def_ro("place", &CutResult::place)
       .def_ro("ours", &CutResult::ours)
@@ -112,7 +114,7 @@ void bind_cut(nb::module_& m) {
       .def_ro("too_small", &CutResult::too_small)
       .def_ro("does_not_pay", &CutResult::does_not_pay);
   m.def("cut", &cut, nb::arg("nodes"), nb::arg("values") = std::vector<CutValue>(), nb::kw_only(), nb::arg("min_block_size") = nb::none(),
-        nb::arg("launch_ns") = 0.0, nb::arg("border_ns") = 0.0);
+        nb::arg("launch_ns") = 0.0, nb::arg("border_ns") = 0.0, nb::arg("border_ns_per_byte") = 0.0);
 }
 
 }  // namespace tenon::python

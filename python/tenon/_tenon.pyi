@@ -161,7 +161,7 @@ class CutNode:
 class CutValue:
     """What goes from node to node, for cut(). maker: None for an input."""
 
-    def __init__(self, maker: int | None, readers: Sequence[int], returned: bool = False) -> None: ...
+    def __init__(self, maker: int | None, readers: Sequence[int], returned: bool = False, bytes: float = 0.0) -> None: ...
 
 class CutResult:
     @property
@@ -185,6 +185,7 @@ def cut(
     min_block_size: int | None = None,
     launch_ns: float = 0.0,
     border_ns: float = 0.0,
+    border_ns_per_byte: float = 0.0,
 ) -> CutResult:
     """The fewest segments. Those of ours with fewer than min_block_size nodes that count are given up; None: those that take longer than
     others would, launch and borders counted. Raises TenonError."""

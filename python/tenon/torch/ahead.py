@@ -12,10 +12,12 @@ from torch.fx import GraphModule, Node
 
 from .. import TenonError
 from .builder import ONNX_TYPES
+from .calls import Calls
 from .capture import exported, program_of
 from .choice import Choice
 from .cut import plan
 from .report import report
+from .scripts import Results
 from .segment import Segment, is_traced
 from .stitch import attribute, stitch
 from .support import writes
@@ -24,23 +26,35 @@ from .support import writes
 class Compiled(torch.nn.Module):
     """For inference. Takes and gives what the module that it was made of does."""
 
-    def __init__(self, program: GraphModule, segments: dict[str, Segment], told: dict[str, Any]) -> None:
+    def __init__(self, program: GraphModule, segments: dict[str, Segment], told: dict[str, Any], results: Results, left: Any) -> None:
         super().__init__()
         self.program = program
         self.segments = segments
         self.report = told
         """Who runs what, and why."""
+        self._results = results
+        self._left = left, left is not None and left.training  # in a tuple: no module of this one's, whose parameters it has already
+        self._calls = Calls()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in (*args, *kwargs.values())):
+        graded = torch.is_grad_enabled()
+        if graded and any(isinstance(x, torch.Tensor) and x.requires_grad for x in (*args, *kwargs.values())):
             raise TenonError(
                 "not_supported", "inputs", "gradients are wanted, and Tenon has none", "inputs without requires_grad", "requires_grad",
                 "call it under torch.no_grad()",
             )  # fmt: skip
         if is_traced():
-            return self.program(*args, **kwargs)
-        with torch.no_grad():
-            return self.program(*args, **kwargs)
+            return self._results.of(self.program(*args, **kwargs))
+        if graded:
+            with torch.no_grad():
+                return self._run(args, kwargs)
+        return self._run(args, kwargs)
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        left, training = self._left
+        if left is not None and left.training == training:
+            return left(*args, **kwargs)
+        return self._results.of(self._calls(self._modules["program"], self.segments, args, kwargs))
 
 
 def compile(
@@ -54,6 +68,7 @@ def compile(
     min_block_size: int | None = None,
     torch_executed_ops: Sequence[Any] = (),
     torch_executed_modules: Sequence[str] = (),
+    pins: Mapping[str, str] | None = None,
     require_full_compilation: bool = False,
     atomic_groups: Sequence[Sequence[Any]] = (),
     memory_limit: int | None = None,
@@ -64,7 +79,8 @@ def compile(
 
     module: a torch.nn.Module, an ExportedProgram or a TorchScript module. inputs: tensors, or tenon.torch.Input with ranges of sizes.
     backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
-    torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. atomic_groups: chains of ops that no cut
+    torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. pins: nodes (as the report
+    names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. share_weights: engines read weights
     where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled: False gives the
     module back.
@@ -72,7 +88,14 @@ def compile(
     Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
     """
     choice = Choice(
-        backends, min_block_size, torch_executed_ops, torch_executed_modules, require_full_compilation, atomic_groups, memory_limit
+        backends,
+        min_block_size,
+        torch_executed_ops,
+        torch_executed_modules,
+        pins or {},
+        require_full_compilation,
+        atomic_groups,
+        memory_limit,
     )
     if not enabled:
         return module
@@ -93,4 +116,5 @@ def compile(
     stitched, segments = stitch(program, made, weight_of, choice.backends)
     if not segments:
         warnings.warn("no op of the module runs in Tenon: see the report", stacklevel=2)
-    return Compiled(stitched, segments, told)
+    left = None if segments or not isinstance(module, torch.nn.Module) else module
+    return Compiled(stitched, segments, told, Results(module), left)

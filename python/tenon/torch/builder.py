@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,14 @@ def plain(size: Any) -> Any:
     return size
 
 
-def size_text(size: Any) -> int | str:
-    """As Graph.add_input takes it: sums and products of symbols as they are, other expressions by a name of their own."""
+def size_text(size: Any, given: Container[sympy.Symbol]) -> int | str:
+    """As Graph.add_input takes it: sums and products of symbols that are sizes of inputs too as they are, other expressions by a name of
+    their own."""
     known = sympy.expand(expression(size))
     if known.is_Integer:
         return int(known)
-    if all(isinstance(e, (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)) for e in sympy.preorder_traversal(known)):
+    plain_ones = known.is_Symbol or all(s in given for s in known.free_symbols)
+    if plain_ones and all(isinstance(e, (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)) for e in sympy.preorder_traversal(known)):
         return str(known)
     return f"size_{zlib.crc32(str(known).encode())}"
 
@@ -60,24 +62,35 @@ def size_text(size: Any) -> int | str:
 class Builder:
     """A segment as it becomes a graph. Sizes are taken from the shapes of inputs, or are inputs themselves."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, inputs: Iterable[Node]) -> None:
+        """inputs: all that add_input() will be called for."""
         self.graph = Graph()
         self.graph.name = name
         self.node: Node
+        self.named: set[Node] = set()
+        """Nodes that have ops in the graph, called after them."""
         self.sizes_given: list[sympy.Symbol] = []
         """Symbols that no input has as a size: they are inputs of their own, behind the tensors."""
         self._values: dict[Node, Any] = {}
+        self._given = {e for n in inputs for t in tensors_of(meta(n)) for s in t.shape if (e := expression(s)).is_Symbol}
         self._symbols: dict[sympy.Symbol, Value] = {}
         self._where: dict[sympy.Symbol, tuple[Value, int]] = {}
 
     def add_input(self, node: Node, name: str) -> None:
         tensor = meta(node)
-        value = self.graph.add_input(name, ONNX_TYPES[tensor.dtype], [size_text(s) for s in tensor.shape])
+        value = self.graph.add_input(name, ONNX_TYPES[tensor.dtype], [size_text(s, self._given) for s in tensor.shape])
         self._values[node] = value
         for axis, size in enumerate(tensor.shape):
             known = expression(size)
             if known.is_Symbol:
                 self._where.setdefault(known, (value, axis))
+
+    def tell_sizes(self, node: Node) -> None:
+        """Whoever knows the inputs knows the sizes of this result."""
+        for size in meta(node).shape:
+            for symbol in expression(size).free_symbols:
+                if symbol not in self._where:
+                    self._symbol(symbol)
 
     def add_weight(self, node: Node, tensor: torch.Tensor) -> None:
         self._values[node] = self.graph.add_constant(tensor.detach().cpu().contiguous().numpy(), node.name)
@@ -138,7 +151,8 @@ class Builder:
         return ONNX_TYPES[dtype]
 
     def op(self, name: str, inputs: Iterable[Value | None], attributes: dict[str, Any] | None = None) -> Value:
-        return self.graph.insert(name, list(inputs), attributes or {}).outputs[0]
+        self.named.add(self.node)
+        return self.graph.insert(name, list(inputs), attributes or {}, name=f"/{self.node.name}/{name}_{len(self.graph)}").outputs[0]
 
     def cast(self, value: Value, dtype: torch.dtype) -> Value:
         wanted = self.onnx_type(dtype)

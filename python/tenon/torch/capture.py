@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
 from .. import TenonError
+from . import scripts
 
 
 @dataclasses.dataclass
@@ -22,7 +24,8 @@ class Input:
     min_shape: Sequence[int] | None = None
     opt_shape: Sequence[int] | None = None
     max_shape: Sequence[int] | None = None
-    dtype: torch.dtype = torch.float32
+    dtype: torch.dtype | None = None
+    """None: that of the module's weights."""
 
     def __post_init__(self) -> None:
         least, most = self.min_shape or self.shape, self.max_shape or self.shape
@@ -33,18 +36,23 @@ class Input:
             raise TenonError("bad_usage", "Input", "sizes must not fall", "min <= opt <= max", f"{least}, {usual}, {most}", "")
         self._bounds = list(zip(least, usual, most, strict=True))
 
-    def example(self) -> torch.Tensor:
+    def example(self, dtype: torch.dtype) -> torch.Tensor:
         """A size that varies is no 1, which tracing would take for one that does not."""
         sizes = [min(max(usual, 2), most) if least != most else usual for least, usual, most in self._bounds]
-        return torch.zeros(sizes, dtype=self.dtype)
+        return torch.zeros(sizes, dtype=self.dtype or dtype)
 
     def dynamic(self) -> dict[int, Any]:
         """Axes whose sizes vary."""
         return {k: torch.export.Dim.DYNAMIC(min=a, max=c) for k, (a, _, c) in enumerate(self._bounds) if a != c}
 
 
-def _example(given: Any) -> Any:
-    return given.example() if isinstance(given, Input) else given
+def _example(given: Any, dtype: torch.dtype) -> Any:
+    """dtype: of what says none."""
+    return torch.utils._pytree.tree_map(lambda x: x.example(dtype) if isinstance(x, Input) else x, given, is_leaf=_is_range)
+
+
+def _is_range(given: Any) -> bool:
+    return isinstance(given, Input)
 
 
 def _dynamic(given: Any) -> Any:
@@ -67,22 +75,15 @@ def exported(module: Any, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any
     if not isinstance(inputs, (list, tuple)):
         found = type(inputs).__name__
         raise TenonError("bad_usage", "inputs", "a module is traced with inputs", "a list of tensors or of tenon.torch.Input", found, "")
-    args = tuple(torch.utils._pytree.tree_map(_example, list(inputs), is_leaf=lambda x: isinstance(x, Input)))
-    named = {k: _example(v) for k, v in (kwargs or {}).items()}
+    dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.float32)
+    args, named = tuple(_example(list(inputs), dtype)), _example(dict(kwargs or {}), dtype)
     if isinstance(module, torch.jit.ScriptModule):
-        return _of_script(module, args, named)
+        return scripts.exported(module, args, named)
     if dynamic_shapes is None and any(isinstance(x, Input) for x in torch.utils._pytree.tree_leaves([inputs, kwargs or {}])):
-        if named:
-            raise TenonError("not_supported", "kwargs", "not supported yet: ranges beside named inputs", "dynamic_shapes", "Input", "")
-        dynamic_shapes = tuple(map(_dynamic, inputs))
+        bound = inspect.signature(module.forward).bind(*inputs, **(kwargs or {}))
+        dynamic_shapes = {name: _dynamic(given) for name, given in bound.arguments.items()}
     with torch.no_grad():
         return torch.export.export(module, args, named, dynamic_shapes=dynamic_shapes)
-
-
-def _of_script(module: torch.jit.ScriptModule, args: tuple[Any, ...], named: dict[str, Any]) -> ExportedProgram:
-    from torch._export.converter import TS2EPConverter
-
-    return TS2EPConverter(module, args, named or None).convert()
 
 
 def program_of(program: ExportedProgram) -> GraphModule:

@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch.fx import Node
 
 from .builder import meta, tensors_of
+from .names import modules_of
 from .ops import op_of
 from .ops.shape import VIEWS
 
-LAUNCH_NS = 12_000.0  # of a segment, from PyTorch and back
-BORDER_NS = 1_500.0  # a tensor
-DISPATCH_NS = 2_500.0  # of an op in PyTorch
-NS_PER_BYTE = 0.1
+# Of one thread of a server's CPU, as tests of single ops and modules take them; on another machine they are off by about the same factor.
+CALL_NS = 8_000.0  # of a compiled module: what comes in is checked, and found again what it was compiled for
+LAUNCH_NS = 6_500.0  # of a segment
+BORDER_NS = 1_200.0  # a tensor
+DISPATCH_NS = 3_000.0  # of an op in PyTorch
+CONTRACTION_NS = 2_500.0  # more than that, of one with a library behind it
+MODULE_NS = 1_800.0  # of a call of a torch.nn.Module
+NS_PER_BYTE = 0.05  # to or from memory
 NS_PER_FLOP = 0.01
 CONTRACTIONS = ("mm", "bmm", "matmul", "addmm", "baddbmm", "linear", "conv", "einsum", "scaled_dot_product")
 
@@ -45,10 +51,10 @@ def _work_ns(node: Node) -> float:
 
 
 def our_ns(node: Node) -> float:
-    """Ops on the same elements run in one pass."""
+    """Ops on the same elements run in one pass: what is between them hardly reaches memory."""
     if op_of(node) in VIEWS or op_of(node) == "getitem":
         return 0.0
-    return 200 + _work_ns(node) + NS_PER_BYTE * bytes_of(node) / 2
+    return 200 + _work_ns(node) + NS_PER_BYTE / 2 * bytes_of(node)
 
 
 def their_ns(node: Node) -> float:
@@ -56,4 +62,21 @@ def their_ns(node: Node) -> float:
         return 0.0
     if op_of(node) in VIEWS:
         return DISPATCH_NS / 2
-    return DISPATCH_NS + _work_ns(node) + NS_PER_BYTE * (bytes_of(node) + sum(map(bytes_of, node.all_input_nodes))) / 2
+    library = CONTRACTION_NS if op_of(node).startswith(CONTRACTIONS) else 0.0
+    return DISPATCH_NS + library + _work_ns(node) + NS_PER_BYTE * (bytes_of(node) + sum(map(bytes_of, node.all_input_nodes)))
+
+
+def saved_ns(nodes: Sequence[Node]) -> float:
+    """What PyTorch would take longer than a segment of these, its start and its borders counted."""
+    inside = set(nodes)
+    borders = {g for n in nodes for g in n.all_input_nodes if g not in inside and g.op != "get_attr"}
+    borders |= {n for n in nodes if any(u not in inside for u in n.users)}
+    moved = sum(BORDER_NS + NS_PER_BYTE * bytes_of(n) for n in borders if tensors_of(meta(n)))
+    return sum(map(their_ns, nodes)) - sum(map(our_ns, nodes)) - LAUNCH_NS - moved
+
+
+def pays_for_calls(segments: Iterable[Sequence[Node]]) -> bool:
+    """Whether such segments save more than it takes to call what is compiled in place of the module and all that are in it."""
+    parts = list(segments)
+    modules = {path for nodes in parts for n in nodes for path, _ in modules_of(n)}
+    return sum(map(saved_ns, parts)) + MODULE_NS * len(modules) > CALL_NS

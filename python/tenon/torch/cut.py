@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import torch
 from torch.fx import GraphModule, Node
@@ -14,24 +14,12 @@ from .. import TenonError
 from .._tenon import CutNode, CutValue, cut
 from .builder import meta
 from .choice import Choice
-from .cost import BORDER_NS, LAUNCH_NS, bytes_of, our_ns, their_ns
+from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, our_ns, pays_for_calls, their_ns
 from .ops import op_of
-from .ops.shape import COPIES, VIEWS
-from .support import Support, effect_of, is_door, is_getitem, is_size, writes
-
-
-@dataclasses.dataclass
-class Unit:
-    """Nodes that stay together: an op and what takes its results apart, or a group of the user's."""
-
-    nodes: list[Node]
-    needs: set[int] = dataclasses.field(default_factory=set)
-    ours: bool = False
-    reasons: list[tuple[str, str]] = dataclasses.field(default_factory=list)
-
-    @property
-    def op(self) -> Node:
-        return self.nodes[0]
+from .ops.shape import VIEWS
+from .support import Support, is_getitem, writes
+from .units import Unit, units_of, works
+from .wishes import OURS, THEIRS, Wish
 
 
 @dataclasses.dataclass
@@ -43,90 +31,16 @@ class Segment:
     def nodes(self) -> list[Node]:
         return [n for u in self.units for n in u.nodes]
 
+    @property
+    def pins(self) -> dict[Node, str]:
+        return {n: backend for u in self.units for n, backend in u.pins.items()}
+
 
 @dataclasses.dataclass
 class Plan:
     units: list[Unit]
     segments: list[Segment]
     lower_bound: int
-
-
-def units_of(module: GraphModule, choice: Choice) -> list[Unit]:
-    units: list[Unit] = []
-    of: dict[Node, int] = {}
-    for node in module.graph.nodes:
-        if node.op not in ("call_function", "call_module", "call_method") or is_size(node) or is_door(node):
-            continue
-        if is_getitem(node) and node.args[0] in of:
-            of[node] = of[node.args[0]]
-            units[of[node]].nodes.append(node)
-            continue
-        of[node] = len(units)
-        units.append(Unit([node]))
-    _find_needs(units, of)
-    return _joined(units, choice)
-
-
-def _find_needs(units: list[Unit], of: dict[Node, int]) -> None:
-    behind: dict[Node, set[int]] = {}
-
-    def makers(node: Node) -> set[int]:
-        """Through numbers, which belong to no unit."""
-        if node in of:
-            return {of[node]}
-        if node not in behind:
-            behind[node] = set().union(*(makers(n) for n in node.all_input_nodes)) if is_size(node) else set()
-        return behind[node]
-
-    last_effect = last_write = None
-    for k, unit in enumerate(units):
-        for given in (n for node in unit.nodes for n in node.all_input_nodes):
-            unit.needs |= makers(given)
-        unit.needs.discard(k)
-        if last_write is not None:
-            unit.needs.add(last_write)
-        if effect_of(unit.op) is not None:
-            if last_effect is not None:
-                unit.needs.add(last_effect)
-            last_effect = k
-        if writes(unit.op):  # whoever read the old value has read it
-            unit.needs |= set(range(k))
-            last_write = k
-
-
-def _joined(units: list[Unit], choice: Choice) -> list[Unit]:
-    """With groups of the user's as one unit: chains of ops of which each is read by the next alone."""
-    follower: dict[int, int] = {}
-    readers = Counter(n for u in units for n in u.needs)
-    for k, unit in enumerate(units):
-        for n in unit.needs:
-            if readers[n] == 1:
-                follower[n] = k
-    taken: dict[int, int] = {}
-    for group in choice.atomic_groups:
-        for k in range(len(units)):
-            chain = [k]
-            while len(chain) < len(group) and chain[-1] in follower:
-                chain.append(follower[chain[-1]])
-            fits = len(chain) == len(group) and all(choice.is_op(units[c].op, op) for c, op in zip(chain, group, strict=True))
-            if fits and not any(c in taken for c in chain):
-                taken.update((c, chain[-1]) for c in chain)
-    return _renumbered(units, taken) if taken else units
-
-
-def _renumbered(units: list[Unit], taken: dict[int, int]) -> list[Unit]:
-    """A group stands where its last unit stood: what it needs is before that, and nobody else reads its middle."""
-    numbers: dict[int, int] = {}
-    out: list[Unit] = []
-    for k in range(len(units)):
-        if taken.get(k, k) != k:
-            continue
-        members = [m for m in range(k + 1) if taken.get(m) == k] or [k]
-        for m in members:
-            numbers[m] = len(out)
-        needs = {numbers[n] for m in members for n in units[m].needs} - {len(out)}
-        out.append(Unit([n for m in members for n in units[m].nodes], needs))
-    return out
 
 
 def _returned_views(module: GraphModule) -> dict[Node, str]:
@@ -162,45 +76,65 @@ def _choose(units: list[Unit], module: GraphModule, choice: Choice) -> None:
     support = Support(choice.backends)
     views = _returned_views(module) | _read_as_memory(module)
     for unit in units:
+        left: list[tuple[str, str]] = []
         for node in unit.nodes:
             if is_getitem(node):
                 continue
+            wishes = choice.wishes.of(node)
             why_not = support.why_not(node)
-            unit.reasons += [("unsupported", why_not)] if why_not is not None else []
-            unit.reasons += choice.forced(node)
-            unit.reasons += [("view", views[node])] if node in views else []
-        unit.ours = not unit.reasons
+            refusals = [("unsupported", why_not)] if why_not is not None else []
+            refusals += [("view", views[node])] if node in views else []
+            if wishes and wishes[0].backend != THEIRS:
+                _pin(unit, node, wishes[0], refusals)
+            else:
+                left += refusals + [(w.code, w.text) for w in wishes]
+        if left and unit.pinned:
+            raise TenonError(
+                "bad_usage", f"group of '{unit.op.name}'", "it is pinned to Tenon and cannot run there whole", "", left[0][1], ""
+            )
+        unit.reasons += left
+        unit.ours = not left
 
 
-def works(unit: Unit) -> bool:
-    schema = getattr(unit.op.target, "_schema", None)
-    if schema is not None and not schema.returns:
-        return False  # it checks something
-    return any(not is_getitem(n) and op_of(n) not in VIEWS | COPIES for n in unit.nodes)
+def _pin(unit: Unit, node: Node, wish: Wish, refusals: list[tuple[str, str]]) -> None:
+    if refusals:
+        raise TenonError(
+            "not_supported", f"node '{node.name}' ({op_of(node)})", "Tenon, which it is pinned to, does not run it", "", refusals[0][1],
+            f"leave {wish.text} out",
+        )  # fmt: skip
+    unit.pinned = True
+    unit.reasons.append((wish.code, wish.text))
+    if wish.backend != OURS:
+        unit.pins[node] = wish.backend
 
 
-def _values(units: list[Unit]) -> list[CutValue]:
+def _values(units: list[Unit], weights: Container[Node]) -> list[CutValue]:
     of = {n: k for k, u in enumerate(units) for n in u.nodes}
     out = []
     for node in dict.fromkeys(g for u in units for n in u.nodes for g in [*n.all_input_nodes, n]):
-        if not isinstance(meta(node), torch.Tensor) or node.op == "get_attr":
+        if not isinstance(meta(node), torch.Tensor) or node.op == "get_attr" or node in weights:
             continue
         readers = sorted({of[user] for user in node.users if user in of} - {of.get(node, -1)})
         returned = any(user.op == "output" for user in node.users)
-        out.append(CutValue(of.get(node), readers, returned))
+        out.append(CutValue(of.get(node), readers, returned, bytes_of(node)))
     return out
 
 
-def plan(module: GraphModule, choice: Choice) -> Plan:
-    """Raises TenonError: bad_usage, and not_supported where all was to be compiled and is not."""
-    choice.check(module)
+def plan(module: GraphModule, choice: Choice, weights: Container[Node] = ()) -> Plan:
+    """weights: inputs that engines have packed. Raises TenonError: bad_usage, and not_supported where all was to be compiled and is not."""
+    if not choice.of_pieces:
+        choice.wishes.check_names(module)
     units = units_of(module, choice)
     _choose(units, module, choice)
     nodes = [
-        CutNode(u.op.name, sorted(u.needs), ours=u.ours, counts=works(u), our_ns=_sum(our_ns, u), their_ns=_sum(their_ns, u)) for u in units
+        CutNode(
+            u.op.name, sorted(u.needs), ours=u.ours, pinned=u.pinned, counts=works(u), our_ns=_sum(our_ns, u), their_ns=_sum(their_ns, u)
+        )
+        for u in units
     ]
     least = 1 if choice.require_full else choice.min_block_size
-    made = cut(nodes, _values(units), min_block_size=least, launch_ns=LAUNCH_NS, border_ns=BORDER_NS)
+    costs = {"launch_ns": LAUNCH_NS, "border_ns": BORDER_NS, "border_ns_per_byte": NS_PER_BYTE}
+    made = cut(nodes, _values(units, weights), min_block_size=least, **costs)
     for k in made.too_small:
         units[k].reasons.append(("too_small", f"its segment has fewer than {choice.min_block_size} ops that do work"))
     for k in made.does_not_pay:
@@ -208,7 +142,7 @@ def plan(module: GraphModule, choice: Choice) -> Plan:
     segments = [Segment(ours, []) for ours in made.ours]
     for k, place in enumerate(made.place):
         segments[place].units.append(units[k])
-    segments = _merged([_if_it_works(s) for s in segments])
+    segments = _merged(_if_all_pays([_if_it_works(s) for s in segments], least, choice))
     if choice.require_full:
         check_full(segments)
     return Plan(units, within(segments, choice.memory_limit), made.lower_bound)
@@ -220,11 +154,23 @@ def _sum(time: Callable[[Node], float], unit: Unit) -> float:
 
 def _if_it_works(segment: Segment) -> Segment:
     """PyTorch only looks otherwise at what a segment without work would copy."""
-    if not segment.ours or any(map(works, segment.units)):
+    if not segment.ours or any(works(u) or u.pinned for u in segment.units):
         return segment
     for unit in segment.units:
         unit.reasons.append(("too_small", "its segment does no work"))
     return Segment(False, segment.units)
+
+
+def _if_all_pays(segments: list[Segment], least: int | None, choice: Choice) -> list[Segment]:
+    """Pieces of a model are called either way."""
+    if least is not None or choice.of_pieces or any(u.pinned for s in segments for u in s.units):
+        return segments
+    ours = [s for s in segments if s.ours]
+    if not ours or pays_for_calls(s.nodes for s in ours):
+        return segments
+    for unit in (u for s in ours for u in s.units):
+        unit.reasons.append(("does_not_pay", "PyTorch takes less time for the module, the call of what is compiled counted"))
+    return [Segment(False, s.units) for s in segments]
 
 
 def _merged(segments: list[Segment]) -> list[Segment]:

@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import TenonError
 from .builder import ONNX_TYPES
+from .calls import direct
 from .choice import Choice
 from .cut import plan
 from .report import report
@@ -29,6 +30,7 @@ OPTIONS = (
     "memory_limit",
     "min_block_size",
     "on_report",
+    "pins",
     "require_full_compilation",
     "share_weights",
     "torch_executed_modules",
@@ -45,6 +47,7 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("min_block_size"),
         options.get("torch_executed_ops", ()),
         options.get("torch_executed_modules", ()),
+        options.get("pins", {}),
         options.get("require_full_compilation", False),
         options.get("atomic_groups", ()),
         options.get("memory_limit"),
@@ -88,7 +91,8 @@ class _Piece:
                 return None
             return tensor if type(tensor) in (torch.Tensor, torch.nn.Parameter) else None
 
-        made = plan(module, self._choice)
+        weights = {n for n in placeholders if n in numbers and weight_of(n) is not None}
+        made = plan(module, self._choice, weights)
         if self._tell:
             self._tell(report(made))
         stitched, segments = stitch(module, made, weight_of, self._choice.backends)
@@ -97,11 +101,15 @@ class _Piece:
 
 
 def _boxed(stitched: GraphModule, segments: dict[str, Segment]) -> Any:
+    run = direct(stitched, segments)
+
     def call(given: list[Any]) -> Any:
         taken = list(given)
         given.clear()
+        if not torch.is_grad_enabled():
+            return run(*taken)
         with torch.no_grad():
-            return stitched(*taken)
+            return run(*taken)
 
     call._boxed_call = True  # type: ignore[attr-defined]
     call.segments = segments  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -46,12 +47,21 @@ def _engine_in(file: torch.Tensor) -> Engine:
 
 def run(engine: Engine, inputs: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:
     """Tensors are read where they lie; results own their memory."""
-    given: dict[str, Any] = {f"x{k}": t.detach().contiguous() for k, t in enumerate(inputs)}
+    given: dict[str, Any] = {f"x{k}": _readable(t) for k, t in enumerate(inputs)}
     if sizes:
         names = [p.name for p in engine.inputs][len(inputs) :]
         given.update((name, torch.tensor([size])) for name, size in zip(names, sizes, strict=True))
     made = engine.run(given)
-    return [torch.from_dlpack(y) if not hasattr(y, "__array__") else torch.from_numpy(y) for y in made.values()]
+    return [torch.from_numpy(y) if type(y) is np.ndarray else torch.from_dlpack(y) for y in made.values()]
+
+
+def _readable(tensor: torch.Tensor) -> Any:
+    """An array at its memory, where it is dense. NumPy's is made in a tenth of the time of a DLPack tensor; bfloat16 it does not have."""
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if not tensor.is_contiguous():
+        tensor = tensor.contiguous()
+    return tensor if tensor.dtype is torch.bfloat16 else tensor.numpy()
 
 
 def _run_on_cpu(file: torch.Tensor, signature: str, inputs: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .choice import modules_of
-from .cut import Plan, works
+from .cut import Plan
+from .names import modules_of
 from .ops import op_of
+from .units import works
 
 
 def report(plan: Plan) -> dict[str, Any]:

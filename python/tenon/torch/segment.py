@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import sympy
 import torch
@@ -66,19 +66,21 @@ class Segment(torch.nn.Module):
         outputs: Sequence[tuple[Node, list[int] | None]],
         weights: dict[int, torch.Tensor],
         backends: list[str],
+        pins: Mapping[Node, str],
     ) -> None:
         """outputs: with the order of dimensions in which each is given, where that is another than its own."""
         super().__init__()
         self.name = name
         self.builds = 0
-        self._nodes, self._inputs, self._outputs, self._backends = list(nodes), list(inputs), list(outputs), backends
+        self._nodes, self._inputs, self._outputs = list(nodes), list(inputs), list(outputs)
+        self._backends, self._pins = backends, dict(pins)
         self._lock = threading.Lock()
-        self._built = self._build({k: Weight(t) for k, t in weights.items()})
+        self.built = self._build({k: Weight(t) for k, t in weights.items()})
 
     def _build(self, weights: dict[int, Weight]) -> Built:
-        builder = Builder(self.name)
-        self.builds += 1
         passed = [k for k in range(len(self._inputs)) if k not in weights]
+        builder = Builder(self.name, [self._inputs[k] for k in passed])
+        self.builds += 1
         for place, k in enumerate(passed):
             builder.add_input(self._inputs[k], f"x{place}")
         for k, weight in weights.items():
@@ -92,7 +94,9 @@ class Segment(torch.nn.Module):
             value = builder.value_of(node)
             value = _own(builder, value) if order is None else builder.op("Transpose", [value], {"perm": order})
             builder.graph.add_output(value, f"y{k}")
-        return Built(compile(builder.graph, backends=self._backends), passed, weights, builder.sizes_given)
+            builder.tell_sizes(node)
+        pins = {node.name: backend for node, backend in self._pins.items() if node in builder.named}
+        return Built(compile(builder.graph, backends=self._backends, pins=pins), passed, weights, builder.sizes_given)
 
     def __deepcopy__(self, _: object) -> Segment:
         """Of the same engine, which is immutable, until its weights turn out to be others."""
@@ -103,11 +107,11 @@ class Segment(torch.nn.Module):
 
     @property
     def engine(self) -> Engine:
-        return self._built.engine
+        return self.built.engine
 
     @property
     def sizes(self) -> list[sympy.Symbol]:
-        return self._built.sizes
+        return self.built.sizes
 
     @property
     def signature(self) -> str:
@@ -115,7 +119,7 @@ class Segment(torch.nn.Module):
             shape = meta(node).shape
             return [str(expression(shape[d])) for d in order or range(len(shape))]
 
-        built = self._built
+        built = self.built
         return json.dumps(
             {
                 "inputs": [texts(self._inputs[k]) for k in built.passed],
@@ -125,23 +129,27 @@ class Segment(torch.nn.Module):
         )
 
     def forward(self, tensors: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:
-        built = self._built
+        built = self.built
         if is_traced():
             return torch.ops.tenon.segment(self.file(), self.signature, [tensors[k] for k in built.passed], sizes)
+        return self.run(tensors, sizes)
+
+    def run(self, tensors: list[torch.Tensor], sizes: list[int]) -> list[torch.Tensor]:
+        built = self.built
         if built.changed(tensors):
             built = self._rebuilt(tensors)
         return operator.run(built.engine, [tensors[k] for k in built.passed], sizes)
 
     def _rebuilt(self, tensors: list[torch.Tensor]) -> Built:
         with self._lock:
-            changed = set(self._built.changed(tensors))  # another thread may have been here
+            changed = set(self.built.changed(tensors))  # another thread may have been here
             if changed:
-                self._built = self._build({k: w for k, w in self._built.weights.items() if k not in changed})
-            return self._built
+                self.built = self._build({k: w for k, w in self.built.weights.items() if k not in changed})
+            return self.built
 
     def file(self) -> torch.Tensor:
         """The engine's file; made when it is asked for first."""
-        return self._built.file()
+        return self.built.file()
 
 
 def _own(builder: Builder, value: Value) -> Value:

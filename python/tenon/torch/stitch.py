@@ -41,6 +41,17 @@ def storage_order(tensor: torch.Tensor) -> list[int] | None:
     return None if [d for d in order if sizes[d] != 1] == [d for d in range(len(sizes)) if sizes[d] != 1] else order
 
 
+def _solved(size: Any, symbol: sympy.Symbol) -> tuple[int, int] | None:
+    """Divisor and rest, where the size is that many times the symbol and a rest."""
+    if not isinstance(size, torch.SymInt) or size.node.expr.free_symbols != {symbol}:
+        return None
+    line = sympy.Poly(size.node.expr, symbol) if size.node.expr.is_polynomial(symbol) else None
+    if line is None or line.degree() != 1 or not all(c.is_Integer for c in line.all_coeffs()):
+        return None
+    times, rest = map(int, line.all_coeffs())
+    return (times, rest) if times > 0 else None
+
+
 class _Stitch:
     def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> None:
         self._module, self._plan, self._weight_of, self._backends = module, plan, weight_of, backends
@@ -99,6 +110,15 @@ class _Stitch:
                 if isinstance(size, torch.SymInt) and size.node.expr == symbol:
                     self._sizes[symbol] = self._graph.call_function(torch.ops.aten.sym_size.int, (new, axis))
                     return self._sizes[symbol]
+        for node, new in self._new.items():
+            made = meta(node)
+            for axis, size in enumerate(made.shape if isinstance(made, torch.Tensor) else ()):
+                if (of := _solved(size, symbol)) is not None:
+                    divisor, rest = of
+                    whole = self._graph.call_function(torch.ops.aten.sym_size.int, (new, axis))
+                    less = self._graph.call_function(operator.sub, (whole, rest))
+                    self._sizes[symbol] = self._graph.call_function(operator.floordiv, (less, divisor))
+                    return self._sizes[symbol]
         for node in self._module.graph.nodes:  # a number that data tell
             if is_size(node) and isinstance(meta(node), torch.SymInt) and meta(node).node.expr == symbol:
                 return self._at(node)
@@ -113,7 +133,8 @@ class _Stitch:
         weights = {k: w for k, n in enumerate(inputs) if (w := self._weight_of(n)) is not None}
         name = f"segment_{len(self.segments)}"
         orders = [storage_order(meta(n)) if any(u not in self._ours for u in n.users) else None for n in outputs]
-        self.segments[name] = segment = Segment(name, cut.nodes, inputs, list(zip(outputs, orders, strict=True)), weights, self._backends)
+        segment = Segment(name, cut.nodes, inputs, list(zip(outputs, orders, strict=True)), weights, self._backends, cut.pins)
+        self.segments[name] = segment
         sizes = [self._size(s) for s in segment.sizes]
         made = self._graph.call_module(name, ([self._at(n) for n in inputs], sizes))
         for k, (node, order) in enumerate(zip(outputs, orders, strict=True)):

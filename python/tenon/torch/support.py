@@ -96,7 +96,7 @@ class Support:
         return op_of(node), of(node.args), tuple((k, of(v)) for k, v in node.kwargs.items())
 
     def _ask(self, node: Node) -> str | None:
-        builder = Builder("node")
+        builder = Builder("node", node.all_input_nodes)
         try:
             for k, given in enumerate(node.all_input_nodes):
                 if isinstance(meta(given), torch.Tensor):

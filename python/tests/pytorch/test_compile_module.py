@@ -167,32 +167,6 @@ def test_what_data_tell_stays_eager():
         torch.testing.assert_close(compiled(x), module(x), **CLOSE)
 
 
-def test_scripts_with_branches():
-    """Loops of known length are written out, branches are PyTorch's."""
-
-    class Branches(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear = torch.nn.Linear(4, 4)
-
-        def forward(self, x):
-            y = self.linear(x)
-            if bool(y.sum() > 0):
-                y = torch.relu(y) + 1
-            else:
-                y = torch.exp(y) * 2
-            for k in range(3):
-                y = y * float(k + 1)
-            return y
-
-    module = Branches().eval()
-    compiled = tenon.torch.compile(torch.jit.script(module), inputs=[torch.randn(3, 4)], min_block_size=1)
-    assert counts(compiled) == (2, 1)
-    for sign in (1, -1):
-        x = sign * torch.linspace(1, 2, 12).view(3, 4)
-        torch.testing.assert_close(compiled(x), run(module, x), **CLOSE)
-
-
 @pytest.mark.parametrize("backends", [["onnxruntime", "cpu"], ["cpu", "reference"], ["reference"]])
 def test_segments_on_any_backend(backends):
     if "onnxruntime" in backends:
@@ -370,33 +344,6 @@ def test_groups_and_limits():
     assert "relu" not in places, "it is in the row of the convolution"
     with pytest.raises(tenon.TenonError, match="one op alone needs more"):
         tenon.torch.compile(module, inputs=[x], min_block_size=1, memory_limit=100)
-
-
-def refused(**options: object) -> tenon.TenonError:
-    with pytest.raises(tenon.TenonError) as raised:
-        tenon.torch.compile(Block().eval(), inputs=[torch.randn(2, 5, 16)], **options)
-    return raised.value
-
-
-def test_what_is_refused():
-    error = refused(torch_executed_ops=["aten::gelo"])
-    assert error.code == "bad_usage" and "aten::gelu" in error.advice
-    assert "feed" in refused(torch_executed_modules=["fed"]).advice
-    assert refused(min_block_size=0).code == refused(memory_limit=0).code == "bad_usage"
-    assert refused(backends=["cuda"]).what == "there is no such backend"
-    error = refused(torch_executed_ops=["aten::linear", "aten::gelu"], require_full_compilation=True)
-    assert error.code == "not_supported" and error.found == "gelu.default (1x), linear.default (4x)"
-    with pytest.raises(tenon.TenonError, match="this is no module"):
-        tenon.torch.compile(lambda x: x, inputs=[])
-    with pytest.raises(tenon.TenonError, match="traced with inputs"):
-        tenon.torch.compile(Sums())
-    with pytest.raises(tenon.TenonError, match="traced with inputs"):
-        tenon.torch.compile(Sums(), inputs=torch.randn(2, 4))
-    for name in ("backends", "torch_executed_ops", "torch_executed_modules"):
-        error = refused(**{name: "cpu"})
-        assert (error.place, error.what) == (name, "this is no list")
-    with pytest.raises(tenon.TenonError, match="must not fall"):
-        tenon.torch.Input(min_shape=(3, 4), max_shape=(2, 4))
 
 
 def test_tenon_itself_never_imports_torch():

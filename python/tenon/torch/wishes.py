@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user says of where nodes run, and which of it holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from torch.fx import GraphModule, Node
+
+from .. import TenonError
+from .names import is_op, module_depth, modules_of, op_name, refuse
+
+THEIRS, OURS = "torch", "tenon"
+_NODE, _OP = 1 << 30, (1 << 30) - 1
+
+
+@dataclasses.dataclass
+class Wish:
+    """closeness: a node's own wish goes before its module's, a longer path before a shorter one."""
+
+    backend: str
+    code: str
+    text: str
+    closeness: int
+
+
+class Wishes:
+    def __init__(self, ops: Sequence[Any], modules: Sequence[str], pins: Mapping[str, str]) -> None:
+        self._ops, self._modules, self._pins = [op_name(o) for o in ops], list(modules), dict(pins)
+
+    def check_backends(self, listed: Iterable[str]) -> None:
+        """Raises TenonError: bad_usage for a pin to a backend that is not listed."""
+        known = [OURS, THEIRS, *listed]
+        for name, backend in self._pins.items():
+            if backend not in known:
+                near = difflib.get_close_matches(backend, known, 1, 0.5)
+                advice = f"did you mean '{near[0]}'?" if near else "name it in backends too"
+                raise TenonError("bad_usage", f"pins {name}={backend}", "the backend is not listed", ", ".join(known), backend, advice)
+
+    def check_names(self, module: GraphModule) -> None:
+        """Raises TenonError: bad_usage for ops, modules and nodes that the program lacks."""
+        nodes = [n for n in module.graph.nodes if n.op == "call_function"]
+        for op in self._ops:
+            if not any(is_op(n, op) for n in nodes):
+                raise refuse("torch_executed_ops", "the program has no such op", op, {_schema_name(n) for n in nodes})
+        stacks = [entry for n in nodes for entry in modules_of(n)]
+        modules = {path for path, _ in stacks} | {kind for _, kind in stacks}
+        for wanted in self._modules:
+            if not any(module_depth(n, wanted) for n in nodes):
+                raise refuse("torch_executed_modules", "the program has no such module", wanted, modules)
+        for name in self._pins:
+            if not any(n.name == name or module_depth(n, name) for n in nodes):
+                raise refuse("pins", "the program has no such node or module", name, modules | {n.name for n in nodes})
+
+    def of(self, node: Node) -> list[Wish]:
+        """Those that hold of a node, which all say the same backend; empty: nobody says any.
+
+        Raises TenonError: bad_usage for two that say different ones, and none is closer. An op is meant wherever it stands: no pin
+        outdoes it."""
+        said = list(self._said_of(node))
+        if not said:
+            return []
+        best = max(said, key=lambda wish: wish.closeness)
+        for other in said:
+            if other.backend != best.backend and (other.closeness == best.closeness or _OP in (other.closeness, best.closeness)):
+                found = f"{other.text} and {best.text}"
+                raise TenonError(
+                    "bad_usage",
+                    f"node '{node.name}'",
+                    "it is to run in two places",
+                    "one wish for a node",
+                    found,
+                    "leave one of the two out",
+                )
+        return [wish for wish in said if wish.backend == best.backend]
+
+    def _said_of(self, node: Node) -> Iterable[Wish]:
+        for op in self._ops:
+            if is_op(node, op):
+                yield Wish(THEIRS, "fallback_op", f"torch_executed_ops {op}", _OP)
+        for module in self._modules:
+            if depth := module_depth(node, module):
+                yield Wish(THEIRS, "fallback_module", f"torch_executed_modules {module}", depth)
+        for name, backend in self._pins.items():
+            if depth := _NODE if node.name == name else module_depth(node, name):
+                yield Wish(backend, "pinned", f"pins {name}={backend}", depth)
+
+
+def _schema_name(node: Node) -> str:
+    schema = getattr(node.target, "_schema", None)
+    return schema.name if schema is not None else ""
