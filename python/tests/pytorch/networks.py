@@ -71,3 +71,52 @@ class Found(nn.Module):
 def run(module: nn.Module, *given: torch.Tensor):
     with torch.no_grad():
         return module(*given)
+
+
+def _row(wide: int, out: int, size: int, stride: int = 1, groups: int = 1) -> list[nn.Module]:
+    return [nn.Conv2d(wide, out, size, stride, size // 2, groups=groups, bias=False), nn.BatchNorm2d(out)]
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, wide: int, inner: int, stride: int) -> None:
+        super().__init__()
+        rows = [*_row(wide, inner, 1), nn.ReLU(), *_row(inner, inner, 3, stride), nn.ReLU(), *_row(inner, 4 * inner, 1)]
+        self.body = nn.Sequential(*rows)
+        self.shortcut = nn.Sequential(*_row(wide, 4 * inner, 1, stride)) if stride > 1 or wide != 4 * inner else nn.Identity()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.body(x) + self.shortcut(x))
+
+
+class Bottlenecks(nn.Module):
+    """ResNet-50's layers, narrow: 3, 4, 6 and 3 blocks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        blocks, wide = [], 8
+        for inner, count in ((2, 3), (4, 4), (8, 6), (16, 3)):
+            for k in range(count):
+                blocks.append(Bottleneck(wide, inner, 2 if k == 0 and inner > 2 else 1))
+                wide = 4 * inner
+        self.body = nn.Sequential(*_row(3, 8, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.head = nn.Linear(wide, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.body(x))
+
+
+class Inverted(nn.Module):
+    """Blocks of MobileNet-v2, narrow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(*_row(3, 8, 3, 2), nn.ReLU6())
+        self.blocks = nn.ModuleList(
+            nn.Sequential(*_row(8, 24, 1), nn.ReLU6(), *_row(24, 24, 3, 1, 24), nn.ReLU6(), *_row(24, 8, 1)) for _ in range(4)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.stem(x)
+        for block in self.blocks:
+            x = x + block(x)
+        return x.mean((2, 3))
