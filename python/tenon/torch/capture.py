@@ -34,16 +34,19 @@ class Input:
         usual = self.opt_shape or self.shape or most
         if not len(least) == len(usual) == len(most) or any(not a <= b <= c for a, b, c in zip(least, usual, most, strict=True)):
             raise TenonError("bad_usage", "Input", "sizes must not fall", "min <= opt <= max", f"{least}, {usual}, {most}", "")
+        if any(not isinstance(size, int) or size < 0 for size in (*least, *most)):
+            found = f"{tuple(least)}, {tuple(most)}"
+            raise TenonError("bad_usage", "Input", "a size is a number", "0 or more; min_shape and max_shape for what varies", found, "")
         self._bounds = list(zip(least, usual, most, strict=True))
 
     def example(self, dtype: torch.dtype) -> torch.Tensor:
-        """A size that varies is no 1, which tracing would take for one that does not."""
-        sizes = [min(max(usual, 2), most) if least != most else usual for least, usual, most in self._bounds]
+        """A size that varies is no 0 or 1, which tracing would take for one that does not."""
+        sizes = [max(usual, 2) if least != most else usual for least, usual, most in self._bounds]
         return torch.zeros(sizes, dtype=self.dtype or dtype)
 
     def dynamic(self) -> dict[int, Any]:
-        """Axes whose sizes vary."""
-        return {k: torch.export.Dim.DYNAMIC(min=a, max=c) for k, (a, _, c) in enumerate(self._bounds) if a != c}
+        """Axes whose sizes vary. PyTorch counts from 2 on, and takes a range of one size for none."""
+        return {k: torch.export.Dim.DYNAMIC(min=a, max=max(c, 3)) for k, (a, _, c) in enumerate(self._bounds) if a != c}
 
 
 def _example(given: Any, dtype: torch.dtype) -> Any:

@@ -37,6 +37,9 @@ def test_what_is_refused():
         assert (error.place, error.what) == (name, "this is no list")
     with pytest.raises(tenon.TenonError, match="must not fall"):
         tenon.torch.Input(min_shape=(3, 4), max_shape=(2, 4))
+    for shape in ((-1, 4), (2.5, 4), ("n", 4)):
+        with pytest.raises(tenon.TenonError, match="a size is a number"):
+            tenon.torch.Input(shape)
     for size in (0, -2, True, 2.5, "3"):
         assert refused(min_block_size=size).place == "min_block_size"
 

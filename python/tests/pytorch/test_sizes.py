@@ -67,6 +67,16 @@ def test_ranges_of_named_inputs():
         compiled(torch.randn(9, 4), (torch.ones(2), torch.randn(2, 4)), scale=torch.ones(4), shift=torch.ones(2, 4))
 
 
+@pytest.mark.parametrize(("least", "most"), [(1, 2), (0, 1), (0, 2), (2, 3)])
+def test_ranges_of_few_sizes(least, most):
+    module = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sigmoid())
+    given = tenon.torch.Input(min_shape=(least, 4), max_shape=(most, 4))
+    compiled = tenon.torch.compile(module, inputs=[given], min_block_size=1)
+    for size in range(least, most + 1):
+        x = torch.randn(size, 4)
+        torch.testing.assert_close(compiled(x), module(x))
+
+
 def test_inputs_have_the_type_of_the_weights():
     module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).double().eval()
     compiled = tenon.torch.compile(module, inputs=[tenon.torch.Input((2, 4))], min_block_size=1)

@@ -64,13 +64,14 @@ def avg_pool1d(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool,
 
 def _adaptive_average(b: Any, x: Any, sizes: Any) -> Any:
     count = len(sizes)
+    image = _image(b, x, count)
     if all(s == 1 for s in sizes):
-        return b.op("ReduceMean", [_image(b, x, count), b.ints(list(range(2, count + 2)))], {"keepdims": 1})
+        return b.op("ReduceMean", [image, b.ints(list(range(2, count + 2)))], {"keepdims": 1})
     given = b.shape_of(x)[2:]
     if not all(isinstance(g, int) and isinstance(s, int) and g % s == 0 for g, s in zip(given, sizes, strict=True)):
         raise Unsupported("not supported yet: windows of different sizes")
     windows = [g // s for g, s in zip(given, sizes, strict=True)]
-    return b.op("AveragePool", [_image(b, x, count)], {"kernel_shape": windows, "strides": windows})
+    return b.op("AveragePool", [image], {"kernel_shape": windows, "strides": windows})
 
 
 converts("adaptive_avg_pool2d.default", "_adaptive_avg_pool2d.default", "adaptive_avg_pool1d.default")(_adaptive_average)
@@ -92,10 +93,10 @@ def pixel_shuffle(b: Any, x: Any, factor: int) -> Any:
 
 @converts("upsample_nearest2d.vec", "upsample_nearest2d.default")
 def nearest(b: Any, x: Any, sizes: Any, *scales: Any) -> Any:
-    given, wanted = b.shape_of(x), b.shape_of(b.node)
+    image, given, wanted = _image(b, x, 2), b.shape_of(x), b.shape_of(b.node)
     if not all(isinstance(s, int) for s in (*given[2:], *wanted[2:])) or any(w % g for g, w in zip(given[2:], wanted[2:], strict=True)):
         raise Unsupported("not supported yet: an image that grows by no whole number")
     scale = [1.0, 1.0, *(w / g for g, w in zip(given[2:], wanted[2:], strict=True))]
     empty = b.floats([])
     attributes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-    return b.op("Resize", [_image(b, x, 2), empty, b.floats(scale)], attributes)
+    return b.op("Resize", [image, empty, b.floats(scale)], attributes)
