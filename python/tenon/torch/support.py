@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .. import TenonError
 from .._tenon import Graph, partition
@@ -107,6 +108,8 @@ class Support:
             return self._run_by_others(builder)
         except Unsupported as e:
             return str(e)
+        except GuardOnDataDependentSymNode:
+            return "not supported yet: its form depends on a size that only data tell"
         except TenonError as e:
             return f"{e.place}: {e.what}" if e.place else e.what
 
