@@ -21,14 +21,14 @@ class Door:
         """checks: what torch.export wants of inputs, each with the places of its own; none: PyTorch has them elsewhere."""
         self._names = [str(n.target) for n in placeholders]
         self._expected = [meta(n) for n in placeholders]
-        self._dtypes = [x.dtype if isinstance(x, torch.Tensor) else None for x in self._expected]
+        self._kinds = [(x.dtype, x.is_cpu) if isinstance(x, torch.Tensor) else None for x in self._expected]
         self._checks = list(checks)
 
     def check(self, given: Sequence[Any]) -> None:
         """Raises TenonError: bad_input."""
         try:
-            for x, dtype in zip(given, self._dtypes, strict=True):
-                assert dtype is None or x.dtype is dtype
+            for x, kind in zip(given, self._kinds, strict=True):
+                assert kind is None or (x.dtype is kind[0] and x.is_cpu is kind[1])
             for check, places in self._checks:
                 check(*[given[k] for k in places])
         except (AssertionError, AttributeError, IndexError, TypeError) as e:
@@ -60,7 +60,7 @@ class Door:
         known: dict[sympy.Symbol, int] = {}
         for name, expected, x in zip(self._names, self._expected, given, strict=False):
             if isinstance(expected, torch.Tensor) and not _fits(expected, x, known):
-                found = f"{_dtype(x)}{list(x.shape)}" if isinstance(x, torch.Tensor) else type(x).__name__
+                found = f"{_dtype(x)}{list(x.shape)} on {x.device}" if isinstance(x, torch.Tensor) else type(x).__name__
                 raise TenonError("bad_input", f"input '{name}'", "the program was exported for others", _text(expected), found, _ADVICE)
 
 
@@ -68,7 +68,7 @@ _ADVICE = "compile for these sizes: tenon.torch.Input(min_shape=..., max_shape=.
 
 
 def _fits(expected: torch.Tensor, x: Any, known: dict[sympy.Symbol, int]) -> bool:
-    if not isinstance(x, torch.Tensor) or x.dtype != expected.dtype or x.dim() != expected.dim():
+    if not isinstance(x, torch.Tensor) or x.dtype != expected.dtype or x.device.type != expected.device.type or x.dim() != expected.dim():
         return False
     for wanted, size in zip(expected.shape, x.shape, strict=True):
         exactly = expression(wanted).subs(known)

@@ -106,7 +106,18 @@ def test_a_pin_that_its_backend_refuses():
 BATCHES = tenon.torch.Input(min_shape=(1, 4), opt_shape=(3, 4), max_shape=(8, 4))
 
 
-@pytest.mark.parametrize("wrong", [torch.zeros(9, 4), torch.zeros(2, 5), torch.zeros(2), torch.zeros(2, 4, dtype=torch.float64), 3, None])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        torch.zeros(9, 4),
+        torch.zeros(2, 5),
+        torch.zeros(2),
+        torch.zeros(2, 4, dtype=torch.float64),
+        torch.zeros(2, 4, device="meta"),
+        3,
+        None,
+    ],
+)
 def test_inputs_that_the_program_was_not_exported_for(wrong):
     compiled = tenon.torch.compile(Sums().eval(), inputs=[BATCHES], min_block_size=1)
     for call in (lambda: compiled(wrong), lambda: compiled(x=wrong)):
