@@ -20,6 +20,8 @@ def i(*shape: int, top: int = 5) -> torch.Tensor:
 X, Y, P = f(3, 4), f(3, 4) + 0.1, f(3, 4).abs() + 0.1
 IMAGE = f(2, 4, 8, 8)
 W = f(4)
+NEARLY = torch.tensor([1.0, 0.3, -1.0, 7.5, -7.5, 1e7, 0.0, 3.0, -0.6])
+TENTHS = torch.tensor([0.1, 0.1, 0.1, -2.5, 2.5, 0.1, 0.1, 0.0, 0.2])
 UNARY = "abs atan ceil cos cosh erf exp floor neg relu round sigmoid sign sin sinh tan tanh square isnan".split()
 POSITIVE = "log sqrt rsqrt reciprocal log2 acosh".split()
 ACTIVATIONS = "silu gelu mish leaky_relu elu selu hardsigmoid hardswish hardtanh relu6".split()
@@ -103,6 +105,13 @@ CASES = {
     "softplus": (lambda x: F.softplus(x * 10) + F.softplus(x, beta=2, threshold=1) + F.logsigmoid(x), X),
     "glu": (lambda x: F.glu(x, 1), X),
     "remainder": (lambda x, y, j, k: (x % y + torch.fmod(x, y), (j - 3) % k), X, Y, i(3, 4), i(3, 4) + 1),
+    "floor of what divides nearly": (
+        lambda x, y: (torch.div(x, y, rounding_mode="floor"), x // y, x % y, torch.fmod(x, y)),
+        NEARLY,
+        TENTHS,
+    ),
+    "floor by a number": (lambda x: (x // 0.1, x % 0.1, x // -0.3), NEARLY),
+    "clip": (lambda x: x.clip(-0.5, 0.5), X),
     "std": (lambda x: x.std(1), X),
     "weight_norm": (lambda v, g: torch._weight_norm(v, g, 0), f(3, 4, 2), f(3, 1, 1)),
     "bilinear": (
@@ -128,7 +137,7 @@ class Function(torch.nn.Module):
 def test_gives_what_eager_gives(name):
     function, *given = CASES[name]
     compiled = tenon.torch.compile(Function(function), inputs=given, require_full_compilation=True)
-    torch.testing.assert_close(compiled(*given), function(*given), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(compiled(*given), function(*given), rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", ["add", "conv2d", "layer_norm", "softmax", "attention", "reshape of any", "mean", "expand of any"])

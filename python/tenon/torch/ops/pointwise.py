@@ -85,8 +85,20 @@ def divide_and_round(b: Any, x: Any, y: Any, mode: str | None) -> Any:
     if not b.dtype.is_floating_point:
         raise Unsupported("not supported yet: integers divided and rounded")
     if mode == "floor":
-        return b.op("Floor", [quotient])
+        return _floored(b, x, y, quotient)
     return b.op("Mul", [b.op("Sign", [quotient]), b.op("Floor", [b.op("Abs", [quotient])])])
+
+
+def _floored(b: Any, x: Any, y: Any, quotient: Any) -> Any:
+    """By the remainder, which is exact: 1 / 0.1 is 10, rounded, but 0.1 has room in 1 nine times."""
+    first, second = b.tensor(x, b.dtype), b.tensor(y, b.dtype)
+    whole = b.op("Round", [b.op("Div", [b.op("Sub", [first, remainder(b, x, y)]), second])])
+    return b.op("Where", [b.op("Equal", [second, b.tensor(0.0, b.dtype)]), quotient, whole])
+
+
+@converts("floor_divide.default", "floor_divide.Scalar")
+def floor_divide(b: Any, x: Any, y: Any) -> Any:
+    return divide_and_round(b, x, y, "floor")
 
 
 @converts("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
@@ -109,7 +121,7 @@ def minimum(b: Any, x: Any, y: Any) -> Any:
     return b.op("Min", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)])
 
 
-@converts("clamp.default", "clamp.Tensor", "hardtanh.default")
+@converts("clamp.default", "clamp.Tensor", "clip.default", "clip.Tensor", "hardtanh.default")
 def clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
     value = b.tensor(x, b.dtype)
     if low is not None:
@@ -178,7 +190,9 @@ def remainder(b: Any, x: Any, y: Any) -> Any:
     first, second = b.tensor(x, b.dtype), b.tensor(y, b.dtype)
     if not b.dtype.is_floating_point:
         return b.op("Mod", [first, second])
-    return b.op("Sub", [first, b.op("Mul", [b.op("Floor", [b.op("Div", [first, second])]), second])])
+    left, zero = b.op("Mod", [first, second], {"fmod": 1}), b.tensor(0.0, b.dtype)
+    against = b.op("Less", [b.op("Mul", [b.op("Sign", [left]), b.op("Sign", [second])]), zero])
+    return b.op("Where", [against, b.op("Add", [left, second]), left])
 
 
 @converts("fmod.Tensor", "fmod.Scalar")
