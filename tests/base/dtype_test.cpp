@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace tenon {
 namespace {
@@ -29,6 +30,37 @@ TEST(DType, PackedBytesRoundUp) {
   EXPECT_EQ(bytes_of(DType::i2, 5), 2);
   EXPECT_EQ(bytes_of(DType::c128, 2), 32);
   EXPECT_EQ(bytes_of(DType::f4e2m1, 0), 0);
+}
+
+/// Of what has few codes all are tried.
+TEST(DType, KeepsAllIsTrueOfEveryCode) {
+  const std::vector<DType> floats = {DType::f16, DType::bf16, DType::f32, DType::f64};
+  for (DType from : {DType::f16, DType::bf16})
+    for (DType to : floats) {
+      bool kept = true;
+      for (uint64_t code = 0; code < 65536; ++code) {
+        const double value = decode_float(from, code);
+        kept &= std::isnan(value) || decode_float(to, encode_float(to, value, false)) == value;
+      }
+      EXPECT_EQ(keeps_all(from, to), kept) << name_of(from) << " " << name_of(to);
+    }
+  for (int bits = 8; bits <= 32; bits *= 2)
+    for (bool with_sign : {false, true}) {
+      const DType from = bits == 8    ? (with_sign ? DType::i8 : DType::u8)
+                         : bits == 16 ? (with_sign ? DType::i16 : DType::u16)
+                                      : (with_sign ? DType::i32 : DType::u32);
+      const auto largest = static_cast<double>((int64_t{1} << (bits - with_sign)) - 1);
+      for (DType to : floats) {
+        const bool kept = decode_float(to, encode_float(to, largest, false)) == largest;
+        EXPECT_EQ(keeps_all(from, to), kept) << name_of(from) << " " << name_of(to);
+      }
+    }
+  EXPECT_TRUE(keeps_all(DType::u8, DType::i16));
+  EXPECT_FALSE(keeps_all(DType::u8, DType::i8));
+  EXPECT_FALSE(keeps_all(DType::i8, DType::u64));
+  EXPECT_FALSE(keeps_all(DType::i64, DType::i32));
+  EXPECT_TRUE(keeps_all(DType::boolean, DType::bf16));
+  EXPECT_FALSE(keeps_all(DType::f32, DType::boolean));
 }
 
 TEST(DType, EveryCodeOfSmallFloatsRoundTrips) {

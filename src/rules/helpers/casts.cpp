@@ -5,21 +5,6 @@
 
 namespace tenon::rules {
 
-bool keeps_all(DType from, DType to) {
-  if (from == to) return true;
-  if (from == DType::boolean) return is_integer(to) || is_real_arithmetic(to);
-  if (is_integer(from) && is_integer(to)) {
-    if (is_signed(from) && !is_signed(to)) return false;
-    return bits_of(to) > bits_of(from);
-  }
-  if (is_integer(from) && is_real_arithmetic(to)) {
-    const int exact = to == DType::f64 ? 53 : to == DType::f32 ? 24 : to == DType::f16 ? 11 : 8;
-    return bits_of(from) <= exact;
-  }
-  if (!is_real_arithmetic(from) || !is_real_arithmetic(to)) return false;
-  return to == DType::f64 || (to == DType::f32 && bits_of(from) == 16);
-}
-
 ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value) {
   const ir::NodeId cast = look.made_by(value, "Cast");
   return cast ? look.operand(cast, 0) : ir::ValueId{};

@@ -5,9 +5,6 @@
 
 namespace tenon::rules {
 
-/// Every value of `from` is a value of `to`.
-bool keeps_all(DType from, DType to);
-
 /// What the Cast that makes `value` casts; none where another op makes it.
 ir::ValueId before_cast(const rewrite::Look& look, ir::ValueId value);
 
