@@ -67,6 +67,9 @@ struct OpDef {
   bool same_bytes = false;
   /// The bits of floats decide: in another precision they say something else.
   bool reads_bits = false;
+  /// Its results are elements of its operands, or places among them, by their order: the same in any type that keeps every element. Of ops
+  /// without `form`, which says it otherwise (same_in_wider).
+  bool keeps_elements = false;
   /// `infer` goes by the types of the bodies, which speak of the graph's symbols.
   bool reads_body_types = false;
   Control control = Control::none;

@@ -11,6 +11,7 @@ OP(compress) {
     .since = 28,
     .inputs = {{"input", "condition"}},
     .attributes = {{"axis: int"}},
+    .keeps_elements = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_dtype(view, 1, is_bool, "bool"));
       Type type(dtype_of(view, 0));

@@ -8,6 +8,7 @@ OP(non_zero) {
     .name = "NonZero",
     .since = 13,
     .inputs = {{"x"}},
+    .keeps_elements = true,
     .infer = [](NodeView& view) -> Result<void> {
       const Dim rank = ranks_known(view, {0}) ? Dim(view.rank(0)) : view.symbols->fresh();
       set_output(view, 0, Type(DType::i64, {rank, view.symbols->fresh()}));

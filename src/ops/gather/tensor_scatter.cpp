@@ -25,7 +25,7 @@ Result<void> infer(NodeView& view) {
     for (int k = 0; k < view.rank(0); ++k)
       if (k != axis) TRY(require_equal(view, view.type(0).dim(k), view.type(1).dim(k), "sizes of past_cache and update"));
   }
-  TRY(require_dtype(view, 2, is_index, "i64"));
+  TRY(require_dtype(view, 2, [](DType d) { return d == DType::i64; }, "i64"));
   if (view.type(0).has_rank() && view.rank(0) > 0) TRY(require_sizes(view, 2, {view.type(0).dim(0)}));
   set_output(view, 0, view.type(0));
   return {};

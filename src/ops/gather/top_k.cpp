@@ -84,6 +84,7 @@ OP(top_k) {
     .inputs = {{"x", "k"}},
     .outputs = {{"values", "indices"}},
     .attributes = {{"axis: int = -1", "largest: int = 1 since 11", "sorted: int = 1 since 11"}},
+    .keeps_elements = true,
     .infer = infer_top_k,
     .reference = reference_of_top_k,
     .upgrade = [](ir::Graph& graph, ir::NodeId node, int opset) -> Result<void> {

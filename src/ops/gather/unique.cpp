@@ -102,6 +102,7 @@ OP(unique) {
     .inputs = {{"x"}},
     .outputs = {{"y", "indices?", "inverse_indices?", "counts?"}},
     .attributes = {{"axis: int", "sorted: int = 1"}},
+    .keeps_elements = true,
     .infer = infer_unique,
     .reference = reference_of_unique,
     .first = 11,

@@ -13,6 +13,8 @@ enum Input : size_t { kX, kScaleX, kZeroX, kW, kScaleW, kZeroW, kScaleY, kZeroY,
 
 Result<void> infer(NodeView& view) {
   for (size_t k : {kX, kW, kZeroY}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
+  for (size_t k : {kScaleX, kScaleW, kScaleY}) TRY(require_dtype(view, k, [](DType d) { return d == DType::f32; }, "f32"));
+  TRY(require_dtype(view, kBias, [](DType d) { return d == DType::i32; }, "i32"));
   for (size_t k : {kScaleX, kZeroX, kScaleY, kZeroY}) TRY(require_single(view, k));
   for (size_t k : {kScaleW, kZeroW})
     if (ranks_known(view, {kW}) && view.rank(kW) > 0) TRY(require_single_or(view, k, view.type(kW).dim(0)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
+#include "ops/infer/require.h"
 #include "ops/reference/arguments.h"
 #include "ops/reference/elements.h"
 
@@ -32,6 +33,7 @@ OP(trilu) {
     .attributes = {{"upper: int = 1"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(require_rank(view, 0, 2, -1));
+      TRY(require_dtype(view, 1, [](DType d) { return d == DType::i64; }, "i64"));
       return same_shape_and_dtype(view);
     },
     .form = [](const NodeView& view) -> Result<LoopForm> {

@@ -26,7 +26,7 @@ Result<DimList> indexed_shape(const NodeView& view) {
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 3, -1));
-  TRY(require_dtype(view, 1, is_index, "i64"));
+  TRY(require_dtype(view, 1, [](DType d) { return d == DType::i64; }, "i64"));
   if (view.type(0).has_rank()) {
     TRY(require_sizes(view, 1, *view.type(0).shape));
     TRY(indexed_shape(view));
