@@ -33,6 +33,14 @@ bool gathers_from_some(const View& view) {
   return false;
 }
 
+/// Along an axis that is not the last, of sizes that nobody knows.
+bool has_scales_inside(const View& view) {
+  if (!backend::may_be_many(view, 1)) return false;
+  if (!view.type(0).has_rank()) return true;
+  const int64_t axis = view.attributes->integer("axis", 1), rank = view.rank(0);
+  return (axis < 0 ? axis + rank : axis) + 1 < rank && !std::ranges::all_of(*view.type(0).shape, &Dim::is_number);
+}
+
 constexpr std::string_view kHandsOn = "it hands the operand on, and writes over it", kNan = "NaN are lost",
                            kUnstoppable = "nobody can stop its loops", kAxes = "it leaves the operand aside that tells the axes";
 
@@ -50,6 +58,7 @@ constexpr backend::Fault kFaults[] = {
     {"", "Mean", is_alone, kHandsOn},
     {"", "Min", is_alone, kHandsOn},
     {"", "Min", is_of_floats, kNan},
+    {"", "QuantizeLinear", has_scales_inside, "scales along an axis of sizes that it does not know"},
     {"", "ReduceL1", always, kAxes},
     {"", "ReduceL2", may_reduce_nothing, "where no axes are given it leaves signs as they are"},
     {"", "ReduceLogSum", always, kAxes},
