@@ -50,6 +50,14 @@ struct Placement {
   std::string text;     ///< the reason, for people
 };
 
+/// Why a node works in other element types than the source says, or why it stands at the border of such nodes.
+struct Retyping {
+  std::string backend;  ///< for whose sake
+  std::string refusal;  ///< what that says of the node as it was; empty: a Cast at the border
+  std::string text;     ///< the reason, for people
+  bool is_border() const { return refusal.empty(); }
+};
+
 /// Where a node came from: the rule that made it (empty: imported), the names of the source nodes, and what the source's author said of
 /// them (metadata_props of ONNX); of several sources what all of those say that say anything.
 struct Provenance {
@@ -57,6 +65,7 @@ struct Provenance {
   std::vector<std::string> sources;
   std::vector<std::pair<std::string, std::string>> metadata = {};
   std::shared_ptr<const Placement> placement = {};  ///< null: nothing is said
+  std::shared_ptr<const Retyping> retyping = {};    ///< null: it has the types of the source
 };
 
 struct Body {
@@ -93,6 +102,7 @@ struct Node {
   std::string name;
 
   const Placement* placement() const { return provenance ? provenance->placement.get() : nullptr; }
+  const Retyping* retyping() const { return provenance ? provenance->retyping.get() : nullptr; }
   bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
   bool is(std::string_view domain, std::string_view op_name) const { return op->name == op_name && op->domain == domain; }
 };

@@ -190,6 +190,7 @@ class Binding {
 }  // namespace
 
 Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
+  TRY(check_narrowing(wishes, roles));
   if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty()) return {};
   return Binding(graph, wishes, roles).run();
 }

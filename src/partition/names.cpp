@@ -16,17 +16,21 @@ std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& 
   const auto name_by_place = [&](ir::NodeId n, size_t place) {
     return *by_place.insert(fmt::format("{}_{}", graph.node(n).op->name, place)).first;
   };
+  std::vector<size_t> places;  // Casts that sharing out has put there have none: the others are called what they were
+  size_t place = 0;
   for (ir::NodeId n : graph.nodes()) {
     const ir::Node& node = graph.node(n);
+    const bool is_put_there = node.retyping() && node.retyping()->is_border();
+    places.push_back(is_put_there ? graph.node_count() + out.size() : place++);
     const bool own = !node.name.empty() && times[node.name] == 1;
-    out.emplace_back(n, own ? node.name : name_by_place(n, out.size()));
+    out.emplace_back(n, own ? node.name : name_by_place(n, places.back()));
   }
   // A name of one's own may be what another is called by its place.
   for (bool again = !by_place.empty(); again;) {
     again = false;
     for (size_t k = 0; k < out.size(); ++k)
       if (auto& [n, name] = out[k]; name == graph.node(n).name && by_place.contains(name)) {
-        name = name_by_place(n, k);
+        name = name_by_place(n, places[k]);
         again |= name != graph.node(n).name;
       }
   }

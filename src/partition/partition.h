@@ -23,7 +23,7 @@ struct NodeShare {
   bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
   uint32_t unit = 0;   ///< those of one number run together: see kept_whole.h
   uint32_t segment = 0;
-  bool works = true;  ///< no Identity, no Reshape and its kin, no shape arithmetic
+  bool works = true;  ///< see does_work()
   std::vector<Reason> reasons;
   std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
   std::vector<Shares> bodies;     ///< where they run as programs

@@ -34,7 +34,7 @@ class Choice {
       return std::move(out_);
     }
     if (!placement) {
-      out_.backend = TRY(first_from(0));
+      out_.backend = TRY(is_border() ? beside_its_node() : first_from(0));
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
@@ -50,14 +50,37 @@ class Choice {
       out_.falls_to = other.value_or(out_.backend);
     }
     if (all_choices) TRY(find_choices(placement));
-    for (uint16_t b = 0; b < roles_.count(); ++b)
-      if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
-    if (!placement)
-      out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", roles_.backends[out_.backend]->name())});
+    say_reasons();
     return std::move(out_);
   }
 
  private:
+  void say_reasons() {
+    const ir::Retyping* const retyping = graph_.node(node_).retyping();
+    if (retyping && !is_border()) refuse_as_it_was(*retyping);
+    for (uint16_t b = 0; b < roles_.count(); ++b)
+      if (refusals_[b]) out_.reasons.push_back({refusals_[b]->code, fmt::format("{}: {}", roles_.backends[b]->name(), refusals_[b]->text)});
+    const std::string_view name = roles_.backends[out_.backend]->name();
+    if (is_border() || (retyping && retyping->backend == name)) out_.reasons.push_back({"chosen", retyping->text});
+    else if (!graph_.node(node_).placement()) out_.reasons.push_back({"chosen", fmt::format("{} is the first that supports it", name)});
+  }
+
+  /// A Cast that stands between types of the source and those that a backend has.
+  bool is_border() const { return graph_.node(node_).retyping() && graph_.node(node_).retyping()->is_border(); }
+
+  void refuse_as_it_was(const ir::Retyping& retyping) {
+    for (uint16_t b = 0; b < roles_.count(); ++b)
+      if (roles_.backends[b]->name() == retyping.backend && !refusals_[b]) refusals_[b] = Reason{"unsupported", retyping.refusal};
+  }
+
+  /// The backend for whose sake it is there, or one listed behind that: any other would only be one more segment.
+  Result<uint16_t> beside_its_node() {
+    const auto own = std::ranges::find(roles_.backends, graph_.node(node_).retyping()->backend, &backend::Backend::name);
+    for (auto b = static_cast<uint16_t>(own - roles_.backends.begin()); b < roles_.listed; ++b)
+      if (TRY(supports(b))) return b;
+    return first_from(0);
+  }
+
   /// Whether the backend runs the node; what it says against it is kept.
   Result<bool> supports(uint16_t backend) {
     if (refusals_[backend]) return false;
@@ -130,6 +153,7 @@ Result<Target> Targets::of(ir::NodeId node, bool all_choices) const {
 
 bool does_work(const ir::Graph& graph, ir::NodeId node) {
   const ir::Node& n = graph.node(node);
+  if (n.retyping() && n.retyping()->is_border()) return false;
   if (ops::def_of(*n.op).same_bytes || n.is("Shape") || n.is("Size")) return false;
   return !std::ranges::all_of(n.outputs, [&](ir::ValueId v) { return !v || graph.value(v).data || graph.value(v).is_constant(); });
 }

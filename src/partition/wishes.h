@@ -24,6 +24,11 @@ struct MemoryLimit {
   int64_t bytes = 0;
 };
 
+/// Nodes on values of type `from` may work on them as `to`, which does not keep them all, where an accelerated backend lacks `from`.
+struct Narrowing {
+  DType from, to;
+};
+
 /// What the user says of who runs what.
 struct Wishes {
   /// How many backends were listed, of which the last is the fallback and those before are accelerated; backends behind take what even the
@@ -33,6 +38,7 @@ struct Wishes {
   std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
   std::vector<Pin> pins;
   std::vector<MemoryLimit> memory;
+  std::vector<Narrowing> narrow;
   /// Nodes that do work, of an accelerated segment. 0: 1 with assignment by priority, and as many as pay with that by cost.
   uint32_t min_block_size = 0;
   Assign assign = Assign::priority;
@@ -62,8 +68,12 @@ struct Roles {
 
 /// Notes at the nodes of a model, in bodies too, what the user says of them, before any rule runs: rules join none that are to run in
 /// different places. A pin of a node goes before one of its module, and a longer module path before a shorter one. Errors: bad_usage for
-/// ops, nodes, modules and backends that are not there, with the nearest name, and for wishes against each other.
+/// ops, nodes, modules and backends that are not there, with the nearest name, and for wishes against each other; see check_narrowing().
 Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles);
+
+/// Errors: bad_usage for what is no narrowing (floats to floats, integers to integers of the same sign, to fewer bits), for a type that is
+/// to become two, and where no backend is accelerated.
+Result<void> check_narrowing(const Wishes& wishes, const Roles& roles);
 
 /// "Op" or "domain::Op".
 std::string op_name(const ir::Op& op);

@@ -45,6 +45,18 @@ Result<partition::MemoryLimit> limit_of(const std::string& text) {
   return partition::MemoryLimit{text.substr(0, equals), bytes << shift};
 }
 
+Result<DType> type_of(const std::string& name, const std::string& text) {
+  if (const auto known = dtype_named(name)) return *known;
+  return fail(Code::bad_usage, "--narrow " + text, "there is no such element type").expected("f64=f32, i64=i32").found("'" + name + "'");
+}
+
+Result<partition::Narrowing> narrowing_of(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos)
+    return fail(Code::bad_usage, "--narrow", "it names a type and what may stand for it").expected("f64=f32").found(text);
+  return partition::Narrowing{TRY(type_of(text.substr(0, equals), text)), TRY(type_of(text.substr(equals + 1), text))};
+}
+
 }  // namespace
 
 void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
@@ -77,6 +89,10 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   app.add_option("--memory", memory_, "bytes that a backend may hold; what finds no room goes to the next one; may be repeated")
       ->type_name("NAME=BYTES[K|M|G]")
       ->allow_extra_args(false);
+  app.add_option("--narrow", narrow_, "types that may become others which lose values, where a backend lacks them: f64=f32,i64=i32")
+      ->type_name("TYPE=TYPE[,...]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--require-full", require_full_, "an error where the last backend has work to do");
   app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
 }
@@ -85,7 +101,7 @@ Result<std::vector<std::string>> ShareOptions::backends() const { return names_b
 
 bool ShareOptions::any() const {
   return !backends_.empty() || !fallback_ops_.empty() || !fallback_modules_.empty() || !pins_.empty() || has_block_size_ || require_full_ ||
-         segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty();
+         segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty() || !narrow_.empty();
 }
 
 Result<partition::Wishes> ShareOptions::wishes() const {
@@ -103,6 +119,7 @@ Result<partition::Wishes> ShareOptions::wishes() const {
   out.fallback_modules = TRY(names_between_commas("--fallback-modules", fallback_modules_));
   for (const std::string& pin : pins_) out.pins.push_back(TRY(pin_of(pin)));
   for (const std::string& limit : memory_) out.memory.push_back(TRY(limit_of(limit)));
+  for (const std::string& types : narrow_) out.narrow.push_back(TRY(narrowing_of(types)));
   out.min_block_size = static_cast<uint32_t>(min_block_size_);
   out.require_full = require_full_;
   if (assign_ == "cost") out.assign = partition::Assign::cost;

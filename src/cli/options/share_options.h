@@ -13,7 +13,7 @@ class App;
 namespace tenon::cli {
 
 /// What the user says of who runs what: --backend, --assign, --measure, --min-block-size, --fallback-ops, --fallback-modules, --pin,
-/// --memory, --require-full, --segmenter.
+/// --memory, --narrow, --require-full, --segmenter.
 struct ShareOptions {
   /// Names, in order of priority. Errors: bad_usage for an empty one.
   Result<std::vector<std::string>> backends() const;
@@ -27,7 +27,7 @@ struct ShareOptions {
   Result<partition::Wishes> wishes() const;
 
  private:
-  std::vector<std::string> backends_, fallback_ops_, fallback_modules_, pins_, memory_;  ///< as given
+  std::vector<std::string> backends_, fallback_ops_, fallback_modules_, pins_, memory_, narrow_;  ///< as given
   int64_t min_block_size_ = 0;
   bool has_block_size_ = false;
   bool require_full_ = false, measure_ = false;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/casts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/constant.h"
+
+namespace tenon::partition {
+
+namespace {
+
+constexpr std::string_view kLoses = " (as --narrow allows: what does not fit changes)";
+
+std::shared_ptr<const ir::Provenance> with_retyping(ir::Provenance provenance, ir::Retyping retyping) {
+  provenance.retyping = std::make_shared<const ir::Retyping>(std::move(retyping));
+  return std::make_shared<const ir::Provenance>(std::move(provenance));
+}
+
+std::string all_of(const Retype& to) {
+  std::string out;
+  for (const auto& [from, wanted] : to.types)
+    out += fmt::format("{}{} in place of {}", out.empty() ? "" : ", ", name_of(wanted), name_of(from));
+  return out;
+}
+
+}  // namespace
+
+DType Retype::of(DType from) const {
+  const auto found = std::ranges::find(types, from, &std::pair<DType, DType>::first);
+  return found == types.end() ? from : found->second;
+}
+
+std::string Casts::name_of(ir::NodeId node) const {
+  const auto found = names_.find(node);
+  return found == names_.end() ? graph_.node(node).name : found->second;
+}
+
+std::string Casts::free_name(const std::string& stem) {
+  if (taken_.empty())
+    for (const auto& [node, name] : names_) taken_.insert(name);
+  std::string out = stem;
+  for (int k = 2; !taken_.insert(out).second; ++k) out = fmt::format("{}_{}", stem, k);
+  return out;
+}
+
+ir::ValueId Casts::cast(ir::ValueId value, DType to, ir::NodeId before, ir::NodeId of, const std::string& backend, std::string text) {
+  ir::Attributes attributes;
+  attributes.set("to", static_cast<int64_t>(to));
+  const ir::NodeId node = graph_.insert(*graph_.ops().find("", "Cast"), {value}, 1, std::move(attributes), before);
+  const auto inferred = ir::infer(graph_, node);
+  TENON_ASSERT(inferred);
+  const std::string& known = graph_.value(value).name;
+  graph_.set_name(node, free_name(fmt::format("{}.{}", known.empty() ? name_of(of) : known, tenon::name_of(to))));
+  graph_.set_provenance(node, with_retyping({.rule = {}, .sources = {name_of(of)}}, {backend, {}, std::move(text)}));
+  return graph_.node(node).outputs[0];
+}
+
+/// What a Cast of the source was made of, where the Cast keeps all its values and `to` does.
+ir::ValueId Casts::source_of(ir::ValueId value, DType to) {
+  const ir::NodeId maker = graph_.value(value).producer;
+  if (!maker || !graph_.node(maker).is("Cast") || graph_.node(maker).retyping()) return value;
+  const ir::ValueId source = graph_.node(maker).inputs[0];
+  const DType from = graph_.value(source).type.dtype;
+  if (!keeps_all(from, graph_.value(value).type.dtype) || !keeps_all(from, to)) return value;
+  skipped_.push_back(maker);
+  return source;
+}
+
+ir::ValueId Casts::brought(ir::ValueId value, DType to, ir::NodeId reader, const Retype& why) {
+  const auto [at, is_new] = brought_.try_emplace({value, to, why.backend});
+  if (!is_new) return at->second;
+  const ir::Value& v = graph_.value(value);
+  if (v.is_constant()) return at->second = graph_.add_constant(ir::cast(v.constant, to), v.name.empty() ? "" : graph_.unique_name(v.name));
+  const ir::ValueId source = source_of(value, to);
+  const DType from = graph_.value(source).type.dtype;
+  if (from == to) return at->second = source;
+  const std::string text = fmt::format("brings {} to {}, which {} has{}", tenon::name_of(from), tenon::name_of(to), why.backend,
+                                       keeps_all(from, to) ? "" : kLoses);
+  return at->second = cast(source, to, reader, reader, why.backend, text);
+}
+
+void Casts::before(ir::NodeId node, const Retype& to) {
+  for (uint32_t slot = 0; slot < graph_.node(node).explicit_inputs; ++slot) {
+    const ir::ValueId value = graph_.node(node).inputs[slot];
+    if (!value) continue;
+    const DType wanted = to.of(graph_.value(value).type.dtype);
+    if (wanted != graph_.value(value).type.dtype) graph_.set_operand(node, slot, brought(value, wanted, node, to));
+  }
+}
+
+void Casts::back(ir::NodeId node, size_t k, const Retype& why) {
+  const ir::ValueId result = graph_.node(node).outputs[k];
+  const DType to = why.results[k];
+  ir::Type type = graph_.value(result).type;
+  const DType declared = type.dtype;
+  const std::optional<ir::ShapeData> data = graph_.value(result).data;
+  const std::string name = graph_.value(result).name;
+  type.dtype = to;
+  graph_.set_type(result, std::move(type));
+  const ir::ValueId narrow = cast(result, declared, graph_.next(node), node, why.backend,
+                                  fmt::format("brings {} back to {}", tenon::name_of(to), tenon::name_of(declared)));
+  const ir::NodeId made = graph_.value(narrow).producer;
+  graph_.set_data(narrow, data);
+  const bool replaced = graph_.replace_all_uses(result, narrow, made);
+  TENON_ASSERT(replaced);
+  if (!name.empty()) {
+    graph_.hand_over_name(result, narrow);
+    graph_.set_name(result, graph_.unique_name(fmt::format("{}.{}", name, tenon::name_of(to))));
+  }
+  if (!why.runs_over[k]) brought_[{narrow, to, why.backend}] = result;
+  backs_[narrow] = made;
+}
+
+void Casts::around(ir::NodeId node, const Retype& to) {
+  before(node, to);
+  for (size_t k = 0; k < to.results.size(); ++k) {
+    const ir::ValueId result = graph_.node(node).outputs[k];
+    if (result && graph_.value(result).type.dtype != to.results[k]) back(node, k, to);
+  }
+  const ir::Node& n = graph_.node(node);
+  graph_.set_provenance(
+      node, with_retyping(n.provenance ? *n.provenance : ir::Provenance(),
+                          {to.backend, to.refusal, fmt::format("{} runs it with {}{}", to.backend, all_of(to), to.narrows ? kLoses : "")}));
+}
+
+void Casts::finish() {
+  for (const auto& [value, node] : backs_)
+    if (graph_.value(value).uses.empty()) graph_.erase(node);
+  for (ir::NodeId node : skipped_)
+    if (graph_.alive(node) && graph_.value(graph_.node(node).outputs[0]).uses.empty()) graph_.erase(node);
+}
+
+}  // namespace tenon::partition

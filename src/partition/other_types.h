@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "partition/casts.h"
+#include "partition/wishes.h"
+
+namespace tenon::partition {
+
+/// In which types backends run what they refuse. What was asked is not asked again, nor of a node with the same op, operands' types and
+/// attributes.
+class OtherTypes {
+ public:
+  explicit OtherTypes(const Wishes& wishes) : narrow_(wishes.narrow) {}
+  /// The first that it runs the node in, those of fewest changes first; none: it runs it as it stands, or not for that.
+  Result<std::optional<Retype>> that_run(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend);
+
+ private:
+  std::vector<DType> others(DType type) const;
+  std::vector<Retype> ways(const ir::NodeView& view) const;
+  Result<std::optional<Retype>> asked(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) const;
+  Result<bool> runs(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Retype& way) const;
+
+  std::vector<Narrowing> narrow_;
+  std::unordered_map<std::string, std::optional<Retype>> known_;
+};
+
+}  // namespace tenon::partition

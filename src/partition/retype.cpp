@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/retype.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/doing.h"
+#include "partition/casts.h"
+#include "partition/names.h"
+#include "partition/other_types.h"
+
+namespace tenon::partition {
+
+namespace {
+
+/// Nodes that are to have other types, in a graph and its bodies.
+struct Changes {
+  std::map<ir::NodeId, Retype> nodes;
+  std::map<std::pair<ir::NodeId, size_t>, Changes> bodies;
+  bool empty() const {
+    return nodes.empty() && std::ranges::all_of(bodies, [](const auto& body) { return body.second.empty(); });
+  }
+};
+
+class Search {
+ public:
+  Search(const Roles& roles, const Wishes& wishes) : roles_(roles), types_(wishes) {}
+
+  /// Nodes that are pinned to what refuses them.
+  Result<void> pinned(const ir::Graph& graph, Changes& out) {
+    for (ir::NodeId n : graph.nodes()) {
+      const ir::Node& node = graph.node(n);
+      for (size_t b = 0; b < node.bodies.size(); ++b) TRY(pinned(*node.bodies[b].graph, out.bodies[{n, b}]));
+      if (!node.placement() || node.placement()->backend.empty()) continue;
+      const auto at = std::ranges::find(roles_.backends, node.placement()->backend, &backend::Backend::name);
+      if (at != roles_.backends.end()) TRY(change(graph, n, **at, out));
+    }
+    return {};
+  }
+
+  /// Nodes that are free, and that backends refuse which come before the one that they go to.
+  Result<void> refused(const ir::Graph& graph, const Shares& shares, Changes& out) {
+    for (const NodeShare& share : shares.nodes) {
+      for (size_t b = 0; b < share.bodies.size(); ++b)
+        TRY(refused(*graph.node(share.node).bodies[b].graph, share.bodies[b], out.bodies[{share.node, b}]));
+      if (graph.node(share.node).placement() || graph.node(share.node).retyping()) continue;
+      for (uint16_t b = 0; b < roles_.fallback() && is_refused(share, b); ++b)
+        if (TRY(change(graph, share.node, *roles_.backends[b], out))) break;
+    }
+    return {};
+  }
+
+  /// Takes out what did not help: nodes that ended on a backend which runs them as they were.
+  Result<void> take_back(const ir::Graph& before, const Shares& shares, Changes& changes, bool& any) {
+    std::set<ir::NodeId> here;
+    std::set<std::pair<ir::NodeId, size_t>> shared_inside;
+    for (const NodeShare& share : shares.nodes) {
+      for (size_t b = 0; b < share.bodies.size(); ++b) {
+        shared_inside.emplace(share.node, b);
+        TRY(take_back(*before.node(share.node).bodies[b].graph, share.bodies[b], changes.bodies[{share.node, b}], any));
+      }
+      const auto change = changes.nodes.find(share.node);
+      if (change == changes.nodes.end()) continue;
+      const backend::Backend& runs = *roles_.backends[share.backend];
+      if (runs.name() == change->second.backend || !TRY(supports(before, share.node, runs))) here.insert(share.node);
+    }
+    any |= std::erase_if(changes.nodes, [&](const auto& c) { return !here.contains(c.first); }) > 0;
+    any |= std::erase_if(changes.bodies, [&](const auto& c) { return !c.second.empty() && !shared_inside.contains(c.first); }) > 0;
+    return {};
+  }
+
+ private:
+  /// With all choices known whoever is none of them; else whoever comes before the first that takes it.
+  static bool is_refused(const NodeShare& share, uint16_t backend) {
+    return share.choices.empty() ? backend < share.wanted : std::ranges::find(share.choices, backend) == share.choices.end();
+  }
+
+  static Result<bool> supports(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
+    const Doing doing(backend.name(), "was asked whether it runs a node");
+    const auto supported = backend.supports(graph, node);
+    if (!supported && supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
+    return supported.has_value();
+  }
+
+  Result<bool> change(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend, Changes& out) {
+    auto found = TRY(types_.that_run(graph, node, backend));
+    if (found) out.nodes.insert_or_assign(node, std::move(*found));
+    return found.has_value();
+  }
+
+  const Roles& roles_;
+  OtherTypes types_;
+};
+
+void apply(ir::Graph& graph, const Changes& changes) {
+  for (const auto& [at, inner] : changes.bodies)
+    if (!inner.empty()) apply(graph.body(at.first, at.second), inner);
+  if (changes.nodes.empty()) return;
+  std::map<ir::NodeId, std::string> names;
+  for (auto& [node, name] : names_of_nodes(graph)) names.emplace(node, std::move(name));
+  Casts casts(graph, std::move(names));
+  std::vector<ir::NodeId> order;
+  for (ir::NodeId n : graph.nodes())
+    if (changes.nodes.contains(n)) order.push_back(n);
+  for (ir::NodeId n : order) casts.around(n, changes.nodes.at(n));
+  casts.finish();
+}
+
+/// partition(), where more than was said may still be accelerated.
+Result<Shares> first_shares(const ir::Graph& graph, const Roles& roles, Wishes wishes) {
+  wishes.require_full = false;
+  return partition(graph, roles, wishes);
+}
+
+}  // namespace
+
+Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Wishes& wishes) {
+  Search search(roles, wishes);
+  Changes changes;
+  TRY(search.pinned(*graph, changes));
+  const bool pins = !changes.empty();
+  std::unique_ptr<ir::Graph> before;
+  if (pins) {
+    before = graph->clone();
+    apply(*graph, changes);
+  }
+  Shares shares = TRY(first_shares(*graph, roles, wishes));
+  TRY(search.refused(*graph, shares, changes));
+  if (!before && !changes.empty()) before = graph->clone();
+  while (!changes.empty()) {
+    graph = before->clone();
+    apply(*graph, changes);
+    shares = TRY(first_shares(*graph, roles, wishes));
+    bool any = false;
+    TRY(search.take_back(*before, shares, changes, any));
+    if (!any) break;
+    if (changes.empty()) {
+      graph = std::move(before);
+      shares = TRY(first_shares(*graph, roles, wishes));
+    }
+  }
+  return wishes.require_full ? partition(*graph, roles, wishes) : Result<Shares>(std::move(shares));
+}
+
+}  // namespace tenon::partition
