@@ -129,6 +129,7 @@ Json share_data(const ir::Graph& graph, const partition::Shares& shares, const p
   out["borders"] = borders_data(graph, shares, names, roles);
   out["lower_bound"] = shares.lower_bound;
   out["proved"] = shares.proved();
+  if (shares.predicted) out["predicted"] = {{"us", shares.predicted->ns / 1000}, {"least_us", shares.predicted->least / 1000}};
   if (shares.given_up_after > 0) out["search_given_up_after"] = shares.given_up_after;
   out["accelerated_share"] = shares.accelerated_share(roles);
   return out;

@@ -15,6 +15,7 @@ nlohmann::ordered_json partition_data(const ir::Graph& graph, const partition::S
                                       const std::vector<import::RequestedShape>& shapes = {});
 
 /// Who runs what, as in the answer of `tenon partition --json`: segments, nodes, borders, lower_bound, proved, accelerated_share;
+/// with assignment by cost `predicted` (see Shares), in microseconds;
 /// search_given_up_after (visits of nodes and edges) where the search for the fewest segments did not end. Times are guesses of the
 /// backends, in microseconds; bytes and shapes at the largest sizes, null where these have no bound.
 nlohmann::ordered_json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles);

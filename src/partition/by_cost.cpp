@@ -74,7 +74,7 @@ Costs costs_of(const ir::Graph& graph, const Units& units, std::span<const NodeS
   return out;
 }
 
-void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles) {
+double assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShare>& nodes, const Roles& roles) {
   const Assignment found = cheapest(costs);
   for (uint32_t unit = 0; unit < units.size(); ++unit)
     for (uint32_t n : units.nodes(unit)) {
@@ -84,6 +84,7 @@ void assign_by_cost(const Costs& costs, const Units& units, std::vector<NodeShar
       if (!roles.is_accelerated(target)) nodes[n].falls_to = target;
       nodes[n].reasons.back() = {"chosen", fmt::format("{} is where all together cost least", roles.backends[target]->name())};
     }
+  return found.bound;
 }
 
 }  // namespace tenon::partition

@@ -12,6 +12,7 @@
 #include "partition/by_cost.h"
 #include "partition/memory.h"
 #include "partition/names.h"
+#include "partition/paying.h"
 #include "partition/targets.h"
 #include "partition/units.h"
 
@@ -61,7 +62,8 @@ class Partition {
     const Units units(out_.nodes);
     std::optional<Costs> costs;
     if (wishes_.assign == Assign::cost)
-      assign_by_cost(costs.emplace(costs_of(graph_, units, out_.nodes, roles_)), units, out_.nodes, roles_);
+      out_.predicted.emplace().least =
+          assign_by_cost(costs.emplace(costs_of(graph_, units, out_.nodes, roles_)), units, out_.nodes, roles_);
     TRY(keep_memory(graph_, units, out_.nodes, roles_, wishes_));
     find_sized(dependencies_, out_.nodes, roles_);
     Problem problem = problem_of(graph_, dependencies_, units, out_.nodes, roles_);
@@ -78,6 +80,7 @@ class Partition {
     out_.lower_bound = settled.lower_bound;
     out_.given_up_after = settled.given_up_after;
     cut_ = std::move(settled.sized.cut);
+    if (costs) out_.predicted->ns = predicted_ns(*costs, problem, cut_);
     return {};
   }
 

@@ -43,6 +43,11 @@ struct Shares {
   std::vector<Border> borders;        ///< by the segment that reads
   uint32_t lower_bound = 0;           ///< on segments, were none too small
   uint64_t given_up_after = 0;        ///< visits of nodes and edges, where the search for fewer segments did not end
+  /// With assignment by cost, in nanoseconds: what a run takes, and what no assignment is below (of nodes and borders, starts aside).
+  struct Predicted {
+    double ns = 0, least = 0;
+  };
+  std::optional<Predicted> predicted;
   bool proved() const { return lower_bound == segments.size(); }
   /// Of the nodes that do work, the part that accelerated backends run; 1 where there are none.
   double accelerated_share(const Roles& roles) const;

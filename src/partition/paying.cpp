@@ -24,6 +24,14 @@ class Paying {
     }
   }
 
+  double predicted() const {
+    double ns = 0;
+    for (uint16_t target : cut_.targets) ns += costs_.launch(target);
+    for (uint32_t n = 0; n < problem_.size(); ++n) ns += costs_.run(n, cut_.targets[cut_.place[n]]);
+    for (const Costs::Value& value : costs_.values) ns += copies_of(value);
+    return ns;
+  }
+
   std::vector<uint32_t> run() {
     double most = 0;
     std::vector<uint32_t> out;
@@ -103,5 +111,7 @@ class Paying {
 }  // namespace
 
 std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).run(); }
+
+double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut) { return Paying(costs, problem, cut).predicted(); }
 
 }  // namespace tenon::partition

@@ -12,4 +12,7 @@ namespace tenon::partition {
 /// whoever else there has it, and each result leaves that memory once. Segments with units that stay where they are stand. Cost: linear.
 std::vector<uint32_t> least_paying(const Costs& costs, const Problem& problem, const Cut& cut);
 
+/// What a run of the cut takes: nodes, starts, and borders as above.
+double predicted_ns(const Costs& costs, const Problem& problem, const Cut& cut);
+
 }  // namespace tenon::partition

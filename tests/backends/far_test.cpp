@@ -239,6 +239,7 @@ TEST_F(Far, ManyPiecesAreNeverSlowerThanTheHostAlone) {
       EXPECT_EQ(first->shares.segments.size(), static_cast<size_t>(2 * pieces));
       EXPECT_EQ(host->shares.segments.size(), 1u);
       const double all_host = predicted_ns(*host), by_priority = predicted_ns(*first), cheapest = predicted_ns(*ours);
+      EXPECT_NEAR(ours->shares.predicted->ns, cheapest, 1e-6 * cheapest);
       EXPECT_LE(cheapest, all_host * (1 + 1e-9)) << pieces << " " << size;
       EXPECT_LE(cheapest, by_priority * (1 + 1e-9)) << pieces << " " << size;
       if (size == 64) EXPECT_GT(by_priority, 7 * all_host) << pieces;  // what the case is about
@@ -261,6 +262,8 @@ TEST_F(Far, NoPlanByCostIsSlowerThanTheHostAlone) {
     const auto ours = compiler::share_out(graph_of(text), by_cost), host = compiler::share_out(graph_of(text), alone);
     ASSERT_TRUE(ours) << ours.error().text();
     EXPECT_LE(predicted_ns(*ours), predicted_ns(*host) * (1 + 1e-9)) << text;
+    EXPECT_NEAR(ours->shares.predicted->ns, predicted_ns(*ours), 1e-6 * predicted_ns(*ours)) << text;
+    EXPECT_LE(ours->shares.predicted->least, predicted_ns(*ours) * (1 + 1e-9)) << text;
     shared_out += ours->shares.segments.size() > 1;
   }
   EXPECT_GT(shared_out, 50u);

@@ -183,6 +183,12 @@ class Partition(unittest.TestCase):
         rows = told("partition", self.model, *turned, "--assign", "cost")["nodes"]
         self.assertEqual({n["backend"] for n in rows}, {"cpu"})
         self.assertEqual([r["code"] for r in rows[0]["reasons"]], ["chosen"])
+        predicted = told("partition", self.model, *turned, "--assign", "cost")["predicted"]
+        self.assertAlmostEqual(
+            predicted["us"], sum(s["us"] for s in told("partition", self.model, *turned, "--assign", "cost")["segments"])
+        )
+        self.assertLessEqual(predicted["least_us"], predicted["us"])
+        self.assertNotIn("predicted", told("partition", self.model, *turned))
         pinned = told("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
         self.assertEqual([s["backend"] for s in pinned["segments"]], ["cpu", "reference", "cpu"])
 

@@ -88,6 +88,7 @@ class Chooser {
       for (uint16_t other = 0; other < favoured.size(); ++other)
         if (other != b) favoured[other].factor = kOutOfReach;
       singles_.push_back({TRY(shares_by(favoured)), kNone});
+      singles_.back().shares.predicted.reset();  // by costs that are none
     }
     for (const Plan& plan : singles_) items.push_back(item(plan.shares, ""));
     const auto times = TRY(timer_.time(items, kPasses));
