@@ -12,6 +12,7 @@
 
 #include <optional>
 
+#include "base/dtype.h"
 #include "engine_values.h"
 #include "graph_compile.h"
 
@@ -112,6 +113,7 @@ using Shapes = std::map<std::string, std::vector<Size>>;
 using Limits = std::map<std::string, int64_t>;
 using Names = std::vector<std::string>;
 using Pins = std::map<std::string, std::string>;
+using Types = std::map<std::string, std::string>;
 
 tenon::InputRange range_of(const std::vector<Size>& sizes) {
   tenon::InputRange out;
@@ -125,12 +127,17 @@ tenon::InputRange range_of(const std::vector<Size>& sizes) {
   return out;
 }
 
+tenon::DType type_of(const std::string& name) {
+  if (const auto known = tenon::dtype_named(name)) return *known;
+  raise(tenon::Error{tenon::Code::bad_usage, "narrow", "there is no such element type", R"({"f64": "f32", "i64": "i32"})", name, ""});
+}
+
 /// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
 template <class Do, class... More>
 nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
                 const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
-                bool require_full, const Limits& memory, More... more) {
+                bool require_full, const Limits& memory, const Types& narrow, More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
@@ -147,6 +154,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   for (const auto& [name, backend] : pins) options.pins.push_back({name, backend});
   options.require_full = require_full;
   options.memory = memory;
+  for (const auto& [from, to] : narrow) options.narrow.emplace(type_of(from), type_of(to));
   return Do::shown(with_model(model, Do{options, more...}));
 }
 
@@ -156,7 +164,7 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(),
         nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
-        nb::arg("memory") = Limits(), more...);
+        nb::arg("memory") = Limits(), nb::arg("narrow") = Types(), more...);
 }
 
 }  // namespace

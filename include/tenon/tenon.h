@@ -241,7 +241,10 @@ struct CompileOptions {
   std::vector<std::string> fallback_modules = {};  ///< "/a/b" or "a.b"
   std::vector<Pin> pins = {};
   std::map<std::string, int64_t> memory = {};  ///< bytes that an accelerated backend may hold; the rest goes to the next
-  bool require_full = false;                   ///< all work is accelerated, or it is an error
+  /// Element types that may become others, which do not keep all their values (f64: f32, i64: i32), where an accelerated backend lacks
+  /// them.
+  std::map<DType, DType> narrow = {};
+  bool require_full = false;  ///< all work is accelerated, or it is an error
   BackendLibraries libraries = {};
 };
 

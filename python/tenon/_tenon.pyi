@@ -88,6 +88,7 @@ def compile(
     pins: Mapping[str, str] = ...,
     require_full: bool = False,
     memory: Mapping[str, int] = ...,
+    narrow: Mapping[str, str] = ...,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -104,6 +105,8 @@ def compile(
     work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op", "domain::Op"), fallback_modules ("/a/b", "a.b"): the
     fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an error where the fallback has work to do.
     memory: bytes that a backend may hold; the rest goes to the next.
+    narrow: element types that may become others, which do not keep all their values, where an accelerated backend lacks them:
+    {"f64": "f32", "i64": "i32"}.
     Raises TenonError.
     """
 
@@ -125,6 +128,7 @@ def partition(
     pins: Mapping[str, str] = ...,
     require_full: bool = False,
     memory: Mapping[str, int] = ...,
+    narrow: Mapping[str, str] = ...,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().

@@ -106,6 +106,14 @@ def test_errors_speak_no_command_line():
         assert error.place == place and not error.advice.startswith("--")
 
 
+def test_types_that_may_be_narrowed():
+    assert tenon.partition(MODEL, **TWO, narrow={"f64": "f32"}) == tenon.partition(MODEL, **TWO)
+    error = refused(**TWO, narrow={"f64": "f33"})
+    assert (error.code, error.place, error.found) == ("bad_usage", "narrow", "f33")
+    assert refused(**TWO, narrow={"f16": "f32"}).what == "this narrows nothing"
+    assert refused(narrow={"i64": "i32"}).what == "no backend is accelerated that might lack a type"
+
+
 def test_what_is_refused():
     error = refused(**TWO, fallback_ops=["Softmux"])
     assert error.code == "bad_usage" and "Softmax" in error.advice

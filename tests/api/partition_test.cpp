@@ -61,6 +61,14 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   unsetenv("XDG_CACHE_HOME");
 }
 
+TEST(ApiPartition, TypesAreNarrowedByTheUsersWord) {
+  tenon::CompileOptions options = wishes();
+  options.narrow = {{tenon::DType::f64, tenon::DType::f32}, {tenon::DType::i64, tenon::DType::i32}};
+  EXPECT_TRUE(tenon::partition(kModel, options));
+  options.narrow = {{tenon::DType::f32, tenon::DType::f64}};
+  EXPECT_EQ(tenon::compile(kModel, options).error().what, "this narrows nothing");
+}
+
 /// The page's snippet, with other names, on an ONNX file.
 TEST(ApiPartition, ASpecHasRangesInTheOrderOfInputs) {
   const std::vector<float> elements(32, 0.5F);

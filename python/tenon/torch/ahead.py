@@ -72,6 +72,8 @@ def compile(
     require_full_compilation: bool = False,
     atomic_groups: Sequence[Sequence[Any]] = (),
     memory_limit: int | None = None,
+    truncate_double: bool = False,
+    truncate_long_and_double: bool = False,
     share_weights: bool = False,
     dryrun: bool = False,
 ) -> Any:
@@ -81,9 +83,10 @@ def compile(
     backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
     torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. pins: nodes (as the report
     names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
-    divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. share_weights: engines read weights
-    where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled: False gives the
-    module back.
+    divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
+    is listed before another lacks f64, its ops work in f32; truncate_long_and_double: and in i32 where it lacks i64. share_weights: engines
+    read weights where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled:
+    False gives the module back.
 
     Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
     """
@@ -96,6 +99,8 @@ def compile(
         require_full_compilation,
         atomic_groups,
         memory_limit,
+        truncate_double,
+        truncate_long_and_double,
     )
     if not enabled:
         return module
@@ -113,7 +118,7 @@ def compile(
         tensor = attribute(program, node.target)
         return tensor if isinstance(tensor, torch.Tensor) and tensor.dtype in ONNX_TYPES and tensor.dtype != torch.bfloat16 else None
 
-    stitched, segments = stitch(program, made, weight_of, choice.backends)
+    stitched, segments = stitch(program, made, weight_of, choice.engine)
     if not segments:
         warnings.warn("no op of the module runs in Tenon: see the report", stacklevel=2)
     left = None if segments or not isinstance(module, torch.nn.Module) else module

@@ -21,6 +21,8 @@ class Choice:
     require_full: bool = False
     atomic_groups: Sequence[Sequence[Any]] = ()
     memory_limit: int | None = None
+    truncate_double: bool = False
+    truncate_long_and_double: bool = False
     of_pieces: bool = False
     """The program is one of several pieces of a model: what it lacks another may have."""
 
@@ -38,3 +40,11 @@ class Choice:
                 raise TenonError("bad_usage", name, "a segment needs some", "a number from 1", repr(given), "")
         self.wishes = Wishes(self.torch_executed_ops, self.torch_executed_modules, self.pins)
         self.wishes.check_backends(self.backends)
+
+    @property
+    def engine(self) -> dict[str, Any]:
+        """What tenon.compile is told of each segment."""
+        narrow = {"f64": "f32"} if self.truncate_double or self.truncate_long_and_double else {}
+        if self.truncate_long_and_double:
+            narrow["i64"] = "i32"
+        return {"backends": self.backends, "narrow": narrow if len(self.backends) > 1 else {}}

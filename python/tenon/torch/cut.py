@@ -73,7 +73,7 @@ def _read_as_memory(module: GraphModule) -> dict[Node, str]:
 
 
 def _choose(units: list[Unit], module: GraphModule, choice: Choice) -> None:
-    support = Support(choice.backends)
+    support = Support(choice.engine)
     views = _returned_views(module) | _read_as_memory(module)
     for unit in units:
         left: list[tuple[str, str]] = []

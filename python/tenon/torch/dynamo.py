@@ -35,6 +35,8 @@ OPTIONS = (
     "share_weights",
     "torch_executed_modules",
     "torch_executed_ops",
+    "truncate_double",
+    "truncate_long_and_double",
 )
 
 
@@ -51,6 +53,8 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("require_full_compilation", False),
         options.get("atomic_groups", ()),
         options.get("memory_limit"),
+        options.get("truncate_double", False),
+        options.get("truncate_long_and_double", False),
         of_pieces=True,
     )
 
@@ -95,7 +99,7 @@ class _Piece:
         made = plan(module, self._choice, weights)
         if self._tell:
             self._tell(report(made))
-        stitched, segments = stitch(module, made, weight_of, self._choice.backends)
+        stitched, segments = stitch(module, made, weight_of, self._choice.engine)
         log.info("%d segments, %d of them Tenon's", len(made.segments), len(segments))
         return _boxed(stitched, segments)
 

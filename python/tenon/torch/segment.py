@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sympy
 import torch
@@ -65,15 +66,16 @@ class Segment(torch.nn.Module):
         inputs: Sequence[Node],
         outputs: Sequence[tuple[Node, list[int] | None]],
         weights: dict[int, torch.Tensor],
-        backends: list[str],
+        engine: dict[str, Any],
         pins: Mapping[Node, str],
     ) -> None:
-        """outputs: with the order of dimensions in which each is given, where that is another than its own."""
+        """outputs: with the order of dimensions in which each is given, where that is another than its own.
+        engine: options of compile()."""
         super().__init__()
         self.name = name
         self.builds = 0
         self._nodes, self._inputs, self._outputs = list(nodes), list(inputs), list(outputs)
-        self._backends, self._pins = backends, dict(pins)
+        self._engine_options, self._pins = engine, dict(pins)
         self._lock = threading.Lock()
         self.built = self._build({k: Weight(t) for k, t in weights.items()})
 
@@ -96,7 +98,7 @@ class Segment(torch.nn.Module):
             builder.graph.add_output(value, f"y{k}")
             builder.tell_sizes(node)
         pins = {node.name: backend for node, backend in self._pins.items() if node in builder.named}
-        return Built(compile(builder.graph, backends=self._backends, pins=pins), passed, weights, builder.sizes_given)
+        return Built(compile(builder.graph, **self._engine_options, pins=pins), passed, weights, builder.sizes_given)
 
     def __deepcopy__(self, _: object) -> Segment:
         """Of the same engine, which is immutable, until its weights turn out to be others."""

@@ -53,8 +53,8 @@ def _solved(size: Any, symbol: sympy.Symbol) -> tuple[int, int] | None:
 
 
 class _Stitch:
-    def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> None:
-        self._module, self._plan, self._weight_of, self._backends = module, plan, weight_of, backends
+    def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, engine: dict[str, Any]) -> None:
+        self._module, self._plan, self._weight_of, self._engine_options = module, plan, weight_of, engine
         self._graph = Graph()
         self._graph._codegen = copy.deepcopy(module.graph._codegen)
         self._new: dict[Node, Node] = {}
@@ -133,7 +133,7 @@ class _Stitch:
         weights = {k: w for k, n in enumerate(inputs) if (w := self._weight_of(n)) is not None}
         name = f"segment_{len(self.segments)}"
         orders = [storage_order(meta(n)) if any(u not in self._ours for u in n.users) else None for n in outputs]
-        segment = Segment(name, cut.nodes, inputs, list(zip(outputs, orders, strict=True)), weights, self._backends, cut.pins)
+        segment = Segment(name, cut.nodes, inputs, list(zip(outputs, orders, strict=True)), weights, self._engine_options, cut.pins)
         self.segments[name] = segment
         sizes = [self._size(s) for s in segment.sizes]
         made = self._graph.call_module(name, ([self._at(n) for n in inputs], sizes))
@@ -146,7 +146,8 @@ class _Stitch:
             self._note(node, part)
 
 
-def stitch(module: GraphModule, plan: Plan, weight_of: Weights, backends: list[str]) -> tuple[GraphModule, dict[str, Segment]]:
-    """weight_of: the tensor that an input of a segment always is, if it is one. Raises what compiling raises."""
-    made = _Stitch(module, plan, weight_of, backends)
+def stitch(module: GraphModule, plan: Plan, weight_of: Weights, engine: dict[str, Any]) -> tuple[GraphModule, dict[str, Segment]]:
+    """engine: options of compile(). weight_of: the tensor that an input of a segment always is, if it is one.
+    Raises what compiling raises."""
+    made = _Stitch(module, plan, weight_of, engine)
     return made.run(), made.segments

@@ -67,11 +67,12 @@ def _type_refusal(node: Node) -> str | None:
 
 
 class Support:
-    """Asks for each node alone whether it has a form, and whether a backend has it. Raises TenonError for backends that are not there."""
+    """Asks for each node alone whether it has a form, and whether a backend has it. engine: options of compile().
+    Raises TenonError for backends that are not there."""
 
-    def __init__(self, backends: list[str]) -> None:
-        self._backends = backends
-        partition(Graph.parse("graph g(x: f32[1]) {\n  y = Relu(x)\n  return y\n}"), backends=backends, dry_run=True)
+    def __init__(self, engine: dict[str, Any]) -> None:
+        self._engine_options, self._backends = engine, engine["backends"]
+        partition(Graph.parse("graph g(x: f32[1]) {\n  y = Relu(x)\n  return y\n}"), **engine, dry_run=True)
         self._known: dict[Any, str | None] = {}
 
     def why_not(self, node: Node) -> str | None:
@@ -115,7 +116,7 @@ class Support:
 
     def _run_by_others(self, builder: Builder) -> str | None:
         """What has no kernel is computed by reference, which is slower than PyTorch."""
-        told = partition(builder.graph, backends=self._backends, dry_run=True)
+        told = partition(builder.graph, **self._engine_options, dry_run=True)
         for row in told["nodes"]:
             if row["works"] and row["backend"] == "reference" and "reference" not in self._backends:
                 return "; ".join(r["text"] for r in row["reasons"])

@@ -185,6 +185,16 @@ class Function(torch.nn.Module):
         return self.function(*given)
 
 
+def test_doubles_may_be_cut_short():
+    pytest.importorskip("onnxruntime")
+    module, x = Function(lambda x: torch.atan(torch.atan(x))), torch.randn(2, 3, dtype=torch.float64)
+    options = {"inputs": [x], "min_block_size": 1, "backends": ["onnxruntime", "cpu"]}
+    exact, short = (tenon.torch.compile(module, **options, truncate_double=short)(x) for short in (False, True))
+    torch.testing.assert_close(exact, module(x), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(short, module(x), rtol=1e-5, atol=1e-6)
+    assert (short - module(x)).abs().max() > 0, "nothing was cut short"
+
+
 def masked(x):
     y = torch.relu(x)
     y[y > 0.5] = 9

@@ -65,6 +65,7 @@ base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
   for (const Pin& p : options.pins) out.pins.push_back({p.name, p.backend});
   if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
   for (const auto& [backend, bytes] : options.memory) out.memory.push_back({backend, bytes});
+  for (const auto& [from, to] : options.narrow) out.narrow.push_back({from, to});
   if (options.measure && options.assign != Assign::cost)
     return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by")
         .expected("measure with assignment by cost")
