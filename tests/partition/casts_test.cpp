@@ -26,7 +26,7 @@ class Lacking final : public backend::Backend {
           return fail(Code::not_supported, "", "no " + std::string(tenon::name_of(graph.value(v).type.dtype)));
     return {};
   }
-  double cost(const ir::Graph&, ir::NodeId) const override { return name_ == "host" ? 10 : 1; }
+  double cost(const ir::Graph&, ir::NodeId) const override { return name_ == "host" ? 10 : name_ == "dear" ? 100 : 1; }
   bool makes_kernels() const override { return name_ == "host"; }
   Result<backend::Artifact> compile(const backend::Share&, const backend::Options&) const override { return backend::Blob(); }
 
@@ -235,6 +235,15 @@ TEST(Casts, WhatFallsBackIsAsItWas) {
   EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Exp(f16) Erf(f16) Cast(f32) | acc: Neg(f32) Abs(f32) | host: Cast(f16)");
   wishes.min_block_size = 3;
   EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Exp(f16) Erf(f16) Neg(f16) Abs(f16)");
+}
+
+TEST(Casts, ByCostToo) {
+  const Lacking acc("acc", {DType::f16}), dear("dear", {DType::f16});
+  Wishes wishes;
+  wishes.assign = Assign::cost;
+  constexpr std::string_view kText = "graph main(x: f16[4]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Sqrt(c) return d }";
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Exp(f32) Neg(f32) Abs(f32) Sqrt(f32) | host: Cast(f16)");
+  EXPECT_EQ(shared(kText, {&dear, &kHost}, wishes).text, "host: Exp(f16) Neg(f16) Abs(f16) Sqrt(f16)");
 }
 
 TEST(Casts, DoNotCountAsWork) {
