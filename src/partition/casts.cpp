@@ -11,7 +11,7 @@ namespace tenon::partition {
 
 namespace {
 
-constexpr std::string_view kLoses = " (as --narrow allows: what does not fit changes)";
+constexpr std::string_view kLoses = " (as narrow allows: what does not fit changes)";
 
 std::shared_ptr<const ir::Provenance> with_retyping(ir::Provenance provenance, ir::Retyping retyping) {
   provenance.retyping = std::make_shared<const ir::Retyping>(std::move(retyping));

@@ -13,7 +13,7 @@ bool is_of_one_kind(DType a, DType b) {
 }
 
 Result<void> check(const Narrowing& n) {
-  const std::string place = fmt::format("--narrow {}={}", name_of(n.from), name_of(n.to));
+  const std::string place = fmt::format("narrow {}={}", name_of(n.from), name_of(n.to));
   if (!is_of_one_kind(n.from, n.to))
     return fail(Code::bad_usage, place, "neither type stands for the other")
         .expected("two floats, or two integers of which both or none have a sign: f64=f32, i64=i32")
@@ -33,15 +33,15 @@ Result<void> check_narrowing(const Wishes& wishes, const Roles& roles) {
     TRY(check(n));
     for (size_t other = 0; other < k; ++other)
       if (wishes.narrow[other].from == n.from)
-        return fail(Code::bad_usage, "--narrow", fmt::format("{} is to become two types", name_of(n.from)))
+        return fail(Code::bad_usage, "narrow", fmt::format("{} is to become two types", name_of(n.from)))
             .expected("one type for each")
             .found(fmt::format("{} and {}", name_of(wishes.narrow[other].to), name_of(n.to)));
   }
   if (!wishes.narrow.empty() && roles.fallback() == 0)
-    return fail(Code::bad_usage, "--narrow", "no backend is accelerated that might lack a type")
-        .expected("--backend with two names or more")
+    return fail(Code::bad_usage, "narrow", "no backend is accelerated that might lack a type")
+        .expected("two backends or more")
         .found(std::string(roles.backends[0]->name()))
-        .advice("name the backend that lacks the type before another, or leave --narrow out");
+        .advice("name the backend that lacks the type before another, or leave narrow out");
   return {};
 }
 

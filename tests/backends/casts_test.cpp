@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../compiler/helpers.h"
+#include "../partition/typed_graphs.h"
 #include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 #include "peers.h"
@@ -29,9 +30,11 @@ class BackendCasts : public testing::TestWithParam<std::string> {
     for (const ops::OpDef* def : ops::all_ops())
       for (std::string_view text : def->samples) {
         SCOPED_TRACE(fmt::format("{}: {}", def->name, text));
+        const size_t before = repaired_;
         if (GetParam() != "openvino" || !text.starts_with(kHiddenRow)) check(*def, text);
+        if (GetParam() == "openvino" && repaired_ > before) break;  // of each op one sample: it takes long to compile
       }
-    std::printf("%s refuses %zu samples; for their types, with sizes known and not known, %zu:%s\n", GetParam().c_str(), refused_,
+    std::printf("%s refuses %zu samples with such types; for them, with sizes known and not known, %zu:%s\n", GetParam().c_str(), refused_,
                 repaired_, ops_.c_str());
     EXPECT_GE(repaired_, at_least);
   }
@@ -42,6 +45,7 @@ class BackendCasts : public testing::TestWithParam<std::string> {
     out.registry = peers();
     out.backends = backends_;
     out.wishes = wishes_;
+    out.wishes.listed = 2;  // the rest is for what cpu does not run
     return out;
   }
 
@@ -77,18 +81,28 @@ class BackendCasts : public testing::TestWithParam<std::string> {
     }
   }
 
+  /// Types that might help: of less than 32 bits, or those that may be narrowed. To ask for all takes OpenVINO a minute.
+  bool has_other_types(const ops::SampleCase& made) const {
+    return std::ranges::any_of(made.graph->values(), [&](ir::ValueId v) {
+      const DType type = made.graph->value(v).type.dtype;
+      if (wishes_.narrow.empty()) return type != DType::boolean && bits_of(type) > 0 && bits_of(type) < 32;
+      return type == DType::f64 || type == DType::i64;
+    });
+  }
+
   /// With sizes that are not known too, where it is repaired at all.
   void check(const ops::OpDef& def, std::string_view text) {
     const auto sample = ops::parse_sample(def, text);
     ASSERT_TRUE(sample) << sample.error().text();
     const auto made = ops::build_sample(def, *sample, 1);
-    if (!made || backends_[0]->supports(*made->graph, made->node)) return;
+    if (!made || !has_other_types(*made) || backends_[0]->supports(*made->graph, made->node)) return;
     ++refused_;
     const size_t before = repaired_;
     if (!may_be_repaired(*made->graph)) return;
     check(*made);
     if (repaired_ == before) return;
     ops_ += fmt::format(" {}", def.name);
+    if (GetParam() == "openvino") return;
     if (const auto symbolic = ops::build_sample(def, *sample, 1, true)) check(*symbolic);
   }
 
@@ -98,10 +112,35 @@ class BackendCasts : public testing::TestWithParam<std::string> {
   std::string ops_;
 };
 
-TEST_P(BackendCasts, ToWiderTypesAgreeWithTheReference) { run({}, GetParam() == "onnxruntime" ? 30 : 4); }
+TEST_P(BackendCasts, ToWiderTypesAgreeWithTheReference) { run({}, GetParam() == "onnxruntime" ? 28 : 2); }
 
 TEST_P(BackendCasts, ToNarrowerTypesAgreeWithinTheirBounds) {
-  run({{DType::f64, DType::f32}, {DType::i64, DType::i32}}, GetParam() == "onnxruntime" ? 120 : 240);
+  run({{DType::f64, DType::f32}, {DType::i64, DType::i32}}, GetParam() == "onnxruntime" ? 90 : 100);
+}
+
+/// Between nodes nothing is rounded that was, so that errors of all roundings on the way count.
+TEST_P(BackendCasts, RandomGraphsLieWithinTheirBounds) {
+  wishes_.narrow = {{DType::f64, DType::f32}};
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const std::string text = partition::TypedGraphs(seed).write(16, {DType::bf16, DType::f16, DType::f32, DType::f64});
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    const auto graph = *ir::parse(text, ops::table());
+    const auto inputs = partition::inputs_of(*graph, seed, 2);
+    const auto want = ops::evaluate(*graph, inputs);
+    auto compiled = compiler::compile(graph->clone(), options());
+    ASSERT_TRUE(compiled) << compiled.error().text();
+    repaired_ += is_repaired(*compiled->graph, compiled->shares);
+    auto context = runtime::Context::create(*compiler::load_compiled(*std::move(compiled)));
+    ASSERT_TRUE(context) << context.error().text();
+    const auto got = compiler::testing::copied_results(**context, inputs);
+    ASSERT_TRUE(got) << got.error().text();
+    for (size_t k = 0; k < want->size(); ++k) {
+      ASSERT_EQ((*got)[k].dtype(), (*want)[k].dtype());
+      const double factor = 4 * compiler::testing::tolerance_of(DType::bf16) / compiler::testing::tolerance_of((*want)[k].dtype());
+      EXPECT_EQ(compiler::testing::difference((*want)[k], (*got)[k], factor), "") << "result " << k;
+    }
+  }
+  EXPECT_GT(repaired_, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Peers, BackendCasts, testing::Values("onnxruntime", "openvino"), [](const auto& info) { return info.param; });

@@ -166,8 +166,8 @@ TEST(Casts, NarrowTypesByTheUsersWordAlone) {
   wishes.narrow = {{DType::f64, DType::f32}, {DType::i64, DType::i32}};
   const Outcome got = shared("graph main(x: f64[4], i: i64[4]) { a = Exp(x) j = Add(i, i) return a, j }", {&acc, &kHost}, wishes);
   EXPECT_EQ(got.text, "host: Cast(f32) Cast(i32) | acc: Exp(f32) Add(i32) | host: Cast(f64) Cast(i64)");
-  EXPECT_EQ(got.node("Exp_0").reasons.back().text, "acc runs it with f32 in place of f64 (as --narrow allows: what does not fit changes)");
-  EXPECT_EQ(got.node("x.f32").reasons.back().text, "brings f64 to f32, which acc has (as --narrow allows: what does not fit changes)");
+  EXPECT_EQ(got.node("Exp_0").reasons.back().text, "acc runs it with f32 in place of f64 (as narrow allows: what does not fit changes)");
+  EXPECT_EQ(got.node("x.f32").reasons.back().text, "brings f64 to f32, which acc has (as narrow allows: what does not fit changes)");
 }
 
 /// The largest i64 is the end of an axis: as i32 it would be -1.
