@@ -221,7 +221,7 @@ TEST(Casts, WishesHold) {
   const Outcome got = shared(kText, {&kHost, &lame}, pinned);
   EXPECT_EQ(got.text, "host: Cast(f32) | lame: Exp(f32) | host: Cast(f16)");
   EXPECT_EQ(codes_of(got.node("Exp_0")),
-            (Lines{"pinned: --pin Exp_0=lame", "unsupported: lame: no f16", "chosen: lame runs it with f32 in place of f16"}));
+            (Lines{"pinned: pin Exp_0=lame", "unsupported: lame: no f16", "chosen: lame runs it with f32 in place of f16"}));
   const Lacking other("lame", {DType::f16}, {"Exp"});
   EXPECT_NE(shared(kText, {&kHost, &other}, pinned).text.find("which it is pinned to, does not run it"), std::string::npos);
 }
