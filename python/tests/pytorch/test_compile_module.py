@@ -232,7 +232,6 @@ WAYS = {
     "views of what is transposed in memory": (lambda x: parts(torch.exp(torch.relu(x.t()))), X),
     "memory by strides": (lambda x: torch.exp(torch.relu(x.t())).as_strided((2, 2), (1, 2)) + 1, X),
     "memory around a view": (lambda x: torch.exp(torch.relu(x))[1:, 1:].as_strided((2, 2), (4, 1), 2) + 1, X),
-    "parts of sizes that data tell": (lambda x: torch.cat([torch.nonzero(torch.relu(x)).view(-1), torch.arange(3)]) * 2 + 1, X),
     "images without a batch": (lambda x: torch.nn.functional.adaptive_avg_pool1d(torch.relu(x), 2) + 1, X),
     "ops without a form": (lambda x: torch.fft.rfft(torch.relu(x)).abs() + 1, X),
 }
