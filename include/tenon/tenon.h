@@ -233,8 +233,9 @@ struct CompileOptions {
   Assign assign = Assign::priority;
   /// With Assign::cost: costs are measured, not guessed, in processes of their own; times are kept in ~/.cache/tenon/times.
   bool measure = false;
-  /// The program that measures, found as a shell finds it, and its first arguments. A library has no program of its own to start.
-  std::vector<std::string> stopwatch = {"tenon", "stopwatch"};
+  /// The program that measures, found as a shell finds it, and its first arguments: a library has no program of its own to start. Empty:
+  /// `tenon stopwatch`.
+  std::vector<std::string> stopwatch = {};
   /// Nodes that do work, of an accelerated segment. None: 1 with assignment by priority, as many as pay with that by cost.
   std::optional<int64_t> min_block_size = {};
   std::vector<std::string> fallback_ops = {};      ///< "Op" or "domain::Op"

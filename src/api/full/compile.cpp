@@ -91,7 +91,11 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));
-  if (options.measure) out.measuring = TRY(compiler::measuring_in_children(options.stopwatch, out, options.libraries.custom_ops));
+  if (options.measure) {
+    const bool named = !options.stopwatch.empty();
+    const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};
+    out.measuring = TRY(compiler::measuring_in_children(program, out, options.libraries.custom_ops));
+  }
   return out;
 }
 
