@@ -52,6 +52,7 @@ struct Overheads {
   bool own_memory = false;  ///< values cross a border by a copy; else they are passed in place
   double copy = 0;          ///< of a value over a border, and
   double copy_per_byte = 0;
+  bool own_results = false;     ///< results lie in memory of its own: those whose sizes are known before are brought to their places
   bool copies_weights = false;  ///< its segments keep constants of their own beside the engine's
   Source source = Source::guessed;
 };

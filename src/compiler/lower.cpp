@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/doing.h"
+#include "compiler/equal_segments.h"
 
 namespace tenon::compiler {
 
@@ -30,13 +31,12 @@ class Known {
   std::unordered_set<const DimNode*> seen_;
 };
 
-Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment& segment, const backend::Backends& backends,
-                                      const backend::Options& options) {
+Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment& segment, const ir::Graph& cut,
+                                      const backend::Backends& backends, const backend::Options& options) {
   const auto owner = std::ranges::find_if(backends, [&](const backend::Backend* b) { return b->name() == segment.backend; });
-  const auto cut = ir::cut_out(graph, segment);
   const Doing doing(segment.backend,
                     fmt::format("compiled a segment of {} nodes, from {}", segment.nodes.size(), graph.view(segment.nodes[0]).where()));
-  auto artifact = (*owner)->compile({*cut}, options);
+  auto artifact = (*owner)->compile({cut}, options);
   if (!artifact) return std::move(artifact).error().at(graph.view(segment.nodes[0]).where());
   return std::get<backend::Blob>(*std::move(artifact));
 }
@@ -72,8 +72,14 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& 
   program::Lowered out;
   out.graph = &graph;
   const std::vector<ir::Segment> segments = shares.of_devices(roles);
-  for (const ir::Segment& s : segments) {
-    auto blob = compile_segment(graph, s, roles.backends, options);
+  const CutSegments cuts(graph, segments);
+  for (size_t k = 0; k < segments.size(); ++k) {
+    const ir::Segment& s = segments[k];
+    if (cuts.first_equal(k) < k) {
+      out.blobs.push_back(out.blobs[cuts.first_equal(k)]);
+      continue;
+    }
+    auto blob = compile_segment(graph, s, cuts.graph(k), roles.backends, options);
     if (!blob) {
       const auto segment = std::ranges::find(shares.segments, s.nodes, &ir::Segment::nodes) - shares.segments.begin();
       if (failed) *failed = {&graph, s.nodes, static_cast<uint32_t>(segment), s.backend, blob.error().text()};

@@ -66,10 +66,18 @@ Json segments_data(const ir::Graph& graph, const partition::Shares& shares, cons
   return out;
 }
 
+bool sized_by_inputs(const ir::Dependencies& dependencies, const ir::Type& type) {
+  bool known = type.is_tensor() && type.has_rank();
+  if (known)
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { known &= !dependencies.teller(s); });
+  return known;
+}
+
 /// A backend with a memory of its own gives each result to the others once, and is brought each operand by each of its segments.
 Json borders_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Names& names, const partition::Roles& roles) {
   Json out = Json::array();
   std::set<ir::ValueId> given;
+  const ir::Dependencies dependencies(graph);
   for (const partition::Border& b : shares.borders) {
     const ir::Value& value = graph.value(b.value);
     const backend::Overheads from = roles.backends[shares.backends[b.from]]->overheads();
@@ -81,6 +89,7 @@ Json borders_data(const ir::Graph& graph, const partition::Shares& shares, const
       ns += of.copy + of.copy_per_byte * backend::bytes_of(value.type);
     };
     if (from.own_memory && given.insert(b.value).second) add(from);
+    if (from.own_results && sized_by_inputs(dependencies, value.type) && given.insert(b.value).second) ++copies;
     if (to.own_memory) add(to);
     const std::optional<int64_t> bytes = backend::most_bytes(value.type);
     out.push_back({{"value", names.value(b.value)},

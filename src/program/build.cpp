@@ -227,13 +227,21 @@ class ProgramBuilder {
     const ir::Segment& segment = plan_.segments[group.segment];
     backend::Blob& blob = lowered_.blobs[group.segment];
     Step s = start(Step::Kind::segment);
-    s.code = static_cast<uint32_t>(out_.blobs.size());
     for (ArrayId a : group.inputs) s.buffers.push_back(TRY(buffer(a)));
     for (const ir::ConstantRef& w : blob.weights) s.buffers.push_back(weight(w));
-    out_.blobs.push_back({segment.backend, std::move(blob.bytes)});
+    s.code = blob_number(segment.backend, std::move(blob));
     for (ir::NodeId n : segment.nodes) pool_.note_op(segment.backend, graph_.node(n).op->name);
     s.label = segment.nodes.size() == 1 ? graph_.view(group.node).where() : label_of(graph_, segment.nodes);
     return finish_step(group, std::move(s));
+  }
+
+  /// Equal blobs with equal weights are kept once.
+  uint32_t blob_number(const std::string& backend, backend::Blob blob) {
+    std::string key = backend + '\0' + blob.bytes;
+    for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
+    const auto [at, is_new] = blobs_.try_emplace(std::move(key), static_cast<uint32_t>(out_.blobs.size()));
+    if (is_new) out_.blobs.push_back({backend, std::move(blob.bytes)});
+    return at->second;
   }
 
   uint32_t weight(const ir::ConstantRef& constant) {
@@ -324,6 +332,7 @@ class ProgramBuilder {
   std::vector<uint32_t> numbers_;
   std::vector<bool> dynamic_;  ///< by array: its memory comes with the step that makes it
   std::unordered_map<ir::NodeId, Bodies> bodies_;
+  std::unordered_map<std::string, uint32_t> blobs_;
 };
 
 }  // namespace

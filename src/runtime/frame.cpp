@@ -55,7 +55,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       scratch_stride_(scratch_stride(program)),
       pointers_(program.buffers.size(), nullptr),
       dynamic_(program.buffers.size()),
-      segments_(program.blobs.size()),
+      segments_(program.steps.size()),
       results_(program.outputs.size()),
       bound_(program.outputs.size()),
       result_blocks_(program.outputs.size()) {

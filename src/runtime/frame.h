@@ -77,7 +77,7 @@ class Frame {
   std::vector<uint32_t> input_buffers_;
   std::vector<Tensor> dynamic_;                     // inputs, and results that brought their own memory, by buffer
   std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
-  std::vector<std::unique_ptr<Segment>> segments_;  // by blob; made when they first run
+  std::vector<std::unique_ptr<Segment>> segments_;  // by step; made when they first run
   std::vector<std::unique_ptr<Control>> controls_;  // by step; null for the others
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;

@@ -27,7 +27,7 @@ size_t operand_count(const Program& program, const Step& step) {
 Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int threads) {
   const std::span<const uint32_t> buffers = step.buffers;
   const size_t count = operand_count(program_, step);
-  std::unique_ptr<Segment>& segment = segments_[step.code];
+  std::unique_ptr<Segment>& segment = segments_[static_cast<size_t>(&step - program_.steps.data())];
   if (!segment) {
     auto made = engine_.make_segment(program_.blobs[step.code], tensors_of(buffers.subspan(count)), threads);
     if (!made) return of_backend(std::move(made).error(), program_.blobs[step.code].device, step.label);

@@ -90,6 +90,7 @@ class Partition(unittest.TestCase):
         self.assertEqual([s["backend"] for s in ran], [s["backend"] for s in self.told("--fallback-ops", "Neg")["segments"]])
         # The reference gives a result of its own, which is brought to its place.
         self.assertEqual([(s["copies"], s["copied_bytes"]) for s in ran], [(0, 0), (1, 48), (0, 0)])
+        self.assertEqual([b["copies"] for b in self.told("--fallback-ops", "Neg")["borders"]], [0, 1, 0])
         self.assertEqual(ran[1]["what"], "node '/two/Neg' (Neg)")
 
     def test_measured_times_are_kept_and_decide(self):

@@ -102,6 +102,28 @@ TEST(Segments, HoldAsManyNodesAsCanRunAtOnce) {
   EXPECT_EQ(compiled->built.program.blobs.size(), 1u);  // all of them behind Exp
 }
 
+TEST(Segments, ThatAreEqualAreCompiledOnce) {
+  const tests::Some unique("elsewhere", *(*backends_named()).back(),
+                           [](const ir::Graph& graph, ir::NodeId n) { return graph.node(n).op->name == "CumSum"; });
+  const backend::Backends all = *backends_named();
+  CompileOptions options;
+  options.opt = 0;
+  options.backends = {&unique, all[0], all[1]};
+  constexpr std::string_view kText = R"(graph main(x: f32[n,4]) {
+    const rows: i64[] = 0 const columns: i64[] = 1
+    a = CumSum(x, rows) @"first" b = Neg(a) c = CumSum(b, rows) @"second" d = Neg(c) e = CumSum(d, columns) f = Neg(e) g = CumSum(f, rows)
+    return g })";
+  const std::vector<Tensor> inputs = {Tensor::of_f32({2, 4}, std::vector<float>{1, -2, 3, 0.5f, 2, 2, -1, 1})};
+  auto compiled = compile(graph_of(kText), options);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_EQ(std::ranges::count(compiled->shares.segments, "elsewhere", &ir::Segment::backend), 4);
+  EXPECT_EQ(compiled->built.program.blobs.size(), 2u);
+  auto context = *runtime::Context::create(*load_compiled(*std::move(compiled), {std::make_shared<tests::Renamed>("elsewhere")}));
+  const auto got = testing::copied_results(*context, inputs);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_EQ(testing::difference((*ops::evaluate(*graph_of(kText), inputs))[0], (*got)[0]), "");
+}
+
 TEST(Segments, SayWhichNodeFails) {
   const auto engine = load_compiled(*compile(graph_of(R"(graph main(x: f32[n], k: i64[1]) {
     i = NonZero(x) @"find" v, j = TopK(x, k) @"best of all" return i, v })"),
