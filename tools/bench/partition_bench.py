@@ -40,7 +40,7 @@ def libraries() -> dict[str, Path]:
     packages = next((ROOT / ".venv-peers" / "lib").glob("python3*")) / "site-packages"
     found = {
         "onnxruntime": next(iter(sorted(packages.glob("onnxruntime/capi/libonnxruntime.so.*"))), None),
-        "openvino": next(iter(packages.glob("openvino/libs/libopenvino_c.so")), None),
+        "openvino": next(iter(packages.glob("openvino/libs/libopenvino_c.so*")), None),
     }
     known = {b["name"] for b in json.loads(run([TENON, "backends", "--json"]).stdout)["backends"]}
     return {name: path for name, path in found.items() if path and name in known}
