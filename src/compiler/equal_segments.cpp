@@ -32,6 +32,11 @@ std::string key_of(const ir::Segment& segment, const ir::Graph& nameless) {
 }  // namespace
 
 CutSegments::CutSegments(const ir::Graph& graph, std::span<const ir::Segment> segments) {
+  if (segments.size() == 1) {
+    first_ = {0};
+    cuts_.push_back(ir::cut_out(graph, segments[0]));
+    return;
+  }
   std::unordered_map<std::string, size_t> known;
   for (size_t s = 0; s < segments.size(); ++s) {
     auto nameless = ir::cut_out(graph, segments[s]);

@@ -216,12 +216,16 @@ bool Dependencies::told_by_inputs(NodeId id) const {
 
 Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::string backend, std::vector<NodeId> nodes) {
   Segment out{.backend = std::move(backend), .nodes = std::move(nodes), .operands = {}, .results = {}};
-  const std::unordered_set<NodeId> inside(out.nodes.begin(), out.nodes.end());
+  // Most segments of a large graph are small: looking through a few nodes beats a set for each segment.
+  constexpr size_t kFew = 16;
+  const bool few = out.nodes.size() <= kFew;
+  const std::unordered_set<NodeId> many =
+      few ? std::unordered_set<NodeId>() : std::unordered_set<NodeId>(out.nodes.begin(), out.nodes.end());
+  const auto is_inside = [&](NodeId n) { return few ? std::ranges::find(out.nodes, n) != out.nodes.end() : many.contains(n); };
   std::unordered_set<ValueId> taken;
   const auto is_used_outside = [&](ValueId v) {
-    return std::ranges::any_of(graph.value(v).uses, [&](const Use& u) {
-      return u.is_output() || (!inside.contains(u.node) && !dependencies.takes_from_sizes(u.node));
-    });
+    return std::ranges::any_of(
+        graph.value(v).uses, [&](const Use& u) { return u.is_output() || (!is_inside(u.node) && !dependencies.takes_from_sizes(u.node)); });
   };
   const auto tells = [&](ValueId v) {
     bool first = false;
@@ -231,8 +235,7 @@ Segment segment_of(const Graph& graph, const Dependencies& dependencies, std::st
   for (NodeId n : out.nodes) {
     const auto& read = graph.node(n).inputs;
     for (ValueId v : dependencies.takes_from_sizes(n) ? std::span<const ValueId>() : std::span<const ValueId>(read))
-      if (v && !graph.value(v).is_constant() && !inside.contains(graph.value(v).producer) && taken.insert(v).second)
-        out.operands.push_back(v);
+      if (v && !graph.value(v).is_constant() && !is_inside(graph.value(v).producer) && taken.insert(v).second) out.operands.push_back(v);
     for (ValueId v : graph.node(n).outputs)
       if (v && (is_used_outside(v) || tells(v))) out.results.push_back(v);
   }
