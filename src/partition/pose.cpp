@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "partition/by_cost.h"
 #include "partition/cut/walk.h"
@@ -45,8 +44,11 @@ void find_sized(ir::Dependencies& dependencies, std::span<const NodeShare> nodes
 Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Units& units, std::span<const NodeShare> nodes,
                    const Roles& roles) {
   Problem out(roles.count(), roles.fallback());
-  std::unordered_map<ir::NodeId, uint32_t> unit_of;
-  for (const NodeShare& n : nodes) unit_of.emplace(n.node, n.unit);
+  std::vector<uint32_t> unit_of;  // by the node's slot
+  for (const NodeShare& n : nodes) {
+    if (n.node.slot() >= unit_of.size()) unit_of.resize(2 * n.node.slot() + 1);
+    unit_of[n.node.slot()] = n.unit;
+  }
   for (uint32_t unit = 0; unit < units.size(); ++unit) {
     const NodeShare& first = nodes[units.nodes(unit)[0]];
     Problem::Node sum{.target = first.wanted, .falls_to = first.falls_to, .counts = 0};
@@ -57,7 +59,7 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
       sum.alone |= !graph.node(nodes[n].node).bodies.empty();
       sum.key += std::hash<std::string>()(nodes[n].name);
       dependencies.each(nodes[n].node, [&](ir::NodeId needed) {
-        if (const uint32_t other = unit_of.at(needed); other != unit) needs.push_back(other);
+        if (const uint32_t other = unit_of[needed.slot()]; other != unit) needs.push_back(other);
       });
     }
     out.add(sum, needs);
