@@ -11,6 +11,8 @@ namespace tenon::partition {
 std::vector<std::pair<ir::NodeId, std::string>> names_of_nodes(const ir::Graph& graph) {
   std::vector<std::pair<ir::NodeId, std::string>> out;
   std::unordered_map<std::string_view, size_t> times;
+  out.reserve(graph.node_count());
+  times.reserve(graph.node_count());
   for (ir::NodeId n : graph.nodes()) ++times[graph.node(n).name];
   std::unordered_set<std::string> by_place;
   const auto name_by_place = [&](ir::NodeId n, size_t place) {

@@ -98,6 +98,7 @@ class Partition {
 
   void find_borders() {
     std::unordered_map<ir::ValueId, uint32_t> makers;
+    makers.reserve(out_.nodes.size());
     for (uint32_t s = 0; s < out_.segments.size(); ++s)
       for (ir::ValueId v : out_.segments[s].results) makers.emplace(v, s);
     for (uint32_t s = 0; s < out_.segments.size(); ++s)
