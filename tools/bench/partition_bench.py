@@ -108,6 +108,25 @@ def random_graphs() -> Iterator[tuple[str, str, str]]:
         )
 
 
+def peers_python() -> Path:
+    return ROOT / ".venv-peers" / "bin" / "python"
+
+
+def segments_alone(bench: Bench, model: Path, plan: dict, shapes: dict[str, str]) -> list[Path]:
+    """An engine of its own for each segment of a plan, cut out of the model that the plan is of."""
+    folder = bench.folder / "segments"
+    folder.mkdir(exist_ok=True)
+    parts = json.dumps([[s["inputs"], s["outputs"]] for s in plan["segments"]])
+    run([peers_python(), ROOT / "tools" / "bench" / "cut_out.py", model, folder], input=parts)
+    every = shapes | {b["value"]: b["shape"].strip("[]").replace(", ", "x") for b in plan["borders"]}
+    engines = []
+    for k, segment in enumerate(plan["segments"]):
+        inputs = {name: shape for name, shape in every.items() if name in segment["inputs"] or name in shapes}
+        backends = list(dict.fromkeys([segment["backend"], "cpu"]))
+        engines.append(bench.built(f"segment{k}", folder / f"{k}.onnx", *shape_options(inputs), "--backend", ",".join(backends)))
+    return engines
+
+
 def alternating_layers(bench: Bench, model: Path) -> Iterator[tuple[str, str, str]]:
     """Layers of BERT-base take turns between cpu and onnxruntime."""
     shapes = shape_options(BERT)
@@ -123,6 +142,8 @@ def alternating_layers(bench: Bench, model: Path) -> Iterator[tuple[str, str, st
     yield f"BERT-base, layers on two backends ({len(segments)} segments)", f"{spread(ratio_of(whole, parts))} of its segments", "<= 1.05"
     yield "its copies at borders", str(copies), "0"
     plan = bench.told("partition", model, *options)
+    whole, *alone = bench.times([engine, *segments_alone(bench, model, plan, BERT)])
+    yield "it, beside an engine for each segment", spread(ratio_of(whole, [sum(turn) for turn in zip(*alone)])), "<= 1.05"
     built = [b for b in (s["backend"] for s in plan["segments"])]
     yield "its plan and what ran: segments", f"{len(built)} and {len(segments)}", "equal"
     alone = bench.told("partition", model, *shapes, "--backend", "cpu")["peak_bytes"]
@@ -153,6 +174,11 @@ def tiny_segments(bench: Bench) -> Iterator[tuple[str, str, str]]:
     whole, calls, kernels = bench.times([engine, halves["onnxruntime"], halves["cpu"]])
     alone = [32 * (c + k) for c, k in zip(calls, kernels)]
     yield "64 tiny segments beside their engines, each alone", spread(ratio_of(whole, alone)), "<= 1.5"
+    run(["ninja", "-C", ROOT / "build", "bench_runtime_calls"])
+    command = [ROOT / "build" / "bin" / "bench_runtime_calls", libraries()["onnxruntime"], bench.folder / "tiny-onnxruntime.onnx"]
+    bare = [json.loads(run(command).stdout)["ns"] / 1e6 for _ in range(TURNS)]
+    alone = [32 * (c + k) for c, k in zip(bare, kernels)]
+    yield "64 tiny segments beside 32 bare calls of the runtime and 32 engines on cpu", spread(ratio_of(whole, alone)), "<= 1.5"
 
 
 def networks(bench: Bench, model_of) -> Iterator[tuple[str, str, str]]:
