@@ -15,9 +15,10 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr int kPasses = 3;           ///< over whole engines: the least time counts
+constexpr int kPasses = 5;           ///< over whole engines: the least time counts
+constexpr int kDuel = 9;             ///< passes between the best plan over several backends and that of one
 constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for whatever one of them can run
-constexpr double kGain = 0.98;       ///< of the time of one backend: a plan over several that takes more is no better
+constexpr double kGain = 0.95;       ///< of the time of one backend: what a plan over several takes at most, or it may be noise
 
 class Chooser {
  public:
@@ -31,7 +32,7 @@ class Chooser {
     const auto best = std::ranges::min_element(singles_, {}, &Plan::ns);
     if (best == singles_.end() || best->ns == kNone) return keep(mixed);
     if (std::ranges::any_of(singles_, [&](const Plan& p) { return text_of(p.shares) == text_of(mixed); })) return keep(best->shares);
-    const auto times = TRY(timer_.time({{item(best->shares, "beside others"), item(mixed, "beside others")}}, kPasses));
+    const auto times = TRY(timer_.time({{item(best->shares, "beside others"), item(mixed, "beside others")}}, kDuel));
     return keep(times[0] && times[1] && *times[1] < kGain * *times[0] ? mixed : best->shares);
   }
 
