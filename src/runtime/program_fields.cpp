@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/wire_reader.h"
 #include "runtime/program.h"
 #include "runtime/program_check.h"
 
@@ -10,26 +10,8 @@ namespace tenon::runtime {
 namespace {
 
 using protozero::pbf_writer;
-using Wire = protozero::pbf_wire_type;
 
-/// A damaged file may give a field another wire type, which protozero leaves to its caller to notice.
-class Reader : public protozero::pbf_reader {
- public:
-  using pbf_reader::pbf_reader;
-  uint32_t get_uint32() { return of(Wire::varint).pbf_reader::get_uint32(); }
-  uint64_t get_uint64() { return of(Wire::varint).pbf_reader::get_uint64(); }
-  int64_t get_sint64() { return of(Wire::varint).pbf_reader::get_sint64(); }
-  std::string get_string() { return of(Wire::length_delimited).pbf_reader::get_string(); }
-  Reader get_message() { return Reader(of(Wire::length_delimited).get_view()); }
-  auto get_packed_uint32() { return of(Wire::length_delimited).pbf_reader::get_packed_uint32(); }
-  auto get_packed_sint64() { return of(Wire::length_delimited).pbf_reader::get_packed_sint64(); }
-
- private:
-  Reader& of(Wire type) {
-    if (wire_type() != type) throw protozero::unknown_pbf_wire_type_exception();
-    return *this;
-  }
-};
+using Reader = WireReader;
 
 // Field numbers are for ever: a number that is no longer written is never used again.
 namespace line {
