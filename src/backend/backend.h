@@ -85,6 +85,8 @@ class Backend {
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
   /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.
   virtual bool makes_kernels() const { return false; }
+  /// Each of its nodes is a segment of its own: joining them is of no use.
+  virtual bool one_node_a_segment() const { return false; }
   /// Errors: not_supported, naming the node; what the options ask for and cannot be.
   virtual Result<Artifact> compile(const Share& share, const Options& options) const = 0;
 };

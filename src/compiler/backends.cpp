@@ -7,6 +7,7 @@
 
 #include "backends/reference/device/reference.h"
 #include "base/nearest.h"
+#include "plugin/registry.h"
 #include "runtime/device_error.h"
 
 namespace tenon::backends {
@@ -86,8 +87,9 @@ Result<backend::Backends> Registry::named(std::span<const std::string> names) co
     TRY(library_of(*b));
     out.push_back(b);
   }
-  for (std::string_view name : {"cpu", "reference"})
-    if (!find(out, name)) out.push_back(find(all_, name));
+  const bool has_plugins = libraries_.plugins && !libraries_.plugins->empty();
+  for (std::string_view name : {"cpu", "plugin", "reference"})
+    if (!find(out, name) && (name != "plugin" || has_plugins)) out.push_back(find(all_, name));
   return out;
 }
 

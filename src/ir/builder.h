@@ -32,6 +32,10 @@ class Builder {
   ValueId ints(std::vector<int64_t> values);  ///< i64[n]
   ValueId scalar(DType dtype, double value);  ///< rank 0
   const Result<void>& status() const { return status_; }
+  /// An error of who builds; the first one is kept.
+  void refuse(Error error) {
+    if (status_) status_ = std::unexpected(std::move(error));
+  }
 
  private:
   /// The node, not inferred; none where `status_` says why.

@@ -84,7 +84,26 @@ class Partition {
     return {};
   }
 
+  /// Segments of backends that take one node each fall apart, in the order of their nodes.
+  void part_single_nodes() {
+    Cut parted(cut_.place.size());
+    std::vector<uint32_t> first(cut_.size());
+    std::vector<uint32_t> left(cut_.size());
+    for (uint32_t place : cut_.place) ++left[place];
+    for (uint32_t s = 0; s < cut_.size(); ++s) {
+      const bool parts = roles_.backends[cut_.targets[s]]->one_node_a_segment();
+      first[s] = parted.size();
+      parted.targets.insert(parted.targets.end(), parts ? left[s] : 1, cut_.targets[s]);
+    }
+    for (uint32_t unit = 0; unit < cut_.place.size(); ++unit) {
+      const uint32_t s = cut_.place[unit];
+      parted.place[unit] = roles_.backends[cut_.targets[s]]->one_node_a_segment() ? first[s]++ : first[s];
+    }
+    cut_ = std::move(parted);
+  }
+
   void number() {
+    if (std::ranges::any_of(roles_.backends, &backend::Backend::one_node_a_segment)) part_single_nodes();
     std::vector<std::vector<ir::NodeId>> nodes(cut_.size());
     for (uint32_t n = 0; n < out_.nodes.size(); ++n) {
       out_.nodes[n].segment = cut_.place[out_.nodes[n].unit];

@@ -12,6 +12,16 @@
 
 namespace tenon::runtime {
 
+/// A segment that runs on memory as it lies, where all its results have places.
+class InPlace {
+ public:
+  virtual ~InPlace() = default;
+  /// As Segment::run, without running; before the first run, and whenever sizes are others.
+  virtual Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) = 0;
+  /// Where the elements of the operands and places are. Allocates nothing.
+  virtual Result<void> run_in_place(void* const* operands, void* const* places, const RunOptions& options, int threads) = 0;
+};
+
 /// A part of an engine that a device runs, ready to run. Not thread-safe: one a context.
 class Segment {
  public:
@@ -21,6 +31,8 @@ class Segment {
   /// place, once written, or a tensor of its own, whose elements the caller moves. Whatever comes back is held against what the model
   /// promises.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places, const RunOptions& options) = 0;
+  /// Null: it only runs on tensors.
+  virtual InPlace* in_place() { return nullptr; }
 };
 
 /// What a device makes a segment from. `bytes`, and the bytes of the weights, live as long as the segment.
@@ -38,6 +50,11 @@ class Device {
   /// Opens the library that it runs on, where it needs one; called when an engine is loaded that has segments for it.
   /// Errors: those of open_library; wrong_target for a library that is too old.
   virtual Result<void> open() const { return {}; }
+  /// The device for one engine, whose blobs for it are these and live as long as the engine: where it keeps something for all contexts.
+  /// Null: it serves every engine. Errors: what blobs need and is not there, all in one.
+  virtual Result<std::shared_ptr<const Device>> for_engine(std::span<const std::string_view> /*blobs*/) const {
+    return std::shared_ptr<const Device>();
+  }
   /// Errors: those of a blob that is no such thing.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };

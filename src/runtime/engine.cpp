@@ -87,6 +87,23 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
   return {};
 }
 
+void find_blobs(const Program& program, std::string_view device, std::vector<std::string_view>& out) {
+  for (const Blob& blob : program.blobs)
+    if (blob.device == device) out.emplace_back(blob.bytes);
+  for (const Program& body : program.bodies) find_blobs(body, device, out);
+  for (const Program& other : program.behind) find_blobs(other, device, out);
+}
+
+/// Devices that keep something for the engine as a whole.
+Result<void> settle(const Program& program, Devices& devices) {
+  for (auto& device : devices) {
+    std::vector<std::string_view> blobs;
+    find_blobs(program, device->name(), blobs);
+    if (auto own = TRY(device->for_engine(blobs))) device = std::move(own);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
@@ -101,6 +118,7 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
   engine->parts_.code.clear();
   engine->parts_.code.shrink_to_fit();
+  TRY(settle(engine->parts_.program, chosen));
   engine->devices_ = std::move(chosen);
   return engine;
 }

@@ -93,6 +93,7 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
     layout_ = TRY(lay_out(program_, sizes_, margin()));
     point_into(TRY(arena_.reserve(layout_.bytes)));
     planned_ = true;
+    ++plan_;
   }
   TRY(check_elements(program_, inputs, sizes_));
   TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));

@@ -15,6 +15,15 @@ namespace tenon::runtime {
 
 class Control;
 
+/// A segment of a step, and where its memory is.
+struct StepSegment {
+  std::unique_ptr<Segment> segment;        ///< null: not made yet
+  InPlace* in_place = nullptr;             ///< null: it runs on tensors
+  uint64_t told = 0;                       ///< the plan whose sizes it was told
+  std::vector<uint32_t> operands, places;  ///< buffers whose memory they have; kMissing: none
+  std::vector<void*> pointers;             ///< of the operands, then of the places
+};
+
 /// One running instance of a program: the engine's own, or the body of a branch or loop, which has sizes and memory of its own.
 class Frame {
  public:
@@ -44,6 +53,10 @@ class Frame {
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
   Result<void> run_segment(const Step& step, const RunOptions& options, int threads);
+  Result<void> make_segment(const Step& step, StepSegment& made, int threads);
+  Result<void> run_in_place(const Step& step, StepSegment& segment, const RunOptions& options, int threads);
+  bool has_fixed_sizes(std::span<const uint32_t> buffers) const;
+  uint32_t root_of(uint32_t buffer) const;
   Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step, const RunOptions& options) const;
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands, const RunOptions& options) const;
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
@@ -71,13 +84,14 @@ class Frame {
   std::vector<int64_t> sizes_;
   Layout layout_;
   bool planned_ = false;
+  uint64_t plan_ = 0;  // counts plans for new sizes
   Block arena_, scratch_;
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer
   std::vector<uint32_t> input_buffers_;
   std::vector<Tensor> dynamic_;                     // inputs, and results that brought their own memory, by buffer
   std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
-  std::vector<std::unique_ptr<Segment>> segments_;  // by step; made when they first run
+  std::vector<StepSegment> segments_;               // by step; made when they first run
   std::vector<std::unique_ptr<Control>> controls_;  // by step; null for the others
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;

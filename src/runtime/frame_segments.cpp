@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/doing.h"
@@ -24,23 +25,62 @@ size_t operand_count(const Program& program, const Step& step) {
 
 }  // namespace
 
-Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int threads) {
+/// Their sizes follow from those of the inputs, and their elements lie in memory.
+bool Frame::has_fixed_sizes(std::span<const uint32_t> buffers) const {
+  return std::ranges::all_of(buffers, [&](uint32_t b) {
+    if (b == kMissing) return true;
+    const BufferInfo& info = program_.buffers[b];
+    return info.kind != BufferInfo::Kind::dynamic && !is_held(info) && !sized_late(program_, info) && bits_of(info.dtype) > 0;
+  });
+}
+
+uint32_t Frame::root_of(uint32_t buffer) const {
+  while (buffer != kMissing && program_.buffers[buffer].kind == BufferInfo::Kind::alias) buffer = program_.buffers[buffer].index;
+  return buffer;
+}
+
+Result<void> Frame::make_segment(const Step& step, StepSegment& made, int threads) {
   const std::span<const uint32_t> buffers = step.buffers;
   const size_t count = operand_count(program_, step);
-  std::unique_ptr<Segment>& segment = segments_[static_cast<size_t>(&step - program_.steps.data())];
-  if (!segment) {
-    auto made = engine_.make_segment(program_.blobs[step.code], tensors_of(buffers.subspan(count)), threads);
-    if (!made) return of_backend(std::move(made).error(), program_.blobs[step.code].device, step.label);
-    segment = *std::move(made);
+  auto segment = engine_.make_segment(program_.blobs[step.code], tensors_of(buffers.subspan(count)), threads);
+  if (!segment) return of_backend(std::move(segment).error(), program_.blobs[step.code].device, step.label);
+  made.segment = *std::move(segment);
+  for (uint32_t b : buffers.first(count)) made.operands.push_back(root_of(b));
+  for (uint32_t b : step.results) made.places.push_back(root_of(b));
+  if (has_fixed_sizes(buffers.first(count)) && has_fixed_sizes(step.results) && has_fixed_sizes(made.operands))
+    made.in_place = made.segment->in_place();
+  made.pointers.resize(made.operands.size() + made.places.size());
+  return {};
+}
+
+Result<void> Frame::run_in_place(const Step& step, StepSegment& s, const RunOptions& options, int threads) {
+  const std::string& device = program_.blobs[step.code].device;
+  const Doing doing(device, step.label);
+  if (s.told != plan_) {
+    if (auto told = s.in_place->set_shapes(tensors_of(std::span(step.buffers).first(s.operands.size())), tensors_of(step.results)); !told)
+      return of_backend(std::move(told).error(), device, step.label);
+    s.told = plan_;
   }
-  const std::vector<Tensor> operands = tensors_of(buffers.first(count));
+  size_t at = 0;
+  for (uint32_t b : s.operands) s.pointers[at++] = b == kMissing ? nullptr : pointers_[b];
+  for (uint32_t b : s.places) s.pointers[at++] = b == kMissing ? nullptr : pointers_[b];
+  auto ran = s.in_place->run_in_place(s.pointers.data(), s.pointers.data() + s.operands.size(), options, threads);
+  if (!ran) return of_backend(std::move(ran).error(), device, step.label);
+  return {};
+}
+
+Result<void> Frame::run_segment(const Step& step, const RunOptions& options, int threads) {
+  StepSegment& made = segments_[static_cast<size_t>(&step - program_.steps.data())];
+  if (!made.segment) TRY(make_segment(step, made, threads));
+  if (made.in_place) return run_in_place(step, made, options, threads);
+  const std::vector<Tensor> operands = tensors_of(std::span(step.buffers).first(made.operands.size()));
   std::vector<Tensor> places(step.results.size());
   for (size_t k = 0; k < places.size(); ++k)
     if (const uint32_t b = step.results[k]; b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic)
       places[k] = tensor_of(b);
   auto ran = [&] {
     const Doing doing(program_.blobs[step.code].device, step.label);
-    return segment->run(operands, places, options);
+    return made.segment->run(operands, places, options);
   }();
   if (!ran) return of_backend(std::move(ran).error(), program_.blobs[step.code].device, step.label);
   std::vector<Tensor> out = *std::move(ran);

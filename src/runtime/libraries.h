@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "plugin/saved.h"
 
 namespace tenon::runtime {
 
@@ -16,6 +17,8 @@ struct Libraries {
   std::map<std::string, std::filesystem::path, std::less<>> files;  ///< by backend; the only place where one is named
   std::vector<std::filesystem::path> packages;                      ///< folders of Python packages; none: those of the active Python
   std::vector<std::filesystem::path> custom_ops = {};               ///< operator libraries, for the backends that register such
+  std::shared_ptr<const plugin::Registry> plugins = {};             ///< of libraries that were named; null: none
+  plugin::Build plugin_build = plugin::Build::same;                 ///< that an engine's plugins must be of
 };
 
 /// A library as its makers ship it. The texts live for ever.

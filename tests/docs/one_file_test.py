@@ -118,7 +118,7 @@ class OneFile(unittest.TestCase):
     def test_a_backend(self):
         shutil.copytree(ROOT / "src/backends", self.root / "src/backends")
         before = {macro: self.listed("src/backends", macro) for macro in ("BACKEND", "DEVICE")}
-        self.assertEqual(before["BACKEND"], [f"TENON_ENTRY({name})" for name in ("cpu", "onnxruntime", "openvino", "reference")])
+        self.assertEqual(before["BACKEND"], [f"TENON_ENTRY({name})" for name in ("cpu", "onnxruntime", "openvino", "plugin", "reference")])
         shutil.copytree(ROOT / "tests/backends/null", self.root / "src/backends/null")  # test_compiler runs it
         for macro, entries in before.items():
             self.assertEqual(self.listed("src/backends", macro), sorted([*entries, "TENON_ENTRY(null)"]))

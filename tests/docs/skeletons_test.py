@@ -22,7 +22,12 @@ import new_op  # noqa: E402
 import new_rule  # noqa: E402
 
 COMPILER = [*filter(None, [shutil.which("ccache")]), "clang++-22", "-std=gnu++23", "-O0"]
-LIBRARIES = [str(BUILD / f"libtenon_{name}.a") for name in ("rewrite", "ops", "ir", "base")] + ["-lgtest", "-lgtest_main", "-lfmt"]
+LIBRARIES = [str(BUILD / f"libtenon_{name}.a") for name in ("rewrite", "ops", "plugin", "ir", "base")] + [
+    "-lsodium",
+    "-lgtest",
+    "-lgtest_main",
+    "-lfmt",
+]
 CPP = ("equation", "builder", "code")
 
 

@@ -31,14 +31,16 @@ class Snippets(unittest.TestCase):
     def test_commands_of_tenon_run(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            shutil.copytree(ROOT / "examples", folder / "examples")
+            for name in ("examples", "include"):
+                shutil.copytree(ROOT / name, folder / name)
+            programs = {"tenon": str(TENON), "build/bin/tenon": str(TENON), "cc": "cc"}
             ran = 0
             for page, _, text in blocks("sh"):
                 for line in text.replace("\\\n", " ").splitlines():
                     command = shlex.split(line, comments=True)
-                    if not command or command[0] not in ("tenon", "build/bin/tenon"):
+                    if not command or command[0] not in programs:
                         continue
-                    done = subprocess.run([str(TENON), *command[1:]], cwd=folder, capture_output=True, text=True, timeout=120)
+                    done = subprocess.run([programs[command[0]], *command[1:]], cwd=folder, capture_output=True, text=True, timeout=120)
                     self.assertEqual(done.returncode, 0, f"{page}: {line}\n{done.stdout}{done.stderr}")
                     ran += 1
             self.assertGreater(ran, 0)

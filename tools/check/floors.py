@@ -14,7 +14,7 @@ from pathlib import Path
 FLOORS = {
     "tenon/plugin.h": -2, "tenon/types.h": -2,
     "base": -1,
-    "ir": 0, "engine": 0, "files": 0,
+    "ir": 0, "engine": 0, "files": 0, "plugin": 0,
     "ops": 1, "runtime": 1,
     "rewrite": 2, "autodiff": 2, "codegen": 2,
     "rules": 3, "import": 3, "nn": 3, "backend": 3,
@@ -30,10 +30,11 @@ RUN_SIDE = {
     "engine": {"base"},
     "files": {"base"},
     "tenon": {"tenon/plugin.h", "tenon/types.h"},
-    "runtime": {"base", "engine", "files", "tenon/plugin.h", "tenon/types.h"},
-    "device": {"base", "engine", "files", "runtime", "tenon/plugin.h", "tenon/types.h"},
+    "plugin": {"base", "tenon/plugin.h", "tenon/types.h"},
+    "runtime": {"base", "engine", "files", "plugin", "tenon/plugin.h", "tenon/types.h"},
+    "device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
     "api": {"base", "engine", "files", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
-    "reference/device": {"base", "engine", "files", "runtime", "tenon/plugin.h", "tenon/types.h", "ir", "ops"},
+    "reference/device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h", "ir", "ops"},
 }
 
 # Headers of heavy or foreign libraries, and the only folders that see them.
@@ -41,10 +42,11 @@ FENCED = {
     "llvm/": "src/codegen/llvm",
     "llvm-c/": "src/codegen/llvm",
     "lld/": "src/codegen/llvm",
-    "protozero/": "src/import src/runtime",
+    "protozero/": "src/base src/import src/plugin src/runtime",
     "CLI/": "src/cli",
     "nanobind/": "python",
     "xxhash.h": "src/base src/engine",
+    "sodium/": "src/plugin",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

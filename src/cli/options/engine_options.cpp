@@ -55,11 +55,18 @@ runtime::RunOptions EngineOptions::run_options() const {
 
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
+Result<runtime::Libraries> EngineOptions::all_libraries() const {
+  runtime::Libraries out = TRY(libraries.libraries());
+  out.plugins = TRY(model.plugins.plugins()).registry;
+  out.plugin_build = model.plugins.any_build ? plugin::Build::any : plugin::Build::same;
+  return out;
+}
+
 Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
   options.opt = opt;
   options.threads = threads;
-  const runtime::Libraries from = TRY(libraries.libraries());
+  const runtime::Libraries from = TRY(all_libraries());
   options.registry = TRY(compiler::Registry::make(from));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
@@ -84,7 +91,10 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
               "--segmenter")
           .found("an engine")
           .advice("build the engine again with these options");
-    if (is_engine()) return compiler::load(model.path, {.verify = verify, .threads = threads, .libraries = TRY(libraries.libraries())});
+    if (is_engine())
+      return compiler::load(
+          model.path,
+          {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops.get(), .libraries = TRY(all_libraries())});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(

@@ -32,6 +32,8 @@ struct EngineOptions {
   void add_guard_to(CLI::App& app);
   runtime::RunOptions run_options() const;
   bool is_engine() const;
+  /// Of backends, and plugins. Errors: those of LibraryOptions::libraries and PluginOptions::plugins.
+  Result<runtime::Libraries> all_libraries() const;
   /// Errors: bad_usage for backends.
   Result<compiler::CompileOptions> compile_options(Console& console) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options/plugin_options.h"
 #include "import/onnx_import.h"
 
 namespace CLI {
@@ -17,13 +18,14 @@ namespace tenon::cli {
 /// Errors: bad_usage.
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
-/// The options of every verb that reads a model: MODEL, --external-data, --shape.
+/// The options of every verb that reads a model: MODEL, --external-data, --shape, and those of PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
   bool unknown_ops = false;  ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
-  bool metadata = false;     ///< nodes keep what their exporter said of them: modules
+  PluginOptions plugins;
+  bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;

@@ -72,6 +72,8 @@ struct OpDef {
   bool keeps_elements = false;
   /// `infer` goes by the types of the bodies, which speak of the graph's symbols.
   bool reads_body_types = false;
+  /// `infer` holds attributes against the schema itself, and tells all that is wrong at once.
+  bool checks_attributes = false;
   Control control = Control::none;
   KernelFamily kernels = KernelFamily::none;
   KeptWith kept_with = KeptWith::none;

@@ -33,7 +33,7 @@ class TableOp final : public DefinedOp {
   }
 
   Result<void> infer(NodeView& view) const override {
-    TRY(check_attributes(view, specs_));
+    if (!def.checks_attributes) TRY(check_attributes(view, specs_));
     TRY(check_operands(view, def));
     view.output_data.assign(view.outputs.size(), {});
     TENON_ASSERT(def.infer != nullptr);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs nodes of plugins: one object an engine, which contexts attach to.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/threads.h"
+#include "plugin/registry.h"
+#include "plugin/runner.h"
+#include "plugin/saved.h"
+#include "runtime/device.h"
+#include "runtime/stopping.h"
+
+namespace tenon::backends {
+
+namespace {
+
+using plugin::Saved;
+
+/// One node in one context.
+class PluginNode final : public runtime::Segment, public runtime::InPlace {
+ public:
+  static Result<std::unique_ptr<runtime::Segment>> make(std::shared_ptr<const plugin::Object> object, Saved saved,
+                                                        std::span<const Tensor> weights) {
+    for (int32_t k : saved.operands)
+      if (k <= Saved::kWeights && static_cast<size_t>(Saved::kWeights - k) >= weights.size())
+        return fail(Code::bad_file, saved.node, "the engine does not hold a weight of the plugin").advice("build the engine again");
+    auto runner = TRY(plugin::Runner::make(std::move(object), saved.operands.size(), saved.results));
+    runner->set_tactic(saved.tactic);
+    return std::unique_ptr<runtime::Segment>(new PluginNode(std::move(runner), std::move(saved), weights));
+  }
+
+  Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) override {
+    std::vector<Tensor> in(saved_.operands.size());
+    for (size_t k = 0; k < in.size(); ++k) {
+      const int32_t from = saved_.operands[k];
+      if (from <= Saved::kWeights) in[k] = weights_[static_cast<size_t>(Saved::kWeights - from)];
+      else if (from >= 0) in[k] = TRY(at(operands, from));
+    }
+    std::vector<Tensor> out(saved_.places.size());
+    std::vector<bool> wanted(out.size());
+    for (size_t k = 0; k < out.size(); ++k) {
+      wanted[k] = saved_.places[k] >= 0;
+      if (wanted[k]) out[k] = TRY(at(places, saved_.places[k]));
+    }
+    return runner_->set_shapes(in, out, wanted);
+  }
+
+  Result<void> run_in_place(void* const* operands, void* const* places, const runtime::RunOptions& options, int threads) override {
+    for (size_t k = 0; k < saved_.operands.size(); ++k)
+      if (saved_.operands[k] >= 0) runner_->point_operand(k, operands[saved_.operands[k]]);
+    for (size_t k = 0; k < saved_.places.size(); ++k)
+      if (saved_.places[k] >= 0) runner_->point_result(k, places[saved_.places[k]]);
+    return runner_->run(
+        {.team = options.team ? options.team : &default_team(), .threads = threads, .stopped = stopped, .stopped_of = &options});
+  }
+
+  Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
+                                  const runtime::RunOptions& options) override {
+    TRY(set_shapes(operands, places));
+    Team& team = options.team ? *options.team : default_team();
+    const int threads = options.threads > 0 ? std::min(options.threads, team.size()) : team.size();
+    TRY(runner_->run({.team = &team, .threads = threads, .stopped = stopped, .stopped_of = &options}));
+    std::vector<Tensor> out(places.begin(), places.end());
+    for (size_t k = 0; k < saved_.places.size(); ++k)
+      if (saved_.places[k] >= 0 && out[static_cast<size_t>(saved_.places[k])].empty_handle())
+        out[static_cast<size_t>(saved_.places[k])] = runner_->late(k);
+    return out;
+  }
+
+  runtime::InPlace* in_place() override { return this; }
+
+ private:
+  PluginNode(std::unique_ptr<plugin::Runner> runner, Saved saved, std::span<const Tensor> weights)
+      : runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {}
+
+  static bool stopped(const void* options) {
+    return asked_to_stop(*static_cast<const runtime::RunOptions*>(options)) != runtime::Stop::none;
+  }
+
+  Result<Tensor> at(std::span<const Tensor> tensors, int32_t index) const {
+    if (static_cast<size_t>(index) < tensors.size()) return tensors[static_cast<size_t>(index)];
+    return fail(Code::bad_file, saved_.node, "the engine does not hold an operand or a result of the plugin")
+        .advice("build the engine again");
+  }
+
+  std::unique_ptr<plugin::Runner> runner_;
+  Saved saved_;
+  std::vector<Tensor> weights_;
+};
+
+/// The objects of one engine, one a blob.
+class LoadedPlugins final : public runtime::Device {
+ public:
+  using Objects = std::map<const char*, std::shared_ptr<const plugin::Object>>;
+  explicit LoadedPlugins(Objects objects) : objects_(std::move(objects)) {}
+  std::string_view name() const override { return "plugin"; }
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    return PluginNode::make(objects_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob.weights);
+  }
+
+ private:
+  Objects objects_;  ///< by where the engine keeps the blob
+};
+
+class PluginDevice final : public runtime::Device {
+ public:
+  explicit PluginDevice(const runtime::Libraries& libraries)
+      : plugins_(libraries.plugins ? libraries.plugins : std::make_shared<plugin::Registry>()), build_(libraries.plugin_build) {}
+  std::string_view name() const override { return "plugin"; }
+
+  Result<std::shared_ptr<const Device>> for_engine(std::span<const std::string_view> blobs) const override {
+    std::vector<Saved> saved;
+    for (std::string_view bytes : blobs) saved.push_back(TRY(plugin::decode_saved(bytes)));
+    const auto found = TRY(plugin::find_all(*plugins_, saved, build_, "engine"));
+    LoadedPlugins::Objects objects;
+    for (size_t k = 0; k < saved.size(); ++k)
+      objects[blobs[k].data()] = TRY(plugin::Object::create(*found[k], TENON_RUN, saved[k].node, saved[k].fields));
+    return std::make_shared<LoadedPlugins>(std::move(objects));
+  }
+
+  Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
+    const std::string_view blobs[] = {blob.bytes};
+    return TRY(for_engine(blobs))->make(blob);
+  }
+
+ private:
+  std::shared_ptr<const plugin::Registry> plugins_;
+  plugin::Build build_;
+};
+
+}  // namespace
+
+DEVICE(plugin) { return std::make_shared<PluginDevice>(libraries); }
+
+}  // namespace tenon::backends

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs nodes of plugins that compute them by functions of their own. A segment is one node; what its object is made from travels in the
+// blob.
+#include <algorithm>
+
+#include "backend/backend.h"
+#include "backend/work.h"
+#include "ops/plugin/plugin_op.h"
+#include "plugin/saved.h"
+
+namespace tenon::backends {
+
+namespace {
+
+class Plugin final : public backend::Backend {
+ public:
+  explicit Plugin(const runtime::Libraries& libraries) : plugins_(libraries.plugins) {}
+  std::string_view name() const override { return "plugin"; }
+  std::string_view docs() const override { return "ops of plugin libraries (--plugin LIB), by their own functions"; }
+
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    const ir::NodeView view = graph.view(node);
+    const ops::PluginOp* const op = ops::plugin_of(*view.op);
+    if (!op) return fail(Code::not_supported, view.where(), "it is no op of a plugin");
+    if (!op->op().runs()) return fail(Code::not_supported, view.where(), "the plugin has a definition and no `enqueue`");
+    const auto object = TRY(ops::object_of(view, op->op()));
+    return object->supports(formats_of(view));
+  }
+
+  /// A guess: as fast as our own kernels.
+  double cost(const ir::Graph& graph, ir::NodeId node) const override {
+    const backend::Work work = backend::work_of(graph, node);
+    return std::max(work.steps / 16, work.bytes / 10);
+  }
+  backend::Overheads overheads() const override { return {.launch = 100}; }
+  bool one_node_a_segment() const override { return true; }
+
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
+    const ir::Graph& graph = share.graph;
+    TENON_ASSERT(graph.node_count() == 1);
+    const ir::NodeId node = *graph.nodes().begin();
+    const ir::NodeView view = graph.view(node);
+    const plugin::Op& op = ops::plugin_of(*view.op)->op();
+    const auto object = TRY(ops::object_of(view, op));
+    plugin::Saved saved{.name_space = op.name_space,
+                        .name = op.name,
+                        .version = op.version,
+                        .library = op.library,
+                        .sha256 = op.sha256,
+                        .interface = TENON_PLUGIN_VERSION,
+                        .node = view.where(),
+                        .fields = TRY(object->save(TRY(ops::fields_of(view, op)))),
+                        .results = {},
+                        .operands = {},
+                        .places = {}};
+    backend::Blob blob;
+    for (ir::ValueId v : graph.node(node).inputs) saved.operands.push_back(place_of(graph, v, blob.weights));
+    for (ir::ValueId v : graph.node(node).outputs) saved.places.push_back(v ? index_of(graph.outputs(), v) : plugin::Saved::kMissing);
+    for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
+    blob.bytes = plugin::encode(saved);
+    return blob;
+  }
+
+ private:
+  static int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
+    const auto found = std::ranges::find(values, v);
+    return found == values.end() ? plugin::Saved::kMissing : static_cast<int32_t>(found - values.begin());
+  }
+
+  static int32_t place_of(const ir::Graph& graph, ir::ValueId v, std::vector<ir::ConstantRef>& weights) {
+    if (!v) return plugin::Saved::kMissing;
+    if (!graph.value(v).is_constant()) return index_of(graph.inputs(), v);
+    weights.push_back(graph.value(v).constant);
+    return plugin::Saved::kWeights - static_cast<int32_t>(weights.size() - 1);
+  }
+
+  static std::vector<tenon_format> formats_of(const ir::NodeView& view) {
+    std::vector<tenon_format> out;
+    for (size_t k = 0; k < view.explicit_inputs; ++k)
+      out.push_back({static_cast<int32_t>(view.has(k) ? view.type(k).dtype : DType::none), TENON_ROW_MAJOR});
+    for (const ir::Type& type : view.outputs) out.push_back({static_cast<int32_t>(type.dtype), TENON_ROW_MAJOR});
+    return out;
+  }
+
+  std::shared_ptr<const plugin::Registry> plugins_;
+};
+
+}  // namespace
+
+BACKEND(plugin) { return std::make_unique<Plugin>(libraries); }
+
+}  // namespace tenon::backends

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/plugins.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+/// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. The environment's
+/// TENON_PLUGINS, A.so:B.so, stands in front of what is named.
+struct PluginOptions {
+  std::vector<std::string> files;
+  bool any_build = false;
+  bool verbose = false;
+
+  void add_to(CLI::App& app);
+  /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::load_plugins.
+  Result<compiler::Plugins> plugins() const;
+
+ private:
+  mutable std::optional<compiler::Plugins> loaded_;
+};
+
+}  // namespace tenon::cli

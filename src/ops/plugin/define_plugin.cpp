@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/text.h"
+#include "ops/infer/refuse.h"
+#include "ops/plugin/plugin_functions.h"
+#include "ops/plugin/plugin_op.h"
+#include "ops/plugin/type_views.h"
+
+namespace tenon::ops {
+
+namespace {
+
+/// The field as an attribute of a node of ONNX.
+ir::Attribute attribute_of(const plugin::Field& f) {
+  switch (f.type) {
+    case TENON_FIELD_CHAR: return f.bytes;
+    case TENON_FIELD_F16:
+    case TENON_FIELD_BF16:
+    case TENON_FIELD_F32:
+    case TENON_FIELD_F64: {
+      ir::Floats values;
+      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<float>(plugin::number_of(f, k)));
+      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+    }
+    case TENON_FIELD_I8:
+    case TENON_FIELD_I16:
+    case TENON_FIELD_I32:
+    case TENON_FIELD_I64: {
+      ir::Ints values;
+      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<int64_t>(plugin::number_of(f, k)));
+      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+    }
+    default: {
+      Tensor t = *Tensor::make(DType::u8, {static_cast<int64_t>(f.bytes.size())});
+      std::ranges::copy(f.bytes, reinterpret_cast<char*>(t.mutable_data()));
+      return t;
+    }
+  }
+}
+
+Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const PluginOp& plugin, const NodeView& view,
+                                               std::span<const ir::ValueId> inputs) {
+  const std::vector<plugin::Field> fields = TRY(fields_of(view, plugin.op()));
+  const Expression::Names names{.operand = [&](std::string_view name) -> std::optional<ir::ValueId> {
+                                  const auto& ports = plugin.op().operands;
+                                  const auto at = std::ranges::find(ports, name, &tenon_port::name);
+                                  if (at == ports.end()) return std::nullopt;
+                                  const auto k = static_cast<size_t>(at - ports.begin());
+                                  return k < inputs.size() ? inputs[k] : ir::ValueId();
+                                },
+                                .field = [&](std::string_view name) -> std::optional<ir::Attribute> {
+                                  const auto at = std::ranges::find(fields, name, &plugin::Field::name);
+                                  return at == fields.end() ? std::nullopt : std::optional(attribute_of(*at));
+                                }};
+  return std::vector{TRY(plugin.expression()->build(build, names))};
+}
+
+/// Nodes of `from` are built anew over `inputs`.
+Result<std::vector<ir::ValueId>> copied(ir::Builder& build, const ir::Graph& from, std::span<const ir::ValueId> inputs,
+                                        const plugin::Op& op) {
+  const auto given = static_cast<size_t>(std::ranges::count_if(inputs, [](ir::ValueId v) { return static_cast<bool>(v); }));
+  if (from.inputs().size() != given)
+    return fail(Code::device_failed, op.place(), "its definition is a graph of another number of inputs")
+        .expected(std::to_string(given))
+        .found(std::to_string(from.inputs().size()));
+  std::unordered_map<ir::ValueId, ir::ValueId> made;
+  size_t next = 0;
+  for (ir::ValueId v : inputs)
+    if (v) made.emplace(from.inputs()[next++], v);
+  const auto value = [&](ir::ValueId v) -> ir::ValueId {
+    if (!v) return {};
+    if (const auto found = made.find(v); found != made.end()) return found->second;
+    return made.emplace(v, build.constant(from.value(v).constant)).first->second;
+  };
+  for (ir::NodeId n : from.nodes()) {
+    const ir::Node& node = from.node(n);
+    if (!node.bodies.empty())
+      return fail(Code::not_supported, op.place(), "not supported yet: bodies of nodes in a definition that is written");
+    std::vector<ir::ValueId> operands;
+    for (ir::ValueId v : node.inputs) operands.push_back(value(v));
+    const auto results = build.many(*node.op, std::move(operands), node.outputs.size(), node.attributes);
+    if (!build.status()) return std::unexpected(build.status().error());
+    for (size_t k = 0; k < results.size(); ++k)
+      if (node.outputs[k]) made.emplace(node.outputs[k], results[k]);
+  }
+  std::vector<ir::ValueId> out;
+  for (ir::ValueId v : from.outputs()) out.push_back(value(v));
+  return out;
+}
+
+Result<std::string> written(const NodeView& view, const plugin::Op& op) {
+  const auto object = TRY(object_of(view, op));
+  const std::vector<plugin::Field> fields = TRY(fields_of(view, op));
+  const plugin::FieldViews field_views(fields);
+  const std::string name = view.where();
+  const tenon_node node{.struct_size = sizeof(tenon_node),
+                        .phase = TENON_BUILD,
+                        .name = name.c_str(),
+                        .field_count = field_views.size(),
+                        .fields = field_views.data()};
+  const TypeViews types(view);
+  std::string text;
+  const tenon_definition definition{.struct_size = sizeof(tenon_definition),
+                                    .node = &node,
+                                    .operand_count = types.size(),
+                                    .operands = types.data(),
+                                    .write = [](const tenon_definition* to, const char* more) -> int32_t {
+                                      static_cast<std::string*>(to->host_data)->append(more);
+                                      return TENON_OK;
+                                    },
+                                    .host_data = &text};
+  TRY(object->checked("define", op.table.define(object->self(), &definition)));
+  return text;
+}
+
+Result<std::vector<ir::ValueId>> by_text(ir::Builder& build, const plugin::Op& op, const NodeView& view,
+                                         std::span<const ir::ValueId> inputs) {
+  const std::string text = TRY(written(view, op));
+  auto graph = ir::parse(text, *view.ops);
+  if (!graph)
+    return fail(Code::device_failed, fmt::format("{}, {}", view.where(), op.place()),
+                "the definition that it writes does not parse: " + graph.error()->what)
+        .expected("a graph in Tenon's text form")
+        .found(text.substr(0, 400))
+        .advice(graph.error()->place);
+  return copied(build, **graph, inputs, op);
+}
+
+}  // namespace
+
+std::vector<ir::ValueId> define_plugin(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) {
+  const PluginOp& plugin = *plugin_of(*view.op);
+  auto made = plugin.expression() ? by_expression(build, plugin, view, inputs) : by_text(build, plugin.op(), view, inputs);
+  if (made) return *std::move(made);
+  build.refuse(std::move(made).error());
+  return {};
+}
+
+}  // namespace tenon::ops

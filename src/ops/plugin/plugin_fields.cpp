@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "ops/plugin/plugin_op.h"
+
+namespace tenon::ops {
+
+namespace {
+
+using plugin::Field;
+
+/// A field of numbers, one after the other.
+template <class Number>
+Result<Field> numbers(const tenon_field_rule& rule, std::span<const Number> values) {
+  Field out{rule.name, static_cast<tenon_field_type>(rule.type), static_cast<int64_t>(values.size()), {}};
+  for (const Number v : values) out.bytes += TRY(plugin::scalar_field(rule.name, rule.type, static_cast<double>(v))).bytes;
+  return out;
+}
+
+Result<Field> integers(const tenon_field_rule& rule, std::span<const int64_t> values) {
+  if (rule.type != TENON_FIELD_I64) return numbers(rule, values);
+  return Field{rule.name, TENON_FIELD_I64, static_cast<int64_t>(values.size()),
+               std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes())};
+}
+
+Result<Field> tensor_field(const tenon_field_rule& rule, const Tensor& t) {
+  const std::string bytes(reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size()));
+  const int64_t each = plugin::bytes_of_field(rule.type, 1);
+  const int64_t length = rule.type == TENON_FIELD_I4 || rule.type == TENON_FIELD_FP4 ? t.count() : t.byte_size() / each;
+  if (plugin::bytes_of_field(rule.type, length) != t.byte_size())
+    return fail(Code::bad_attribute, "", "its bytes are no whole number of elements");
+  return Field{rule.name, static_cast<tenon_field_type>(rule.type), length, bytes};
+}
+
+Result<Field> field_from(const tenon_field_rule& rule, const ir::Attribute& given) {
+  const bool is_text = rule.type == TENON_FIELD_CHAR;
+  if (const auto* text = std::get_if<std::string>(&given); text && is_text)
+    return Field{rule.name, TENON_FIELD_CHAR, static_cast<int64_t>(text->size()), *text};
+  const bool takes_numbers = !is_text && rule.type != TENON_FIELD_DIMS && rule.type != TENON_FIELD_BYTES;
+  if (takes_numbers) {
+    if (const auto* one = std::get_if<int64_t>(&given)) return integers(rule, {one, 1});
+    if (const auto* one = std::get_if<float>(&given)) return numbers<float>(rule, {one, 1});
+    if (const auto* many = std::get_if<ir::Ints>(&given)) return integers(rule, *many);
+    if (const auto* many = std::get_if<ir::Floats>(&given)) return numbers<float>(rule, *many);
+  }
+  if (const auto* tensor = std::get_if<Tensor>(&given); tensor && tensor->has_bytes()) return tensor_field(rule, *tensor);
+  return fail(Code::bad_attribute, "", "it is of another kind");
+}
+
+/// Empty: nothing is wrong with the value.
+std::string wrong_with(const tenon_field_rule& rule, const Field& field) {
+  if (rule.length >= 0 && rule.type != TENON_FIELD_CHAR && field.length != rule.length)
+    return fmt::format("it has {} elements, not {}", field.length, rule.length);
+  for (int64_t k = 0; rule.has_range && k < field.length; ++k)
+    if (const double v = plugin::number_of(field, k); !(v >= rule.least && v <= rule.most))
+      return fmt::format("{} is not in {} .. {}", v, rule.least, rule.most);
+  if (!rule.choices) return {};
+  std::vector<std::string_view> choices;
+  for (const char* const* c = rule.choices; *c; ++c) choices.emplace_back(*c);
+  if (std::ranges::find(choices, std::string_view(field.bytes)) != choices.end()) return {};
+  return fmt::format("'{}' is none of {}", field.bytes, fmt::join(choices, ", "));
+}
+
+Field default_of(const tenon_field_rule& rule) {
+  const auto* const text = static_cast<const char*>(rule.otherwise);
+  const int64_t length = rule.type == TENON_FIELD_CHAR ? static_cast<int64_t>(std::string_view(text).size()) : rule.length;
+  return {rule.name, static_cast<tenon_field_type>(rule.type), length,
+          std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
+}
+
+/// Which plugin is meant, not what it is told.
+bool names_the_plugin(std::string_view attribute) { return attribute == "plugin_namespace" || attribute == "plugin_version"; }
+
+std::string unknown(std::string_view name, const plugin::Op& op) {
+  std::vector<std::string_view> known;
+  for (const tenon_field_rule& rule : op.fields) known.emplace_back(rule.name);
+  const std::string near = nearest_name(name, known);
+  return fmt::format("there is no field '{}'{}", name, near.empty() ? "" : ", did you mean '" + near + "'?");
+}
+
+}  // namespace
+
+Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op) {
+  std::vector<Field> out;
+  std::vector<std::string> wrong;
+  for (const tenon_field_rule& rule : op.fields) {
+    const ir::Attribute* const given = view.attributes->find(rule.name);
+    if (!given && !rule.otherwise) {
+      wrong.push_back(fmt::format("field '{}' ({}) is missing", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type))));
+      continue;
+    }
+    auto field = given ? field_from(rule, *given) : default_of(rule);
+    const std::string fault = field ? wrong_with(rule, *field) : field.error()->what;
+    if (fault.empty()) out.push_back(*std::move(field));
+    else
+      wrong.push_back(fmt::format("field '{}' ({}) = {}: {}", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type)),
+                                  given ? ir::text_of(*given) : "default", fault));
+  }
+  for (const auto& [name, value] : *view.attributes)
+    if (!names_the_plugin(name) && std::ranges::find(op.fields, name, &tenon_field_rule::name) == op.fields.end())
+      wrong.push_back(unknown(name, op));
+  if (wrong.empty()) return out;
+  return fail(Code::bad_attribute, fmt::format("{}, {}", view.where(), op.place()), "its fields are not what the plugin takes")
+      .expected(op.fields.empty() ? "no fields" : "the fields that `tenon plugin show` lists")
+      .found(fmt::format("{}", fmt::join(wrong, "\n            ")))
+      .advice("mend the node's attributes");
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/core/op.h"
+#include "ops/plugin/expression.h"
+#include "plugin/object.h"
+
+namespace tenon::ops {
+
+/// An op of a plugin library as the compiler sees it: an OpDef whose functions ask the library. Stays where it is made.
+class PluginOp {
+ public:
+  /// op: outlives it. Errors: bad_file for an expression that does not parse.
+  static Result<std::unique_ptr<const PluginOp>> make(const plugin::Op& op);
+  PluginOp(const PluginOp&) = delete;
+
+  const plugin::Op& op() const { return op_; }
+  const OpDef& def() const { return def_; }
+  const std::optional<Expression>& expression() const { return expression_; }
+
+ private:
+  explicit PluginOp(const plugin::Op& op);
+  void list_ports();
+  void list_fields();
+
+  const plugin::Op& op_;
+  std::optional<Expression> expression_;
+  OpDef def_;
+  std::vector<std::string> texts_;  ///< what the lists point at
+  std::vector<std::string_view> inputs_, outputs_, attributes_, samples_;
+};
+
+/// The plugin behind an op; null: it is none of a plugin's.
+const PluginOp* plugin_of(const ir::Op& op);
+
+/// What the fields of an op are at a node: its attributes, and defaults. Errors: bad_attribute, with all that is wrong.
+Result<std::vector<plugin::Field>> fields_of(const NodeView& view, const plugin::Op& op);
+
+/// The node's instance while a model is built. Errors: those of fields_of and of the plugin.
+Result<std::unique_ptr<plugin::Object>> object_of(const NodeView& view, const plugin::Op& op);
+
+}  // namespace tenon::ops

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "ir/op.h"
+#include "plugin/registry.h"
+
+namespace tenon::ops {
+
+/// The ops of the library and those that plugins bring, each by "namespace::Name": of several versions the newest one. Keeps the registry.
+/// Errors: those of table_with; bad_file for a definition that does not parse, or names an op that there is none of.
+Result<std::shared_ptr<const ir::OpTable>> table_with_plugins(std::shared_ptr<const plugin::Registry> plugins);
+
+}  // namespace tenon::ops

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/plugin/plugin_functions.h"
+#include "ops/plugin/plugin_op.h"
+#include "ops/reference/elements.h"
+#include "plugin/runner.h"
+
+namespace tenon::ops {
+
+namespace {
+
+/// Operands as the plugin takes them.
+Result<std::vector<Tensor>> operands_of(const Call& call) {
+  std::vector<Tensor> out(call.in.size());
+  for (size_t k = 0; k < out.size(); ++k)
+    if (call.has(k)) out[k] = TRY(converted(*call.in[k], call.view.inputs[k].type.dtype));
+  return out;
+}
+
+}  // namespace
+
+Result<void> run_plugin(Call& call) {
+  const plugin::Op& op = plugin_of(*call.view.op)->op();
+  std::vector<DType> dtypes;
+  for (const ir::Type& type : call.view.outputs) dtypes.push_back(type.dtype);
+  const auto runner = TRY(plugin::Runner::make(TRY(object_of(call.view, op)), call.in.size(), dtypes));
+  const std::vector<Tensor> operands = TRY(operands_of(call));
+  std::vector<Tensor> places(dtypes.size());
+  for (size_t k = 0; k < places.size(); ++k) {
+    const ir::Type& type = call.view.outputs[k];
+    if (!type.is_static()) continue;
+    Sizes sizes;
+    for (Dim d : *type.shape) sizes.push_back(d.value());
+    places[k] = TRY(Tensor::make(dtypes[k], std::move(sizes), call.byte_limit));
+  }
+  TRY(runner->set_shapes(operands, places, std::vector<bool>(places.size(), true)));
+  TRY(runner->run({}));
+  for (size_t k = 0; k < places.size(); ++k)
+    call.out[k] = TRY(converted(places[k].empty_handle() ? runner->late(k) : places[k], call.out_dtype(k)));
+  return {};
+}
+
+}  // namespace tenon::ops

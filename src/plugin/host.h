@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/dim.h"
+#include "tenon/plugin.h"
+
+namespace tenon::plugin {
+
+/// What takes the lines of libraries; called from any thread.
+using Logger = std::function<void(tenon_severity severity, std::string_view library, std::string_view text)>;
+
+/// What one library may ask for. Libraries keep pointers to the table, so a host is never destroyed.
+class Host {
+ public:
+  Host(std::string library, Logger logger);
+  Host(const Host&) = delete;
+
+  const tenon_host* table() const { return &entry_.table; }
+
+ private:
+  struct Entry {  // standard layout: a table is an entry
+    tenon_host table;
+    Host* host;
+  };
+  struct Shared {
+    void* resource = nullptr;
+    void (*destroy)(void*) = nullptr;
+    size_t holders = 0;
+  };
+  static Host& of(const tenon_host* table);
+  int32_t acquire(const char* key, const tenon_resource& maker, void** resource);
+  int32_t release(const char* key);
+
+  Entry entry_;
+  std::string library_;
+  Logger logger_;
+  std::recursive_mutex lock_;  // making one resource may ask for another
+  std::map<std::string, Shared, std::less<>> shared_;
+};
+
+/// The text that a library left with host->fail in this thread since the last call; empty: none.
+std::string take_failure();
+void leave_failure(std::string_view text);
+
+tenon_dim handle_of(Dim dim);
+Dim dim_of(tenon_dim handle);
+
+}  // namespace tenon::plugin

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "plugin/grown.h"
+
+namespace tenon::plugin {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSymbol = "tenon_plugin_library";
+constexpr uint32_t kMostOps = 1 << 16;
+
+/// What a library is that is none of ours, told by what it exports.
+std::string whose(void* handle) {
+  struct Known {
+    const char *symbol, *text;
+  };
+  constexpr Known kKnown[] = {
+      {"OrtGetApiBase", "ONNX Runtime itself"},
+      {"RegisterCustomOps", "custom ops of ONNX Runtime (--custom-ops takes those)"},
+      {"CreateEpFactories", "an execution provider of ONNX Runtime"},
+      {"getPluginCreators", "plugins built against TensorRT's headers (build them against tenon/trt.hpp)"},
+      {"getCreators", "plugins built against TensorRT's headers (build them against tenon/trt.hpp)"},
+      {"createInferRuntime_INTERNAL", "TensorRT itself"},
+      {"getPluginRegistry", "TensorRT itself"},
+  };
+  for (const Known& k : kKnown)
+    if (dlsym(handle, k.symbol)) return k.text;
+  return "a library without it";
+}
+
+Result<void*> opened(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
+    return fail(Code::file_missing, file.string(), "there is no such plugin library")
+        .expected("a shared library")
+        .found("no file")
+        .advice("give the path of the library");
+  const fs::path absolute = fs::absolute(file, ignored);  // a bare name would be looked for elsewhere
+  if (void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  const char* const said = dlerror();
+  return fail(Code::bad_file, file.string(), "the plugin library cannot be opened")
+      .expected("a shared library of this machine, with what it needs beside it")
+      .found(said ? said : "no reason given")
+      .advice("`ldd` tells what is missing");
+}
+
+Result<const tenon_library*> asked(const fs::path& file, void* handle, const Host& host) {
+  const auto entry = reinterpret_cast<decltype(&tenon_plugin_library)>(dlsym(handle, kSymbol));
+  if (!entry)
+    return fail(Code::bad_file, file.string(), "this is no library of Tenon's plugins")
+        .expected(fmt::format("an exported function {}", kSymbol))
+        .found(whose(handle))
+        .advice("`./dev new-plugin NAME` writes one to start from");
+  take_failure();
+  const tenon_library* const library = entry(host.table());
+  if (library) return library;
+  const std::string said = take_failure();
+  return fail(Code::device_failed, file.string(), "the plugin library refuses to be used here")
+      .found(said.empty() ? "no reason given" : said);
+}
+
+Result<void> read_ops(const tenon_library& given, const Host& host, Library& out) {
+  if (given.op_count > kMostOps || (given.op_count > 0 && !given.ops))
+    return fail(Code::bad_file, out.file.string(), "its list of ops cannot be read")
+        .expected(fmt::format("at most {}", kMostOps))
+        .found(std::to_string(given.op_count));
+  std::vector<std::string> wrong;
+  for (uint32_t k = 0; k < given.op_count; ++k) {
+    if (!given.ops[k]) {
+      wrong.push_back(fmt::format("op {} is null", k));
+      continue;
+    }
+    auto op = read_op(*given.ops[k]);
+    if (!op) {
+      wrong.push_back(fmt::format("{}: {}", op.error()->place, op.error()->what));
+      continue;
+    }
+    op->library = out.name;
+    op->file = out.file.filename().string();
+    op->sha256 = out.sha256;
+    op->host = &host;
+    const auto twin = std::ranges::find(out.ops, op->key(), &Op::key);
+    if (twin != out.ops.end()) wrong.push_back(fmt::format("two ops are {}", op->key()));
+    out.ops.push_back(*std::move(op));
+  }
+  if (wrong.empty()) return {};
+  return fail(Code::bad_file, out.file.string(), fmt::format("{} of its {} ops cannot be used", wrong.size(), given.op_count))
+      .expected("ops as tenon/plugin.h describes them")
+      .found(fmt::format("{}", fmt::join(wrong, "\n            ")))
+      .advice("the library has to be mended; nothing of it was registered");
+}
+
+Result<std::shared_ptr<const Library>> read(const fs::path& file, std::string sha256, const Logger& logger) {
+  void* const handle = TRY(opened(file));
+  // Libraries keep the table: it is there as long as they are.
+  const Host& host = *new Host(file.filename().string(), logger);
+  const tenon_library given = grown(*TRY(asked(file, handle, host)));
+  if (given.needs > TENON_PLUGIN_VERSION)
+    return fail(Code::wrong_target, file.string(), "the plugin library is made for a newer Tenon")
+        .expected(fmt::format("one that needs at most version {} of the plugin interface", TENON_PLUGIN_VERSION))
+        .found(fmt::format("one that needs version {}", given.needs))
+        .advice("take a newer Tenon, or build the library against this one's tenon/plugin.h");
+  const auto out = std::make_shared<Library>();
+  out->file = file;
+  out->name = given.name ? given.name : file.filename().string();
+  out->version = given.version ? given.version : "";
+  out->sha256 = std::move(sha256);
+  out->needs = given.needs;
+  TRY(read_ops(given, host, *out));
+  return out;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger) {
+  static std::mutex lock;
+  static auto& known = *new std::vector<std::shared_ptr<const Library>>();  // libraries stay open
+  std::string sha256 = TRY(sha256_of(file));
+  const std::lock_guard held(lock);
+  if (const auto found = std::ranges::find(known, sha256, [](const auto& l) { return l->sha256; }); found != known.end()) return *found;
+  auto library = TRY(read(file, std::move(sha256), logger));
+  known.push_back(library);
+  return library;
+}
+
+}  // namespace tenon::plugin

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/object.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/dtype.h"
+#include "plugin/host.h"
+
+namespace tenon::plugin {
+
+namespace {
+
+constexpr uint32_t kMostTactics = 256;
+
+Code code_of(int32_t status) {
+  switch (status) {
+    case TENON_NOT_SUPPORTED: return Code::not_supported;
+    case TENON_BAD_FIELD: return Code::bad_attribute;
+    case TENON_OUT_OF_MEMORY: return Code::out_of_memory;
+    case TENON_STOPPED: return Code::cancelled;
+    default: return Code::device_failed;
+  }
+}
+
+std::string text_of(const tenon_tensor& t) {
+  if (t.dtype == TENON_NO_DTYPE) return "_";
+  return fmt::format("{}[{}]", name_of(static_cast<DType>(t.dtype)), fmt::join(std::span(t.sizes, static_cast<size_t>(t.rank)), ","));
+}
+
+std::string text_of(const tenon_tensor* const* tensors, uint32_t count) {
+  std::string out;
+  for (uint32_t k = 0; k < count; ++k) out += (k ? ", " : "") + text_of(*tensors[k]);
+  return out;
+}
+
+Result<std::vector<Field>> saved(const Op& op, void* self, int32_t& status) {
+  struct Saved {
+    std::vector<Field> fields;
+    std::optional<Error> error;
+  } saved;
+  const tenon_saver saver{.struct_size = sizeof(tenon_saver),
+                          .put = [](const tenon_saver* to, const tenon_field* field) -> int32_t {
+                            auto& out = *static_cast<Saved*>(to->host_data);
+                            auto copy = copy_of(*field);
+                            if (copy) out.fields.push_back(*std::move(copy));
+                            else out.error = std::move(copy).error();
+                            return copy ? TENON_OK : TENON_BAD_FIELD;
+                          },
+                          .host_data = &saved};
+  status = op.table.save(self, &saver);
+  if (saved.error) return std::move(*saved.error).placed_at(op.place());
+  return std::move(saved.fields);
+}
+
+}  // namespace
+
+Error Object::error_of(std::string_view function, int32_t status) const {
+  const std::string said = take_failure();
+  return fail(code_of(status), fmt::format("{}, {}", node_, op_.place()),
+              fmt::format("its `{}` says: {}", function, said.empty() ? fmt::format("status {}", status) : said));
+}
+
+Result<void> Object::checked(std::string_view function, int32_t status) const {
+  if (status == TENON_OK) return {};
+  return error_of(function, status);
+}
+
+Error Object::failed(std::string_view function, int32_t status, const tenon_call& call) const {
+  return error_of(function, status)
+      .expected("a run without an error")
+      .found(fmt::format("({}) -> ({}), tactic {}", text_of(call.operands, call.operand_count), text_of(call.results, call.result_count),
+                         call.tactic))
+      .advice("the engine goes on: other runs are not touched by it");
+}
+
+Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields) {
+  std::unique_ptr<Object> out(new Object(op, std::move(node), nullptr));
+  if (!op.table.create) return out;
+  const FieldViews views(fields);
+  const tenon_node given{
+      .struct_size = sizeof(tenon_node), .phase = phase, .name = out->node_.c_str(), .field_count = views.size(), .fields = views.data()};
+  take_failure();
+  void* self = nullptr;
+  TRY(out->checked("create", op.table.create(op.host->table(), &given, &self)));
+  out->self_ = self;
+  return out;
+}
+
+Object::~Object() {
+  if (self_ && op_.table.destroy) op_.table.destroy(self_);
+}
+
+Result<std::unique_ptr<Object>> Object::attach() const {
+  if (!op_.table.attach) return std::unique_ptr<Object>();
+  void* attached = nullptr;
+  TRY(checked("attach", op_.table.attach(self_, &attached)));
+  return std::unique_ptr<Object>(new Object(op_, node_, attached));
+}
+
+Result<void> Object::shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
+  if (!op_.table.shapes_changed) return {};
+  return checked("shapes_changed", op_.table.shapes_changed(self_, operands, results));
+}
+
+Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
+  uint64_t bytes = 0;
+  if (op_.table.workspace) TRY(checked("workspace", op_.table.workspace(self_, operands, results, &bytes)));
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  if (bytes <= kMost) return bytes;
+  return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it asks for too much workspace")
+      .expected(fmt::format("at most {} bytes", kMost))
+      .found(std::to_string(bytes));
+}
+
+Result<void> Object::supports(std::span<const tenon_format> formats) const {
+  if (!op_.table.supports) return {};
+  for (uint32_t k = 0; k < formats.size(); ++k) {
+    const int32_t status = op_.table.supports(self_, k, formats.data(), static_cast<uint32_t>(formats.size()));
+    if (status == TENON_OK) continue;
+    if (status != TENON_NOT_SUPPORTED) return error_of("supports", status);
+    const std::string said = take_failure();
+    return fail(Code::not_supported, fmt::format("{}, {}", node_, op_.place()),
+                said.empty() ? fmt::format("it does not take {} at place {}", name_of(static_cast<DType>(formats[k].dtype)), k) : said);
+  }
+  return {};
+}
+
+Result<std::vector<tenon_tactic>> Object::tactics() const {
+  std::vector<tenon_tactic> out;
+  if (!op_.table.tactics) return out;
+  out.resize(kMostTactics);
+  uint32_t count = 0;
+  TRY(checked("tactics", op_.table.tactics(self_, kMostTactics, out.data(), &count)));
+  if (count > kMostTactics)
+    return fail(Code::device_failed, op_.place(), "it offers more tactics than there is room for")
+        .expected(fmt::format("at most {}", kMostTactics))
+        .found(std::to_string(count));
+  out.resize(count);
+  return out;
+}
+
+Result<std::vector<Field>> Object::save(std::span<const Field> given) const {
+  if (!op_.table.save) return std::vector<Field>(given.begin(), given.end());
+  int32_t status = TENON_OK;
+  auto out = TRY(saved(op_, self_, status));
+  TRY(checked("save", status));
+  return out;
+}
+
+}  // namespace tenon::plugin

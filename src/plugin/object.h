@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugin/field.h"
+#include "plugin/op.h"
+
+namespace tenon::plugin {
+
+/// What `create` or `attach` of an op made: one node's instance. Its functions are called as tenon/plugin.h says, and their statuses become
+/// errors that name the plugin, the node, the function and the library's own text.
+class Object {
+ public:
+  /// node: for messages. Errors: what `create` says.
+  static Result<std::unique_ptr<Object>> create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields);
+  ~Object();
+  Object(const Object&) = delete;
+
+  const Op& op() const { return op_; }
+  /// A context's own; null where contexts share this one.
+  Result<std::unique_ptr<Object>> attach() const;
+
+  Result<void> infer(tenon_inference& inference) const { return checked("infer", op_.table.infer(self_, &inference)); }
+  Result<void> enqueue(const tenon_call& call) const {
+    if (const int32_t status = op_.table.enqueue(self_, &call); status != TENON_OK) [[unlikely]]
+      return failed("enqueue", status, call);
+    return {};
+  }
+  Result<void> shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
+  Result<uint64_t> workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
+  /// Whether it takes these types and layouts, asked position by position. Errors: not_supported, naming the first that it does not take.
+  Result<void> supports(std::span<const tenon_format> formats) const;
+  Result<std::vector<tenon_tactic>> tactics() const;
+  /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
+  Result<std::vector<Field>> save(std::span<const Field> given) const;
+  void* self() const { return self_; }
+  /// Errors: what the status of a function says.
+  Result<void> checked(std::string_view function, int32_t status) const;
+
+ private:
+  Object(const Op& op, std::string node, void* self) : op_(op), node_(std::move(node)), self_(self) {}
+  Error failed(std::string_view function, int32_t status, const tenon_call& call) const;
+  Error error_of(std::string_view function, int32_t status) const;
+
+  const Op& op_;
+  std::string node_;
+  void* self_;
+};
+
+}  // namespace tenon::plugin

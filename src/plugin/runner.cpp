@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/runner.h"
+
+#include <fmt/format.h>
+
+#include "base/threads.h"
+#include "plugin/grown.h"
+#include "plugin/host.h"
+
+namespace tenon::plugin {
+
+namespace {
+
+int32_t refuse(const char* text) {
+  leave_failure(text);
+  return TENON_FAILED;
+}
+
+int32_t no_graphs(const tenon_call*, uint32_t, const tenon_tensor* const*, const tenon_tensor* const*) {
+  return refuse("not supported yet: inner graphs");
+}
+
+}  // namespace
+
+Runner& Runner::of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->runner; }
+
+Result<std::unique_ptr<Runner>> Runner::make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results) {
+  auto attached = TRY(object->attach());
+  return std::unique_ptr<Runner>(new Runner(std::move(object), std::move(attached), operands, std::move(results)));
+}
+
+Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results)
+    : shared_(std::move(object)),
+      attached_(std::move(attached)),
+      operands_(operands),
+      results_(results.size()),
+      dtypes_(std::move(results)),
+      late_(dtypes_.size()),
+      is_late_(dtypes_.size()),
+      entry_{} {
+  entry_.runner = this;
+  tenon_call& call = entry_.call = blank<tenon_call>();
+  call.host = shared_->op().host->table();
+  call.operand_count = operands_.size();
+  call.operands = operands_.data();
+  call.result_count = results_.size();
+  call.results = results_.data();
+  call.parallel_for = [](const tenon_call* call, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t),
+                         void* argument) { return of(call).parallel_for(count, grain, body, argument); };
+  call.stopped = [](const tenon_call* call) -> int32_t {
+    const Running* const running = of(call).running_;
+    return running->stopped && running->stopped(running->stopped_of) ? 1 : 0;
+  };
+  call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
+    if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
+    return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
+  };
+  call.run_graph = no_graphs;
+}
+
+Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k].empty_handle()) operands_.clear(k);
+    else operands_.set(k, operands[k]);
+  }
+  any_late_ = false;
+  for (size_t k = 0; k < places.size(); ++k) {
+    is_late_[k] = wanted[k] && places[k].empty_handle();
+    any_late_ |= is_late_[k];
+    if (!wanted[k]) results_.clear(k);
+    else if (is_late_[k]) results_.set_type(k, dtypes_[k], {});
+    else results_.set(k, places[k]);
+  }
+  TRY(object().shapes_changed(operands_.data(), results_.data()));
+  const uint64_t bytes = TRY(object().workspace(operands_.data(), results_.data()));
+  if (workspace_.empty_handle() || static_cast<uint64_t>(workspace_.byte_size()) < bytes)
+    workspace_ = TRY(Tensor::make(DType::u8, {static_cast<int64_t>(bytes)}));
+  entry_.call.workspace = bytes > 0 ? workspace_.mutable_data() : nullptr;
+  return {};
+}
+
+Result<void> Runner::run(const Running& running) {
+  running_ = &running;
+  entry_.call.threads = running.team ? running.threads : 1;
+  if (any_late_)
+    for (size_t k = 0; k < late_.size(); ++k) late_[k] = Tensor();
+  TRY(object().enqueue(entry_.call));
+  for (size_t k = 0; any_late_ && k < late_.size(); ++k)
+    if (is_late_[k] && late_[k].empty_handle())
+      return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))
+          .expected("a call of set_sizes for each result whose sizes the data tells")
+          .found("none");
+  return {};
+}
+
+int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
+  if (count <= 0) return TENON_OK;
+  if (!running_->team) body(argument, 0, count, 0);
+  else
+    running_->team->run(
+        count, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end, int thread) { body(argument, begin, end, thread); },
+        running_->threads);
+  return TENON_OK;
+}
+
+int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
+  if (result >= dtypes_.size() || !is_late_[result]) return refuse("set_sizes: the sizes of this result are known before the run");
+  auto made = Tensor::make(dtypes_[result], Sizes(sizes.begin(), sizes.end()));
+  if (!made) {
+    leave_failure(made.error().text());
+    return made.error().code() == Code::out_of_memory ? TENON_OUT_OF_MEMORY : TENON_FAILED;
+  }
+  late_[result] = *std::move(made);
+  results_.set(result, late_[result]);
+  *data = late_[result].mutable_data();
+  return TENON_OK;
+}
+
+}  // namespace tenon::plugin

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/tensor.h"
+#include "plugin/object.h"
+#include "plugin/tensor_views.h"
+
+namespace tenon::inline base {
+class Team;
+}
+
+namespace tenon::plugin {
+
+/// What a run may use.
+struct Running {
+  Team* team = nullptr;                       ///< null: the calling thread alone
+  int threads = 1;                            ///< of the team
+  bool (*stopped)(const void* of) = nullptr;  ///< whether the run shall end; null: it shall not
+  const void* stopped_of = nullptr;
+};
+
+/// Calls `enqueue` of an object: first set_shapes, then, as often as wanted, point and run. Allocates nothing in run() but the results
+/// whose sizes the data tells. One thread at a time.
+class Runner {
+ public:
+  /// results: their dtypes. Errors: those of attach.
+  static Result<std::unique_ptr<Runner>> make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results);
+  Runner(const Runner&) = delete;
+
+  /// Operands, and the places of results: an empty handle where an operand is missing, or the data tells a result's sizes; wanted: false
+  /// for a result that nobody reads. Errors: those of shapes_changed and workspace; out_of_memory.
+  Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted);
+  void point_operand(size_t index, void* data) { operands_.set_data(index, data); }
+  void point_result(size_t index, void* data) { results_.set_data(index, data); }
+  void set_tactic(int32_t tactic) { entry_.call.tactic = tactic; }
+  /// Errors: those of enqueue; device_failed for a result whose sizes were left untold.
+  Result<void> run(const Running& running);
+  /// A result whose sizes the data told, behind run().
+  const Tensor& late(size_t index) const { return late_[index]; }
+
+ private:
+  struct Entry {  // standard layout: a call is an entry
+    tenon_call call;
+    Runner* runner;
+  };
+  Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
+  static Runner& of(const tenon_call* call);
+  int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
+  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
+  const Object& object() const { return attached_ ? *attached_ : *shared_; }
+
+  std::shared_ptr<const Object> shared_;
+  std::unique_ptr<Object> attached_;  ///< null: contexts share the one
+  TensorViews operands_, results_;
+  std::vector<DType> dtypes_;
+  std::vector<Tensor> late_;
+  std::vector<bool> is_late_;
+  bool any_late_ = false;
+  Tensor workspace_;
+  const Running* running_ = nullptr;
+  Entry entry_;
+};
+
+}  // namespace tenon::plugin

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/tensor.h"
+#include "tenon/plugin.h"
+
+namespace tenon::plugin {
+
+/// Tensors as a plugin sees them: row-major ones. Sizes are copied, elements are where they were.
+class TensorViews {
+ public:
+  explicit TensorViews(size_t count);
+  TensorViews(const TensorViews&) = delete;
+  void set(size_t index, const Tensor& tensor);
+  /// Without elements yet.
+  void set_type(size_t index, DType dtype, std::span<const int64_t> sizes);
+  void set_data(size_t index, void* data) { views_[index].data = data; }
+  void clear(size_t index) { views_[index].dtype = TENON_NO_DTYPE; }
+  const tenon_tensor& operator[](size_t index) const { return views_[index]; }
+  std::span<const int64_t> sizes(size_t index) const { return sizes_[index]; }
+  uint32_t size() const { return static_cast<uint32_t>(views_.size()); }
+  const tenon_tensor* const* data() const { return pointers_.data(); }
+
+ private:
+  std::vector<Sizes> sizes_;
+  std::vector<tenon_tensor> views_;
+  std::vector<const tenon_tensor*> pointers_;
+};
+
+}  // namespace tenon::plugin

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugin libraries, built by the system's own compiler on the public headers alone, from model to run."""
+
+import json
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import small_models  # noqa: E402
+from small_models import ROOT, o  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+OPS = HERE / "fixtures" / "ops.c"
+SWISH = ROOT / "examples" / "plugins" / "swish.c"
+
+
+def attribute_float(name: str, value: float) -> bytes:
+    return o.message(5, o.text(1, name), o.varint(2 << 3 | 5) + struct.pack("<f", value), o.number(20, 1))
+
+
+def attribute_text(name: str, value: str) -> bytes:
+    return o.message(5, o.text(1, name), o.text(4, value), o.number(20, 3))
+
+
+@unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+class Plugins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.ops = cls.compiled("ops", OPS)
+        cls.swish = cls.compiled("swish", SWISH)
+
+    @classmethod
+    def compiled(cls, name: str, source: Path, *options: str) -> Path:
+        out = cls.folder / f"{name}.so"
+        flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
+        subprocess.run(["cc", *flags, *options, source, "-o", out, "-lm"], check=True)
+        return out
+
+    def model(self, name: str, nodes: list[bytes], inputs: list[bytes], outputs: list[bytes]) -> Path:
+        path = self.folder / f"{name}.onnx"
+        domains = b"".join(o.message(8, o.text(1, d), o.number(2, 1)) for d in ("test", "acme"))
+        path.write_bytes(o.model(o.graph(nodes, inputs, outputs)) + domains)
+        return path
+
+    def one_op(self, op: str, *attributes: bytes, domain: str = "test") -> Path:
+        node = o.node(op, ["x"], ["y"], *attributes, domain=domain, name="it")
+        return self.model(op, [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+
+    def told(self, *arguments: object) -> dict:
+        done = small_models.tenon(*arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def error(self, *arguments: object, status: int = 1) -> dict:
+        done = small_models.tenon(*arguments, "--json")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads(done.stdout)["error"]
+
+    def built(self, model: Path, *options: object) -> Path:
+        engine = model.with_suffix(".tenon")
+        self.told("build", model, "-o", engine, *options)
+        return engine
+
+    def test_by_its_own_function_as_the_definition_says(self):
+        model = self.one_op("Swish", attribute_float("beta", 1.5), domain="acme")
+        self.assertEqual(self.told("compare", model, "--plugin", self.swish)["verdict"], "good")
+        rows = self.told("partition", model, "--plugin", self.swish, "--dry-run")["nodes"]
+        self.assertEqual(rows[0]["backend"], "plugin")
+
+    def test_an_engine_names_all_that_it_needs(self):
+        nodes = [
+            o.node("Swish", ["x"], ["s"], domain="acme", name="first"),
+            o.node("Double", ["s"], ["y"], domain="test", name="second"),
+        ]
+        model = self.model("two", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        engine = self.built(model, "--plugin", self.swish, "--plugin", self.ops)
+        self.assertEqual(small_models.tenon("run", engine, "--plugin", self.swish, "--plugin", self.ops).returncode, 0)
+        found = self.error("run", engine, status=3)["found"]
+        self.assertIn("acme::Swish, version 1, of library swish: not there", found)
+        self.assertIn("test::Double, version 1, of library ops: not there", found)
+
+    def test_another_build_is_taken_only_where_that_is_said(self):
+        engine = self.built(self.one_op("Double"), "--plugin", self.ops)
+        other = self.compiled("other", OPS, "-O2", "-DOTHER")
+        self.assertIn("another build", self.error("run", engine, "--plugin", other, status=3)["found"])
+        self.assertEqual(small_models.tenon("run", engine, "--plugin", other, "--plugin-any-build").returncode, 0)
+
+    def test_a_definition_alone_is_compiled_like_plain_ops(self):
+        gate = self.built(self.one_op("Gate"), "--plugin", self.ops)
+        self.assertEqual(small_models.tenon("run", gate).returncode, 0, "nothing of the plugin is needed to run it")
+        plain = [
+            o.node(
+                "Constant",
+                [],
+                ["c"],
+                o.message(5, o.text(1, "value"), o.message(5, o.tensor("", [], b"\x00\x00\xc0\x3f")), o.number(20, 4)),
+            ),
+            o.node("Mul", ["x", "c"], ["m"]),
+            o.node("Sigmoid", ["m"], ["s"]),
+            o.node("Mul", ["x", "s"], ["y"]),
+        ]
+        like = self.built(self.model("plain", plain, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])]))
+        self.assertEqual(self.kernels(gate), self.kernels(like))
+
+    def kernels(self, engine: Path) -> list:
+        return [(k["bytes"], k["tactic"], k["steps"]) for k in self.told("inspect", engine)["kernels"]]
+
+    def test_sizes_that_the_data_tells(self):
+        nodes = [
+            o.node("Positive", ["x"], ["p", "count"], domain="test", name="positive"),
+            o.node("Neg", ["p"], ["y"]),
+        ]
+        model = self.model("late", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", [None]), o.value_info("count", [], 7)])
+        told = self.told("compare", model, "--plugin", self.ops, "--shape", "x=5x3")
+        self.assertEqual(told["verdict"], "good")
+        unwanted = self.model(
+            "unwanted", [o.node("Positive", ["x"], ["", "y"], domain="test")], [o.value_info("x", ["n", 3])], [o.value_info("y", [], 7)]
+        )
+        self.assertEqual(self.told("compare", unwanted, "--plugin", self.ops)["verdict"], "good")
+
+    def test_any_number_of_operands_and_a_workspace(self):
+        node = o.node("Total", ["x", "x", "x"], ["y"], domain="test")
+        model = self.model("total", [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        self.assertEqual(self.told("compare", model, "--plugin", self.ops, "--shape", "x=7x3")["verdict"], "good")
+
+    def test_a_run_that_fails_says_whose_fault_it_is(self):
+        model = self.one_op("Double")
+        values = self.folder / "thousand.npy"
+        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"
+        head = head.ljust(117) + b"\n"
+        values.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<3f", 1000, 2, 3))
+        error = self.error("run", model, "--plugin", self.ops, "--input", f"x={values}")
+        self.assertIn("1000 is too much", error["what"])
+        self.assertIn("plugin 'test::Double' of ops.so", error["place"])
+        self.assertIn("node 'it'", error["place"])
+        self.assertIn("(f32[1,3]) -> (f32[1,3])", error["found"])
+
+    def test_all_that_is_wrong_with_fields_is_one_error(self):
+        wrong = [attribute_float("scale", 11), attribute_text("mode", "odd"), o.attribute_int("tims", 2)]
+        error = self.error("build", self.one_op("Fielded", *wrong), "-o", self.folder / "f.tenon", "--plugin", self.ops)
+        self.assertEqual(error["name"], "bad_attribute")
+        for part in ("11 is not in 0 .. 10", "'odd' is none of plain, fancy", "did you mean 'times'", "field 'needed' (i32) is missing"):
+            self.assertIn(part, error["found"])
+        right = self.one_op("Fielded", o.attribute_ints("needed", [1, 2]), attribute_float("scale", 3))
+        self.assertEqual(self.told("compare", right, "--plugin", self.ops)["verdict"], "good")
+
+    def test_libraries_that_are_none(self):
+        model = self.one_op("Double")
+        cases = {
+            "missing": (self.folder / "nowhere.so", "file_missing", ""),
+            "foreign": (next(Path("/lib").glob("*/libz.so.1")), "bad_file", "a library without it"),
+            "no library": (OPS, "bad_file", ""),
+            "newer": (self.compiled("newer", OPS, "-DNEEDS=99"), "wrong_target", "version 99"),
+            "refuses": (self.compiled("refuses", OPS, "-DREFUSES"), "device_failed", "no licence was found"),
+            "no infer": (
+                self.compiled("no_infer", OPS, "-DNO_INFER", "-Wno-unused-function"),
+                "bad_file",
+                "neither a definition nor `infer`",
+            ),
+            "bad expression": (self.compiled("bad_expression", OPS, "-DBAD_EXPRESSION"), "bad_file", "Mul(x, "),
+            "wrong rank": (self.compiled("wrong_rank", OPS, "-DWRONG_RANK"), "device_failed", ""),
+        }
+        for name, (library, code, found) in cases.items():
+            with self.subTest(name):
+                error = self.error("build", model, "-o", self.folder / "none.tenon", "--plugin", library)
+                self.assertEqual(error["name"], code)
+                self.assertIn(found, error["found"])
+        self.assertFalse((self.folder / "none.tenon").exists())
+
+    def test_two_libraries_with_one_op(self):
+        twin = self.compiled("twin", OPS, "-O2", "-DTWIN")
+        error = self.error("build", self.one_op("Double"), "-o", self.folder / "t.tenon", "--plugin", self.ops, "--plugin", twin, status=2)
+        self.assertIn("ops.so and twin.so", error["found"])
+        again = self.folder / "again.so"
+        shutil.copy(self.ops, again)
+        self.built(self.one_op("Double"), "--plugin", self.ops, "--plugin", again)
+
+
+if __name__ == "__main__":
+    unittest.main()
