@@ -10,14 +10,13 @@
 #include <new>
 
 #include "base/escaped.h"
+#include "base/version.h"
 #include "cli/console/console.h"
 #include "cli/console/isolate.h"
 #include "cli/console/verb.h"
 
 namespace tenon::cli {
 namespace {
-
-constexpr const char* kVersion = "tenon 0.1.0";
 
 bool asked_for_json(int argc, const char* const* argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
@@ -108,7 +107,7 @@ int without_memory(bool json) {
 
 int run_verb(int argc, const char* const* argv, Console& console) {
   CLI::App app("Tenon compiles neural networks.", "tenon");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", kProducer);
   app.require_subcommand(1);
   app.footer("\n`tenon VERB --help` shows a verb's options, with examples.");
   Action action;

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/version.h"
 #include "compiler/portable.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
@@ -42,7 +43,7 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
 
 std::string manifest(const Compiled& c, const CompileOptions& options) {
   nlohmann::ordered_json json{
-      {"producer", "tenon 0.1.0"},     {"opt", options.opt},          {"portable", options.portable},         {"source", c.graph->name},
+      {"producer", kProducer},         {"opt", options.opt},          {"portable", options.portable},         {"source", c.graph->name},
       {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
   std::vector<std::string> names;
   for (const backend::Backend* b : options.backends) names.emplace_back(b->name());
