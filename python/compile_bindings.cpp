@@ -106,6 +106,12 @@ tenon::Assign assign_of(const std::string& name) {
   raise(tenon::Error{tenon::Code::bad_usage, "assign", "there is no such way to share a graph out", "priority or cost", name, ""});
 }
 
+tenon::Segmenter segmenter_of(const std::string& name) {
+  if (name == "fewest") return tenon::Segmenter::fewest;
+  if (name == "walk") return tenon::Segmenter::walk;
+  raise(tenon::Error{tenon::Code::bad_usage, "segmenter", "there is no such way to cut a graph", "fewest or walk", name, ""});
+}
+
 using Folder = std::optional<std::filesystem::path>;
 /// A size: a number, or the least, the usual and the most.
 using Size = std::variant<int64_t, std::tuple<int64_t, int64_t, int64_t>>;
@@ -137,7 +143,7 @@ template <class Do, class... More>
 nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
                 const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
-                bool require_full, const Limits& memory, const Types& narrow, More... more) {
+                bool require_full, const Limits& memory, const Types& narrow, const std::string& segmenter, More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
@@ -154,6 +160,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   for (const auto& [name, backend] : pins) options.pins.push_back({name, backend});
   options.require_full = require_full;
   options.memory = memory;
+  options.segmenter = segmenter_of(segmenter);
   for (const auto& [from, to] : narrow) options.narrow.emplace(type_of(from), type_of(to));
   return Do::shown(with_model(model, Do{options, more...}));
 }
@@ -164,7 +171,7 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(),
         nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
-        nb::arg("memory") = Limits(), nb::arg("narrow") = Types(), more...);
+        nb::arg("memory") = Limits(), nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", more...);
 }
 
 }  // namespace

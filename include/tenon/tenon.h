@@ -202,8 +202,10 @@ struct LoadOptions {
   BackendLibraries libraries = {};
 };
 
-/// Each node to the first backend that supports it, or all to where they cost least by what backends guess.
+/// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
 enum class Assign : uint8_t { priority = 0, cost = 1 };
+/// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
+enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
 
 /// A node, else a module, of the model, and the backend that is to run it.
 struct Pin {
@@ -246,6 +248,7 @@ struct CompileOptions {
   /// them.
   std::map<DType, DType> narrow = {};
   bool require_full = false;  ///< all work is accelerated, or it is an error
+  Segmenter segmenter = Segmenter::fewest;
   BackendLibraries libraries = {};
 };
 

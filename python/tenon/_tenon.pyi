@@ -89,6 +89,7 @@ def compile(
     require_full: bool = False,
     memory: Mapping[str, int] = ...,
     narrow: Mapping[str, str] = ...,
+    segmenter: Literal["fewest", "walk"] = "fewest",
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -101,12 +102,12 @@ def compile(
     some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
     backend onnxruntime.
     The last backend is the fallback, those before are accelerated. assign: each node to the first backend that supports it, or all to where
-    they cost least; measure: by what nodes take on this machine, in processes of their own, not by guesses. min_block_size: nodes that do
-    work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op", "domain::Op"), fallback_modules ("/a/b", "a.b"): the
-    fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an error where the fallback has work to do.
-    memory: bytes that a backend may hold; the rest goes to the next.
-    narrow: element types that may become others, which do not keep all their values, where an accelerated backend lacks them:
-    {"f64": "f32", "i64": "i32"}.
+    they cost least, by guesses and what `tenon calibrate` kept; measure: by what nodes take on this machine, in processes of their own.
+    min_block_size: nodes that do work, of an accelerated segment (None: 1; by cost what pays). fallback_ops ("Op", "domain::Op"),
+    fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an
+    error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next. narrow: element types that
+    may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
+    into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
     Raises TenonError.
     """
 
@@ -129,6 +130,7 @@ def partition(
     require_full: bool = False,
     memory: Mapping[str, int] = ...,
     narrow: Mapping[str, str] = ...,
+    segmenter: Literal["fewest", "walk"] = "fewest",
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().

@@ -84,6 +84,50 @@ def test_measured_times_decide(tmp_path, monkeypatch):
     assert {n["backend"] for n in told["nodes"]} <= {"cpu", "reference"}
 
 
+def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
+    """What `tenon calibrate` kept is found from here, by what is another file than that program."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program, shares = ROOT / "build/bin/tenon", ["--backend", "cpu,reference", "--fallback-ops", "Softmax", "--assign", "cost"]
+    wishes = {**TWO, "fallback_ops": ["Softmax"], "assign": "cost", "dry_run": True}
+    assert "costs" not in tenon.partition(MODEL, **TWO, dry_run=True)
+    for source in ("guessed", "calibrated"):
+        printed = subprocess.run([program, "partition", MODEL, *shares, "--dry-run", "--json"], capture_output=True, check=True)
+        told = tenon.partition(MODEL, **wishes)
+        assert told == json.loads(printed.stdout)
+        assert {c["backend"]: c["source"] for c in told["costs"]} == {"cpu": "guessed", "reference": source}
+        subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)
+
+
+def test_what_was_calibrated_decides(tmp_path, monkeypatch):
+    """A start that takes a second never pays."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program, kept = ROOT / "build/bin/tenon", tmp_path / "tenon/overheads"
+    subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)
+    graph, wishes = Graph.parse(CHAIN), {"backends": ["reference", "cpu"], "assign": "cost", "pins": {"Sin_1": "reference"}, "opt": 0}
+    name = kept.read_text().split()[0]
+    kept.write_text(f"{name} 1e12 0 0 reference\n")
+    told = tenon.partition(graph, **wishes)
+    assert [c["launch_ns"] for c in told["costs"] if c["backend"] == "reference"] == [1e12]
+    assert told["predicted"]["us"] > 1e9  # the pin's
+
+
+def test_the_walk(tmp_path):
+    """As the command line cuts by it: a segment more than the fewest."""
+    text = "graph g(x: f32[4]) {\n  a = Exp(x)\n  b = Neg(x)\n  c = Exp(b)\n  d = Neg(a)\n  y = Add(c, d)\n  return y\n}"
+    graph, model = Graph.parse(text), tmp_path / "walked.onnx"
+    graph.save_onnx(model)
+    wishes = {**TWO, "fallback_ops": ["Neg"]}
+    call = ["partition", model, "--backend", "cpu,reference", "--fallback-ops", "Neg", "--dry-run", "--json"]
+    for segmenter, count in (("fewest", 3), ("walk", 4)):
+        printed = subprocess.run([ROOT / "build/bin/tenon", *call, "--segmenter", segmenter], capture_output=True, check=True)
+        told = tenon.partition(model, **wishes, segmenter=segmenter, dry_run=True)
+        assert told == json.loads(printed.stdout) and len(told["segments"]) == count
+    y = tenon.compile(graph, **wishes, segmenter="walk").run({"x": X["x"][0, :4]})["y"]
+    np.testing.assert_allclose(y, tenon.compile(graph).run({"x": X["x"][0, :4]})["y"], rtol=1e-6)
+    assert refused(**TWO, segmenter="stroll").expected == "fewest or walk"
+    assert refused(backends=["cpu"], segmenter="walk").place == "segmenter walk"
+
+
 @pytest.mark.parametrize("program", ["/bin/false", "/no/such/python", ""])
 def test_nobody_to_measure(tmp_path, monkeypatch, program):
     """Nothing is guessed instead."""

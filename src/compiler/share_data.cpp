@@ -158,7 +158,7 @@ std::string costs_text(const backend::Overheads& costs) {
   return out + fmt::format(" ({})", backend::name_of(costs.source));
 }
 
-Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles,
+Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, partition::Assign assign,
                     const std::vector<partition::WhatIf>& what_if, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {
   Json out = share_data(graph, shares, roles);
@@ -167,6 +167,11 @@ Json partition_data(const ir::Graph& graph, const partition::Shares& shares, con
   out["what_if"] = Json::array();
   for (const partition::WhatIf& w : what_if)
     out["what_if"].push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
+  if (assign == partition::Assign::cost)
+    for (const backend::Backend* b : roles.backends) {
+      out["costs"].push_back({{"backend", b->name()}});
+      out["costs"].back().update(costs_data(b->overheads()));
+    }
   if (built) add_build(out, *built, shapes);
   return out;
 }

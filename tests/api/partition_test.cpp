@@ -61,6 +61,33 @@ TEST(ApiPartition, TimesAreMeasuredByAProgram) {
   unsetenv("XDG_CACHE_HOME");
 }
 
+/// What `tenon calibrate` kept is found by this library, which is another file than that program.
+TEST(ApiPartition, CostsAreThoseThatWereCalibrated) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon-kept-" + std::to_string(getpid()));
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  tenon::CompileOptions options = wishes();
+  EXPECT_EQ(tenon::partition(kModel, options, false)->find("\"costs\""), std::string::npos);
+  options.assign = tenon::Assign::cost;
+  EXPECT_EQ(tenon::partition(kModel, options, false)->find("calibrated"), std::string::npos);
+  const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tenon").string();
+  ASSERT_EQ(std::system((program + " calibrate --backend reference > /dev/null").c_str()), 0);
+  const auto told = tenon::partition(kModel, options, false);
+  ASSERT_TRUE(told) << told.error().text();
+  EXPECT_NE(told->find("\"source\":\"calibrated\""), std::string::npos) << *told;
+  std::filesystem::remove_all(folder);
+  unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(ApiPartition, TheWalkIsForTwoBackends) {
+  tenon::CompileOptions options = wishes();
+  options.segmenter = tenon::Segmenter::walk;
+  EXPECT_TRUE(tenon::partition(kModel, options, false));
+  EXPECT_TRUE(tenon::compile(kModel, options));
+  options.backends = {"cpu"};
+  options.fallback_ops.clear();
+  EXPECT_EQ(tenon::compile(kModel, options).error().place, "segmenter walk");
+}
+
 TEST(ApiPartition, TypesAreNarrowedByTheUsersWord) {
   tenon::CompileOptions options = wishes();
   options.narrow = {{tenon::DType::f64, tenon::DType::f32}, {tenon::DType::i64, tenon::DType::i32}};

@@ -71,6 +71,7 @@ base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
         .expected("measure with assignment by cost")
         .found("assignment by priority");
   if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
+  if (options.segmenter == Segmenter::walk) out.segmenter = partition::Segmenter::walk;
   out.require_full = options.require_full;
   return out;
 }
@@ -91,6 +92,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));
+  out.calibration = compiler::kept_calibration();
   if (options.measure) {
     const bool named = !options.stopwatch.empty();
     const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};

@@ -15,8 +15,8 @@ base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler:
                                const import::ImportOptions& reading = {}) {
   const auto text = [&](const ir::Graph& g, const partition::Shares& shares, const partition::Roles& roles,
                         const compiler::Compiled* built) -> base::Result<std::string> {
-    return compiler::partition_data(g, shares, roles, TRY(partition::what_if(g, shares, roles, inner.wishes)), built, reading.shapes)
-        .dump();
+    const auto what_if = TRY(partition::what_if(g, shares, roles, inner.wishes));
+    return compiler::partition_data(g, shares, roles, inner.wishes.assign, what_if, built, reading.shapes).dump();
   };
   if (!build) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(graph), inner));

@@ -72,8 +72,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.wishes = TRY(sharing.wishes());
   if (sharing.measures())
     options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from.custom_ops));
-  if (options.wishes.assign == partition::Assign::cost)
-    options.calibration = std::make_shared<const compiler::Calibration>(compiler::cache_path(compiler::kCalibrationFile));
+  options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
   options.source = std::filesystem::path(model.path).filename().string();

@@ -11,7 +11,7 @@
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
 #include "compiler/backends.h"
-#include "compiler/measure/cache_path.h"
+#include "compiler/measure/calibration.h"
 #include "compiler/share_data.h"
 #include "ops/core/sample.h"
 
@@ -41,13 +41,13 @@ size_t count_ops(const backend::Backend& backend) {
 Result<void> show(const Options& o, Console& console) {
   const auto registry = TRY(compiler::Registry::make(TRY(o.libraries.libraries())));
   std::vector<std::vector<std::string>> rows{{"backend", "library", "a start costs", o.ops ? "ops" : "", "what it is"}};
-  const compiler::Calibration calibration(compiler::cache_path(compiler::kCalibrationFile));
+  const auto calibration = compiler::kept_calibration();
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const backend::Backend* b : registry->all()) {
     const Doing doing(b->name(), "opened its library");
     const auto library = b->library();
     nlohmann::ordered_json entry{{"name", b->name()}, {"docs", b->docs()}, {"found", library.has_value()}};
-    const backend::Overheads costs = calibration.find(*b).value_or(b->overheads());
+    const backend::Overheads costs = calibration->find(*b).value_or(b->overheads());
     const bool copies = costs.copies_weights;
     entry["copies_weights"] = copies;
     entry["costs"] = compiler::costs_data(costs);

@@ -51,14 +51,9 @@ void show_reasons(const ir::Graph& graph, const partition::Shares& shares, const
 }
 
 /// What a start and a copy cost, and how that is known.
-nlohmann::ordered_json show_costs(const backend::Backends& backends, Console& console) {
-  auto json = nlohmann::ordered_json::array();
-  for (const backend::Backend* b : backends) {
-    json.push_back({{"backend", b->name()}});
-    json.back().update(compiler::costs_data(b->overheads()));
+void show_costs(const backend::Backends& backends, Console& console) {
+  for (const backend::Backend* b : backends)
     console.line(fmt::format("a start of {} costs {}", b->name(), compiler::costs_text(b->overheads())));
-  }
-  return json;
 }
 
 /// How many segments there are, beside how many there must be.
@@ -95,8 +90,8 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   console.line();
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
-  auto told = compiler::partition_data(graph, shares, roles, what_if, built, shapes);
-  if (wishes.assign == partition::Assign::cost) told["costs"] = show_costs(roles.backends, console);
+  const auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, built, shapes);
+  if (wishes.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (shares.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", shares.predicted->ns / 1000,
                              shares.predicted->least / 1000));

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/version.h"
 #include "compiler/measure/append_line.h"
+#include "compiler/measure/cache_path.h"
 #include "compiler/measure/here.h"
 
 namespace tenon::compiler {
@@ -15,7 +17,7 @@ namespace tenon::compiler {
 namespace {
 
 std::string key_of(const backend::Backend& backend) {
-  return hash128(fmt::format("{}{}\n{}", text_of_here(), backend.name(), library_text(backend))).text();
+  return hash128(fmt::format("{}\n{}\n{}\n{}", kProducer, cpu_text(), backend.name(), library_text(backend))).text();
 }
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
@@ -51,5 +53,7 @@ Result<void> Calibration::add(const backend::Backend& backend, const backend::Ov
   entries_[key] = {found.launch, found.copy, found.copy_per_byte};
   return append_line(path_, fmt::format("{} {:.1f} {:.1f} {:.6f} {}", key, found.launch, found.copy, found.copy_per_byte, backend.name()));
 }
+
+std::shared_ptr<const Calibration> kept_calibration() { return std::make_shared<const Calibration>(cache_path(kCalibrationFile)); }
 
 }  // namespace tenon::compiler

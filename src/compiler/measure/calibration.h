@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -11,7 +12,8 @@ namespace tenon::compiler {
 
 /// What backends were found to take here to start a segment and to bring values over a border (calibrate()), kept in a file: a line each,
 /// "HASH LAUNCH COPY COPY_PER_BYTE NAME", in nanoseconds, of which the last one of a backend counts. The hash is of the backend, its
-/// library, this CPU and this Tenon: what was found under others is not found again. Lines that are no such thing are passed over.
+/// library, this CPU and this release of Tenon, whichever of its interfaces reads it: what was found under others is not found again. Lines
+/// that are no such thing are passed over.
 class Calibration {
  public:
   /// A file that is not there yet is empty; so is one without a path.
@@ -28,5 +30,8 @@ class Calibration {
   std::filesystem::path path_;
   std::unordered_map<std::string, Entry> entries_;  ///< by hash
 };
+
+/// What `tenon calibrate` kept on this machine.
+std::shared_ptr<const Calibration> kept_calibration();
 
 }  // namespace tenon::compiler

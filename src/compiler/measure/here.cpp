@@ -20,14 +20,14 @@ std::string build_text() {
   return error ? std::string() : std::to_string(written.time_since_epoch().count());
 }
 
+}  // namespace
+
 std::string cpu_text() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);)
     if (line.starts_with("model name")) return line;
   return {};
 }
-
-}  // namespace
 
 std::string text_of_here() { return fmt::format("{}\n{}\n", build_text(), cpu_text()); }
 
