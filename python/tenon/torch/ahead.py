@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import torch
@@ -65,6 +66,7 @@ def compile(
     dynamic_shapes: Any = None,
     enabled: bool = True,
     backends: Sequence[str] = (),
+    backend_libraries: Mapping[str, str | PathLike[str]] | None = None,
     min_block_size: int | None = None,
     torch_executed_ops: Sequence[Any] = (),
     torch_executed_modules: Sequence[str] = (),
@@ -80,7 +82,8 @@ def compile(
     """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
 
     module: a torch.nn.Module, an ExportedProgram or a TorchScript module. inputs: tensors, or tenon.torch.Input with ranges of sizes.
-    backends: who runs Tenon's segments, in order of priority. min_block_size: ops that do work, of a segment; None: as many as pay.
+    backends: who runs Tenon's segments, in order of priority. backend_libraries: files of the libraries that some of them run on; left
+    out, those of the packages that this Python has. min_block_size: ops that do work, of a segment; None: as many as pay.
     torch_executed_ops ("aten::add"), torch_executed_modules (paths or classes): PyTorch runs them. pins: nodes (as the report
     names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
@@ -101,6 +104,7 @@ def compile(
         memory_limit,
         truncate_double,
         truncate_long_and_double,
+        backend_libraries or {},
     )
     if not enabled:
         return module

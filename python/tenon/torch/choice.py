@@ -23,6 +23,7 @@ class Choice:
     memory_limit: int | None = None
     truncate_double: bool = False
     truncate_long_and_double: bool = False
+    backend_libraries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     of_pieces: bool = False
     """The program is one of several pieces of a model: what it lacks another may have."""
 
@@ -31,8 +32,10 @@ class Choice:
             given = getattr(self, name)
             if isinstance(given, str):
                 raise TenonError("bad_usage", name, "this is no list", "a list of names", repr(given), f"{name}=[{given!r}]")
-        if not isinstance(self.pins, Mapping):
-            raise TenonError("bad_usage", "pins", "this is no mapping", "backends by nodes or modules", repr(self.pins), "")
+        for name, expected in (("pins", "backends by nodes or modules"), ("backend_libraries", "files by backends")):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise TenonError("bad_usage", name, "this is no mapping", expected, repr(given), "")
         self.backends = list(self.backends)
         for name in ("min_block_size", "memory_limit"):
             given = getattr(self, name)
@@ -47,4 +50,5 @@ class Choice:
         narrow = {"f64": "f32"} if self.truncate_double or self.truncate_long_and_double else {}
         if self.truncate_long_and_double:
             narrow["i64"] = "i32"
-        return {"backends": self.backends, "narrow": narrow if len(self.backends) > 1 else {}}
+        files = dict(self.backend_libraries)
+        return {"backends": self.backends, "backend_libraries": files, "narrow": narrow if len(self.backends) > 1 else {}}

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 OPTIONS = (
     "atomic_groups",
+    "backend_libraries",
     "backends",
     "memory_limit",
     "min_block_size",
@@ -55,6 +56,7 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("memory_limit"),
         options.get("truncate_double", False),
         options.get("truncate_long_and_double", False),
+        options.get("backend_libraries", {}),
         of_pieces=True,
     )
 

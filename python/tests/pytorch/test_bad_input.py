@@ -35,6 +35,7 @@ def test_what_is_refused():
     for name in ("backends", "torch_executed_ops", "torch_executed_modules"):
         error = refused(**{name: "cpu"})
         assert (error.place, error.what) == (name, "this is no list")
+    assert refused(backend_libraries=["onnxruntime"]).place == "backend_libraries"
     with pytest.raises(tenon.TenonError, match="must not fall"):
         tenon.torch.Input(min_shape=(3, 4), max_shape=(2, 4))
     for shape in ((-1, 4), (2.5, 4), ("n", 4)):

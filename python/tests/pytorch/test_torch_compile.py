@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
+import tenon  # noqa: E402
+import tenon.torch  # noqa: E402
 from networks import Block, Counter, Images, run  # noqa: E402
 from tenon.torch.dynamo import backend  # noqa: E402
 
@@ -118,3 +120,21 @@ def test_options():
     torch._dynamo.reset()
     with pytest.raises(Exception, match="there is no such option"):
         run(torch.compile(module, backend=backend, options={"min_block": 1}), x)
+
+
+def test_a_library_is_named(tmp_path):
+    """That file is taken, and no other, by torch.compile and ahead of time."""
+    place = Path(pytest.importorskip("onnxruntime").__file__).parent / "capi"
+    library = tmp_path / "elsewhere.so"
+    library.symlink_to(next(place.glob("libonnxruntime.so.*")))
+    module, x = Block().eval(), torch.randn(2, 5, 16)
+    options = {"min_block_size": 1, "backends": ["onnxruntime", "cpu"]}
+    named = {**options, "backend_libraries": {"onnxruntime": library}}
+    for fast in (torch.compile(module, backend=backend, options=named), tenon.torch.compile(module, inputs=[x], **named)):
+        torch.testing.assert_close(run(fast, x), run(module, x), **CLOSE)
+    torch._dynamo.reset()
+    absent = {**options, "backend_libraries": {"onnxruntime": tmp_path / "none.so"}}
+    with pytest.raises(tenon.TenonError, match=r"none\.so"):
+        tenon.torch.compile(module, inputs=[x], **absent)
+    with pytest.raises(Exception, match=r"none\.so"):
+        run(torch.compile(module, backend=backend, options=absent), x)
