@@ -17,11 +17,20 @@ def i(*shape: int, top: int = 5) -> torch.Tensor:
     return torch.randint(0, top, shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
+def put(x: torch.Tensor, what: object, places: tuple, adds: bool = False) -> torch.Tensor:
+    return torch.ops.aten.index_put(x, places, torch.as_tensor(what), adds)
+
+
 X, Y, P = f(3, 4), f(3, 4) + 0.1, f(3, 4).abs() + 0.1
 IMAGE = f(2, 4, 8, 8)
 W = f(4)
 NEARLY = torch.tensor([1.0, 0.3, -1.0, 7.5, -7.5, 1e7, 0.0, 3.0, -0.6])
 TENTHS = torch.tensor([0.1, 0.1, 0.1, -2.5, 2.5, 0.1, 0.1, 0.0, 0.2])
+EDGES = torch.tensor([0.0, -0.0, 1.0, -1.0, 1e-6, -1e-6, 1e30, -1e30, torch.inf, -torch.inf, torch.nan])
+GRID = torch.cat(
+    [f(2, 6, 7, 2) * 2, torch.tensor([[-1.0, 1], [0, -2.2], [1.4, 0.6], [-3, 1.8]]).expand(2, 7, 4, 2).transpose(1, 2).reshape(2, 4, 7, 2)],
+    1,
+)
 UNARY = "abs atan ceil cos cosh erf exp floor neg relu round sigmoid sign sin sinh tan tanh square isnan".split()
 POSITIVE = "log sqrt rsqrt reciprocal log2 acosh".split()
 ACTIVATIONS = "silu gelu mish leaky_relu elu selu hardsigmoid hardswish hardtanh relu6".split()
@@ -120,6 +129,58 @@ CASES = {
     ),
     "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), IMAGE),
     "roll": (lambda x: x.roll((1, -1), (0, 1)) + x.roll(4, 1), X),
+    "atan2": (lambda x, y: (torch.atan2(x, y), torch.atan2(y, 2 * x)), X, Y),
+    "atan2 of the edges": (torch.atan2, EDGES.repeat_interleave(len(EDGES)), EDGES.repeat(len(EDGES))),
+    "atan2 of integers": (lambda x, y: torch.atan2(x - 2, y - 2), i(3, 4), i(3, 4).flip(0)),
+    "expm1": (lambda x: torch.expm1(x), X * 10),
+    "expm1 of the edges": (torch.expm1, EDGES * 60),
+    "diff": (lambda x: (x.diff(), x.diff(2, 0), x.diff(dim=0, prepend=x[:1], append=x[:2]), (x > 0).diff(), x.diff(n=0) * 1), X),
+    "diff to nothing": (lambda x: x.diff(5) * 1, X),
+    "diagonal": (lambda x: [torch.diagonal(x, k, 0, 2) * 1 for k in range(-2, 5)] + [x.diagonal(0, -1, 1) + 1], f(3, 2, 4)),
+    "diagonal of no elements": (lambda x: (x.diagonal(4) * 1, x.diagonal(-3) * 1), X),
+    "adaptive average of unequal windows": (
+        lambda x: (F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_avg_pool2d(x, (11, 8)), F.adaptive_avg_pool1d(x[0], 3)),
+        IMAGE,
+    ),
+    "adaptive maximum": (
+        lambda x: (
+            F.adaptive_max_pool2d(x, (3, 5)),
+            F.adaptive_max_pool2d(x, 4),
+            F.adaptive_max_pool2d(x, 1),
+            F.adaptive_max_pool1d(x[0], 5),
+        ),
+        IMAGE,
+    ),
+    "adaptive pools of three axes": (lambda x: F.adaptive_avg_pool3d(x, (2, 3, 4)) + F.adaptive_max_pool3d(x, (2, 3, 4)), f(2, 3, 5, 6, 7)),
+    "adaptive average of infinities": (lambda x: F.adaptive_avg_pool2d(torch.where(x > 2, torch.inf, x), (3, 3)), IMAGE),
+    "index_put": (
+        lambda x, y, j, k: (put(x, y, (j,)), put(x, y[0], (None, k)), put(x, 2.5, (j[:, None], k))),
+        X,
+        Y,
+        i(3, top=3),
+        i(4, top=4) - 4,
+    ),
+    "index_put of all axes": (lambda x, y, j: put(x, y.flatten()[:3], (j, j + 1)), f(4, 5), Y, torch.tensor([2, 0, -3])),
+    "index_put apart": (lambda x, y, j, k: put(x, y, (j, None, k)), f(4, 3, 5), f(2, 3), torch.tensor([3, 1]), torch.tensor([0, 4])),
+    "index_put in the middle": (
+        lambda x, y, j, k: put(x, y, (None, j, k)),
+        f(2, 4, 5, 3),
+        f(2, 2, 3),
+        torch.tensor([[1], [3]]),
+        torch.tensor([0, 4]),
+    ),
+    "index_put by a mask": (lambda x, y: (put(x, -1.0, (x > 0,)), put(x, y[0], (y[:, 0] > 0,)), put(x, 2.0, (x > 0,), True)), X, Y),
+    **{
+        f"grid_sample {mode} {padding} {corners}": (
+            lambda x, g, m=mode, p=padding, c=corners: F.grid_sample(x, g, mode=m, padding_mode=p, align_corners=c),
+            IMAGE[..., :5],
+            GRID,
+        )
+        for mode in ("bilinear", "nearest", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (False, True)
+        if mode != "bicubic" or (padding, corners) == ("zeros", False)
+    },
     "scatters": (lambda x, y: torch.select_scatter(x, y[0], 0, 1) + torch.slice_scatter(x, y[:, :2], 1, 1, 3), X, Y),
 }
 
@@ -140,10 +201,40 @@ def test_gives_what_eager_gives(name):
     torch.testing.assert_close(compiled(*given), function(*given), rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", ["add", "conv2d", "layer_norm", "softmax", "attention", "reshape of any", "mean", "expand of any"])
+def test_places_that_are_written_to():
+    """In place, in a tensor of its own and in an input."""
+
+    def write(x, y, k):
+        z = x.sin()
+        z[k] = y
+        z.index_put_((k[:1], k[:1]), torch.tensor(5.0))
+        x[:, 1] = y[0, 0]
+        return z, x * 2
+
+    k = torch.tensor([0, 2, -2])
+    compiled = tenon.torch.compile(Function(write), inputs=[X.clone(), Y, k], require_full_compilation=True)
+    given, wanted = X.clone(), X.clone()
+    torch.testing.assert_close(compiled(given, Y, k), write(wanted, Y, k), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(given, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_sums_at_places():
+    """Sums in one element have no kernel: who lists the reference gets them from there, else PyTorch makes them."""
+    module = Function(lambda x, y, k: (put(x, y, (k,), True), put(x, y[0, :3], (None, k + 1), True)))
+    given = X, Y, torch.tensor([1, 1, 0])
+    for backends, full in ((["cpu", "reference"], True), (["cpu"], False)):
+        compiled = tenon.torch.compile(module, inputs=given, backends=backends, min_block_size=1, require_full_compilation=full)
+        torch.testing.assert_close(compiled(*given), module(*given), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "conv2d", "layer_norm", "softmax", "attention", "reshape of any", "mean", "expand of any", "adaptive", "puts of any"]
+)
 def test_at_any_batch(name):
     more = {
         "reshape of any": (lambda x: x.reshape(x.shape[0] * 2, -1) + x.shape[0], f(2, 3, 4)),
+        "adaptive": (lambda x: F.adaptive_avg_pool2d(x, (3, 5)) + F.adaptive_max_pool2d(x, (3, 5)), IMAGE),
+        "puts of any": (lambda x: put(x, x[:, :1], (None, torch.tensor([0, -1]))) + torch.diff(x, prepend=x[:, :1]), X),
         "expand of any": (lambda x: x.unsqueeze(1).expand(x.shape[0], 3, 4) + torch.zeros(x.shape[0], 1, 1), f(2, 4)),
     }
     function, *given = (CASES | more)[name]

@@ -30,6 +30,17 @@ def gather(b: Any, x: Any, dim: int, places: Any, _: Any) -> Any:
     return b.op("GatherElements", [b.tensor(x), b.tensor(places)], {"axis": dim})
 
 
+def along_axes(b: Any, x: Any, given: Any, common: Any) -> Any:
+    """Places along several axes, one behind the other in a last axis; from the end where they are negative."""
+    parts = []
+    for axis, where in given:
+        size = b.sizes([b.shape_of(x)[axis]])
+        value = b.tensor(where, torch.int64)
+        value = b.op("Where", [b.op("Less", [value, b.tensor(0, torch.int64)]), b.op("Add", [value, size]), value])
+        parts.append(b.op("Unsqueeze", [b.op("Expand", [value, b.sizes(common)]), b.ints([len(common)])]))
+    return b.op("Concat", parts, {"axis": -1})
+
+
 @converts("index.Tensor")
 def index(b: Any, x: Any, places: Any) -> Any:
     given = [(axis, p) for axis, p in enumerate(places) if p is not None]
@@ -41,13 +52,7 @@ def index(b: Any, x: Any, places: Any) -> Any:
     if [axis for axis, _ in given] != list(range(len(given))):
         raise Unsupported("not supported yet: places along several axes that are not the first")
     common = b.shape_of(b.node)[: max(len(b.shape_of(p)) for _, p in given)]
-    parts = []
-    for axis, where in given:
-        size = b.sizes([b.shape_of(x)[axis]])
-        value = b.tensor(where, torch.int64)
-        value = b.op("Where", [b.op("Less", [value, b.tensor(0, torch.int64)]), b.op("Add", [value, size]), value])
-        parts.append(b.op("Unsqueeze", [b.op("Expand", [value, b.sizes(common)]), b.ints([len(common)])]))
-    return b.op("GatherND", [b.tensor(x), b.op("Concat", parts, {"axis": -1})])
+    return b.op("GatherND", [b.tensor(x), along_axes(b, x, given, common)])
 
 
 def _put(b: Any, x: Any, changed: Any, dim: int, start: int, end: int) -> Any:

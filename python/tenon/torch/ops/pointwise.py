@@ -154,6 +154,34 @@ def log_of_sum(b: Any, x: Any) -> Any:
     return b.op("Log", [b.op("Add", [b.tensor(x, b.dtype), b.tensor(1, b.dtype)])])
 
 
+@converts("expm1.default")
+def exp_less_one(b: Any, x: Any) -> Any:
+    """tanh(x / 2) * (exp(x) + 1), which loses no digits where x is small."""
+    value = b.tensor(x, b.dtype)
+    half = b.op("Mul", [value, b.tensor(0.5, b.dtype)])
+    return b.op("Mul", [b.op("Tanh", [half]), b.op("Add", [b.op("Exp", [value]), b.tensor(1, b.dtype)])])
+
+
+def _is_negative(b: Any, value: Any) -> Any:
+    """-0 too."""
+    below, turned = b.tensor(0, b.dtype), b.op("Reciprocal", [value])
+    return b.op("Or", [b.op("Less", [value, below]), b.op("Less", [turned, below])])
+
+
+@converts("atan2.default", "arctan2.default")
+def angle(b: Any, y: Any, x: Any) -> Any:
+    """As IEEE 754 has it: that of |x| and |y|, mirrored by the signs, those of zeros too."""
+    across, up = b.tensor(x, b.dtype), b.tensor(y, b.dtype)
+    width, height = b.op("Abs", [across]), b.op("Abs", [up])
+    acute = b.op("Atan", [b.op("Div", [height, width])])
+    for both, angle_then in ((0.0, 0.0), (math.inf, math.pi / 4)):  # the quotient says nothing
+        edge = b.tensor(both, b.dtype)
+        alike = b.op("And", [b.op("Equal", [width, edge]), b.op("Equal", [height, edge])])
+        acute = b.op("Where", [alike, b.tensor(angle_then, b.dtype), acute])
+    wide = b.op("Where", [_is_negative(b, across), b.op("Sub", [b.tensor(math.pi, b.dtype), acute]), acute])
+    return b.op("Where", [_is_negative(b, up), b.op("Neg", [wide]), wide])
+
+
 @converts("exp2.default")
 def power_of_two(b: Any, x: Any) -> Any:
     return b.op("Exp", [b.op("Mul", [b.tensor(x, b.dtype), b.tensor(math.log(2), b.dtype)])])

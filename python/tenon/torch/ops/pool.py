@@ -62,21 +62,6 @@ def avg_pool1d(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool,
     return _average_pool(b, x, size, stride, padding, ceil, counts_padding, 1)
 
 
-def _adaptive_average(b: Any, x: Any, sizes: Any) -> Any:
-    count = len(sizes)
-    image = _image(b, x, count)
-    if all(s == 1 for s in sizes):
-        return b.op("ReduceMean", [image, b.ints(list(range(2, count + 2)))], {"keepdims": 1})
-    given = b.shape_of(x)[2:]
-    if not all(isinstance(g, int) and isinstance(s, int) and g % s == 0 for g, s in zip(given, sizes, strict=True)):
-        raise Unsupported("not supported yet: windows of different sizes")
-    windows = [g // s for g, s in zip(given, sizes, strict=True)]
-    return b.op("AveragePool", [image], {"kernel_shape": windows, "strides": windows})
-
-
-converts("adaptive_avg_pool2d.default", "_adaptive_avg_pool2d.default", "adaptive_avg_pool1d.default")(_adaptive_average)
-
-
 @converts("upsample_bilinear2d.vec", "upsample_bilinear2d.default")
 def bilinear(b: Any, x: Any, _: Any, corners: bool, *__: Any) -> Any:
     sizes = b.shape_of(b.node)

@@ -13,7 +13,7 @@ from .table import Unsupported, converts
 VIEWS = frozenset(
     "alias.default detach.default expand.default permute.default select.int slice.Tensor squeeze.default squeeze.dim squeeze.dims "
     "t.default transpose.int unsqueeze.default view.default view_as.default unbind.int split.Tensor split_with_sizes.default chunk.default "
-    "reshape.default flatten.using_ints numpy_T.default expand_as.default movedim.intlist lift_fresh_copy.default".split()
+    "reshape.default flatten.using_ints numpy_T.default expand_as.default diagonal.default movedim.intlist lift_fresh_copy.default".split()
 )
 # What does no work though it copies.
 COPIES = frozenset(
@@ -55,6 +55,32 @@ def transpose(b: Any, x: Any, first: int, second: int) -> Any:
 @converts("t.default", "numpy_T.default")
 def flip_axes(b: Any, x: Any) -> Any:
     return permute(b, x, list(reversed(range(len(b.shape_of(x))))))
+
+
+@converts("diagonal.default")
+def diagonal(b: Any, x: Any, offset: int, first: int, second: int) -> Any:
+    """Every element that is as many behind the last as a row has, and one."""
+    sizes = list(b.shape_of(x))
+    first, second = first % len(sizes), second % len(sizes)
+    rows, columns = sizes[first], sizes[second]
+    count = b.shape_of(b.node)[-1]
+    if not all(isinstance(n, int) for n in (rows, columns, count)):
+        raise Unsupported("not supported yet: a diagonal of symbolic size")
+    rest = [k for k in range(len(sizes)) if k not in (first, second)]
+    turned = b.op("Transpose", [b.tensor(x)], {"perm": [*rest, first, second]})
+    flat = b.reshaped(turned, [*(sizes[k] for k in rest), rows * columns])
+    start = max(-offset, 0) * columns + max(offset, 0)
+    return b.sliced(flat, len(rest), start, start + count * (columns + 1), columns + 1)
+
+
+@converts("diff.default")
+def difference(b: Any, x: Any, times: int, dim: int, before: Any, after: Any) -> Any:
+    parts = [b.tensor(p) for p in (before, x, after) if p is not None]
+    value = b.op("Concat", parts, {"axis": dim}) if len(parts) > 1 else b.op("Identity", parts)
+    for _ in range(times):
+        ends = b.sliced(value, dim, 1, LARGEST, 1), b.sliced(value, dim, 0, -1, 1)
+        value = b.op("Xor" if b.dtype == torch.bool else "Sub", list(ends))
+    return value
 
 
 @converts("expand.default", "expand_as.default")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements replaced by their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .index import along_axes
+from .table import Unsupported, converts
+
+
+def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
+    """A mask of the first axes, and what stands at each of its places: how many there are, only data tell."""
+    rest = len(b.shape_of(x)) - len(b.shape_of(mask))
+    sizes = b.shape_of(put)
+    if len(sizes) > rest + 1 or (len(sizes) == rest + 1 and sizes[0] != 1):
+        raise Unsupported("how many places a mask has, only data tell")
+    value, old = b.tensor(put, b.dtype), b.tensor(x)
+    if len(sizes) == rest + 1:
+        value = b.reshaped(value, sizes[1:])
+    chosen = b.reshaped(b.tensor(mask, torch.bool), [*b.shape_of(mask), *[1] * rest])
+    return b.op("Where", [chosen, b.op("Add", [old, value]) if adds else value, old])
+
+
+@converts("index_put.default", "_unsafe_index_put.default")
+def index_put(b: Any, x: Any, places: Any, put: Any, adds: bool, *_: Any) -> Any:
+    if adds and b.dtype == torch.bool:
+        raise Unsupported("not supported yet: sums of bools")
+    given = [(axis, p) for axis, p in enumerate(places) if p is not None]
+    if any(b.dtype_of(p) in (torch.bool, torch.uint8) for _, p in given):
+        if len(given) > 1 or given[0][0] != 0 or b.dtype_of(given[0][1]) != torch.bool:
+            raise Unsupported("not supported yet: a mask beside places, or not of the first axes")
+        return _where_masked(b, x, given[0][1], put, adds)
+    axes = [axis for axis, _ in given]
+    sizes = b.shape_of(x)
+    rest = [k for k in range(len(sizes)) if k not in axes]
+    common = list(torch.broadcast_shapes(*(b.shape_of(p) for _, p in given)))
+    # The places' axes stand where they are next to each other, else in front.
+    ahead = [k for k in rest if k < axes[0]] if axes == list(range(axes[0], axes[-1] + 1)) else []
+    behind = [k for k in rest if k not in ahead]
+    value = b.op("Expand", [b.tensor(put, b.dtype), b.sizes([*(sizes[k] for k in ahead), *common, *(sizes[k] for k in behind)])])
+    to_front = [*range(len(ahead), len(ahead) + len(common)), *range(len(ahead)), *range(len(ahead) + len(common), len(common) + len(rest))]
+    order = [*axes, *rest]
+    turned = b.op("Transpose", [b.tensor(x)], {"perm": order})
+    attributes = {"reduction": "add"} if adds else {}
+    made = b.op("ScatterND", [turned, along_axes(b, x, given, common), b.op("Transpose", [value], {"perm": to_front})], attributes)
+    return b.op("Transpose", [made], {"perm": [order.index(k) for k in range(len(order))]})
