@@ -127,6 +127,15 @@ CASES = {
         lambda x: F.interpolate(x, scale_factor=2, mode="bilinear") + F.interpolate(x, (16, 16), mode="bilinear", align_corners=True),
         IMAGE,
     ),
+    "bilinear by scales": (
+        lambda x: [
+            F.interpolate(x, scale_factor=s, mode="bilinear", align_corners=c)
+            for s in ((0.7, 1.3), 0.5, 2.3, (1.0, 0.2))
+            for c in (False, True)
+        ],
+        IMAGE[..., :5],
+    ),
+    "bilinear to one": (lambda x: F.interpolate(x, (1, 3), mode="bilinear"), IMAGE),
     "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), IMAGE),
     "roll": (lambda x: x.roll((1, -1), (0, 1)) + x.roll(4, 1), X),
     "atan2": (lambda x, y: (torch.atan2(x, y), torch.atan2(y, 2 * x)), X, Y),
@@ -199,6 +208,15 @@ def test_gives_what_eager_gives(name):
     function, *given = CASES[name]
     compiled = tenon.torch.compile(Function(function), inputs=given, require_full_compilation=True)
     torch.testing.assert_close(compiled(*given), function(*given), rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("scale", [2.1, (2.0, 1.25), (1.5, 3.0), 0.6])
+def test_nearest_elements_by_scales_that_are_no_whole_numbers(scale):
+    """Whoever makes them, they are those of eager: by the scale, not by the sizes, which are rounded."""
+    module = Function(lambda x: F.interpolate(x + 1, scale_factor=scale, mode="nearest") * 2)
+    for image in (IMAGE, IMAGE[..., :5, :3]):
+        compiled = tenon.torch.compile(module, inputs=[image], min_block_size=1)
+        torch.testing.assert_close(compiled(image), module(image))
 
 
 def test_places_that_are_written_to():

@@ -62,13 +62,30 @@ def avg_pool1d(b: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool,
     return _average_pool(b, x, size, stride, padding, ceil, counts_padding, 1)
 
 
+def _told_scales(b: Any, x: Any, scales: Any) -> list[float] | None:
+    """What PyTorch goes by in place of sizes, where these are rounded."""
+    told = next((list(s) for s in scales if isinstance(s, (list, tuple))), list(scales))
+    sizes = zip(told, b.shape_of(x)[2:], b.shape_of(b.node)[2:], strict=False)
+    if all(scale is None or given * scale == wanted for scale, given, wanted in sizes):
+        return None
+    if not all(isinstance(s, float) for s in told) or not all(isinstance(n, int) for n in b.shape_of(x)[2:]):
+        raise Unsupported("not supported yet: an image of symbolic size that grows by no whole number, or along one axis alone")
+    return told
+
+
 @converts("upsample_bilinear2d.vec", "upsample_bilinear2d.default")
-def bilinear(b: Any, x: Any, _: Any, corners: bool, *__: Any) -> Any:
+def bilinear(b: Any, x: Any, _: Any, corners: bool, *told: Any) -> Any:
     sizes = b.shape_of(b.node)
     if not all(isinstance(s, int) for s in sizes[1:]):
         raise Unsupported("not supported yet: an image that becomes one of symbolic size")
-    attributes = {"mode": "linear", "coordinate_transformation_mode": "align_corners" if corners else "pytorch_half_pixel"}
-    return b.op("Resize", [_image(b, x, 2), None, None, b.sizes(sizes)], attributes)
+    attributes = {"mode": "linear", "coordinate_transformation_mode": "align_corners" if corners else "half_pixel"}
+    image, scales = _image(b, x, 2), None if corners else _told_scales(b, x, told)
+    if scales is None:
+        return b.op("Resize", [image, None, None, b.sizes(sizes)], attributes)
+    made = b.op("Resize", [image, None, b.floats([1.0, 1.0, *scales])], attributes)
+    if list(made.shape[2:]) != list(sizes[2:]):
+        raise Unsupported(f"its form would give {list(made.shape)}, not {list(sizes)}")
+    return made
 
 
 @converts("pixel_shuffle.default")
@@ -81,6 +98,8 @@ def nearest(b: Any, x: Any, sizes: Any, *scales: Any) -> Any:
     image, given, wanted = _image(b, x, 2), b.shape_of(x), b.shape_of(b.node)
     if not all(isinstance(s, int) for s in (*given[2:], *wanted[2:])) or any(w % g for g, w in zip(given[2:], wanted[2:], strict=True)):
         raise Unsupported("not supported yet: an image that grows by no whole number")
+    if _told_scales(b, x, scales) is not None:
+        raise Unsupported("not supported yet: an image whose size is rounded")
     scale = [1.0, 1.0, *(w / g for g, w in zip(given[2:], wanted[2:], strict=True))]
     empty = b.floats([])
     attributes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
