@@ -11,8 +11,7 @@ namespace tenon::compiler {
 struct CompileOptions;
 
 /// Times engines by a program that is started for it, `tenon stopwatch` or what does the same: it says "ready", then a line an engine. It
-/// is started again behind an engine that ends it, or of which nothing is heard for a while. It is started, not forked: threads and locks
-/// of other libraries in this process do not outlive a fork.
+/// is started again behind an engine that ends it, or of which nothing is heard for a while.
 class ChildStopwatch final : public Stopwatch {
  public:
   /// program: found as a shell finds it, and its first arguments; options: what stands behind the engines.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+extern char** environ;
+
+namespace tenon {
+
+namespace {
+
+int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess::Options& options, int out) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (options.quiet) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (options.own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int s : {SIGINT, SIGTERM, SIGABRT}) sigaddset(&defaults, s);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  const int error = posix_spawnp(&process, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<ChildProcess>, std::string> ChildProcess::start(std::vector<std::string> words, const Options& options) {
+  std::array<int, 2> pipe{-1, STDERR_FILENO};
+  if (options.lines && pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(std::strerror(errno));
+  std::unique_ptr<ChildProcess> out(new ChildProcess);
+  out->options_ = options;
+  out->from_ = pipe[0];
+  pid_t process = -1;
+  const int error = spawned(process, words, options, pipe[1]);
+  if (options.lines) close(pipe[1]);
+  if (error != 0) return std::unexpected(std::strerror(error));
+  out->process_ = process;
+  return out;
+}
+
+ChildProcess::~ChildProcess() {
+  end();
+  if (from_ >= 0) close(from_);
+}
+
+void ChildProcess::end() {
+  if (process_ <= 0 || status_) return;
+  kill(options_.own_group ? -process_ : process_, SIGKILL);
+  int status = 0;
+  waitpid(process_, &status, 0);
+  status_ = status;
+}
+
+std::optional<int> ChildProcess::status() {
+  int status = 0;
+  if (!status_ && waitpid(process_, &status, WNOHANG) == process_) status_ = status;
+  return status_;
+}
+
+std::optional<std::string> ChildProcess::line(std::chrono::milliseconds patience) {
+  while (true) {
+    if (const size_t end = read_.find('\n'); end != read_.npos) {
+      std::string out = read_.substr(0, end);
+      read_.erase(0, end + 1);
+      return out;
+    }
+    pollfd waits{.fd = from_, .events = POLLIN, .revents = 0};
+    const int ready = poll(&waits, 1, static_cast<int>(patience.count()));
+    if (ready < 0 && errno == EINTR) continue;
+    std::array<char, 4096> bytes;
+    const ssize_t count = ready > 0 ? read(from_, bytes.data(), bytes.size()) : 0;
+    if (count <= 0) return std::nullopt;
+    read_.append(bytes.data(), static_cast<size_t>(count));
+  }
+}
+
+}  // namespace tenon

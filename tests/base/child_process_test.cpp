@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/child_process.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <thread>
+
+namespace {
+
+using tenon::ChildProcess;
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 100s;  // no answer in this time is a fault
+
+std::unique_ptr<ChildProcess> shell(const char* script, const ChildProcess::Options& options) {
+  auto out = ChildProcess::start({"sh", "-c", script}, options);
+  EXPECT_TRUE(out) << out.error();
+  return out ? std::move(*out) : nullptr;
+}
+
+TEST(ChildProcess, GivesItsLines) {
+  const auto child = shell("echo one; echo; echo not heard >&2; printf 'no end'", {.lines = true, .quiet = true});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->line(kLong), "one");
+  EXPECT_EQ(child->line(kLong), "");
+  EXPECT_EQ(child->line(kLong), std::nullopt);
+}
+
+TEST(ChildProcess, SaysHowItEnded) {
+  for (const auto& [script, code] : {std::pair("exit 0", 0), {"exit 3", 3}}) {
+    const auto child = shell(script, {});
+    ASSERT_TRUE(child);
+    while (!child->status()) std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(WIFEXITED(*child->status()));
+    EXPECT_EQ(WEXITSTATUS(*child->status()), code);
+  }
+}
+
+TEST(ChildProcess, EndsWhenItIsTold) {
+  const auto child = shell("sleep 1000", {.lines = true});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->line(0ms), std::nullopt);
+  EXPECT_EQ(child->status(), std::nullopt);
+  child->end();
+  ASSERT_TRUE(child->status());
+  EXPECT_TRUE(WIFSIGNALED(*child->status()));
+}
+
+/// Those would hold the pipe open, and print.
+TEST(ChildProcess, ItsOwnChildrenEndWithIt) {
+  const auto child = shell("(sleep 2; echo alive) & echo ready; wait", {.lines = true, .own_group = true});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->line(kLong), "ready");
+  child->end();
+  EXPECT_EQ(child->line(kLong), std::nullopt);
+}
+
+TEST(ChildProcess, WhatIsNotThereDoesNotStart) {
+  for (const char* name : {"/no/such/program", "no-such-program", ""}) {
+    const auto child = ChildProcess::start({name}, {.lines = true});
+    ASSERT_FALSE(child) << name;
+    EXPECT_EQ(child.error(), "No such file or directory") << name;
+  }
+}
+
+}  // namespace
