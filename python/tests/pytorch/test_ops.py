@@ -31,6 +31,7 @@ GRID = torch.cat(
     [f(2, 6, 7, 2) * 2, torch.tensor([[-1.0, 1], [0, -2.2], [1.4, 0.6], [-3, 1.8]]).expand(2, 7, 4, 2).transpose(1, 2).reshape(2, 4, 7, 2)],
     1,
 )
+MODES = "reflect", "replicate", "circular"
 UNARY = "abs atan ceil cos cosh erf exp floor neg relu round sigmoid sign sin sinh tan tanh square isnan".split()
 POSITIVE = "log sqrt rsqrt reciprocal log2 acosh".split()
 ACTIVATIONS = "silu gelu mish leaky_relu elu selu hardsigmoid hardswish hardtanh relu6".split()
@@ -136,6 +137,27 @@ CASES = {
         IMAGE[..., :5],
     ),
     "bilinear to one": (lambda x: F.interpolate(x, (1, 3), mode="bilinear"), IMAGE),
+    "nearest": (
+        lambda x: (
+            [F.interpolate(x, scale_factor=s, mode="nearest") for s in (2.1, (2.0, 1.25), (1.5, 3.0), 0.6, 1.0)]
+            + [F.interpolate(x, (9, 13), mode="nearest"), F.interpolate(x[0], 17, mode="nearest")]
+        ),
+        IMAGE[..., :5],
+    ),
+    "nearest of three axes": (lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest"), f(1, 2, 3, 4, 5)),
+    "pools of three axes": (lambda x: F.max_pool3d(x, 2) + F.avg_pool3d(x, 2), f(1, 2, 4, 4, 6)),
+    "pads": (
+        lambda x: [F.pad(x, (2, 1, 0, 3), mode=m) for m in MODES] + [F.pad(x[0], (1, 2), mode=m) for m in MODES],
+        IMAGE,
+    ),
+    "tile": (lambda x: (x.tile(2), x.tile(2, 1, 3)), X),
+    "trunc": (lambda x, k: (x.trunc(), k.round(), k.floor(), k.trunc()), X * 9, i(5)),
+    "scatter": (
+        lambda x, k, y: (x.scatter(1, k, y), x.scatter(0, k[:2], 2.5), x.scatter(1, k[:, :1], y)),
+        X,
+        i(3, 4, top=3).argsort(1)[:, :3],
+        Y[:, :3],
+    ),
     "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), IMAGE),
     "roll": (lambda x: x.roll((1, -1), (0, 1)) + x.roll(4, 1), X),
     "atan2": (lambda x, y: (torch.atan2(x, y), torch.atan2(y, 2 * x)), X, Y),

@@ -22,7 +22,8 @@ COMPARISONS = {"eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqu
 def _enter_unary(name: str, op: str) -> None:
     @converts(f"{name}.default")
     def unary(b: Any, x: Any) -> Any:
-        return b.op(op, [b.tensor(x, b.dtype)])
+        whole = op in ("Ceil", "Floor", "Round") and not b.dtype.is_floating_point
+        return b.op("Identity" if whole else op, [b.tensor(x, b.dtype)])
 
 
 for _name, _op in SAME_NAME.items():
@@ -86,7 +87,16 @@ def divide_and_round(b: Any, x: Any, y: Any, mode: str | None) -> Any:
         raise Unsupported("not supported yet: integers divided and rounded")
     if mode == "floor":
         return _floored(b, x, y, quotient)
-    return b.op("Mul", [b.op("Sign", [quotient]), b.op("Floor", [b.op("Abs", [quotient])])])
+    return _cut(b, quotient)
+
+
+def _cut(b: Any, value: Any) -> Any:
+    return b.op("Mul", [b.op("Sign", [value]), b.op("Floor", [b.op("Abs", [value])])])
+
+
+@converts("trunc.default", "fix.default")
+def trunc(b: Any, x: Any) -> Any:
+    return _cut(b, b.tensor(x)) if b.dtype.is_floating_point else b.op("Identity", [b.tensor(x)])
 
 
 def _floored(b: Any, x: Any, y: Any, quotient: Any) -> Any:

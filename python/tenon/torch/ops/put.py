@@ -24,6 +24,20 @@ def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
     return b.op("Where", [chosen, b.op("Add", [old, value]) if adds else value, old])
 
 
+@converts("scatter.src", "scatter.value")
+def scatter(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
+    sizes = b.shape_of(places)
+    if not b.shape_of(x):
+        raise Unsupported("not supported yet: a scatter in a scalar")
+    value = b.tensor(put, b.dtype)
+    if b.node.target is torch.ops.aten.scatter.value:
+        value = b.op("Expand", [value, b.sizes(sizes)])
+    else:
+        for axis, (given, used) in enumerate(zip(b.shape_of(put), sizes, strict=True)):
+            value = value if given is used or given == used else b.sliced(value, axis, 0, used, 1)
+    return b.op("ScatterElements", [b.tensor(x), b.tensor(places, torch.int64), value], {"axis": dim})
+
+
 @converts("index_put.default", "_unsafe_index_put.default")
 def index_put(b: Any, x: Any, places: Any, put: Any, adds: bool, *_: Any) -> Any:
     if adds and b.dtype == torch.bool:

@@ -97,6 +97,11 @@ def repeat(b: Any, x: Any, counts: Any) -> Any:
     return b.op("Tile", [value, b.sizes(counts)])
 
 
+@converts("tile.default")
+def tile(b: Any, x: Any, counts: Any) -> Any:
+    return repeat(b, x, [1] * (len(b.shape_of(x)) - len(counts)) + list(counts))
+
+
 @converts("slice.Tensor")
 def slice_of(b: Any, x: Any, dim: int, start: Any, end: Any, step: int) -> Any:
     return b.sliced(b.tensor(x), dim, 0 if start is None else start, LARGEST if end is None else end, step)
@@ -146,16 +151,43 @@ def unbind(b: Any, x: Any, dim: int) -> Any:
     return tuple(b.op("Gather", [b.tensor(x), b.tensor(k, torch.int64)], {"axis": dim}) for k in range(len(b.sizes_of_parts())))
 
 
-@converts("constant_pad_nd.default", "pad.default")
-def pad(b: Any, x: Any, widths: Any, *more: Any) -> Any:
-    mode, value = ("constant", more[0]) if len(more) == 1 else more
-    if mode != "constant" or not all(isinstance(w, int) for w in widths):
-        raise Unsupported("not supported yet: padding that is no constant, or of symbolic width")
+PADDING = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def _padded(b: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
+    if not all(isinstance(w, int) for w in widths):
+        raise Unsupported("not supported yet: padding of symbolic width")
     rank = len(b.shape_of(x))
     before, after = [0] * rank, [0] * rank
     for k in range(len(widths) // 2):
         before[rank - 1 - k], after[rank - 1 - k] = widths[2 * k], widths[2 * k + 1]
-    return b.op("Pad", [b.tensor(x), b.ints(before + after), b.tensor(value or 0, b.dtype)])
+    filled = [b.tensor(value or 0, b.dtype)] if mode == "constant" else []
+    return b.op("Pad", [b.tensor(x), b.ints(before + after), *filled], {"mode": PADDING[mode]})
+
+
+@converts("constant_pad_nd.default")
+def pad_with(b: Any, x: Any, widths: Any, value: Any) -> Any:
+    return _padded(b, x, widths, "constant", value)
+
+
+@converts("pad.default")
+def pad(b: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
+    return _padded(b, x, widths, mode, value)
+
+
+@converts("_pad_circular.default")
+def pad_around(b: Any, x: Any, widths: Any) -> Any:
+    return _padded(b, x, widths, "circular", None)
+
+
+@converts("reflection_pad1d.default", "reflection_pad2d.default", "reflection_pad3d.default")
+def pad_mirrored(b: Any, x: Any, widths: Any) -> Any:
+    return _padded(b, x, widths, "reflect", None)
+
+
+@converts("replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default")
+def pad_with_edges(b: Any, x: Any, widths: Any) -> Any:
+    return _padded(b, x, widths, "replicate", None)
 
 
 @converts("flip.default")
