@@ -168,6 +168,10 @@ CASES = {
     "diff": (lambda x: (x.diff(), x.diff(2, 0), x.diff(dim=0, prepend=x[:1], append=x[:2]), (x > 0).diff(), x.diff(n=0) * 1), X),
     "diff to nothing": (lambda x: x.diff(5) * 1, X),
     "diagonal": (lambda x: [torch.diagonal(x, k, 0, 2) * 1 for k in range(-2, 5)] + [x.diagonal(0, -1, 1) + 1], f(3, 2, 4)),
+    "diagonal_scatter": (
+        lambda x: [torch.diagonal_scatter(x, x.diagonal(k, 2, 0) * 2 + 1, k, 2, 0) for k in range(-3, 4)],
+        f(3, 2, 4),
+    ),
     "diagonal of no elements": (lambda x: (x.diagonal(4) * 1, x.diagonal(-3) * 1), X),
     "adaptive average of unequal windows": (
         lambda x: (F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_avg_pool2d(x, (11, 8)), F.adaptive_avg_pool1d(x[0], 3)),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from .index import along_axes
+from .shape import diagonal_places
 from .table import Unsupported, converts
 
 
@@ -22,6 +23,20 @@ def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
         value = b.reshaped(value, sizes[1:])
     chosen = b.reshaped(b.tensor(mask, torch.bool), [*b.shape_of(mask), *[1] * rest])
     return b.op("Where", [chosen, b.op("Add", [old, value]) if adds else value, old])
+
+
+@converts("diagonal_scatter.default")
+def diagonal_scatter(b: Any, x: Any, put: Any, offset: int, first: int, second: int) -> Any:
+    sizes = list(b.shape_of(x))
+    pair = [first % len(sizes), second % len(sizes)]
+    rest = [k for k in range(len(sizes)) if k not in pair]
+    places = diagonal_places([sizes[k] for k in pair], offset)
+    order = [*pair, *rest]
+    turned = b.op("Transpose", [b.tensor(x)], {"perm": order})
+    flat = b.reshaped(turned, [sizes[pair[0]] * sizes[pair[1]], *(sizes[k] for k in rest)])
+    changed = b.op("Transpose", [b.tensor(put, b.dtype)], {"perm": [len(rest), *range(len(rest))]})
+    made = b.op("ScatterND", [flat, b.op("Unsqueeze", [b.ints(places), b.ints([1])]), changed])
+    return b.op("Transpose", [b.reshaped(made, [sizes[k] for k in order])], {"perm": [order.index(k) for k in range(len(order))]})
 
 
 @converts("scatter.src", "scatter.value")

@@ -57,20 +57,25 @@ def flip_axes(b: Any, x: Any) -> Any:
     return permute(b, x, list(reversed(range(len(b.shape_of(x))))))
 
 
+def diagonal_places(sizes: Any, offset: int) -> range:
+    """Of a diagonal's elements in rows that are laid end to end."""
+    rows, columns = sizes
+    if not all(isinstance(n, int) for n in sizes):
+        raise Unsupported("not supported yet: a diagonal of symbolic size")
+    count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    start = max(-offset, 0) * columns + max(offset, 0)
+    return range(start, start + count * (columns + 1), columns + 1)
+
+
 @converts("diagonal.default")
 def diagonal(b: Any, x: Any, offset: int, first: int, second: int) -> Any:
-    """Every element that is as many behind the last as a row has, and one."""
     sizes = list(b.shape_of(x))
-    first, second = first % len(sizes), second % len(sizes)
-    rows, columns = sizes[first], sizes[second]
-    count = b.shape_of(b.node)[-1]
-    if not all(isinstance(n, int) for n in (rows, columns, count)):
-        raise Unsupported("not supported yet: a diagonal of symbolic size")
-    rest = [k for k in range(len(sizes)) if k not in (first, second)]
-    turned = b.op("Transpose", [b.tensor(x)], {"perm": [*rest, first, second]})
-    flat = b.reshaped(turned, [*(sizes[k] for k in rest), rows * columns])
-    start = max(-offset, 0) * columns + max(offset, 0)
-    return b.sliced(flat, len(rest), start, start + count * (columns + 1), columns + 1)
+    pair = [first % len(sizes), second % len(sizes)]
+    rest = [k for k in range(len(sizes)) if k not in pair]
+    places = diagonal_places([sizes[k] for k in pair], offset)
+    turned = b.op("Transpose", [b.tensor(x)], {"perm": [*rest, *pair]})
+    flat = b.reshaped(turned, [*(sizes[k] for k in rest), sizes[pair[0]] * sizes[pair[1]]])
+    return b.sliced(flat, len(rest), places.start, places.stop, places.step)
 
 
 @converts("diff.default")
