@@ -20,6 +20,16 @@ void count_blobs(const runtime::Program& program, std::vector<size_t>& out) {
   for (const runtime::Program& body : program.bodies) count_blobs(body, out);
 }
 
+/// An accelerated segment takes and gives tensors alone.
+void expect_tensors(const ir::Graph& graph, const partition::Shares& shares) {
+  for (const ir::Segment& segment : shares.segments)
+    if (segment.backend == "elsewhere")
+      for (const auto* values : {&segment.operands, &segment.results})
+        for (ir::ValueId v : *values) EXPECT_TRUE(graph.value(v).type.is_tensor()) << graph.value(v).name;
+  for (const partition::NodeShare& n : shares.nodes)
+    for (size_t k = 0; k < n.bodies.size(); ++k) expect_tensors(*graph.node(n.node).bodies[k].graph, n.bodies[k]);
+}
+
 /// Backend `elsewhere` takes all that the reference does, but for the ops that fall back.
 class Fallback : public ::testing::Test {
  protected:
@@ -44,6 +54,7 @@ class Fallback : public ::testing::Test {
       auto all = compiled(text, opt, fallback_ops);
       EXPECT_TRUE(all) << all.error().text();
       if (!all || !want) return {};
+      expect_tensors(*all->graph, all->shares);
       counts.clear();
       count_blobs(all->built.program, counts);
       const auto engine = load_compiled(*std::move(all), {std::make_shared<tests::Renamed>("elsewhere")});
@@ -76,11 +87,10 @@ TEST_F(Fallback, TwoBranchesOnOneFlag) {
 }
 
 TEST_F(Fallback, ASizeThatFeedsAReshape) {
-  EXPECT_EQ(check(R"(graph main(x: f32[n,4]) { const one: i64[1] = [-1] s = Shape(x, end=1) t = Concat(one, s, axis=0)
-              e = Exp(x) y = Reshape(e, t) return y })",
-                  {"Exp"}, {random({3, 4}, 3)})
-                .size(),
-            1u);
+  EXPECT_EQ(check(R"(graph main(x: f32[n,4], w: f32[4,4]) { const one: i64[1] = [-1] s = Shape(x, end=1) t = Concat(one, s, axis=0)
+              e = Exp(x) y = Reshape(e, t) z = MatMul(w, y) return z })",
+                  {"Exp"}, {random({3, 4}, 3), random({4, 4}, 19)}),
+            Counts{1});
 }
 
 TEST_F(Fallback, AProductInALoopBehindAConvolution) {
@@ -152,6 +162,17 @@ TEST_F(Fallback, SizesThatOnlyDataTells) {
   EXPECT_EQ(check(R"(graph main(x: f32[n]) { e = Exp(x) i = NonZero(x) j = Neg(i) k = Shape(j) l = Cast(k, to=1) return e, j, l })",
                   {"NonZero"}, {Tensor::of_f32({4}, std::vector<float>{0, 1, 0, 2})}),
             Counts{1});
+}
+
+/// There what comes behind an op whose results' sizes data tells stays with the fallback; here it may be accelerated.
+TEST_F(Fallback, BoxesOfWhichDataTellsHowManyStay) {
+  const Tensor boxes = Tensor::of_f32({1, 4, 4}, std::vector<float>{0, 0, 1, 1, 0, 0.05f, 1, 1.05f, 0, 2, 1, 3, 0, 4, 1, 5});
+  const Tensor scores = Tensor::of_f32({1, 1, 4}, std::vector<float>{0.9f, 0.8f, 0.7f, 0.1f});
+  EXPECT_EQ(check(R"(graph main(b: f32[1,n,4], s: f32[1,1,n]) {
+    const most: i64[] = 3 const overlap: f32[] = 0.5 const least: f32[] = 0.3 const flat: i64[1] = [-1]
+    c = Abs(b) k = NonMaxSuppression(c, s, most, overlap, least) f = Cast(k, to=1) e = Exp(f) m = Neg(e) t = Transpose(m) return t, k })",
+                  {"NonMaxSuppression"}, {boxes, scores}),
+            Counts{2});
 }
 
 TEST_F(Fallback, IntegersOfShapesCross) {

@@ -73,6 +73,18 @@ TEST(Constants, BridgeNothing) {
   EXPECT_EQ(lists(kText, {"a", "b", "c", "d"}), (Lists{"acc: a b c d"}));
 }
 
+/// By way of a Cast, on both sides at once, several to a node, and beside an input.
+TEST(Constants, OfAnyKindBridgeNothing) {
+  constexpr std::string_view kText = R"(graph main(x: f32[4], y: f32[4], p: f32[4]) {
+    const k: f32[4] = [1, 2, 3, 4] const low: f32[] = 0 const high: f32[] = 6 const whole: i64[4] = [4, 3, 2, 1]
+    f = Cast(whole, to=1) a = Add(x, f) b = Mul(a, k) c = Clip(b, low, high) d = Mul(y, f) e = Sub(d, p) g = Add(c, k) h = Mul(e, p)
+    return g, h })";
+  EXPECT_EQ(lists(kText, {"f", "a", "c", "d", "e", "h"}), (Lists{"host: f", "acc: a d e h", "host: b", "acc: c", "host: g"}));
+  EXPECT_EQ(lists(kText, {"f", "a", "b", "c", "d", "e", "g", "h"}), (Lists{"host: f", "acc: a b c d e g h"}));
+  const auto graph = graph_of(kText);
+  for (const Border& b : shares_of(*graph, {"b", "e"}).borders) EXPECT_FALSE(graph->value(b.value).is_constant());
+}
+
 TEST(Orders, ANodeThatStandsBetweenOthersInTheFileOnlyPartsNothing) {
   EXPECT_EQ(lists("graph main(x: f32[4], y: f32[4]) { a = Exp(x) u = Neg(y) b = Abs(a) return b, u }", {"a", "b"}),
             (Lists{"acc: a b", "host: u"}));
@@ -108,6 +120,14 @@ TEST(Results, AnOutputThatIsUsedInsideAndAnInputThatIsReturned) {
   ASSERT_EQ(shares.segments.size(), 1u);
   EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"a", "c"}));
   EXPECT_TRUE(shares.borders.empty());
+}
+
+TEST(Results, ThatTheGraphGivesTwiceAreMadeOnce) {
+  const auto graph = graph_of("graph main(x: f32[4]) { a = Exp(x) b = Neg(a) return b, a, b as \"again\" }");
+  const Shares shares = shares_of(*graph, {"a"});
+  EXPECT_EQ(names(*graph, shares.segments[0].results), (Lists{"a"}));
+  EXPECT_EQ(names(*graph, shares.segments[1].results), (Lists{"b"}));
+  EXPECT_EQ(names(*graph, graph->outputs()), (Lists{"b", "a", "b"}));
 }
 
 TEST(Results, OfSegmentsWithoutOperandsAndOfNodesThatNobodyReads) {

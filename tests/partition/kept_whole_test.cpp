@@ -85,6 +85,17 @@ TEST(KeptWhole, UnitsAreSharedOutByCostAndMemoryAsAWhole) {
   EXPECT_EQ(Sharing(kQuantized, {}).lists(memory), (Lists{"host: a b sum q", "acc: d r"}));
 }
 
+/// What quantizes the values needs the places, which come from the same node: together they would be a circle.
+TEST(KeptWhole, AUnitThatOthersRunInTheMiddleOfIsNone) {
+  Sharing sharing(R"(graph main(x: u8[4], k: i64[1]) {
+    const scale: f32[] = 0.5 const zero: u8[] = 3
+    d = DequantizeLinear(x, scale, zero) v, i = TopK(d, k) f = Cast(i, to=1) h = Exp(f) m = ReduceMax(h, keepdims=0)
+    q = QuantizeLinear(v, m, zero) r = Abs(h) return q, r })",
+                  {"h"});
+  EXPECT_EQ(sharing.lists(), (Lists{"host: d v", "acc: f", "host: h", "acc: m r", "host: q"}));
+  EXPECT_EQ(sharing.run()->nodes[0].reasons.back().text, "others have to run between what it is kept with");
+}
+
 constexpr std::string_view kSequence = R"(graph main(x: f32[4], y: f32[4]) {
   e = Exp(x) s = SequenceConstruct(e, y) cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r })";
 

@@ -83,9 +83,14 @@ constexpr std::string_view kNormalised = R"(graph main(x: f32[1,3,16,16], w: f32
   c1 = Conv(x, w) n1 = BatchNormalization(c1, s, b, m, v) r1 = Relu(n1)
   c2 = Conv(r1, w) n2 = BatchNormalization(c2, s, b, m, v) r2 = Relu(n2) return r2 })";
 
-Lists hierarchical(const backend::Backends& backends) {
+Lists hierarchical(const backend::Backends& backends, const std::vector<std::string>& fallback_ops = {}) {
   const auto graph = graph_of(kNormalised);
-  const auto shares = partition(*graph, Roles(backends, size_t{0}), {});
+  Wishes wishes;
+  wishes.listed = backends.size();
+  wishes.fallback_ops = fallback_ops;
+  const Roles roles(backends, wishes);
+  EXPECT_TRUE(bind(*graph, wishes, roles));
+  const auto shares = partition(*graph, roles, wishes);
   EXPECT_TRUE(shares) << shares.error().text();
   EXPECT_TRUE(shares->proved());
   return lists_of(*graph, *shares);
@@ -99,6 +104,12 @@ TEST(OriginalHierarchical, ConvolutionsOnOneAndTheRestOnAnother) {
 TEST(OriginalHierarchical, TheOrderOfPriorityDecides) {
   const OfOps one("one", {"Conv"}), two("two", {"Conv", "BatchNormalization", "Relu"}), host("host", {});
   EXPECT_EQ(hierarchical({&two, &one, &host}), (Lists{"two: c1 n1 r1 c2 n2 r2"}));
+}
+
+TEST(OriginalHierarchical, WhatIsForcedFallsBackBetweenThem) {
+  const OfOps one("one", {"Conv"}), two("two", {"Conv", "BatchNormalization", "Relu"}), host("host", {});
+  EXPECT_EQ(hierarchical({&one, &two, &host}, {"BatchNormalization"}),
+            (Lists{"one: c1", "host: n1", "two: r1", "one: c2", "host: n2", "two: r2"}));
 }
 
 TEST(OriginalHierarchical, WhatNeitherTakesFallsBack) {

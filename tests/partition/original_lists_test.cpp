@@ -66,6 +66,15 @@ TEST(OriginalLists, SizesStayOnTheHost) {
   EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"g"}, walk(2))), (Lists{"acc: a b c d", "host: e f g h"}));
 }
 
+/// Its least size of three, where every node does work.
+TEST(OriginalLists, WhatIsTooSmallDragsItsSizesAlong) {
+  const auto graph = graph_of(R"(graph main(x: f32[4,4], i: i32[2,1], u: f32[2,4]) {
+    a = Exp(x) b = Abs(a) c = Neg(b) d = Cast(i, to=7) e = Shape(c) f = Identity(e)
+    g = ScatterND(c, d, u) h = Expand(g, f) return h })");
+  EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"g"}, walk(1))), (Lists{"acc: a b c d", "host: e f g", "acc: h"}));
+  EXPECT_EQ(lists_of(*graph, shares_of(*graph, {"g"}, walk(3))), (Lists{"acc: a b c d", "host: e f g h"}));
+}
+
 TEST(OriginalLists, ASegmentWaitsForNothingThatItDoesNotNeed) {
   const auto graph = graph_of(R"(graph main(x: f32[4], y: f32[4]) {
     add = Add(x, y) lx = Erf(x) mul = Mul(x, add) ly = Erf(y) div = Div(mul, y) ld = Erf(div)
@@ -101,8 +110,13 @@ TEST(OriginalShapes, OfTheOperandsOfTheBranchedModel) {
 
 TEST(OriginalShapes, OfADynamicOperandBesideAStaticOne) {
   const auto graph = graph_of("graph main(x: f32[n,4], w: f32[1,4]) { a = Neg(x) y = Add(a, w) return y }");
+  graph->symbols().symbol("n", 2, 8);
   const Shares shares = shares_of(*graph, {"a"}, walk());
   EXPECT_EQ(operand_types(*graph, shares.segments[1]), (Lists{"a: f32[n,4]", "w: f32[1,4]"}));
+  std::vector<std::pair<int64_t, int64_t>> bounds;
+  for (ir::ValueId v : shares.segments[1].operands)
+    for (const Dim& d : *graph->value(v).type.shape) bounds.emplace_back(d.lower(), d.upper());
+  EXPECT_EQ(bounds, (std::vector<std::pair<int64_t, int64_t>>{{2, 8}, {4, 4}, {1, 1}, {4, 4}}));
 }
 
 TEST(OriginalStitching, EveryOperandIsMadeBefore) {
