@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
+#include <ranges>
 
 namespace tenon::runtime {
 
@@ -49,13 +50,27 @@ Result<Library> opened(const LibraryName& name, const fs::path& file) {
       .advice(advice_of(name));
 }
 
-/// The newest by name where the folder has several; empty: none.
+/// The numbers behind "libNAME.so": 1, 31, 1.
+std::vector<int> version_of(std::string_view numbers) {
+  std::vector<int> out;
+  for (const auto part : std::views::split(numbers, '.')) {
+    int number = 0;
+    std::from_chars(part.data(), part.data() + part.size(), number);
+    out.push_back(number);
+  }
+  return out;
+}
+
+/// `file`, or that with numbers behind it: the newest where the folder has several; empty: none.
 fs::path inside(const fs::path& folder, std::string_view file) {
   fs::path best;
+  std::vector<int> newest;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string found = entry.path().filename().string();
-    if (found.starts_with(file) && (found.size() == file.size() || found[file.size()] == '.')) best = std::max(best, entry.path());
+    if (!found.starts_with(file) || (found.size() > file.size() && found[file.size()] != '.')) continue;
+    const std::vector<int> version = version_of(std::string_view(found).substr(file.size()));
+    if (best.empty() || version > newest) best = entry.path(), newest = version;
   }
   return best;
 }

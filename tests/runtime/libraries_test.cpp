@@ -63,6 +63,21 @@ TEST_F(LibrariesTest, OfAPackageComeBeforeTheSystems) {
   EXPECT_EQ(opened->file, folder_ / "maths/lib/libmaths.so.3");
 }
 
+/// As wheels name them: libopenvino_c.so.2641, libonnxruntime.so.1.31.1.
+TEST_F(LibrariesTest, OfSeveralNumbersAreTheNewest) {
+  const fs::path whole = open_library(kMath, {.files = {}, .packages = {folder_}})->file;
+  fs::create_directories(folder_ / "maths/lib");
+  for (const char* name : {"libmaths.so.1.9.0", "libmaths.so.1.31.1", "libmaths.so.1.4.2"})
+    fs::copy_file(whole, folder_ / "maths/lib" / name);
+  made("maths/lib/libmaths.sock", "no library");
+  made("maths/lib/libmaths_more.so", "no library");
+  const auto opened = open_library(kMath, {.files = {}, .packages = {folder_}});
+  ASSERT_TRUE(opened) << opened.error().text();
+  EXPECT_EQ(opened->file.filename(), "libmaths.so.1.31.1");
+  fs::copy_file(whole, folder_ / "maths/lib/libmaths.so.2641");
+  EXPECT_EQ(open_library(kMath, {.files = {}, .packages = {folder_}})->file.filename(), "libmaths.so.2641");
+}
+
 TEST_F(LibrariesTest, ThatAreMissingTellWhereTheyWereLookedFor) {
   const Diagnostic d = refused(kNone, {.files = {}, .packages = {folder_}});
   EXPECT_EQ(d.code, Code::file_missing);
