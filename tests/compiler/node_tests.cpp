@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/compile.h"
+#include "every_other.h"
 #include "expected_failures.h"
 #include "import/onnx_import.h"
 #include "import/onnx_parse.h"
@@ -183,20 +184,35 @@ Result<std::string> run_and_compare(const NodeTest& test, const nlohmann::json& 
   return "";
 }
 
-Result<std::string> run_and_compare(const NodeTest& test, int opt) {
+/// Every other node, the first among them, elsewhere, and no two of them in one kernel: each is a segment where it reads the one before.
+struct Alternating {
+  backend::Backends all = *backends_named();
+  tests::Some elsewhere{"elsewhere", *all[1], [](const ir::Graph&, ir::NodeId n) { return n.slot() % 2 == 0; }};
+};
+
+/// alternating: null, or the backends that take turns.
+struct Way {
+  int opt = 0;
+  const Alternating* alternating = nullptr;
+};
+
+Result<std::string> run_and_compare(const NodeTest& test, const Way& way) {
   auto imported = TRY(import::import_onnx(test.folder / "model.onnx"));
   CompileOptions options;
-  options.opt = opt;
+  options.opt = way.opt;
   options.threads = 1;
-  const auto engine = TRY(load_compiled(TRY(compile(std::move(imported.graph), options))));
+  if (way.alternating) options.backends = {&way.alternating->elsewhere, way.alternating->all[0], way.alternating->all[1]};
+  runtime::Devices devices;
+  if (way.alternating) devices = {std::make_shared<tests::Renamed>("elsewhere")};
+  const auto engine = TRY(load_compiled(TRY(compile(std::move(imported.graph), options)), devices));
   const auto context = TRY(runtime::Context::create(engine));
   for (const auto& data : test.data_sets)
     if (std::string text = TRY(run_and_compare(test, data, *engine, *context)); !text.empty()) return text;
   return "";
 }
 
-Outcome run_one(const NodeTest& test, int opt) {
-  auto done = run_and_compare(test, opt);
+Outcome run_one(const NodeTest& test, const Way& way) {
+  auto done = run_and_compare(test, way);
   if (!done) return {done.error().code() == Code::not_supported ? Ending::refused : Ending::differs, done.error().text()};
   return {done->empty() ? Ending::passed : Ending::differs, *done};
 }
@@ -212,7 +228,7 @@ struct Child {
 /// Runs all tests, `jobs` children at a time.
 class Runner {
  public:
-  Runner(const std::vector<NodeTest>& tests, int opt, size_t jobs) : tests_(tests), opt_(opt), jobs_(jobs), outcomes_(tests.size()) {}
+  Runner(const std::vector<NodeTest>& tests, Way way, size_t jobs) : tests_(tests), way_(way), jobs_(jobs), outcomes_(tests.size()) {}
 
   std::vector<Outcome> run() {
     while (next_ < tests_.size() || !children_.empty()) {
@@ -229,7 +245,7 @@ class Runner {
     const pid_t pid = fork();
     if (pid == 0) {
       close(ends[0]);
-      const Outcome o = run_one(tests_[test], opt_);
+      const Outcome o = run_one(tests_[test], way_);
       const std::string text = static_cast<char>('0' + static_cast<int>(o.ending)) + o.text.substr(0, 3000);
       [[maybe_unused]] const ssize_t written = write(ends[1], text.data(), text.size());
       _exit(0);
@@ -270,7 +286,7 @@ class Runner {
   }
 
   const std::vector<NodeTest>& tests_;
-  int opt_;
+  Way way_;
   size_t jobs_, next_ = 0;
   std::vector<Child> children_;
   std::vector<Outcome> outcomes_;
@@ -321,11 +337,13 @@ int main_of(int argc, char** argv) {
   std::string folder, filter, expected;
   std::vector<int> levels;
   size_t jobs = 2;
+  bool alternating = false;
   app.add_option("DIR", folder, "folder made by tools/models/make_node_tests.py")->required();
   app.add_option("--opt", levels, "optimisation level; may stand several times (default: 0 and 3)");
   app.add_option("--filter", filter, "only tests whose names contain this");
   app.add_option("--expected", expected, "list of the tests that do not pass (default: none)");
   app.add_option("--jobs", jobs, "children at a time");
+  app.add_flag("--alternating", alternating, "every other node is a segment of another backend");
   CLI11_PARSE(app, argc, argv);
   if (levels.empty()) levels = {0, 3};
   const auto tests = read_manifest(folder, filter);
@@ -334,9 +352,11 @@ int main_of(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", text ? "no tests" : (expected + " cannot be read").c_str());
     return 2;
   }
+  const Alternating taking_turns;
   size_t bad = 0;
   for (int opt : levels)
-    bad += report(tests, Runner(tests, opt, jobs).run(), opt, ExpectedFailures::parse(*text), filter.empty() && !expected.empty());
+    bad += report(tests, Runner(tests, {opt, alternating ? &taking_turns : nullptr}, jobs).run(), opt, ExpectedFailures::parse(*text),
+                  filter.empty() && !expected.empty());
   return bad > 0 ? 1 : 0;
 }
 
