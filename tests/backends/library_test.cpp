@@ -139,6 +139,26 @@ TEST_P(Libraries, IsMissedWhenTheEngineIsLoaded) {
   EXPECT_NE(other.error()->what.find("this library is no"), std::string::npos) << other.error().text();
 }
 
+/// Engine files come from anybody.
+TEST_P(Libraries, RefusesSegmentsThatAreCutOff) {
+  const auto compiled = compiler::compile(graph_of("graph main(x: f32[n,4]) { r = Sin(x) y = Exp(r) return y }"), options_);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  const auto& blobs = compiled->built.program.blobs;
+  const auto blob = std::ranges::find(blobs, GetParam(), &runtime::Blob::device);
+  ASSERT_NE(blob, blobs.end());
+  const runtime::Devices devices = peers()->devices(ops::table());
+  const auto device = std::ranges::find_if(devices, [](const auto& d) { return d->name() == GetParam(); });
+  ASSERT_NE(device, devices.end());
+  const std::string_view whole = blob->bytes;
+  ASSERT_TRUE((*device)->make({.bytes = whole}));
+  for (size_t length : {size_t{0}, size_t{1}, whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
+    const auto made = (*device)->make({.bytes = whole.substr(0, length)});
+    ASSERT_FALSE(made) << length << " of " << whole.size();
+    EXPECT_FALSE(made.error()->what.empty());
+  }
+  EXPECT_FALSE((*device)->make({.bytes = "Dear all, please find the segment attached."}));
+}
+
 /// A start costs once a segment, not once a node: small nodes pay together.
 TEST_P(Libraries, SmallNodesPayTogether) {
   std::string text = "graph main(v0: f32[8]) { ";
