@@ -35,10 +35,17 @@ class Engines(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         (cls.folder / "m.onnx").write_bytes(o.small_model())
-        for name, options in {"native": [], "portable": ["--portable"]}.items():
+        shared = ["--backend", "reference,cpu"]  # as segments of a device
+        for name, options in {
+            "native": [],
+            "portable": ["--portable"],
+            "shared": shared,
+            "shared_portable": [*shared, "--portable"],
+        }.items():
             assert tenon("build", cls.folder / "m.onnx", "-o", cls.folder / f"{name}.tenon", *options).exit == 0
         cls.native = (cls.folder / "native.tenon").read_bytes()
         cls.portable = (cls.folder / "portable.tenon").read_bytes()
+        cls.shared = (cls.folder / "shared.tenon").read_bytes()
 
     def refused(self, data: bytes, name: str, *options: str) -> None:
         with self.subTest(name):
@@ -48,12 +55,12 @@ class Engines(unittest.TestCase):
             self.assertEqual(complaint(result, ("place", "what", "expected", "found", "advice")), "", str(result))
 
     def test_whole_ones_run(self):
-        for name in ("native", "portable"):
+        for name in ("native", "portable", "shared", "shared_portable"):
             for options in ([], ["--verify"]):
                 self.assertEqual(tenon("run", f"{name}.tenon", *options, folder=self.folder).exit, 0)
 
     def test_cut_off_at_every_border_are_refused(self):
-        for name, whole in {"native": self.native, "portable": self.portable}.items():
+        for name, whole in {"native": self.native, "portable": self.portable, "shared": self.shared}.items():
             ends = [0, 1, 8, HEADER, HEADER + ENTRY]
             for section in sections_of(whole):
                 ends += [section.offset, section.offset + section.length // 2, section.offset + section.length]
@@ -63,17 +70,24 @@ class Engines(unittest.TestCase):
 
     def test_a_changed_byte_of_what_a_run_needs_is_found(self):
         dice = random.Random(7)
-        table_end = HEADER + ENTRY * len(sections_of(self.native))
-        needed = [s for s in sections_of(self.native) if s.type not in (WEIGHTS, GRAPH_TEXT)]
-        places = dice.sample(range(table_end), 60) + [s.offset + dice.randrange(s.length) for s in needed for _ in range(12)]
-        for at in places:
-            data = bytearray(self.native)
-            data[at] ^= 1 << dice.randrange(8)
-            self.refused(bytes(data), f"byte {at}")
+        for name, whole in {"native": self.native, "shared": self.shared}.items():
+            table_end = HEADER + ENTRY * len(sections_of(whole))
+            needed = [s for s in sections_of(whole) if s.type not in (WEIGHTS, GRAPH_TEXT)]
+            places = dice.sample(range(table_end), 60) + [
+                s.offset + dice.randrange(s.length) for s in needed if s.length for _ in range(12)
+            ]
+            for at in places:
+                data = bytearray(whole)
+                data[at] ^= 1 << dice.randrange(8)
+                self.refused(bytes(data), f"{name}, byte {at}")
 
     def test_any_changed_byte_is_found_when_asked_for_and_in_portable_engines(self):
         dice = random.Random(11)
-        for name, whole, options in (("native", self.native, ["--verify"]), ("portable", self.portable, [])):
+        for name, whole, options in (
+            ("native", self.native, ["--verify"]),
+            ("portable", self.portable, []),
+            ("shared", self.shared, ["--verify"]),
+        ):
             for at in [dice.randrange(len(whole)) for _ in range(40)] + [s.offset for s in sections_of(whole) if s.length]:
                 data = bytearray(whole)
                 data[at] ^= 1 << dice.randrange(8)
