@@ -62,6 +62,18 @@ class CustomOps(unittest.TestCase):
         rows = {n["name"]: n for n in told["nodes"]}
         self.assertEqual(rows["up"]["backend"], "onnxruntime")
 
+    def test_compare_has_no_reference_for_it(self):
+        """One error, whatever is compared; what failed is no failure of a backend."""
+        for options in ([], ["--by-segment"], ["--all-values"]):
+            done = tenon("compare", self.small, "--backend", "onnxruntime,cpu", *self.there, "--json", *options)
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            error = json.loads(done.stdout)["error"]
+            self.assertEqual((error["name"], error["place"]), ("not_supported", "node 'up' (ai.onnx.contrib::StringUpper)"))
+            self.assertIn("the reference does not know", error["what"])
+            self.assertEqual(error["expected"], "ops that Tenon knows (docs/ops.md)")
+            self.assertEqual(error["found"], "StringUpper(string[1])")
+            self.assertIn("compare a model without it", error["advice"])
+
     def test_an_engine_needs_the_library_again(self):
         engine = self.folder / "upper.tenon"
         done = tenon("build", self.small, "-o", engine, "--backend", "onnxruntime", *self.there)

@@ -43,6 +43,7 @@ class Tellers {
 
   /// The segment, which also reads what it takes to tell every size in it: alone, it is not told by the program around it.
   ir::Segment with_sizes(ir::Segment segment) const {
+    add_operands_of_sizes(segment);
     Names wanted;
     add_symbols(*ir::cut_out(graph_, segment), wanted);
     for (const std::string& name : wanted) {
@@ -55,6 +56,15 @@ class Tellers {
   }
 
  private:
+  /// Nodes whose results the table of sizes has read nothing in the whole; alone they do.
+  void add_operands_of_sizes(ir::Segment& segment) const {
+    const auto is_among = [](const auto& all, auto one) { return std::ranges::find(all, one) != all.end(); };
+    for (const ir::NodeId n : segment.nodes)
+      for (const ir::ValueId v : graph_.node(n).inputs)
+        if (v && !graph_.value(v).is_constant() && !is_among(segment.nodes, graph_.value(v).producer) && !is_among(segment.operands, v))
+          segment.operands.push_back(v);
+  }
+
   bool tells(ir::ValueId v, std::string_view name) const {
     const ir::Type& type = graph_.value(v).type;
     return type.is_tensor() && type.has_rank() &&

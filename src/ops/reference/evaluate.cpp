@@ -274,9 +274,10 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
   } else if (def.definition) {
     out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left));
   } else {
-    return refuse(view, Code::not_supported,
-                  view.op->unknown ? "an unknown op cannot be evaluated: nobody knows what it computes"
-                                   : "not supported yet: evaluation by reference");
+    if (!view.op->unknown) return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
+    return refuse(view, Code::not_supported, "an unknown op cannot be evaluated: the reference does not know what it computes")
+        .expected("ops that Tenon knows (docs/ops.md)")
+        .advice("compare a model without it; who runs it alone can tell what it gives");
   }
   TRY(check_results(view, declared, out, mode));
   return out;
