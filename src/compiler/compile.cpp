@@ -73,7 +73,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   TRY(partition::prepare(*out.graph, out.backends.all));
-  out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes));
+  out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes, {}, &out.without_casts));
   if (options.measuring) TRY(share_by_measuring(out, options));
   return out;
 }

@@ -108,6 +108,7 @@ struct SharedOut {
   BackendsInUse backends;
   size_t nodes_before = 0;
   partition::Shares shares;
+  std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where sharing out put Casts: the graph as it was
 };
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);

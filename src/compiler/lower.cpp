@@ -56,8 +56,11 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
     if (controls.contains(n)) {
       backend::Options inside = options;
       inside.planning.given = known.list();
-      for (size_t b = 0; b < share.bodies.size(); ++b)
-        of.bodies[n].push_back(TRY(lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed)));
+      for (size_t b = 0; b < share.bodies.size(); ++b) {
+        auto lowered = lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed);
+        if (!lowered && failed && !failed->nodes.empty()) failed->inside.emplace(failed->inside.begin(), n, b);
+        of.bodies[n].push_back(TRY(std::move(lowered)));
+      }
     }
     for (ir::ValueId v : graph.node(n).outputs)
       if (v) known.add(graph.value(v).type);
@@ -82,7 +85,7 @@ Result<program::Lowered> lower(const ir::Graph& graph, const partition::Shares& 
     auto blob = compile_segment(graph, s, cuts.graph(k), roles.backends, options);
     if (!blob) {
       const auto segment = std::ranges::find(shares.segments, s.nodes, &ir::Segment::nodes) - shares.segments.begin();
-      if (failed) *failed = {&graph, s.nodes, static_cast<uint32_t>(segment), s.backend, blob.error().text()};
+      if (failed) *failed = {{}, s.nodes, static_cast<uint32_t>(segment), s.backend, blob.error().text()};
       return std::unexpected(std::move(blob).error());
     }
     out.blobs.push_back(*std::move(blob));

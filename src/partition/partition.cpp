@@ -22,8 +22,12 @@ namespace {
 
 class Partition {
  public:
-  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back)
-      : graph_(graph), roles_(roles), wishes_(wishes), handed_back_(handed_back), dependencies_(graph) {}
+  using Path = decltype(HandedBack::inside);
+
+  Partition(const ir::Graph& graph, const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back, Path path = {})
+      : graph_(graph), roles_(roles), wishes_(wishes), handed_back_(handed_back), path_(std::move(path)), dependencies_(graph) {
+    std::ranges::copy_if(handed_back, std::back_inserter(handed_back_here_), [&](const HandedBack& h) { return h.inside == path_; });
+  }
 
   Result<Shares> run() {
     TRY(choose());
@@ -36,7 +40,7 @@ class Partition {
 
  private:
   Result<void> choose() {
-    const Targets targets(graph_, dependencies_, roles_, handed_back_);
+    const Targets targets(graph_, dependencies_, roles_, handed_back_here_);
     const std::vector<KeptWhole> kept = roles_.fallback() > 0 ? kept_whole(graph_) : std::vector<KeptWhole>();
     std::unordered_set<uint32_t> together;
     for (const KeptWhole& k : kept) together.insert(k.nodes.begin(), k.nodes.end());
@@ -128,8 +132,12 @@ class Partition {
   Result<void> bodies() {
     for (NodeShare& share : out_.nodes) {
       if (!roles_.backends[share.backend]->makes_kernels()) continue;
-      for (const ir::Body& body : graph_.node(share.node).bodies)
-        share.bodies.push_back(TRY(Partition(*body.graph, roles_, wishes_, handed_back_).run()));
+      const auto& all = graph_.node(share.node).bodies;
+      for (size_t b = 0; b < all.size(); ++b) {
+        Path inner = path_;
+        inner.emplace_back(share.node, b);
+        share.bodies.push_back(TRY(Partition(*all[b].graph, roles_, wishes_, handed_back_, std::move(inner)).run()));
+      }
     }
     return {};
   }
@@ -138,6 +146,8 @@ class Partition {
   const Roles& roles_;
   const Wishes& wishes_;
   std::span<const HandedBack> handed_back_;
+  Path path_;  ///< to this graph
+  std::vector<HandedBack> handed_back_here_;
   ir::Dependencies dependencies_;
   Cut cut_;
   Shares out_;

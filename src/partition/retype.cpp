@@ -25,7 +25,10 @@ struct Changes {
 
 class Search {
  public:
-  Search(const Roles& roles, const Wishes& wishes) : roles_(roles), types_(wishes) {}
+  using Path = decltype(HandedBack::inside);
+
+  Search(const Roles& roles, const Wishes& wishes, std::span<const HandedBack> handed_back)
+      : roles_(roles), handed_back_(handed_back), types_(wishes) {}
 
   /// Nodes that are pinned to what refuses them.
   Result<void> pinned(const ir::Graph& graph, Changes& out) {
@@ -40,13 +43,16 @@ class Search {
   }
 
   /// Nodes that are free, and that backends refuse which come before the one that they go to.
-  Result<void> refused(const ir::Graph& graph, const Shares& shares, Changes& out) {
+  Result<void> refused(const ir::Graph& graph, const Shares& shares, Changes& out, const Path& path = {}) {
     for (const NodeShare& share : shares.nodes) {
-      for (size_t b = 0; b < share.bodies.size(); ++b)
-        TRY(refused(*graph.node(share.node).bodies[b].graph, share.bodies[b], out.bodies[{share.node, b}]));
+      for (size_t b = 0; b < share.bodies.size(); ++b) {
+        Path inner = path;
+        inner.emplace_back(share.node, b);
+        TRY(refused(*graph.node(share.node).bodies[b].graph, share.bodies[b], out.bodies[{share.node, b}], inner));
+      }
       if (graph.node(share.node).placement() || graph.node(share.node).retyping()) continue;
       for (uint16_t b = 0; b < roles_.fallback() && is_refused(share, b); ++b)
-        if (TRY(change(graph, share.node, *roles_.backends[b], out))) break;
+        if (!was_handed_back(path, share.node, *roles_.backends[b]) && TRY(change(graph, share.node, *roles_.backends[b], out))) break;
     }
     return {};
   }
@@ -76,6 +82,12 @@ class Search {
     return share.choices.empty() ? backend < share.wanted : std::ranges::find(share.choices, backend) == share.choices.end();
   }
 
+  bool was_handed_back(const Path& path, ir::NodeId node, const backend::Backend& backend) const {
+    return std::ranges::any_of(handed_back_, [&](const HandedBack& h) {
+      return h.backend == backend.name() && h.inside == path && std::ranges::find(h.nodes, node) != h.nodes.end();
+    });
+  }
+
   static Result<bool> supports(const ir::Graph& graph, ir::NodeId node, const backend::Backend& backend) {
     const Doing doing(backend.name(), "was asked whether it runs a node");
     const auto supported = backend.supports(graph, node);
@@ -90,6 +102,7 @@ class Search {
   }
 
   const Roles& roles_;
+  std::span<const HandedBack> handed_back_;
   OtherTypes types_;
 };
 
@@ -108,15 +121,16 @@ void apply(ir::Graph& graph, const Changes& changes) {
 }
 
 /// partition(), where more than was said may still be accelerated.
-Result<Shares> first_shares(const ir::Graph& graph, const Roles& roles, Wishes wishes) {
+Result<Shares> first_shares(const ir::Graph& graph, const Roles& roles, Wishes wishes, std::span<const HandedBack> handed_back) {
   wishes.require_full = false;
-  return partition(graph, roles, wishes);
+  return partition(graph, roles, wishes, handed_back);
 }
 
 }  // namespace
 
-Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Wishes& wishes) {
-  Search search(roles, wishes);
+Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Roles& roles, const Wishes& wishes,
+                                    std::span<const HandedBack> handed_back, std::unique_ptr<ir::Graph>* as_it_was) {
+  Search search(roles, wishes, handed_back);
   Changes changes;
   TRY(search.pinned(*graph, changes));
   const bool pins = !changes.empty();
@@ -125,22 +139,23 @@ Result<Shares> partition_with_casts(std::unique_ptr<ir::Graph>& graph, const Rol
     before = graph->clone();
     apply(*graph, changes);
   }
-  Shares shares = TRY(first_shares(*graph, roles, wishes));
+  Shares shares = TRY(first_shares(*graph, roles, wishes, handed_back));
   TRY(search.refused(*graph, shares, changes));
   if (!before && !changes.empty()) before = graph->clone();
   while (!changes.empty()) {
     graph = before->clone();
     apply(*graph, changes);
-    shares = TRY(first_shares(*graph, roles, wishes));
+    shares = TRY(first_shares(*graph, roles, wishes, handed_back));
     bool any = false;
     TRY(search.take_back(*before, shares, changes, any));
     if (!any) break;
     if (changes.empty()) {
       graph = std::move(before);
-      shares = TRY(first_shares(*graph, roles, wishes));
+      shares = TRY(first_shares(*graph, roles, wishes, handed_back));
     }
   }
-  return wishes.require_full ? partition(*graph, roles, wishes) : Result<Shares>(std::move(shares));
+  if (as_it_was) *as_it_was = std::move(before);
+  return wishes.require_full ? partition(*graph, roles, wishes, handed_back) : Result<Shares>(std::move(shares));
 }
 
 }  // namespace tenon::partition

@@ -19,7 +19,7 @@ class Choice {
   Choice(const ir::Graph& graph, ir::NodeId node, const Roles& roles, std::span<const HandedBack> handed_back)
       : graph_(graph), node_(node), roles_(roles), refusals_(roles.count()) {
     for (const HandedBack& h : handed_back)
-      if (h.graph == &graph && std::ranges::find(h.nodes, node) != h.nodes.end())
+      if (std::ranges::find(h.nodes, node) != h.nodes.end())
         for (uint16_t b = 0; b < roles.count(); ++b)
           if (roles.backends[b]->name() == h.backend) refusals_[b] = Reason{"handed_back", h.error};
   }

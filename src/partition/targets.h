@@ -19,7 +19,7 @@ struct Target {
 /// waits for them.
 class Targets {
  public:
-  /// Keeps what it is given by reference.
+  /// Keeps what it is given by reference. `handed_back`: nodes of this graph.
   Targets(const ir::Graph& graph, const ir::Dependencies& dependencies, const Roles& roles, std::span<const HandedBack> handed_back);
   /// `all_choices`: with all that might run it. Errors: see partition().
   Result<Target> of(ir::NodeId node, bool all_choices) const;

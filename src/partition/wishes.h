@@ -48,8 +48,8 @@ struct Wishes {
 
 /// Nodes of a segment that its backend supports, and that it failed to compile: others run them.
 struct HandedBack {
-  const ir::Graph* graph = nullptr;  ///< the body, where it is in one
-  std::vector<ir::NodeId> nodes;
+  std::vector<std::pair<ir::NodeId, size_t>> inside = {};  ///< the nodes whose bodies lead to it, and which of their bodies
+  std::vector<ir::NodeId> nodes = {};
   uint32_t segment = 0;  ///< of the shares as they were
   std::string backend, error;
 };
