@@ -165,8 +165,11 @@ Json partition_data(const ir::Graph& graph, const partition::Shares& shares, con
   out["peak_bytes"] = nullptr;
   out["handed_back"] = Json::array();
   out["what_if"] = Json::array();
-  for (const partition::WhatIf& w : what_if)
-    out["what_if"].push_back({{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}});
+  for (const partition::WhatIf& w : what_if) {
+    Json row = {{"op", w.op}, {"borders_removed", w.borders_removed}, {"segments", w.segments}};
+    if (!w.held_by.empty()) row["held_by"] = w.held_by;
+    out["what_if"].push_back(std::move(row));
+  }
   if (assign == partition::Assign::cost)
     for (const backend::Backend* b : roles.backends) {
       out["costs"].push_back({{"backend", b->name()}});

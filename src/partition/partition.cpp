@@ -54,6 +54,7 @@ class Partition {
                             .falls_to = target.falls_to,
                             .stays = target.pinned,
                             .works = does_work(graph_, n),
+                            .first_may = std::ranges::find(target.choices, 0) != target.choices.end(),
                             .reasons = std::move(target.reasons),
                             .choices = std::move(target.choices),
                             .bodies = {}});

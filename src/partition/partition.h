@@ -23,7 +23,8 @@ struct NodeShare {
   bool stays = false;  ///< whatever its segment: pinned, or nobody else takes it
   uint32_t unit = 0;   ///< those of one number run together: see kept_whole.h
   uint32_t segment = 0;
-  bool works = true;  ///< see does_work()
+  bool works = true;       ///< see does_work()
+  bool first_may = false;  ///< the first backend may run it: known of nodes that are kept with others
   std::vector<Reason> reasons;
   std::vector<uint16_t> choices;  ///< with assignment by cost: who might run it
   std::vector<Shares> bodies;     ///< where they run as programs

@@ -19,11 +19,11 @@ struct Reading {
   uint32_t maker, reader;
 };
 
-std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, const Shares& shares) {
+std::vector<Reading> readings_of(const ir::Graph& graph, const ir::Dependencies& dependencies, std::span<const NodeShare> nodes) {
   std::unordered_map<ir::NodeId, uint32_t> unit_of;
-  for (const NodeShare& n : shares.nodes) unit_of.emplace(n.node, n.unit);
+  for (const NodeShare& n : nodes) unit_of.emplace(n.node, n.unit);
   std::vector<Reading> out;
-  for (const NodeShare& n : shares.nodes) {
+  for (const NodeShare& n : nodes) {
     if (dependencies.takes_from_sizes(n.node)) continue;
     for (ir::ValueId v : graph.node(n.node).inputs)
       if (v && graph.value(v).kind == ir::Value::Kind::result && !graph.value(v).constant)
@@ -39,35 +39,109 @@ int64_t count_borders(std::span<const Reading> readings, const Cut& cut) {
   return static_cast<int64_t>(seen.size());
 }
 
+class Supposing {
+ public:
+  Supposing(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes)
+      : graph_(graph), shares_(shares), roles_(roles), wishes_(wishes), dependencies_(graph), kept_(kept_whole(graph)) {
+    find_sized(dependencies_, shares.nodes, roles);
+  }
+
+  Result<std::vector<WhatIf>> run() {
+    std::map<std::string, std::vector<uint32_t>> others;
+    for (uint32_t n = 0; n < shares_.nodes.size(); ++n)
+      if (shares_.nodes[n].works && !roles_.is_accelerated(shares_.nodes[n].wanted)) others[name_of(n)].push_back(n);
+    as_it_is_.emplace(posed(shares_.nodes));
+    const Outcome now = TRY(outcome(*as_it_is_, as_it_is_->problem));
+    std::vector<WhatIf> out;
+    for (const auto& [op, nodes] : others) {
+      WhatIf row{.op = op, .held_by = {}};
+      const Outcome then = TRY(supposed(op, nodes, row.held_by));
+      row.borders_removed = now.borders - then.borders;
+      row.segments = then.segments;
+      out.push_back(std::move(row));
+    }
+    std::ranges::sort(out, {}, [](const WhatIf& w) { return std::pair(-w.borders_removed, w.op); });
+    return out;
+  }
+
+ private:
+  struct Outcome {
+    int64_t borders;
+    size_t segments;
+  };
+  /// What is cut.
+  struct Posed {
+    std::vector<Reading> readings;
+    Problem problem;
+    std::optional<Costs> costs;
+  };
+
+  /// It was accelerated before.
+  bool is_one_unit(const KeptWhole& kept) const {
+    const auto unit = [&](uint32_t n) { return shares_.nodes[n].unit; };
+    return kept.nodes.size() > 1 && std::ranges::all_of(kept.nodes, [&](uint32_t n) { return unit(n) == unit(kept.nodes[0]); });
+  }
+
+  std::string name_of(uint32_t n) const { return op_name(*graph_.node(shares_.nodes[n].node).op); }
+
+  Posed posed(std::span<const NodeShare> nodes) const {
+    const Units units(nodes);
+    Posed out{readings_of(graph_, dependencies_, nodes), problem_of(graph_, dependencies_, units, nodes, roles_), {}};
+    if (wishes_.assign == Assign::cost) out.costs = costs_of(graph_, units, nodes, roles_);
+    return out;
+  }
+
+  Result<Outcome> outcome(const Posed& posed, Problem changed) const {
+    const Settled settled = TRY(cut_as_wished(changed, roles_, wishes_, posed.costs ? &*posed.costs : nullptr));
+    return Outcome{count_borders(posed.readings, settled.sized.cut), settled.sized.cut.targets.size()};
+  }
+
+  /// The first backend has the op. What its nodes are kept with goes there too, where it runs that; else they stay.
+  Result<Outcome> supposed(const std::string& op, const std::vector<uint32_t>& nodes, std::vector<std::string>& held_by) const {
+    std::vector<uint32_t> alone = nodes;
+    std::vector<KeptWhole> moved;
+    for (const KeptWhole& kept : kept_) {
+      if (std::erase_if(alone, [&](uint32_t n) { return std::ranges::binary_search(kept.nodes, n); }) == 0) continue;
+      bool may = !kept.open;
+      for (uint32_t n : kept.nodes)
+        if (const std::string mate = name_of(n); mate != op && !shares_.nodes[n].first_may) {
+          may = false;
+          if (std::ranges::find(held_by, mate) == held_by.end()) held_by.push_back(mate);
+        }
+      if (may) moved.push_back(kept);
+    }
+    if (!moved.empty()) return together(std::move(moved), alone);
+    Problem changed = as_it_is_->problem;
+    for (uint32_t n : alone) changed.nodes[shares_.nodes[n].unit].target = 0;
+    return outcome(*as_it_is_, std::move(changed));
+  }
+
+  /// Units are others than they were.
+  Result<Outcome> together(std::vector<KeptWhole> moved, const std::vector<uint32_t>& alone) const {
+    std::vector<NodeShare> nodes = shares_.nodes;
+    for (uint32_t n : alone) nodes[n].wanted = 0;
+    for (const KeptWhole& kept : moved)
+      for (uint32_t n : kept.nodes) nodes[n].backend = nodes[n].wanted = 0;
+    std::ranges::copy_if(kept_, std::back_inserter(moved), [&](const KeptWhole& kept) { return is_one_unit(kept); });
+    number_units(dependencies_, std::move(moved), nodes);
+    const Posed changed = posed(nodes);
+    return outcome(changed, changed.problem);
+  }
+
+  const ir::Graph& graph_;
+  const Shares& shares_;
+  const Roles& roles_;
+  const Wishes& wishes_;
+  ir::Dependencies dependencies_;
+  std::vector<KeptWhole> kept_;
+  std::optional<Posed> as_it_is_;
+};
+
 }  // namespace
 
 Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes) {
-  std::vector<WhatIf> out;
-  if (roles.fallback() == 0) return out;
-  std::map<std::string, std::vector<uint32_t>> others;
-  for (uint32_t n = 0; n < shares.nodes.size(); ++n)
-    if (shares.nodes[n].works && !roles.is_accelerated(shares.nodes[n].wanted))
-      others[op_name(*graph.node(shares.nodes[n].node).op)].push_back(n);
-  ir::Dependencies dependencies(graph);
-  find_sized(dependencies, shares.nodes, roles);
-  const std::vector<Reading> readings = readings_of(graph, dependencies, shares);
-  const Units units(shares.nodes);
-  const Problem problem = problem_of(graph, dependencies, units, shares.nodes, roles);
-  std::optional<Costs> costs;
-  if (wishes.assign == Assign::cost) costs = costs_of(graph, units, shares.nodes, roles);
-  const auto borders = [&](Problem changed) -> Result<std::pair<int64_t, size_t>> {
-    const Settled settled = TRY(cut_as_wished(changed, roles, wishes, costs ? &*costs : nullptr));
-    return std::pair(count_borders(readings, settled.sized.cut), settled.sized.cut.targets.size());
-  };
-  const auto [now, segments] = TRY(borders(problem));
-  for (const auto& [op, nodes] : others) {
-    Problem changed = problem;
-    for (uint32_t n : nodes) changed.nodes[shares.nodes[n].unit].target = 0;
-    const auto [then, left] = TRY(borders(std::move(changed)));
-    out.push_back({op, now - then, left});
-  }
-  std::ranges::sort(out, {}, [](const WhatIf& w) { return std::pair(-w.borders_removed, w.op); });
-  return out;
+  if (roles.fallback() == 0) return std::vector<WhatIf>();
+  return Supposing(graph, shares, roles, wishes).run();
 }
 
 }  // namespace tenon::partition

@@ -9,10 +9,14 @@ struct WhatIf {
   std::string op;  ///< "Op" or "domain::Op"
   int64_t borders_removed = 0;
   size_t segments = 0;  ///< left
+  /// Ops without which some of its nodes stay where they are: they are kept with those (kept_whole.h), which the backend does not run
+  /// either, or which the user gave to others.
+  std::vector<std::string> held_by;
 };
 
 /// For each op that is not accelerated though it works, what the user forced included; those that remove most borders first. None where no
-/// backend is accelerated. Cost: a cut an op.
+/// backend is accelerated. Cost: a cut an op; linear more for ops whose
+/// nodes are kept with others.
 Result<std::vector<WhatIf>> what_if(const ir::Graph& graph, const Shares& shares, const Roles& roles, const Wishes& wishes);
 
 }  // namespace tenon::partition

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is never split: quantized units, and what passes on values that are no tensors.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "named.h"
+#include "partition/what_if.h"
 
 namespace tenon::partition {
 namespace {
@@ -96,6 +100,40 @@ TEST(KeptWhole, AUnitThatOthersRunInTheMiddleOfIsNone) {
   EXPECT_EQ(sharing.run()->nodes[0].reasons.back().text, "others have to run between what it is kept with");
 }
 
+/// "Op -borders, segments left (what holds it)".
+Lists supposed(std::string_view text, const std::vector<std::string>& others, Wishes wishes = {}) {
+  Sharing sharing(text, others);
+  wishes.listed = 2;
+  const auto shares = sharing.run(wishes);
+  EXPECT_TRUE(shares) << shares.error().text();
+  const auto rows = what_if(*sharing.graph, *shares, sharing.two.roles, wishes);
+  EXPECT_TRUE(rows) << rows.error().text();
+  Lists out;
+  for (const WhatIf& w : *rows)
+    out.push_back(fmt::format("{} -{}, {}{}", w.op, w.borders_removed, w.segments,
+                              w.held_by.empty() ? "" : " (" + fmt::format("{}", fmt::join(w.held_by, " ")) + ")"));
+  return out;
+}
+
+/// Were the sum accelerated, all that is kept with it would be.
+TEST(KeptWhole, AnOpThatIsSupposedTakesItsUnitAlong) {
+  constexpr std::string_view kTwice = R"(graph main(x: u8[4], w: u8[4]) {
+    const scale: f32[] = 0.5 const zero: u8[] = 3
+    v = BitwiseNot(x) a = DequantizeLinear(v, scale, zero) b = DequantizeLinear(w, scale, zero) sum = Add(a, b)
+    q = QuantizeLinear(sum, scale, zero) d = DequantizeLinear(q, scale, zero) r = Exp(d) t = QuantizeLinear(r, scale, zero) return t })";
+  EXPECT_EQ(Sharing(kTwice, {"sum"}).lists(), (Lists{"acc: v", "host: a b sum q", "acc: d r t"}));
+  // What it is kept with works too, and would alone change nothing.
+  EXPECT_EQ(supposed(kTwice, {"sum"}), (Lists{"Add -2, 1", "DequantizeLinear -0, 3 (Add)", "QuantizeLinear -0, 3 (Add)"}));
+  EXPECT_EQ(supposed(kTwice, {"sum", "q"}),
+            (Lists{"Add -0, 3 (QuantizeLinear)", "DequantizeLinear -0, 3 (Add QuantizeLinear)", "QuantizeLinear -0, 3 (Add)"}));
+  Wishes forced;
+  forced.fallback_ops = {"Add"};
+  EXPECT_EQ(supposed(kTwice, {}, forced)[0], "Add -2, 1");
+  forced.fallback_ops = {"Add", "Exp"};
+  EXPECT_EQ(supposed(kTwice, {}, forced),
+            (Lists{"Add -0, 2", "DequantizeLinear -0, 2 (Add Exp)", "QuantizeLinear -0, 2 (Add Exp)", "Exp --1, 3"}));
+}
+
 constexpr std::string_view kSequence = R"(graph main(x: f32[4], y: f32[4]) {
   e = Exp(x) s = SequenceConstruct(e, y) cat = ConcatFromSequence(s, axis=0) r = Neg(cat) return r })";
 
@@ -106,6 +144,11 @@ TEST(KeptWhole, ASequenceStaysWithinASegment) {
   Sharing sharing(kSequence, {"s"});
   const auto shares = sharing.run();
   EXPECT_EQ(shares->nodes[2].reasons.back().code, "non_tensor");
+}
+
+TEST(KeptWhole, AnOpThatIsSupposedTakesItsSequenceAlong) {
+  EXPECT_EQ(supposed(kSequence, {"cat"}), (Lists{"ConcatFromSequence -2, 1", "SequenceConstruct -0, 3 (ConcatFromSequence)"}));
+  EXPECT_EQ(supposed("graph main(x: f32[4]) { e = Exp(x) s = SequenceConstruct(e) return s }", {}), (Lists{"SequenceConstruct -0, 2"}));
 }
 
 TEST(KeptWhole, ASequenceThatTheGraphTakesOrGivesIsForTheFallback) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -75,8 +76,11 @@ void show_figures(const partition::Shares& shares, const partition::Roles& roles
 
 void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
   std::vector<std::vector<std::string>> rows{{"were it accelerated", "borders removed", "segments left"}};
-  for (const partition::WhatIf& w : all)
-    if (rows.size() <= 5 && w.borders_removed > 0) rows.push_back({w.op, std::to_string(w.borders_removed), std::to_string(w.segments)});
+  for (const partition::WhatIf& w : all) {
+    if (rows.size() > 5 || (w.borders_removed <= 0 && w.held_by.empty())) continue;
+    const std::string held = w.held_by.empty() ? "" : fmt::format(" (kept with {})", fmt::join(w.held_by, ", "));
+    rows.push_back({w.op + held, std::to_string(w.borders_removed), std::to_string(w.segments)});
+  }
   if (rows.size() > 1) console.table(rows);
 }
 
