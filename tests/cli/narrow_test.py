@@ -4,6 +4,7 @@
 import json
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from small_models import ROOT, np, o, tenon, told
@@ -92,6 +93,26 @@ class Narrow(unittest.TestCase):
             self.assertEqual(y.dtype, np.float64)
             np.testing.assert_allclose(y, np.arctan(np.arctan(x)), rtol=bound)
         self.assertGreater(np.abs(y - np.arctan(np.arctan(x))).max(), 0)
+
+    @unittest.skipUnless(RUNTIME, "needs onnxruntime in .venv-peers")
+    def test_narrower_types_and_measured_costs(self):
+        """The Casts and the nodes in narrower types are timed as well; whoever is faster, the results are those of its types."""
+        given, given_back = self.folder / "in.npz", self.folder / "out.npz"
+        x = np.linspace(-2, 2, 6).reshape(2, 3)
+        np.savez(given, x=x)
+        with unittest.mock.patch.dict("os.environ", {"XDG_CACHE_HOME": str(self.folder)}):
+            options = ["--narrow", "f64=f32", "--assign", "cost", "--measure"]
+            rows = self.shared(self.model, *options)
+            self.assertEqual(rows, self.shared(self.model, *options, dry=False))
+            lines = (self.folder / "tenon/times").read_text().splitlines()
+            self.assertGreaterEqual(len(lines), 4)  # both backends with all that they can run, nodes
+            done = tenon("run", self.model, *ORT, *options, "--input", given, "--output", given_back)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        nodes = {name: backend for name, backend, _ in rows}
+        self.assertLessEqual({nodes["first"], nodes["second"]}, {"onnxruntime", "cpu"})
+        y = np.load(given_back)["y"]
+        self.assertEqual(y.dtype, np.float64)
+        np.testing.assert_allclose(y, np.arctan(np.arctan(x)), rtol=1e-5)
 
 
 if __name__ == "__main__":

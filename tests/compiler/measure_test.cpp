@@ -137,5 +137,45 @@ TEST_F(Measure, LinesThatAreNoTimesArePassedOver) {
   EXPECT_EQ(read.find(two), std::nullopt);
 }
 
+/// The reference, without f64.
+class Short final : public backend::Backend {
+ public:
+  std::string_view name() const override { return "reference"; }
+  std::string_view docs() const override { return "of a test"; }
+  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
+    for (const ir::Type& type : graph.view(node).outputs)
+      if (type.dtype == DType::f64) return fail(Code::not_supported, "", "no f64");
+    return base_.supports(graph, node);
+  }
+  double cost(const ir::Graph&, ir::NodeId) const override { return 1; }
+  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
+    return base_.compile(share, options);
+  }
+
+ private:
+  const backend::Backend& base_ = *backends_named()->back();
+};
+
+/// Where the fallback is faster, nothing is narrowed for nobody.
+TEST_F(Measure, NodesAreInNarrowerTypesOnlyForWhoNeedsThem) {
+  const Short lacks;
+  for (const bool fast : {true, false}) {
+    CompileOptions with = options(std::make_shared<Says>([&](const runtime::Program& p) { return has_segment(p) == fast ? 1000.0 : 1e6; }));
+    with.backends = {&lacks, *backends_named()->begin()};
+    with.wishes.narrow = {{DType::f64, DType::f32}};
+    fs::remove(folder_ / "times");
+    const auto shared = share_out(*ir::parse("graph main(x: f64[4]) { a = Exp(x) b = Neg(a) c = Abs(b) return c }", ops::table()), with);
+    ASSERT_TRUE(shared) << shared.error().text();
+    std::string out;
+    for (const ir::NodeId n : shared->graph->nodes())
+      out += shared->graph->node(n).op->name + "." +
+             std::string(name_of(shared->graph->value(shared->graph->node(n).outputs[0]).type.dtype)) + " ";
+    EXPECT_EQ(out, fast ? "Cast.f32 Exp.f32 Neg.f32 Abs.f32 Cast.f64 " : "Exp.f64 Neg.f64 Abs.f64 ");
+    EXPECT_EQ(shared->shares.nodes.size(), fast ? 5u : 3u);
+    for (const partition::NodeShare& n : shared->shares.nodes)
+      if (!fast) EXPECT_EQ(shared->backends.all[n.backend]->name(), "cpu");
+  }
+}
+
 }  // namespace
 }  // namespace tenon::compiler

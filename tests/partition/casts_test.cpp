@@ -246,6 +246,22 @@ TEST(Casts, ByCostToo) {
   EXPECT_EQ(shared(kText, {&dear, &kHost}, wishes).text, "host: Exp(f16) Neg(f16) Abs(f16) Sqrt(f16)");
 }
 
+/// A weight of 32 bytes each in f32, and 64 for what a node reads and gives: two have room. What has none is as it was.
+TEST(Casts, NarrowTypesNeedLessRoom) {
+  const Lacking acc("acc", {DType::f64});
+  Wishes wishes;
+  wishes.narrow = {{DType::f64, DType::f32}};
+  constexpr std::string_view kText = R"(graph main(x: f64[8]) {
+    const p: f64[8] = [1, 2, 3, 4, 5, 6, 7, 8] const q: f64[8] = [2, 2, 3, 4, 5, 6, 7, 8] const r: f64[8] = [3, 2, 3, 4, 5, 6, 7, 8]
+    a = Add(x, p) b = Mul(a, q) c = Sub(b, r) return c })";
+  wishes.memory = {{"acc", 160}};
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) Sub(f32) | host: Cast(f64)");
+  wishes.memory = {{"acc", 130}};
+  EXPECT_EQ(shared(kText, {&acc, &kHost}, wishes).text, "host: Cast(f32) | acc: Add(f32) Mul(f32) | host: Cast(f64) Sub(f64)");
+  wishes.memory = {{"acc", 95}};
+  EXPECT_NE(shared(kText, {&acc, &kHost}, wishes).text.find("at least 96 bytes"), std::string::npos);
+}
+
 TEST(Casts, DoNotCountAsWork) {
   const Lacking acc("acc", {DType::f16});
   Wishes wishes;

@@ -111,7 +111,30 @@ class Chooser {
   Result<void> keep(const partition::Shares& shares) {
     BackendsInUse backends = at_costs(shared_.backends, known_);
     shared_.shares = shares;
+    if (shared_.without_casts && !needs_casts(*shared_.graph, shares)) TRY(leave_casts_out());
     shared_.backends = std::move(backends);
+    return {};
+  }
+
+  /// A node runs in other types on the backend for which it has them.
+  bool needs_casts(const ir::Graph& graph, const partition::Shares& shares) const {
+    return std::ranges::any_of(shares.nodes, [&](const partition::NodeShare& n) {
+      const ir::Retyping* const retyping = graph.node(n.node).retyping();
+      if (retyping && !retyping->is_border() && retyping->backend == shared_.backends.all[n.backend]->name()) return true;
+      for (size_t b = 0; b < n.bodies.size(); ++b)
+        if (needs_casts(*graph.node(n.node).bodies[b].graph, n.bodies[b])) return true;
+      return false;
+    });
+  }
+
+  /// The graph is as it was, on the backends of the plan.
+  Result<void> leave_casts_out() {
+    std::vector<KnownCosts> known = known_;
+    for (uint16_t b = 0; b < known.size(); ++b)
+      if (std::ranges::find(shared_.shares.backends, b) == shared_.shares.backends.end()) known[b].factor = kOutOfReach;
+    const BackendsInUse backends = at_costs(shared_.backends, known);
+    shared_.shares = TRY(partition::partition(*shared_.without_casts, backends.roles(), options_.wishes));
+    shared_.graph = std::move(shared_.without_casts);
     return {};
   }
 
