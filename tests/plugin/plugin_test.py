@@ -111,6 +111,10 @@ class Plugins(unittest.TestCase):
     def kernels(self, engine: Path) -> list:
         return [(k["bytes"], k["tactic"], k["steps"]) for k in self.told("inspect", engine)["kernels"]]
 
+    def test_what_has_no_definition_is_not_judged(self):
+        self.assertEqual(self.told("compare", self.one_op("Double"), "--plugin", self.ops)["not_judged"], {"test::Double": 1})
+        self.assertNotIn("not_judged", self.told("compare", self.one_op("Gate"), "--plugin", self.ops))
+
     def test_sizes_that_the_data_tells(self):
         nodes = [
             o.node("Positive", ["x"], ["p", "count"], domain="test", name="positive"),

@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 import partition_bench  # noqa: E402
+import plugins_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
 
 MODELS = ROOT / "build" / "models"
@@ -35,7 +36,7 @@ WORK = {
     "bert-128": ("bert", {"input_ids": "1x128"}),
     "resnet50": ("resnet", {"pixel_values": "1x3x224x224"}),
 }
-EXTRA = ("build", "start", "rewrite", "llama7b", "partition")
+EXTRA = ("build", "start", "rewrite", "llama7b", "partition", "plugins")
 ALL_SETS = "tenon+default+onnxruntime+canonical"
 
 
@@ -130,6 +131,12 @@ def measure_partition(threads: int, parts: list[str]) -> dict:
     return {"rows": [dict(zip(keys, row)) for row in partition_bench.rows(threads, model_of, parts)]}
 
 
+def measure_plugins() -> dict:
+    """What plugins cost beside what they compute: see plugins_bench.py."""
+    keys = ("what", "figure", "to_be")
+    return {"rows": [dict(zip(keys, row)) for row in plugins_bench.rows()]}
+
+
 def describe(name: str, result: dict) -> str:
     """One line of the table, or one a size."""
     if "rows" in result:
@@ -159,7 +166,7 @@ def measurements(asked: argparse.Namespace) -> Iterator[tuple[str, dict]]:
             yield name, measure_partition(asked.threads, asked.part or [])
             continue
         if name in EXTRA:
-            yield name, {"build": measure_build, "start": measure_start, "rewrite": measure_rewrite, "llama7b": measure_llama}[name]()
+            yield name, {"plugins": measure_plugins, "build": measure_build, "start": measure_start, "rewrite": measure_rewrite, "llama7b": measure_llama}[name]()
             continue
         for peer in asked.vs or PEERS[:1]:
             key = name if peer == PEERS[0] else f"{name} vs {peer}"

@@ -55,12 +55,7 @@ runtime::RunOptions EngineOptions::run_options() const {
 
 bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
-Result<runtime::Libraries> EngineOptions::all_libraries() const {
-  runtime::Libraries out = TRY(libraries.libraries());
-  out.plugins = TRY(model.plugins.plugins()).registry;
-  out.plugin_build = model.plugins.any_build ? plugin::Build::any : plugin::Build::same;
-  return out;
-}
+Result<runtime::Libraries> EngineOptions::all_libraries() const { return model.plugins.added_to(TRY(libraries.libraries())); }
 
 Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console) const {
   compiler::CompileOptions options;
@@ -71,7 +66,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
   if (sharing.measures())
-    options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from.custom_ops));
+    options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());

@@ -31,6 +31,12 @@ void PluginOptions::add_to(CLI::App& app) {
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
 }
 
+Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries) const {
+  libraries.plugins = TRY(plugins()).registry;
+  libraries.plugin_build = any_build ? plugin::Build::any : plugin::Build::same;
+  return libraries;
+}
+
 Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
   std::vector<std::filesystem::path> all = from_environment();

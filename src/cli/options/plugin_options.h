@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/plugins.h"
+#include "runtime/libraries.h"
 
 namespace CLI {
 class App;
@@ -22,6 +23,8 @@ struct PluginOptions {
   void add_to(CLI::App& app);
   /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::load_plugins.
   Result<compiler::Plugins> plugins() const;
+  /// The libraries of backends, with those of plugins. Errors: those of plugins().
+  Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;
 
  private:
   mutable std::optional<compiler::Plugins> loaded_;

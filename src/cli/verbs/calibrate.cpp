@@ -31,7 +31,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o) {
   out.registry = TRY(compiler::Registry::make(from));
   compiler::CompileOptions every = out;
   every.backends.assign(out.registry->all().begin(), out.registry->all().end());
-  out.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, every, from.custom_ops, {}));
+  out.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, every, from, {}));
   return out;
 }
 

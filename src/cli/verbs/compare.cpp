@@ -8,6 +8,7 @@
 
 #include "base/threads.h"
 #include "cli/bench/peer.h"
+#include "cli/compare/not_judged.h"
 #include "cli/compare/segment_report.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
@@ -200,6 +201,15 @@ Result<Json> judge_segments(const Model& model, std::span<const Tensor> inputs, 
   return rows;
 }
 
+Json report_not_judged(const ir::Graph& graph, Console& console) {
+  Json json = Json::object();
+  for (const auto& [op, nodes] : ops_not_judged(graph)) {
+    console.line(fmt::format("not judged: {} ({}x) has no definition; where the reference needs it, it asks the plugin", op, nodes));
+    json[op] = nodes;
+  }
+  return json;
+}
+
 Result<void> compare_model(const Options& o, Console& console) {
   if (o.engine.is_engine())
     return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
@@ -224,6 +234,7 @@ Result<void> compare_model(const Options& o, Console& console) {
                  {"outputs", outputs_json},
                  {"values", values_json},
                  {"first_bad", first_json}};
+  if (Json none = report_not_judged(graph, console); !none.empty()) answer["not_judged"] = std::move(none);
   if (o.by_segment) answer["segments"] = segments;
   console.object(answer);
   const bool shared = !model.shares.of_devices(partition::Roles(options.backends, options.wishes)).empty();

@@ -8,6 +8,7 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
+#include "cli/options/plugin_options.h"
 #include "compiler/measure/run_time.h"
 
 namespace tenon::cli::verb_stopwatch {
@@ -16,6 +17,7 @@ namespace {
 struct Options {
   std::vector<std::string> engines;
   LibraryOptions libraries;
+  PluginOptions plugins;
   int threads = 0;
 };
 
@@ -31,8 +33,11 @@ VERB(stopwatch) {
       app.add_option("ENGINE", o->engines, "engine files")->required();
       app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
       o->libraries.add_to(app);
+      o->plugins.add_to(app);
       return [o](Console& console) -> Result<void> {
-        const compiler::LoadOptions options{.threads = o->threads, .libraries = TRY(o->libraries.libraries())};
+        const compiler::LoadOptions options{.threads = o->threads,
+                                            .ops = TRY(o->plugins.plugins()).ops.get(),
+                                            .libraries = TRY(o->plugins.added_to(TRY(o->libraries.libraries())))};
         console.line("ready");
         std::fflush(stdout);
         auto told = nlohmann::ordered_json::array();

@@ -7,6 +7,7 @@
 #include "base/child_process.h"
 #include "compiler/compile.h"
 #include "files/scratch_folder.h"
+#include "plugin/registry.h"
 
 namespace tenon::compiler {
 
@@ -46,20 +47,22 @@ Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const 
 namespace {
 
 /// The libraries that are in use here, each by its file: wherever they were found, the child has them too.
-std::vector<std::string> words_of(const CompileOptions& options, std::span<const std::filesystem::path> custom_ops) {
+std::vector<std::string> words_of(const CompileOptions& options, const runtime::Libraries& libraries) {
   std::vector<std::string> out;
   if (options.threads > 0) out.insert(out.end(), {"--threads", std::to_string(options.threads)});
   for (const backend::Backend* b : options.backends)
     if (const auto library = b->library(); library && *library)
       out.insert(out.end(), {"--backend-lib", std::string(b->name()) + "=" + (*library)->file});
-  for (const std::filesystem::path& file : custom_ops) out.insert(out.end(), {"--custom-ops", file.string()});
+  for (const std::filesystem::path& file : libraries.custom_ops) out.insert(out.end(), {"--custom-ops", file.string()});
+  if (!libraries.plugins) return out;
+  for (const auto& library : libraries.plugins->libraries()) out.insert(out.end(), {"--plugin", library->file.string()});
   return out;
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::string> program, const CompileOptions& options,
-                                                               std::span<const std::filesystem::path> custom_ops,
+                                                               const runtime::Libraries& libraries,
                                                                std::filesystem::path times) {
   if (program.empty())
     return fail(Code::bad_usage, "stopwatch", "no program is named to measure with").expected("a program and its first arguments");
@@ -68,7 +71,7 @@ Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::
     Measuring measuring;
   };
   auto out = std::make_shared<InFolder>(InFolder{TRY(files::ScratchFolder::make()), {}});
-  auto stopwatch = std::make_shared<ChildStopwatch>(std::move(program), words_of(options, custom_ops));
+  auto stopwatch = std::make_shared<ChildStopwatch>(std::move(program), words_of(options, libraries));
   out->measuring = {std::move(stopwatch), out->folder.path(), std::move(times)};
   return std::shared_ptr<const Measuring>(out, &out->measuring);
 }

@@ -24,10 +24,10 @@ class ChildStopwatch final : public Stopwatch {
   std::vector<std::string> program_, options_;
 };
 
-/// Measures by that program, with the threads and the libraries of `options`, engines in a folder of its own; times are kept in
+/// Measures by that program, with the threads and the backends of `options` and those libraries, engines in a folder of its own; times are kept in
 /// that file, if any. Errors: write_failed, bad_usage.
 Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::string> program, const CompileOptions& options,
-                                                               std::span<const std::filesystem::path> custom_ops,
+                                                               const runtime::Libraries& libraries,
                                                                std::filesystem::path times = cache_path("times"));
 
 }  // namespace tenon::compiler

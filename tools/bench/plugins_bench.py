@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./dev bench plugins`: what plugins cost beside what they compute.
+
+Engines are timed by `tenon stopwatch`, in turns; the cost of a node is that of a hundred more of them, divided. Figures are medians with
+the least and the largest; beside each stands what it is to be.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "bad_input"))
+import onnx_bytes as o  # noqa: E402
+from environment import ROOT, TENON, run  # noqa: E402
+
+TURNS = 9
+MORE = 100  # nodes
+
+
+def library(folder: Path, name: str, *options: str) -> Path:
+    out = folder / f"{name}.so"
+    run(["cc", "-O2", "-shared", "-fPIC", "-I", ROOT / "include", *options, ROOT / "bench" / "empty_plugin.c", "-o", out])
+    return out
+
+
+def model(path: Path, nodes: list[bytes], outputs: list[str]) -> Path:
+    inputs = [o.value_info(name, [1]) for name in "abcd"]
+    graph = o.graph(nodes, inputs, [o.value_info(name, [1]) for name in outputs])
+    path.write_bytes(o.model(graph) + o.message(8, o.text(1, "bench"), o.number(2, 1)))
+    return path
+
+
+def empty_nodes(folder: Path, count: int) -> Path:
+    """Each takes four values and gives two, which the next one takes."""
+    nodes, values = [], list("abcd")
+    for k in range(count):
+        nodes.append(o.node("Empty0", values, [f"p{k}", f"q{k}"], domain="bench"))
+        values = [f"p{k}", f"q{k}", "c", "d"]
+    return model(folder / f"empty{count}.onnx", nodes, values[:2])
+
+
+def kernel_nodes(folder: Path, count: int) -> Path:
+    """A kernel each, of one element: without rewriting and fusion."""
+    names = ["a", *[f"v{k}" for k in range(count)]]
+    nodes = [o.node("Abs" if k % 2 else "Neg", [names[k]], [names[k + 1]]) for k in range(count)]
+    return model(folder / f"kernels{count}.onnx", nodes, [names[-1]])
+
+
+def stopwatch(engines: list[Path], *options: object) -> list[float]:
+    return json.loads(run([TENON, "stopwatch", *engines, *options, "--threads", "1", "--json"]).stdout)["ns"]
+
+
+def of_a_node(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
+    engines = []
+    for make in (empty_nodes, kernel_nodes):
+        for count in (1, 1 + MORE):
+            source = make(folder, count)
+            engines.append(source.with_suffix(".tenon"))
+            run([TENON, "build", source, "--plugin", plugin, "--opt", "0", "--threads", "1", "-o", engines[-1], "--quiet"])
+    over, bare = [], []
+    for _ in range(TURNS):
+        one, many, kernel, kernels = stopwatch(engines, "--plugin", plugin)
+        bare.append((kernels - kernel) / MORE)
+        over.append((many - one) / MORE - bare[-1])
+    yield "a node of a plugin that does nothing, 4 operands, 2 results, over a kernel of one element", spread(over, "ns"), "<= 100"
+    yield "that kernel", spread(bare, "ns"), ""
+
+
+def of_loading(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
+    ten = library(folder, "ten", "-DOPS=10")
+    each = [library(folder, f"each{k}", "-DPADDING=100000", f"-DSPACE=\"space{k}\"") for k in range(10)]
+    engine = folder / "kernels1.tenon"
+    words = {"none": [], "ten in one": ["--plugin", ten], "ten of 100 KB": [w for file in each for w in ("--plugin", file)]}
+    times: dict[str, list[float]] = {name: [] for name in words}
+    for _ in range(TURNS):
+        for name, given in words.items():
+            start = time.perf_counter()
+            subprocess.run([TENON, "run", engine, *given, "--quiet"], check=True, capture_output=True)
+            times[name].append((time.perf_counter() - start) * 1e3)
+    for name, bar in (("ten in one", "<= 0.5"), ("ten of 100 KB", "<= 3")):
+        yield f"a run of the command line with plugins, {name}, over none", spread([a - b for a, b in zip(times[name], times["none"])], "ms"), bar
+
+
+def spread(values: list[float], unit: str) -> str:
+    return f"{statistics.median(values):.2f} {unit} ({min(values):.2f} to {max(values):.2f})"
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """What is measured, the figure, what it is to be."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plugin = library(folder, "empty")
+        for measure in (of_a_node, of_loading):
+            yield from measure(folder, plugin)
