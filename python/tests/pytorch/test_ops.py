@@ -158,6 +158,7 @@ CASES = {
         i(3, 4, top=3).argsort(1)[:, :3],
         Y[:, :3],
     ),
+    "without axes": (lambda x: (x.prod(), x.argmax(), x.argmin(), x.argmax(keepdim=True), x.roll(5), x.roll(-1), x[0].roll(3)), X),
     "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), IMAGE),
     "roll": (lambda x: x.roll((1, -1), (0, 1)) + x.roll(4, 1), X),
     "atan2": (lambda x, y: (torch.atan2(x, y), torch.atan2(y, 2 * x)), X, Y),

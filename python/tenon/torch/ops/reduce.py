@@ -63,14 +63,22 @@ def least_of_all(b: Any, x: Any) -> Any:
     return reduced(b, "ReduceMin", x, None, False)
 
 
+@converts("prod.default")
+def product_of_all(b: Any, x: Any, dtype: Any) -> Any:
+    return reduced(b, "ReduceProd", x, None, False, b.dtype)
+
+
 @converts("prod.dim_int")
 def product(b: Any, x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
     return reduced(b, "ReduceProd", x, dim, keepdim, b.dtype)
 
 
 def _place(b: Any, op: str, x: Any, dim: int | None, keepdim: bool) -> Any:
-    if dim is None or not b.shape_of(x):
+    if not b.shape_of(x):
         raise Unsupported("not supported yet: a place in a tensor without an axis")
+    if dim is None:
+        made = b.op(op, [b.reshaped(b.tensor(x), [-1])], {"axis": 0, "keepdims": 0})
+        return b.reshaped(made, b.shape_of(b.node))
     return b.op(op, [b.tensor(x)], {"axis": dim, "keepdims": int(keepdim)})
 
 

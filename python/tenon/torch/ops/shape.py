@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -205,15 +206,17 @@ def flip(b: Any, x: Any, dims: Any) -> Any:
 
 @converts("roll.default")
 def roll(b: Any, x: Any, shifts: Any, dims: Any) -> Any:
-    if not dims or not all(isinstance(b.shape_of(x)[d], int) and isinstance(s, int) for s, d in zip(shifts, dims, strict=True)):
-        raise Unsupported("not supported yet: a roll without axes, or of symbolic size")
-    value = b.tensor(x)
+    sizes, value = b.shape_of(x), b.tensor(x)
+    if not all(isinstance(n, int) for n in (*shifts, *(sizes[d] for d in dims or range(len(sizes))))):
+        raise Unsupported("not supported yet: a roll of symbolic size")
+    if not dims:  # of its elements in a row
+        sizes, dims, value = [math.prod(sizes)], [0], b.reshaped(value, [-1])
     for shift, dim in zip(shifts, dims, strict=True):
-        size = b.shape_of(x)[dim]
+        size = sizes[dim]
         at = size - shift % size if size else 0
         if 0 < at < size:
             value = b.op("Concat", [b.sliced(value, dim, at, size, 1), b.sliced(value, dim, 0, at, 1)], {"axis": dim})
-    return value
+    return b.reshaped(value, b.shape_of(x)) if len(sizes) != len(b.shape_of(x)) else value
 
 
 @converts("tril.default")
