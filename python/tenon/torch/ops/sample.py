@@ -37,6 +37,8 @@ def _nearest_reflected(b: Any, x: Any, grid: Any, corners: bool) -> Any:
 
 @converts("grid_sampler.default", "grid_sampler_2d.default", "grid_sampler_3d.default")
 def grid_sampler(b: Any, x: Any, grid: Any, mode: int, padding: int, corners: bool) -> Any:
+    if (MODES[mode], PADDING[padding]) == ("cubic", "border"):
+        raise Unsupported("not supported yet: a cubic sample whose neighbours are moved to the border; ONNX moves the place itself")
     places = b.tensor(grid)
     if MODES[mode] == "nearest" and PADDING[padding] == "reflection":
         places = _nearest_reflected(b, x, places, corners)
