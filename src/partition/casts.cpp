@@ -81,16 +81,22 @@ ir::ValueId Casts::brought(ir::ValueId value, DType to, ir::NodeId reader, const
   return at->second = cast(source, to, reader, reader, why.backend, text);
 }
 
-void Casts::before(ir::NodeId node, const Retype& to) {
+bool Casts::before(ir::NodeId node, const Retype& to) {
+  bool runs_over = false;
   for (uint32_t slot = 0; slot < graph_.node(node).explicit_inputs; ++slot) {
     const ir::ValueId value = graph_.node(node).inputs[slot];
     if (!value) continue;
     const DType wanted = to.of(graph_.value(value).type.dtype);
-    if (wanted != graph_.value(value).type.dtype) graph_.set_operand(node, slot, brought(value, wanted, node, to));
+    if (wanted == graph_.value(value).type.dtype) continue;
+    const auto low = run_over_.find({value, wanted, to.backend});
+    const bool is_enough = low != run_over_.end() && slot < to.takes_low_bits.size() && to.takes_low_bits[slot];
+    runs_over |= is_enough;
+    graph_.set_operand(node, slot, is_enough ? low->second : brought(value, wanted, node, to));
   }
+  return runs_over;
 }
 
-void Casts::back(ir::NodeId node, size_t k, const Retype& why) {
+void Casts::back(ir::NodeId node, size_t k, const Retype& why, bool runs_over) {
   const ir::ValueId result = graph_.node(node).outputs[k];
   const DType to = why.results[k];
   ir::Type type = graph_.value(result).type;
@@ -109,15 +115,15 @@ void Casts::back(ir::NodeId node, size_t k, const Retype& why) {
     graph_.hand_over_name(result, narrow);
     graph_.set_name(result, graph_.unique_name(fmt::format("{}.{}", name, tenon::name_of(to))));
   }
-  if (!why.runs_over[k]) brought_[{narrow, to, why.backend}] = result;
+  (runs_over || why.runs_over[k] ? run_over_ : brought_)[{narrow, to, why.backend}] = result;
   backs_[narrow] = made;
 }
 
 void Casts::around(ir::NodeId node, const Retype& to) {
-  before(node, to);
+  const bool runs_over = before(node, to);
   for (size_t k = 0; k < to.results.size(); ++k) {
     const ir::ValueId result = graph_.node(node).outputs[k];
-    if (result && graph_.value(result).type.dtype != to.results[k]) back(node, k, to);
+    if (result && graph_.value(result).type.dtype != to.results[k]) back(node, k, to, runs_over);
   }
   const ir::Node& n = graph_.node(node);
   graph_.set_provenance(

@@ -67,6 +67,25 @@ bool constants_fit(const ir::Graph& graph, ir::NodeId node, const Retype& way) {
   });
 }
 
+/// The results are as good as they have to be: those of another type keep their low bits, the rest their values.
+bool keeps_enough(const ops::NodeView& narrow, const ops::NodeView& wide, const std::vector<bool>& low_bits) {
+  const std::vector<ops::Kept> kept = ops::kept_in_wider(narrow, wide, low_bits);
+  for (size_t k = 0; k < kept.size(); ++k)
+    if (kept[k] < (narrow.outputs[k].dtype == wide.outputs[k].dtype ? ops::Kept::value : ops::Kept::low_bits)) return false;
+  return true;
+}
+
+/// Operands in wider types whose low bits are enough, all of them at once.
+std::vector<bool> operands_of_low_bits(const ops::NodeView& narrow, const ops::NodeView& wide) {
+  std::vector<bool> out(wide.inputs.size());
+  for (size_t k = 0; k < wide.explicit_inputs; ++k) {
+    if (!wide.has(k) || !is_integer(wide.type(k).dtype) || wide.type(k).dtype == narrow.type(k).dtype) continue;
+    out[k] = true;
+    if (!keeps_enough(narrow, wide, out)) out[k] = false;
+  }
+  return out;
+}
+
 }  // namespace
 
 /// Wider ones first: they lose nothing.
@@ -114,6 +133,7 @@ Result<bool> OtherTypes::runs(const ir::Graph& graph, ir::NodeId node, const bac
     way.results.push_back(now);
     way.runs_over.push_back(kept[k] != ops::Kept::value);
   }
+  if (!way.narrows) way.takes_low_bits = operands_of_low_bits(as_it_stands, view);
   return !TRY(refusal_of(*trial, n, backend));
 }
 

@@ -2,6 +2,7 @@
 #include "ops/core/wider.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace {
 /// Walks two forms of one op that differ in types alone.
 class Comparison {
  public:
+  explicit Comparison(const std::vector<bool>& low_bits) : low_bits_(low_bits) {}
+
   /// Of each result; empty: the forms differ in more than types.
   std::vector<Kept> run(const LoopForm& narrow, const LoopForm& wide) {
     if (narrow.loops.size() != wide.loops.size() || narrow.results.size() != wide.results.size()) return {};
@@ -39,7 +42,8 @@ class Comparison {
   }
 
   Kept of(const Source& s) const {
-    if (s.kind == Source::Kind::operand) return Kept::value;
+    if (s.kind == Source::Kind::operand)
+      return static_cast<size_t>(s.index) < low_bits_.size() && low_bits_[static_cast<size_t>(s.index)] ? Kept::low_bits : Kept::value;
     return loops_[static_cast<size_t>(s.index)][static_cast<size_t>(s.output)];
   }
 
@@ -129,6 +133,7 @@ class Comparison {
     return bits_of(from) >= bits_of(to) ? value : Kept::nothing;
   }
 
+  const std::vector<bool>& low_bits_;
   std::vector<std::vector<Kept>> loops_;  ///< of their outputs
   Kept worst_part_ = Kept::value;
   std::vector<Kept> accesses_;  ///< of the loop that is looked at
@@ -148,16 +153,17 @@ bool values_decide(const NodeView& view) {
   return !view.op->unknown && !def.reads_bits && def.deterministic && !def.effects && view.bodies.empty();
 }
 
-std::vector<Kept> kept_in_wider(const NodeView& narrow, const NodeView& wide) {
+std::vector<Kept> kept_in_wider(const NodeView& narrow, const NodeView& wide, const std::vector<bool>& low_bits) {
   const OpDef& def = def_of(*narrow.op);
   const size_t results = narrow.outputs.size();
   std::vector<Kept> nothing(results, Kept::nothing);
   if (!values_decide(narrow)) return nothing;
-  if (def.keeps_elements || !integers_differ(narrow, wide)) return std::vector<Kept>(results, Kept::value);
+  const bool all_whole = std::ranges::none_of(low_bits, std::identity());
+  if (all_whole && (def.keeps_elements || !integers_differ(narrow, wide))) return std::vector<Kept>(results, Kept::value);
   if (!def.form) return nothing;
   const auto a = def.form(narrow), b = def.form(wide);
   if (!a || !b) return nothing;
-  std::vector<Kept> kept = Comparison().run(*a, *b);
+  std::vector<Kept> kept = Comparison(low_bits).run(*a, *b);
   return kept.size() == results ? kept : nothing;
 }
 
