@@ -109,6 +109,12 @@ class Binding {
       for (size_t k = 0; k < places_.size(); ++k)
         if (op_name(*places_[k].graph->node(places_[k].node).op) == op) TRY(wish(k, {{"", "fallback_op", "fallback-ops " + op}, kOp}));
     }
+    for (const Pin& p : wishes_.preferred) {
+      if (!known.contains(p.name)) return unknown("prefer", "the model has no op that the preferred kernel computes", p.name, known);
+      for (size_t k = 0; k < places_.size(); ++k)
+        if (op_name(*places_[k].graph->node(places_[k].node).op) == p.name)
+          TRY(wish(k, {{p.backend, "preferred", "prefer a kernel of " + p.name}, kOp}));
+    }
     return {};
   }
 
@@ -191,7 +197,7 @@ class Binding {
 
 Result<void> bind(ir::Graph& graph, const Wishes& wishes, const Roles& roles) {
   TRY(check_narrowing(wishes, roles));
-  if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty()) return {};
+  if (wishes.fallback_ops.empty() && wishes.fallback_modules.empty() && wishes.pins.empty() && wishes.preferred.empty()) return {};
   return Binding(graph, wishes, roles).run();
 }
 

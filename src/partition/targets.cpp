@@ -38,6 +38,8 @@ class Choice {
     } else if (placement->backend.empty()) {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(first_from(roles_.fallback()));
+    } else if (placement->code == "preferred" && !TRY(is_preferred(placement->backend))) {
+      out_.backend = TRY(first_from(0));
     } else {
       out_.reasons.push_back({placement->code, placement->text});
       out_.backend = TRY(pinned_to(placement->backend));
@@ -116,6 +118,13 @@ class Choice {
     for (uint16_t b = backend; b < roles_.count(); ++b)
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", roles_.backends[b]->name(), refusals_[b]->text);
     return fail(Code::not_supported, view.where(), "not supported yet: no backend runs " + view.op->name).found(reasons);
+  }
+
+  /// Who is preferred takes the node; else it goes to others, and what was said against it is told.
+  Result<bool> is_preferred(const std::string& name) {
+    for (uint16_t b = 0; b < roles_.count(); ++b)
+      if (roles_.backends[b]->name() == name) return supports(b);
+    return false;
   }
 
   Result<uint16_t> pinned_to(const std::string& name) {

@@ -37,6 +37,7 @@ struct Wishes {
   std::vector<std::string> fallback_ops;      ///< "Op" or "domain::Op"
   std::vector<std::string> fallback_modules;  ///< "/a/b" or "a.b"
   std::vector<Pin> pins;
+  std::vector<Pin> preferred;  ///< ops, "Op" or "domain::Op", and the backend, listed or not, that is to run them all
   std::vector<MemoryLimit> memory;
   std::vector<Narrowing> narrow;
   /// Nodes that do work, of an accelerated segment. 0: 1 with assignment by priority, and as many as pay with that by cost.

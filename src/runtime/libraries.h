@@ -19,6 +19,7 @@ struct Libraries {
   std::vector<std::filesystem::path> custom_ops = {};               ///< operator libraries, for the backends that register such
   std::shared_ptr<const plugin::Registry> plugins = {};             ///< of libraries that were named; null: none
   plugin::Build plugin_build = plugin::Build::same;                 ///< that an engine's plugins must be of
+  std::vector<std::string> preferred_plugins = {};                  ///< "acme::FastDFT": kernels of ops that Tenon could compute itself
 };
 
 /// A library as its makers ship it. The texts live for ever.

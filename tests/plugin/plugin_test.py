@@ -39,7 +39,7 @@ class Plugins(unittest.TestCase):
     def compiled(cls, name: str, source: Path, *options: str) -> Path:
         out = cls.folder / f"{name}.so"
         flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-        subprocess.run(["cc", *flags, *options, source, "-o", out, "-lm"], check=True)
+        subprocess.run(["cc", *flags, source, *options, "-o", out, "-lm"], check=True)
         return out
 
     def model(self, name: str, nodes: list[bytes], inputs: list[bytes], outputs: list[bytes]) -> Path:
@@ -153,6 +153,27 @@ class Plugins(unittest.TestCase):
             self.assertIn(part, error["found"])
         right = self.one_op("Fielded", o.attribute_ints("needed", [1, 2]), attribute_float("scale", 3))
         self.assertEqual(self.told("compare", right, "--plugin", self.ops)["verdict"], "good")
+
+    def test_a_kernel_of_an_op_runs_where_it_is_preferred(self):
+        node = o.node("Relu", ["x"], ["y"], name="it")
+        model = self.model("relu", [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        self.assertEqual(self.told("compare", model, "--plugin", self.ops)["verdict"], "good")
+        row = self.told("partition", model, "--plugin", self.ops, "--prefer", "test::NegativeRelu", "--dry-run")["nodes"][0]
+        self.assertEqual((row["backend"], row["reasons"][0]["code"]), ("plugin", "preferred"))
+        self.assertEqual(self.error("compare", model, "--plugin", self.ops, "--prefer", "test::NegativeRelu")["name"], "device_failed")
+        missing = self.error("compare", model, "--plugin", self.ops, "--prefer", "test::NegativeRlu", status=2)
+        self.assertIn("test::NegativeRelu", missing["advice"])
+        other = self.error("compare", self.one_op("Gate"), "--plugin", self.ops, "--prefer", "test::NegativeRelu", status=2)
+        self.assertIn("no op that the preferred kernel computes", other["what"])
+
+    @unittest.skipUnless(Path("/usr/include/kissfft/kiss_fft.h").exists(), "needs libkissfft-dev")
+    def test_a_fourier_transform_by_a_library(self):
+        kiss = self.compiled("kiss_dft", ROOT / "examples" / "plugins" / "kiss_dft.c", "-lkissfft-float")
+        node = o.node("DFT", ["x"], ["y"], name="dft")
+        for parts in (1, 2):
+            model = self.model(f"dft{parts}", [node], [o.value_info("x", ["n", 60, parts])], [o.value_info("y", ["n", 60, 2])])
+            told = self.told("compare", model, "--plugin", kiss, "--prefer", "kiss::DFT", "--shape", f"x=3x60x{parts}")
+            self.assertEqual(told["verdict"], "good")
 
     def test_libraries_that_are_none(self):
         model = self.one_op("Double")

@@ -166,7 +166,16 @@ def measurements(asked: argparse.Namespace) -> Iterator[tuple[str, dict]]:
             yield name, measure_partition(asked.threads, asked.part or [])
             continue
         if name in EXTRA:
-            yield name, {"plugins": measure_plugins, "build": measure_build, "start": measure_start, "rewrite": measure_rewrite, "llama7b": measure_llama}[name]()
+            yield (
+                name,
+                {
+                    "plugins": measure_plugins,
+                    "build": measure_build,
+                    "start": measure_start,
+                    "rewrite": measure_rewrite,
+                    "llama7b": measure_llama,
+                }[name](),
+            )
             continue
         for peer in asked.vs or PEERS[:1]:
             key = name if peer == PEERS[0] else f"{name} vs {peer}"

@@ -74,7 +74,7 @@ def of_a_node(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
 
 def of_loading(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
     ten = library(folder, "ten", "-DOPS=10")
-    each = [library(folder, f"each{k}", "-DPADDING=100000", f"-DSPACE=\"space{k}\"") for k in range(10)]
+    each = [library(folder, f"each{k}", "-DPADDING=100000", f'-DSPACE="space{k}"') for k in range(10)]
     engine = folder / "kernels1.tenon"
     words = {"none": [], "ten in one": ["--plugin", ten], "ten of 100 KB": [w for file in each for w in ("--plugin", file)]}
     times: dict[str, list[float]] = {name: [] for name in words}
@@ -84,7 +84,29 @@ def of_loading(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
             subprocess.run([TENON, "run", engine, *given, "--quiet"], check=True, capture_output=True)
             times[name].append((time.perf_counter() - start) * 1e3)
     for name, bar in (("ten in one", "<= 0.5"), ("ten of 100 KB", "<= 3")):
-        yield f"a run of the command line with plugins, {name}, over none", spread([a - b for a, b in zip(times[name], times["none"])], "ms"), bar
+        yield (
+            f"a run of the command line with plugins, {name}, over none",
+            spread([a - b for a, b in zip(times[name], times["none"])], "ms"),
+            bar,
+        )
+
+
+def of_a_library(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """KissFFT as a kernel of DFT beside Tenon's own, which is a product with a matrix."""
+    if not Path("/usr/include/kissfft/kiss_fft.h").exists():
+        yield "KissFFT as DFT", "not measured: needs libkissfft-dev", ">= 15"
+        return
+    kiss = folder / "kiss.so"
+    source = ROOT / "examples" / "plugins" / "kiss_dft.c"
+    run(["cc", "-O2", "-shared", "-fPIC", "-I", ROOT / "include", source, "-o", kiss, "-lkissfft-float"])
+    path = folder / "dft.onnx"
+    ends = [o.value_info("x", [1, 2048, 1])], [o.value_info("y", [1, 2048, 2])]
+    path.write_bytes(o.model(o.graph([o.node("DFT", ["x"], ["y"])], *ends)))
+    engines = [folder / "native.tenon", folder / "kiss.tenon"]
+    run([TENON, "build", path, "-o", engines[0], "--quiet"])
+    run([TENON, "build", path, "--plugin", kiss, "--prefer", "kiss::DFT", "-o", engines[1], "--quiet"])
+    times = [stopwatch(engines, "--plugin", kiss) for _ in range(TURNS)]
+    yield "KissFFT as DFT, 1 x 2048, beside Tenon's own", spread([native / theirs for native, theirs in times], "times as fast"), ">= 15"
 
 
 def spread(values: list[float], unit: str) -> str:
@@ -98,3 +120,4 @@ def rows() -> Iterator[tuple[str, str, str]]:
         plugin = library(folder, "empty")
         for measure in (of_a_node, of_loading):
             yield from measure(folder, plugin)
+        yield from of_a_library(folder)

@@ -96,7 +96,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   if (options.measure) {
     const bool named = !options.stopwatch.empty();
     const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};
-    out.measuring = TRY(compiler::measuring_in_children(program, out, options.libraries.custom_ops));
+    out.measuring = TRY(compiler::measuring_in_children(program, out, libraries_of(options.libraries)));
   }
   return out;
 }

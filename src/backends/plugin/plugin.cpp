@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs nodes of plugins that compute them by functions of their own. A segment is one node; what its object is made from travels in the
 // blob.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "backend/backend.h"
 #include "backend/work.h"
 #include "ops/plugin/plugin_op.h"
+#include "plugin/registry.h"
 #include "plugin/saved.h"
 
 namespace tenon::backends {
@@ -14,17 +17,14 @@ namespace {
 
 class Plugin final : public backend::Backend {
  public:
-  explicit Plugin(const runtime::Libraries& libraries) : plugins_(libraries.plugins) {}
+  explicit Plugin(const runtime::Libraries& libraries) : plugins_(libraries.plugins), preferred_(libraries.preferred_plugins) {}
   std::string_view name() const override { return "plugin"; }
   std::string_view docs() const override { return "ops of plugin libraries (--plugin LIB), by their own functions"; }
 
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
     const ir::NodeView view = graph.view(node);
-    const ops::PluginOp* const op = ops::plugin_of(*view.op);
-    if (!op) return fail(Code::not_supported, view.where(), "it is no op of a plugin");
-    if (!op->op().runs()) return fail(Code::not_supported, view.where(), "the plugin has a definition and no `enqueue`");
-    const auto object = TRY(ops::object_of(view, op->op()));
-    return object->supports(formats_of(view));
+    const plugin::Op* const op = TRY(runner_of(view));
+    return TRY(object_of(view, *op))->supports(formats_of(view));
   }
 
   /// A guess: as fast as our own kernels.
@@ -40,8 +40,8 @@ class Plugin final : public backend::Backend {
     TENON_ASSERT(graph.node_count() == 1);
     const ir::NodeId node = *graph.nodes().begin();
     const ir::NodeView view = graph.view(node);
-    const plugin::Op& op = ops::plugin_of(*view.op)->op();
-    const auto object = TRY(ops::object_of(view, op));
+    const plugin::Op& op = *TRY(runner_of(view));
+    const auto object = TRY(object_of(view, op));
     plugin::Saved saved{.name_space = op.name_space,
                         .name = op.name,
                         .version = op.version,
@@ -49,7 +49,7 @@ class Plugin final : public backend::Backend {
                         .sha256 = op.sha256,
                         .interface = TENON_PLUGIN_VERSION,
                         .node = view.where(),
-                        .fields = TRY(object->save(TRY(ops::fields_of(view, op)))),
+                        .fields = TRY(object->save(TRY(fields_of(view, op)))),
                         .results = {},
                         .operands = {},
                         .places = {}};
@@ -62,6 +62,43 @@ class Plugin final : public backend::Backend {
   }
 
  private:
+  bool is_preferred(const plugin::Op& op) const {
+    return std::ranges::find(preferred_, op.name_space + "::" + op.name) != preferred_.end();
+  }
+
+  /// Whose function computes the node: the plugin that the op is of, else a kernel that a plugin has for it, a preferred one first. Errors:
+  /// not_supported.
+  Result<const plugin::Op*> runner_of(const ir::NodeView& view) const {
+    const auto refuse = [&](std::string why) { return fail(Code::not_supported, view.where(), std::move(why)); };
+    if (const ops::PluginOp* const op = ops::plugin_of(*view.op)) {
+      if (!op->op().runs()) return refuse("the plugin has a definition and no `enqueue`");
+      return &op->op();
+    }
+    const plugin::Op* const kernel = kernel_of(*view.op);
+    if (!kernel) return refuse("it is no op of a plugin, and no plugin has a kernel of it");
+    if (ops::def_of(*view.op).definition && !is_preferred(*kernel))
+      return refuse(fmt::format("{0}::{1} is a kernel of it, and Tenon compiles it; --prefer {0}::{1} takes the plugin's",
+                                kernel->name_space, kernel->name));
+    return kernel;
+  }
+
+  const plugin::Op* kernel_of(const ir::Op& op) const {
+    const plugin::Op* found = nullptr;
+    const std::string name = op.domain.empty() ? op.name : op.domain + "::" + op.name;
+    if (plugins_)
+      for (const plugin::Op* k : plugins_->ops())
+        if (k->table.kernel_of && k->table.kernel_of == name && (!found || is_preferred(*k))) found = k;
+    return found;
+  }
+
+  static Result<std::vector<plugin::Field>> fields_of(const ir::NodeView& view, const plugin::Op& op) {
+    if (op.table.kernel_of) return ops::attributes_as_fields(view);
+    return ops::fields_of(view, op);
+  }
+  static Result<std::unique_ptr<plugin::Object>> object_of(const ir::NodeView& view, const plugin::Op& op) {
+    return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)));
+  }
+
   static int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
     const auto found = std::ranges::find(values, v);
     return found == values.end() ? plugin::Saved::kMissing : static_cast<int32_t>(found - values.begin());
@@ -83,6 +120,7 @@ class Plugin final : public backend::Backend {
   }
 
   std::shared_ptr<const plugin::Registry> plugins_;
+  std::vector<std::string> preferred_;
 };
 
 }  // namespace

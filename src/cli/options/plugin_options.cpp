@@ -2,10 +2,14 @@
 #include "cli/options/plugin_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/nearest.h"
 
 namespace tenon::cli {
 
@@ -28,23 +32,47 @@ void PluginOptions::add_to(CLI::App& app) {
   app.add_option("--plugin", files, "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
       ->type_name("LIB")
       ->allow_extra_args(false);
+  app.add_option("--prefer", preferred, "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
 }
 
 Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries) const {
   libraries.plugins = TRY(plugins()).registry;
   libraries.plugin_build = any_build ? plugin::Build::any : plugin::Build::same;
+  libraries.preferred_plugins = preferred;
   return libraries;
+}
+
+Result<std::vector<partition::Pin>> PluginOptions::preferences() const {
+  std::vector<partition::Pin> out;
+  const auto ops = TRY(plugins()).registry->ops();
+  std::vector<std::string> kernels;
+  for (const plugin::Op* op : ops)
+    if (op->table.kernel_of) kernels.push_back(op->name_space + "::" + op->name);
+  for (const std::string& name : preferred) {
+    const auto found =
+        std::ranges::find_if(ops, [&](const plugin::Op* op) { return op->table.kernel_of && op->name_space + "::" + op->name == name; });
+    if (found == ops.end()) {
+      const std::string near = nearest_name(name, kernels);
+      return fail(Code::bad_usage, "--prefer " + name, "no plugin has a kernel of this name")
+          .expected(kernels.empty() ? "a kernel of a library that --plugin names" : fmt::format("{}", fmt::join(kernels, ", ")))
+          .found("'" + name + "'")
+          .advice(near.empty() ? "`tenon plugin list LIB` names what a library has" : "did you mean '" + near + "'?");
+    }
+    out.push_back({(*found)->table.kernel_of, "plugin"});
+  }
+  return out;
 }
 
 Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
   std::vector<std::filesystem::path> all = from_environment();
   all.insert(all.end(), files.begin(), files.end());
-  const bool all_lines = verbose;
   const plugin::LoadOptions options{.name_space = {},
-                                    .logger = [all_lines](tenon_severity severity, std::string_view library, std::string_view text) {
-                                      if (all_lines || severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
+                                    .logger = [](tenon_severity severity, std::string_view library, std::string_view text) {
+                                      if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
                                     }};
   loaded_ = TRY(compiler::load_plugins(all, options));
   return *loaded_;

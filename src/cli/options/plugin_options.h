@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/plugins.h"
+#include "partition/wishes.h"
 #include "runtime/libraries.h"
 
 namespace CLI {
@@ -13,18 +14,20 @@ class App;
 
 namespace tenon::cli {
 
-/// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. The environment's
-/// TENON_PLUGINS, A.so:B.so, stands in front of what is named.
+/// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
+/// kernel in place of Tenon's own. The environment's TENON_PLUGINS, A.so:B.so, stands in front of what is named.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
-  bool verbose = false;
+  std::vector<std::string> preferred;  ///< kernels of plugins
 
   void add_to(CLI::App& app);
   /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::load_plugins.
   Result<compiler::Plugins> plugins() const;
   /// The libraries of backends, with those of plugins. Errors: those of plugins().
   Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;
+  /// The ops of which kernels are preferred. Errors: bad_usage for what is no kernel of a plugin.
+  Result<std::vector<partition::Pin>> preferences() const;
 
  private:
   mutable std::optional<compiler::Plugins> loaded_;

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/nearest.h"
+#include "ops/core/schema.h"
 #include "ops/plugin/plugin_op.h"
 
 namespace tenon::ops {
@@ -108,6 +110,43 @@ Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op)
       .expected(op.fields.empty() ? "no fields" : "the fields that `tenon plugin show` lists")
       .found(fmt::format("{}", fmt::join(wrong, "\n            ")))
       .advice("mend the node's attributes");
+}
+
+namespace {
+
+template <class Number>
+Field field_of(std::string_view name, tenon_field_type type, std::span<const Number> values) {
+  return {std::string(name), type, static_cast<int64_t>(values.size()),
+          std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes())};
+}
+
+std::optional<Field> as_field(std::string_view name, const ir::Attribute& value) {
+  if (const auto* one = std::get_if<int64_t>(&value)) return field_of<int64_t>(name, TENON_FIELD_I64, {one, 1});
+  if (const auto* one = std::get_if<float>(&value)) return field_of<float>(name, TENON_FIELD_F32, {one, 1});
+  if (const auto* many = std::get_if<ir::Ints>(&value)) return field_of<int64_t>(name, TENON_FIELD_I64, *many);
+  if (const auto* many = std::get_if<ir::Floats>(&value)) return field_of<float>(name, TENON_FIELD_F32, *many);
+  if (const auto* text = std::get_if<std::string>(&value)) return field_of<char>(name, TENON_FIELD_CHAR, *text);
+  return std::nullopt;
+}
+
+std::optional<Field> default_as_field(const AttributeSpec& spec) {
+  if (spec.otherwise.empty()) return std::nullopt;
+  const std::string text(spec.otherwise);
+  if (spec.kind == AttributeSpec::Kind::integer) return as_field(spec.name, static_cast<int64_t>(std::strtoll(text.c_str(), nullptr, 10)));
+  if (spec.kind == AttributeSpec::Kind::number) return as_field(spec.name, std::strtof(text.c_str(), nullptr));
+  if (spec.kind == AttributeSpec::Kind::text) return as_field(spec.name, text);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Field> attributes_as_fields(const NodeView& view) {
+  std::vector<Field> out;
+  for (const AttributeSpec& spec : attribute_specs(def_of(*view.op))) {
+    const ir::Attribute* const given = view.attributes->find(spec.name);
+    if (auto field = given ? as_field(spec.name, *given) : default_as_field(spec)) out.push_back(*std::move(field));
+  }
+  return out;
 }
 
 }  // namespace tenon::ops

@@ -39,6 +39,10 @@ const PluginOp* plugin_of(const ir::Op& op);
 /// What the fields of an op are at a node: its attributes, and defaults. Errors: bad_attribute, with all that is wrong.
 Result<std::vector<plugin::Field>> fields_of(const NodeView& view, const plugin::Op& op);
 
+/// The attributes of a node of any op, those that are left out with their defaults where the op states one number or text, as fields: what
+/// a kernel of the op is told. Types and bodies are none.
+std::vector<plugin::Field> attributes_as_fields(const NodeView& view);
+
 /// The node's instance while a model is built. Errors: those of fields_of and of the plugin.
 Result<std::unique_ptr<plugin::Object>> object_of(const NodeView& view, const plugin::Op& op);
 
