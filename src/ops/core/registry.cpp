@@ -52,14 +52,17 @@ class TableOp final : public DefinedOp {
 
 class Table final : public ir::OpTable {
  public:
-  Table() {
-    for (const OpDef* def : all_ops()) add(*def);
-  }
+  /// below: whose ops these stand beside; null: none.
+  explicit Table(const ir::OpTable* below = nullptr) : below_(below) {}
   /// false: there is an op of this name.
-  bool add(const OpDef& def) { return ops_.emplace(Key(def.domain, def.name), std::make_unique<TableOp>(def)).second; }
+  bool add(const OpDef& def) {
+    if (below_ && below_->find(def.domain, def.name)) return false;
+    return ops_.emplace(Key(def.domain, def.name), std::make_unique<TableOp>(def)).second;
+  }
   const ir::Op* find(std::string_view domain, std::string_view name) const override {
     auto at = ops_.find(Key(domain == "ai.onnx" ? std::string_view() : domain, name));
-    return at == ops_.end() ? nullptr : at->second.get();
+    if (at != ops_.end()) return at->second.get();
+    return below_ ? below_->find(domain, name) : nullptr;
   }
 
  private:
@@ -69,8 +72,15 @@ class Table final : public ir::OpTable {
       return std::hash<std::string_view>{}(key.first) * 31 + std::hash<std::string_view>{}(key.second);
     }
   };
+  const ir::OpTable* below_;
   std::unordered_map<Key, std::unique_ptr<TableOp>, Hash> ops_;
 };
+
+Table table_of_all() {
+  Table out;
+  for (const OpDef* def : all_ops()) out.add(*def);
+  return out;
+}
 
 }  // namespace
 
@@ -84,12 +94,12 @@ std::span<const OpDef* const> all_ops() {
 }
 
 const ir::OpTable& table() {
-  static const Table the_table;
+  static const Table the_table = table_of_all();
   return the_table;
 }
 
 Result<std::unique_ptr<ir::OpTable>> table_with(std::span<const OpDef* const> others) {
-  auto out = std::make_unique<Table>();
+  auto out = std::make_unique<Table>(&table());
   for (const OpDef* def : others)
     if (!out->add(*def))
       return fail(Code::bad_usage, std::string(def->name), "there is an op of this name already")
