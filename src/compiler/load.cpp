@@ -9,6 +9,7 @@
 #include "compiler/portable.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
+#include "plugin/registry.h"
 #include "runtime/load.h"
 
 namespace tenon::compiler {
@@ -32,6 +33,16 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shar
   return out;
 }
 
+/// Before the graph is read, which may name ops of theirs.
+Result<void> check_plugins(const engine::Reader& reader, const runtime::Libraries& libraries, const std::string& place) {
+  const auto section = reader.find(engine::SectionType::plugins);
+  if (!section) return {};
+  const auto saved = TRY(plugin::decode_all({reinterpret_cast<const char*>(section->data()), section->size()}));
+  const plugin::Registry none;
+  TRY(plugin::find_all(libraries.plugins ? *libraries.plugins : none, saved, libraries.plugin_build, place));
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {
@@ -42,6 +53,7 @@ Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path,
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
     return runtime::load_engine(path, {.verify = options.verify, .devices = registry->devices(*options.ops)});
+  TRY(check_plugins(reader, options.libraries, path.string()));
   TRY(reader.verify_all());
   CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
   compiling.threads = options.threads;

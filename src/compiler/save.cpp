@@ -12,6 +12,7 @@
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
+#include "plugin/saved.h"
 
 namespace tenon::compiler {
 
@@ -61,6 +62,20 @@ std::string table_of(const codegen::MachineCode& code) {
 }
 
 /// Everything that a run needs, with the code for the CPUs that it was compiled for.
+void find_plugins(const runtime::Program& program, std::vector<std::string_view>& out) {
+  for (const runtime::Blob& blob : program.blobs)
+    if (blob.device == "plugin") out.emplace_back(blob.bytes);
+  for (const runtime::Program& body : program.bodies) find_plugins(body, out);
+  for (const runtime::Program& other : program.behind) find_plugins(other, out);
+}
+
+/// The plugins that runs need, where there are some.
+void add_plugins(engine::Writer& writer, const runtime::Program& program) {
+  std::vector<std::string_view> saved;
+  find_plugins(program, saved);
+  if (!saved.empty()) writer.add(SectionType::plugins, plugin::encode_all(saved));
+}
+
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target& target = *c.code.target;
   const uint32_t tag = target.tag;
@@ -80,6 +95,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
 Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
+  add_plugins(writer, c.built.program);
   TRY(options.portable ? add_graph(writer, *c.graph) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));

@@ -16,6 +16,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::constants_index: return "constants index";
     case SectionType::target: return "target";
     case SectionType::tactics: return "tactics";
+    case SectionType::plugins: return "plugins";
   }
   return "unknown";
 }

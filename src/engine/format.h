@@ -21,6 +21,7 @@ enum class SectionType : uint32_t {
   constants_index = 9,
   target = 10,   ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
   tactics = 11,  ///< text: how each kernel is cut, a line each, in their order
+  plugins = 12,  ///< numbered fields: what is kept of each node that a plugin runs
 };
 std::string_view name_of(SectionType type);
 

@@ -137,6 +137,24 @@ Result<Saved> decode_saved(std::string_view bytes) {
   return out;
 }
 
+std::string encode_all(std::span<const std::string_view> encoded) {
+  std::string out;
+  protozero::pbf_writer w(out);
+  for (std::string_view one : encoded) w.add_message(1, one.data(), one.size());
+  return out;
+}
+
+Result<std::vector<Saved>> decode_all(std::string_view bytes) {
+  std::vector<Saved> out;
+  try {
+    for (WireReader r(bytes.data(), bytes.size()); r.next();) {
+      if (r.tag() == 1) out.push_back(TRY(decode_saved(r.get_string())));
+      else r.skip();
+    }
+  } catch (const protozero::exception& e) { return damaged(e.what()); }
+  return out;
+}
+
 Result<std::vector<const Op*>> find_all(const Registry& plugins, std::span<const Saved> saved, Build build, const std::string& place) {
   std::vector<const Op*> out;
   std::set<std::string> gaps;

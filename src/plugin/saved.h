@@ -33,6 +33,10 @@ struct Saved {
 std::string encode(const Saved& saved);
 Result<Saved> decode_saved(std::string_view bytes);
 
+/// Those of an engine, in the order of its blobs. Errors of decode: bad_file.
+std::string encode_all(std::span<const std::string_view> encoded);
+Result<std::vector<Saved>> decode_all(std::string_view bytes);
+
 /// Whether a plugin of another build than the engine's will do.
 enum class Build : uint8_t { same, any };
 

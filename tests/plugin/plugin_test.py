@@ -81,6 +81,16 @@ class Plugins(unittest.TestCase):
         model = self.model("two", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
         engine = self.built(model, "--plugin", self.swish, "--plugin", self.ops)
         self.assertEqual(small_models.tenon("run", engine, "--plugin", self.swish, "--plugin", self.ops).returncode, 0)
+        kept = self.told("inspect", engine)["plugins"]
+        self.assertEqual([k["name"] for k in kept], ["Swish", "Double"])
+        self.assertEqual(kept[0]["fields"], ["beta = 1"])
+        self.assertEqual(len(kept[0]["sha256"]), 64)
+        portable = model.with_suffix(".portable.tenon")
+        self.told("build", model, "--portable", "-o", portable, "--plugin", self.swish, "--plugin", self.ops)
+        self.assertEqual(small_models.tenon("run", portable, "--plugin", self.swish, "--plugin", self.ops).returncode, 0)
+        self.assertIn(
+            "test::Double, version 1, of library ops: not there", self.error("run", portable, "--plugin", self.swish, status=3)["found"]
+        )
         found = self.error("run", engine, status=3)["found"]
         self.assertIn("acme::Swish, version 1, of library swish: not there", found)
         self.assertIn("test::Double, version 1, of library ops: not there", found)

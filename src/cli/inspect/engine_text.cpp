@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inspect/engine_text.h"
 
+#include "cli/inspect/engine_plugins.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -223,6 +225,7 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
   } else {
     console.line("\nno native code: it is compiled when it is loaded");
   }
+  TRY(show_plugins(reader, console, out));
   if (const auto graph = reader.find(SectionType::graph_text); text && graph) console.line("\n" + std::string(text_of(*graph)));
   console.object(out);
   return {};

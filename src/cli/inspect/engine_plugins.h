@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "engine/reader.h"
+
+namespace tenon::cli {
+
+class Console;
+
+/// The plugins that an engine needs: library, build, and what it keeps for each node. Nothing where it needs none.
+Result<void> show_plugins(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out);
+
+}  // namespace tenon::cli
