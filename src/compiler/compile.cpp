@@ -98,11 +98,15 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   clock.begin("rewrite");
   SharedOut shared = TRY(shared_out(std::move(source.graph), options));
   std::optional<Behind> behind;
-  if (source.unbounded && !options.portable) {
+  std::unique_ptr<ir::Graph> unbounded;
+  if (source.unbounded) {
     const CompileOptions others = on_fallback(options, shared.backends);
-    behind.emplace(Behind{TRY(shared_out(std::move(source.unbounded), others)), others});
+    SharedOut all = TRY(shared_out(std::move(source.unbounded), others));
+    if (options.portable) unbounded = std::move(all.graph);
+    else behind.emplace(Behind{std::move(all), others});
   }
   Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(behind)));
+  out.unbounded = std::move(unbounded);
   TRY(options.tactics.check_used());
   out.report.times = clock.end();
   return out;

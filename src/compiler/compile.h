@@ -71,8 +71,9 @@ struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
   BackendsInUse backends;
-  std::unique_ptr<ir::Graph> graph;  ///< as it was compiled
-  partition::Shares shares;          ///< who runs what of it
+  std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
+  std::unique_ptr<ir::Graph> unbounded;  ///< of a portable engine: what Source::unbounded became, which is compiled where it is loaded
+  partition::Shares shares;              ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
+constexpr uint32_t kUnbounded = 1;  ///< the tag of the second graph's text
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -71,27 +72,46 @@ void forget_types(ir::Graph& graph) {
   }
 }
 
+Result<std::unique_ptr<ir::Graph>> graph_of(std::string_view text, const ir::OpTable& ops, const ir::TextConstants& big) {
+  auto graph = TRY(ir::parse(text, ops, &big));
+  TRY(ir::verify(*graph));
+  forget_types(*graph);
+  TRY(ir::infer_all(*graph));
+  return graph;
+}
+
+bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == b.dtype && a.shape == b.shape && ir::same(a, b); }
+
 }  // namespace
 
-Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph) {
+Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir::Graph* unbounded) {
   ir::TextConstants big;
-  std::string text = ir::print(graph, &big);
+  writer.add(SectionType::graph_text, ir::print(graph, &big));
+  const size_t own = big.constants.size();
+  if (unbounded) writer.add(SectionType::graph_text, ir::print(*unbounded, &big), {.required = false, .tag = kUnbounded});
   Json index = Json::array();
-  int64_t offset = 0;
-  for (const ir::ConstantRef& c : big.constants) {
+  std::vector<ir::ConstantRef> written;
+  std::vector<int64_t> offsets;
+  int64_t end = 0;
+  for (size_t k = 0; k < big.constants.size(); ++k) {
+    const ir::ConstantRef& c = big.constants[k];
     if (c->dtype == DType::string)
       return fail(Code::not_supported, "--portable", "not supported yet: constants of more than 64 strings in an engine without code");
+    const auto known = k < own ? written.end() : std::ranges::find_if(written, [&](const auto& w) { return is_equal(*c, *w); });
+    const int64_t offset = known == written.end() ? end : offsets[static_cast<size_t>(known - written.begin())];
     index.push_back({{"dtype", name_of(c->dtype)}, {"shape", c->shape}, {"offset", offset}});
-    offset += round_up(c->byte_size(), kAlignment);
+    if (known != written.end()) continue;
+    written.push_back(c);
+    offsets.push_back(offset);
+    end += round_up(c->byte_size(), kAlignment);
   }
-  writer.add(SectionType::graph_text, std::move(text));
   writer.add(SectionType::constants_index, index.dump());
-  writer.add_streamed(SectionType::weights, static_cast<uint64_t>(offset),
-                      [constants = std::move(big.constants)](engine::Append append) { return write_constants(constants, append); });
+  writer.add_streamed(SectionType::weights, static_cast<uint64_t>(end),
+                      [constants = std::move(written)](engine::Append append) { return write_constants(constants, append); });
   return {};
 }
 
-Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
+Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
   const auto as_text = [](std::span<const std::byte> bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
@@ -103,11 +123,9 @@ Result<std::unique_ptr<ir::Graph>> read_graph(const engine::Reader& reader, cons
         .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
-  auto graph = TRY(ir::parse(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big));
-  TRY(ir::verify(*graph));
-  forget_types(*graph);
-  TRY(ir::infer_all(*graph));
-  return graph;
+  Source out(TRY(graph_of(as_text(TRY(reader.require(SectionType::graph_text))), ops, big)));
+  if (const auto behind = reader.find(SectionType::graph_text, kUnbounded)) out.unbounded = TRY(graph_of(as_text(*behind), ops, big));
+  return out;
 }
 
 }  // namespace tenon::compiler

@@ -96,7 +96,7 @@ Result<void> save(const Compiled& c, const CompileOptions& options, const std::f
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
   add_plugins(writer, c.built.program);
-  TRY(options.portable ? add_graph(writer, *c.graph) : add_native(writer, c));
+  TRY(options.portable ? add_graph(writer, *c.graph, c.unbounded.get()) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));
   return file.commit();

@@ -4,7 +4,10 @@
 #include <fstream>
 
 #include "compiler/load.h"
+#include "compiler/save.h"
 #include "engine/writer.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
 
 namespace tenon {
 namespace {
@@ -50,6 +53,38 @@ TEST(Portable, IsCompiledOnLoad) {
   const auto y = (*context)->run({&x, 1});
   ASSERT_TRUE(y) << y.error().text();
   EXPECT_EQ((*y)[0].as<float>()[129], 6.0F);
+}
+
+/// Of intervals of sizes, before a model of all: weights of both are kept once.
+TEST(Portable, SizesOutOfBoundsRunOnWhatStandsBehind) {
+  const auto graph_of = [](bool bounded) {
+    std::string numbers = "1";
+    for (int k = 2; k <= 100; ++k) numbers += ", " + std::to_string(k);
+    auto graph = *ir::parse("graph main(x: f32[n,100]) { const w: f32[100] = [" + numbers + R"(]
+      const from: i64[1] = [0] const to: i64[1] = [9] const axis: i64[1] = [0]
+      s = Slice(x, from, to, axis) y = Mul(s, w) return y })",
+                            ops::table());
+    if (!bounded) return graph;
+    graph->symbols().symbol("n", 10, 20);
+    EXPECT_TRUE(ir::infer_all(*graph));
+    return graph;
+  };
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "portable_bounds.tenon", alone = path.string() + ".alone";
+  compiler::CompileOptions options;
+  options.portable = true;
+  ASSERT_TRUE(compiler::save(*compiler::compile({graph_of(true), graph_of(false)}, options), options, path));
+  ASSERT_TRUE(compiler::save(*compiler::compile(graph_of(true), options), options, alone));
+  EXPECT_LT(std::filesystem::file_size(path), std::filesystem::file_size(alone) + 4096 + 64);  // a page with a text
+  const auto engine = compiler::load(path, {.verify = true});
+  ASSERT_TRUE(engine) << engine.error().text();
+  auto context = runtime::Context::create(*engine);
+  for (int64_t rows : {10, 15, 20, 9, 3, 1, 50}) {
+    const Tensor x = Tensor::of_f32({rows, 100}, std::vector<float>(static_cast<size_t>(rows) * 100, 2));
+    const auto y = (*context)->run({&x, 1});
+    ASSERT_TRUE(y) << rows << ": " << y.error().text();
+    ASSERT_EQ((*y)[0].shape(), (Sizes{std::min<int64_t>(rows, 9), 100}));
+    EXPECT_EQ((*y)[0].as<float>()[99], 200.0F);
+  }
 }
 
 TEST(Portable, ConstantsOutsideTheWeightsAreRefused) {
