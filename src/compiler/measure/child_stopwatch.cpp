@@ -62,8 +62,7 @@ std::vector<std::string> words_of(const CompileOptions& options, const runtime::
 }  // namespace
 
 Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::string> program, const CompileOptions& options,
-                                                               const runtime::Libraries& libraries,
-                                                               std::filesystem::path times) {
+                                                               const runtime::Libraries& libraries, std::filesystem::path times) {
   if (program.empty())
     return fail(Code::bad_usage, "stopwatch", "no program is named to measure with").expected("a program and its first arguments");
   struct InFolder {

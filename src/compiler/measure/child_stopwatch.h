@@ -24,8 +24,8 @@ class ChildStopwatch final : public Stopwatch {
   std::vector<std::string> program_, options_;
 };
 
-/// Measures by that program, with the threads and the backends of `options` and those libraries, engines in a folder of its own; times are kept in
-/// that file, if any. Errors: write_failed, bad_usage.
+/// Measures by that program, with the threads and the backends of `options` and those libraries, engines in a folder of its own; times are
+/// kept in that file, if any. Errors: write_failed, bad_usage.
 Result<std::shared_ptr<const Measuring>> measuring_in_children(std::vector<std::string> program, const CompileOptions& options,
                                                                const runtime::Libraries& libraries,
                                                                std::filesystem::path times = cache_path("times"));
