@@ -5,17 +5,17 @@
 #include <span>
 
 #include "ir/op.h"
-#include "plugin/registry.h"
+#include "plugin/kept.h"
 
 namespace tenon::compiler {
 
 /// The plugins that somebody named, and what nodes may be with them.
 struct Plugins {
   std::shared_ptr<const plugin::Registry> registry;
-  std::shared_ptr<const ir::OpTable> ops;  ///< outlives every graph and engine that is made with it
+  const ir::OpTable* ops;
 };
 
-/// Errors: those of plugin::Registry::load and ops::table_with_plugins.
-Result<Plugins> load_plugins(std::span<const std::filesystem::path> files, const plugin::LoadOptions& options = {});
+/// Those of plugin::kept_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
+Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {});
 
 }  // namespace tenon::compiler

@@ -100,23 +100,28 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
       .advice("the library has to be mended; nothing of it was registered");
 }
 
+/// What a library says of itself, checked whole.
+Result<void> take(const tenon_library& of, const Host& host, Library& out) {
+  const tenon_library given = grown(of);
+  if (given.needs > TENON_PLUGIN_VERSION)
+    return fail(Code::wrong_target, out.file.string(), "the plugin library is made for a newer Tenon")
+        .expected(fmt::format("one that needs at most version {} of the plugin interface", TENON_PLUGIN_VERSION))
+        .found(fmt::format("one that needs version {}", given.needs))
+        .advice("take a newer Tenon, or build the library against this one's tenon/plugin.h");
+  out.name = given.name ? given.name : out.file.filename().string();
+  out.version = given.version ? given.version : "";
+  out.needs = given.needs;
+  return read_ops(given, host, out);
+}
+
 Result<std::shared_ptr<const Library>> read(const fs::path& file, std::string sha256, const Logger& logger) {
   void* const handle = TRY(opened(file));
   // Libraries keep the table: it is there as long as they are.
   const Host& host = *new Host(file.filename().string(), logger);
-  const tenon_library given = grown(*TRY(asked(file, handle, host)));
-  if (given.needs > TENON_PLUGIN_VERSION)
-    return fail(Code::wrong_target, file.string(), "the plugin library is made for a newer Tenon")
-        .expected(fmt::format("one that needs at most version {} of the plugin interface", TENON_PLUGIN_VERSION))
-        .found(fmt::format("one that needs version {}", given.needs))
-        .advice("take a newer Tenon, or build the library against this one's tenon/plugin.h");
   const auto out = std::make_shared<Library>();
   out->file = file;
-  out->name = given.name ? given.name : file.filename().string();
-  out->version = given.version ? given.version : "";
   out->sha256 = std::move(sha256);
-  out->needs = given.needs;
-  TRY(read_ops(given, host, *out));
+  TRY(take(*TRY(asked(file, handle, host)), host, *out));
   return out;
 }
 
@@ -131,6 +136,17 @@ Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const 
   auto library = TRY(read(file, std::move(sha256), logger));
   known.push_back(library);
   return library;
+}
+
+Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
+                                                  const Logger& logger) {
+  const Host& host = *new Host(origin, logger);
+  const auto out = std::make_shared<Library>();
+  out->file = std::move(origin);
+  out->is_file = false;
+  out->sha256 = std::move(sha256);
+  TRY(take(given, host, *out));
+  return out;
 }
 
 }  // namespace tenon::plugin

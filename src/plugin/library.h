@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugin/host.h"
@@ -12,9 +13,10 @@ namespace tenon::plugin {
 
 /// A library of plugins, open for the rest of the process: threads of its own may run.
 struct Library {
-  std::filesystem::path file;
+  std::filesystem::path file;  ///< or what library_of was told
+  bool is_file = true;
   std::string name, version;
-  std::string sha256;  ///< of the file: 64 hexadecimal digits
+  std::string sha256;  ///< of the file, or as library_of was told: 64 hexadecimal digits
   uint32_t needs = 0;  ///< lowest version of the interface
   std::vector<Op> ops;
 };
@@ -24,7 +26,14 @@ struct Library {
 /// wrong_target (made for a newer Tenon); what the library itself says.
 Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& file, const Logger& logger);
 
+/// A library that this process made in its own memory, of which as much lives as of a file's: until the process ends.
+/// origin: stands in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.
+Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
+                                                  const Logger& logger = {});
+
 /// 64 hexadecimal digits. Errors: file_missing.
 Result<std::string> sha256_of(const std::filesystem::path& file);
+/// Of the text itself.
+std::string sha256_of_text(std::string_view text);
 
 }  // namespace tenon::plugin

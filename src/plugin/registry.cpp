@@ -9,7 +9,10 @@
 namespace tenon::plugin {
 
 Result<void> Registry::load(const std::filesystem::path& file, const LoadOptions& options) {
-  const std::shared_ptr<const Library> library = TRY(open_library(file, options.logger));
+  return add(TRY(open_library(file, options.logger)), options);
+}
+
+Result<void> Registry::add(const std::shared_ptr<const Library>& library, const LoadOptions& options) {
   const std::lock_guard held(lock_);
   std::vector<std::unique_ptr<const Op>> added;
   for (const Op& op : library->ops) {
@@ -19,7 +22,7 @@ Result<void> Registry::load(const std::filesystem::path& file, const LoadOptions
     if (!other) {
       added.push_back(std::move(own));
     } else if (other->sha256 != library->sha256) {
-      return fail(Code::bad_usage, file.string(), fmt::format("two libraries have the plugin {}", own->key()))
+      return fail(Code::bad_usage, library->file.string(), fmt::format("two libraries have the plugin {}", own->key()))
           .expected("each plugin from one library; nothing of this one was registered")
           .found(fmt::format("{} and {}", other->file, own->file))
           .advice("leave one of them out, or give one a namespace of its own");

@@ -20,6 +20,8 @@ class Registry {
   /// Registers a library whole or not at all. The same bytes again, under the same namespace, change nothing.
   /// Errors: those of open_library; bad_usage for an op that another library has registered, naming both.
   Result<void> load(const std::filesystem::path& file, const LoadOptions& options = {});
+  /// The same of a library that is open. Errors: bad_usage.
+  Result<void> add(const std::shared_ptr<const Library>& library, const LoadOptions& options = {});
 
   /// version: empty for the newest, that is the last in the order of their digits. Null where there is none.
   const Op* find(std::string_view name_space, std::string_view name, std::string_view version = {}) const;

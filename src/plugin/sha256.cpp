@@ -7,10 +7,27 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "plugin/library.h"
 
 namespace tenon::plugin {
+
+namespace {
+
+std::string hexadecimal(std::span<const unsigned char> digest) {
+  std::string out;
+  for (const unsigned char byte : digest) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+}  // namespace
+
+std::string sha256_of_text(std::string_view text) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  return hexadecimal(digest);
+}
 
 Result<std::string> sha256_of(const std::filesystem::path& file) {
   const std::unique_ptr<FILE, decltype([](FILE* f) { std::fclose(f); })> from(std::fopen(file.c_str(), "rb"));
@@ -28,9 +45,7 @@ Result<std::string> sha256_of(const std::filesystem::path& file) {
   if (std::ferror(from.get())) return unread();
   std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
   crypto_hash_sha256_final(&state, digest.data());
-  std::string out;
-  for (const unsigned char byte : digest) out += fmt::format("{:02x}", byte);
-  return out;
+  return hexadecimal(digest);
 }
 
 }  // namespace tenon::plugin

@@ -87,8 +87,7 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
           .advice("build the engine again with these options");
     if (is_engine())
       return compiler::load(
-          model.path,
-          {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops.get(), .libraries = TRY(all_libraries())});
+          model.path, {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())});
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(

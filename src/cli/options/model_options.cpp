@@ -91,7 +91,7 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   import::ImportOptions out;
   out.external_data_dir = external_data;
   out.metadata = metadata;
-  out.ops = TRY(plugins.plugins()).ops.get();
+  out.ops = TRY(plugins.plugins()).ops;
   out.unknown_ops = unknown_ops;
   for (const std::string& s : shapes) out.shapes.push_back(TRY(parse_shape(s)));
   return out;

@@ -7,26 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/nearest.h"
 
 namespace tenon::cli {
-
-namespace {
-
-std::vector<std::filesystem::path> from_environment() {
-  std::vector<std::filesystem::path> out;
-  const char* const text = std::getenv("TENON_PLUGINS");
-  for (std::string_view left = text ? text : ""; !left.empty();) {
-    const size_t end = std::min(left.find(':'), left.size());
-    if (end > 0) out.emplace_back(left.substr(0, end));
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return out;
-}
-
-}  // namespace
 
 void PluginOptions::add_to(CLI::App& app) {
   app.add_option("--plugin", files, "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
@@ -68,13 +52,11 @@ Result<std::vector<partition::Pin>> PluginOptions::preferences() const {
 
 Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
-  std::vector<std::filesystem::path> all = from_environment();
+  std::vector<std::filesystem::path> all = plugin::files_of_environment();
   all.insert(all.end(), files.begin(), files.end());
-  const plugin::LoadOptions options{.name_space = {},
-                                    .logger = [](tenon_severity severity, std::string_view library, std::string_view text) {
-                                      if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
-                                    }};
-  loaded_ = TRY(compiler::load_plugins(all, options));
+  loaded_ = TRY(compiler::kept_plugins(all, [](tenon_severity severity, std::string_view library, std::string_view text) {
+    if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
+  }));
   return *loaded_;
 }
 

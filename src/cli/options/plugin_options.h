@@ -22,7 +22,7 @@ struct PluginOptions {
   std::vector<std::string> preferred;  ///< kernels of plugins
 
   void add_to(CLI::App& app);
-  /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::load_plugins.
+  /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::kept_plugins.
   Result<compiler::Plugins> plugins() const;
   /// The libraries of backends, with those of plugins. Errors: those of plugins().
   Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;

@@ -36,7 +36,7 @@ VERB(stopwatch) {
       o->plugins.add_to(app);
       return [o](Console& console) -> Result<void> {
         const compiler::LoadOptions options{.threads = o->threads,
-                                            .ops = TRY(o->plugins.plugins()).ops.get(),
+                                            .ops = TRY(o->plugins.plugins()).ops,
                                             .libraries = TRY(o->plugins.added_to(TRY(o->libraries.libraries())))};
         console.line("ready");
         std::fflush(stdout);

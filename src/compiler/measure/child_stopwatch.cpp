@@ -55,7 +55,8 @@ std::vector<std::string> words_of(const CompileOptions& options, const runtime::
       out.insert(out.end(), {"--backend-lib", std::string(b->name()) + "=" + (*library)->file});
   for (const std::filesystem::path& file : libraries.custom_ops) out.insert(out.end(), {"--custom-ops", file.string()});
   if (!libraries.plugins) return out;
-  for (const auto& library : libraries.plugins->libraries()) out.insert(out.end(), {"--plugin", library->file.string()});
+  for (const auto& library : libraries.plugins->libraries())
+    if (library->is_file) out.insert(out.end(), {"--plugin", library->file.string()});
   return out;
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plugin/registry.h"
+
+namespace tenon::plugin {
+
+/// The libraries of these files, then the process's own. One registry for each such list, by what the files hold: it stays until the
+/// process ends, since graphs and engines point into it. `logger` takes what a list has to say that was not asked for before. Errors: those
+/// of Registry::load.
+Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::filesystem::path> files, const Logger& logger = {});
+
+/// A library that the process made itself (library_of): part of every list that is asked for from now on, in place of an earlier own one
+/// that has its first op's key.
+void keep_own(std::shared_ptr<const Library> library);
+
+/// TENON_PLUGINS=A.so:B.so. For the programs that a person starts; libraries of ours never look at it.
+std::vector<std::filesystem::path> files_of_environment();
+
+}  // namespace tenon::plugin
