@@ -8,6 +8,7 @@ namespace tenon::inline v1 {
 struct ReadOptions {
   std::filesystem::path external_data = {};                 ///< folder of the model's external data; empty: the model's own
   std::map<std::string, std::vector<int64_t>> shapes = {};  ///< inputs whose shape is fixed; -1: as the model says
+  std::vector<std::filesystem::path> plugins = {};          ///< as CompileOptions::plugins, which compile() is told again
 };
 
 struct OnnxOptions {
@@ -27,8 +28,9 @@ class Graph {
   TENON_API static Result<Graph> from_onnx(std::span<const std::byte> model, const ReadOptions& options = {},
                                            std::shared_ptr<const void> keeper = nullptr);
   /// Reads the text form: `graph main(x: f32[batch,64]) { y = Relu(x) return y }`; types of results may be left out.
-  /// Errors: bad_graph with line and column; what inference finds wrong, at its node.
-  TENON_API static Result<Graph> parse(std::string_view text);
+  /// plugins: as ReadOptions::plugins.
+  /// Errors: bad_graph with line and column; what inference finds wrong, at its node; a library that is missing or wrong.
+  TENON_API static Result<Graph> parse(std::string_view text, std::span<const std::filesystem::path> plugins = {});
 
   /// As an Engine's, but for what planning finds out of sizes. The one dimension "*": any shape, of a tensor too; DType::none: any type.
   TENON_API std::span<const Port> inputs() const;

@@ -200,6 +200,8 @@ struct BackendLibraries {
 struct LoadOptions {
   bool verify = false;  ///< check every byte of the file, weights and padding included
   BackendLibraries libraries = {};
+  std::vector<std::filesystem::path> plugins = {};  ///< libraries of plugins (tenon/plugin.h), which stay open until the process ends
+  bool plugin_any_build = false;                    ///< take other builds of them than the engine was built with
 };
 
 /// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
@@ -250,6 +252,8 @@ struct CompileOptions {
   bool require_full = false;  ///< all work is accelerated, or it is an error
   Segmenter segmenter = Segmenter::fewest;
   BackendLibraries libraries = {};
+  /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
+  std::vector<std::filesystem::path> plugins = {};
 };
 
 /// How large an engine is.

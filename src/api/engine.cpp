@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "plugin/kept.h"
+
+// Last: the public names come after the inner ones (see there).
 #include "api/arrays.h"
 #include "api/run_once.h"
 #include "api/state.h"
@@ -55,8 +58,17 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
 
 }  // namespace
 
-runtime::Libraries libraries_of(const BackendLibraries& libraries) {
-  return {.files = {libraries.files.begin(), libraries.files.end()}, .packages = libraries.packages, .custom_ops = libraries.custom_ops};
+base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins) {
+  return runtime::Libraries{.files = {libraries.files.begin(), libraries.files.end()},
+                            .packages = libraries.packages,
+                            .custom_ops = libraries.custom_ops,
+                            .plugins = TRY(plugin::kept_registry(plugins))};
+}
+
+base::Result<runtime::Libraries> libraries_of(const LoadOptions& options) {
+  auto out = TRY(libraries_of(options.libraries, options.plugins));
+  if (options.plugin_any_build) out.plugin_build = plugin::Build::any;
+  return out;
 }
 
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {

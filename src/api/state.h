@@ -37,7 +37,9 @@ using Save = std::function<base::Result<void>(const std::filesystem::path&, bool
 /// `save`: none where the engine came from a file.
 Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr);
 
-runtime::Libraries libraries_of(const BackendLibraries& libraries);
+/// Errors: those of plugin::kept_registry.
+base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins);
+base::Result<runtime::Libraries> libraries_of(const LoadOptions& options);
 
 /// What load() does, the one thing in which the two libraries differ.
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);

@@ -33,7 +33,7 @@ RUN_SIDE = {
     "plugin": {"base", "tenon/plugin.h", "tenon/types.h"},
     "runtime": {"base", "engine", "files", "plugin", "tenon/plugin.h", "tenon/types.h"},
     "device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h"},
-    "api": {"base", "engine", "files", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
+    "api": {"base", "engine", "files", "plugin", "runtime", "tenon", "tenon/plugin.h", "tenon/types.h"},
     "reference/device": {"base", "engine", "files", "plugin", "runtime", "tenon/plugin.h", "tenon/types.h", "ir", "ops"},
 }
 

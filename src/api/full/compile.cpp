@@ -2,6 +2,7 @@
 #include "compiler/compile.h"
 
 #include "compiler/measure/child_stopwatch.h"
+#include "compiler/plugins.h"
 #include "compiler/save.h"
 #include "ir/verify.h"
 
@@ -38,6 +39,7 @@ base::Result<import::RequestedDim> requested(const std::string& input, int64_t l
 base::Result<import::ImportOptions> import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
+  out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
   out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
   for (const auto& [input, range] : options.ranges) {
     if (range.least.size() != range.usual.size() || range.least.size() != range.most.size())
@@ -89,14 +91,15 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.threads = options.threads;
   out.progress = options.progress;
   out.source = std::move(source);
-  out.registry = TRY(compiler::Registry::make(libraries_of(options.libraries)));
+  const runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
+  out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));
   out.calibration = compiler::kept_calibration();
   if (options.measure) {
     const bool named = !options.stopwatch.empty();
     const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};
-    out.measuring = TRY(compiler::measuring_in_children(program, out, libraries_of(options.libraries)));
+    out.measuring = TRY(compiler::measuring_in_children(program, out, libraries));
   }
   return out;
 }

@@ -2,10 +2,10 @@
 #include <limits>
 #include <mutex>
 
+#include "compiler/plugins.h"
 #include "import/onnx_export.h"
 #include "import/onnx_import.h"
 #include "ir/text.h"
-#include "ops/core/op.h"
 #include "runtime/engine.h"
 
 // Last: the public names come after the inner ones (see there).
@@ -51,28 +51,35 @@ std::unique_ptr<ir::Graph> copy_of(Graph::State& state) {
   return state.graph->clone();
 }
 
-base::Result<std::unique_ptr<ir::Graph>> graph_of(base::Result<import::Imported> imported) {
-  return std::move(TRY(std::move(imported)).graph);
-}
-
-import::ImportOptions reading(const ReadOptions& options) {
+base::Result<import::ImportOptions> reading(const ReadOptions& options) {
   auto out = import_options(options.external_data, options.shapes);
+  out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
   out.metadata = true;  // save_onnx() writes it again
   return out;
+}
+
+template <class Import>
+base::Result<std::unique_ptr<ir::Graph>> read(const ReadOptions& options, Import import) {
+  const import::ImportOptions how = TRY(reading(options));
+  return std::move(TRY(import(how)).graph);
+}
+
+base::Result<std::unique_ptr<ir::Graph>> parsed(std::string_view text, std::span<const std::filesystem::path> plugins) {
+  return ir::parse(text, *TRY(compiler::kept_plugins(plugins)).ops);
 }
 
 }  // namespace
 
 Result<Graph> Graph::from_onnx(const std::filesystem::path& model, const ReadOptions& options) {
-  return guarded([&] { return made(graph_of(import::import_onnx(model, reading(options)))); });
+  return guarded([&] { return made(read(options, [&](const auto& how) { return import::import_onnx(model, how); })); });
 }
 
 Result<Graph> Graph::from_onnx(std::span<const std::byte> model, const ReadOptions& options, std::shared_ptr<const void> keeper) {
-  return guarded([&] { return made(graph_of(import::import_onnx(model, std::move(keeper), reading(options)))); });
+  return guarded([&] { return made(read(options, [&](const auto& how) { return import::import_onnx(model, std::move(keeper), how); })); });
 }
 
-Result<Graph> Graph::parse(std::string_view text) {
-  return guarded([&] { return made(ir::parse(text, ops::table())); });
+Result<Graph> Graph::parse(std::string_view text, std::span<const std::filesystem::path> plugins) {
+  return guarded([&] { return made(parsed(text, plugins)); });
 }
 
 std::span<const Port> Graph::inputs() const { return state_->inputs; }

@@ -74,7 +74,7 @@ namespace {
 Result<CompileOptions> named(const std::filesystem::path& model, const CompileSpec& spec) {
   CompileOptions out = spec;
   if (spec.inputs.empty()) return out;
-  const auto graph = Graph::from_onnx(model, {.external_data = spec.external_data, .shapes = {}});
+  const auto graph = Graph::from_onnx(model, {.external_data = spec.external_data, .shapes = {}, .plugins = spec.plugins});
   if (!graph) return std::unexpected(graph.error());
   if (spec.inputs.size() > graph->inputs().size())
     return std::unexpected(Error{Code::bad_usage, "inputs", "there are more ranges than inputs", std::to_string(graph->inputs().size()),
