@@ -152,6 +152,7 @@ typedef struct tenon_field_rule {
   double least, most;
   const char* const* choices; /* of texts: those that are allowed, with a null behind the last; null: any */
   const char* docs;
+  int32_t optional; /* 1: where there is no `otherwise` and the node says nothing, `create` is not given it */
 } tenon_field_rule;
 
 /* ---- Ops --------------------------------------------------------------------------------------------------------------------------- */
@@ -177,6 +178,7 @@ typedef struct tenon_node {
   const char* name; /* of the node, for messages */
   uint32_t field_count;
   const tenon_field* const* fields;
+  uint32_t operand_count, result_count; /* of the node, those that are missing too */
 } tenon_node;
 
 /* Types of a node's operands and results. */
@@ -319,6 +321,9 @@ typedef struct tenon_op {
   int32_t (*shapes_changed)(void* self, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   /* null: the definition is compiled like any other ops. */
   int32_t (*enqueue)(void* self, const tenon_call* call);
+  /* 1: attributes that `fields` does not name reach `create` too: numbers as TENON_FIELD_I64 or TENON_FIELD_F32, texts, and tensors as
+   * fields of their type (TENON_FIELD_BYTES where there is none). */
+  int32_t any_fields;
 } tenon_op;
 
 struct tenon_library {
