@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors and runs of tenon/plugin.hpp.
+#pragma once
+#include <exception>
+#include <mutex>
+
+#include "tenon/ext/core.hpp"
+
+namespace tenon::ext {
+
+template <class T>
+constexpr int32_t dtype_of() {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<Plain, float>) return TENON_F32;
+  else if constexpr (std::is_same_v<Plain, double>) return TENON_F64;
+  else if constexpr (std::is_same_v<Plain, int8_t>) return TENON_I8;
+  else if constexpr (std::is_same_v<Plain, uint8_t>) return TENON_U8;
+  else if constexpr (std::is_same_v<Plain, int16_t>) return TENON_I16;
+  else if constexpr (std::is_same_v<Plain, int32_t>) return TENON_I32;
+  else if constexpr (std::is_same_v<Plain, int64_t>) return TENON_I64;
+  else if constexpr (std::is_same_v<Plain, bool>) return TENON_BOOL;
+  else return -1;  // 16-bit floats: the library knows its own type for them
+}
+
+/// A view.
+class Tensor {
+ public:
+  explicit Tensor(const tenon_tensor& own) : own_(&own) {}
+  /// A missing operand, or a result that nobody wants.
+  bool missing() const { return own_->dtype == TENON_NO_DTYPE; }
+  int32_t dtype() const { return own_->dtype; }
+  int32_t layout() const { return own_->layout; }
+  int32_t rank() const { return own_->rank; }
+  /// axis: from the end where below 0.
+  int64_t size(int32_t axis) const { return own_->sizes[axis < 0 ? axis + own_->rank : axis]; }
+  std::vector<int64_t> sizes() const { return {own_->sizes, own_->sizes + own_->rank}; }
+  int64_t count() const {
+    int64_t n = 1;
+    for (int32_t axis = 0; axis < own_->rank; ++axis) n *= own_->sizes[axis];
+    return n;
+  }
+  /// Errors: another type than T.
+  template <class T>
+  T* data() const {
+    if (dtype_of<T>() >= 0 && dtype_of<T>() != own_->dtype)
+      throw Error(TENON_NOT_SUPPORTED, "a tensor is of dtype " + std::to_string(own_->dtype) + ", not " + std::to_string(dtype_of<T>()));
+    return static_cast<T*>(own_->data);
+  }
+  const tenon_tensor& raw() const { return *own_; }
+
+ private:
+  const tenon_tensor* own_;
+};
+
+class Tensors {
+ public:
+  explicit Tensors(const tenon_tensor* const* own) : own_(own) {}
+  Tensor operator[](size_t k) const { return Tensor(*own_[k]); }
+
+ private:
+  const tenon_tensor* const* own_;
+};
+
+/// One run.
+class Call {
+ public:
+  explicit Call(const tenon_call& own) : own_(own) {}
+  uint32_t operand_count() const { return own_.operand_count; }
+  uint32_t result_count() const { return own_.result_count; }
+  Tensor operand(uint32_t k) const { return Tensor(*own_.operands[k]); }
+  Tensor result(uint32_t k) const { return Tensor(*own_.results[k]); }
+  void* workspace() const { return own_.workspace; }
+  int32_t tactic() const { return own_.tactic; }
+  int32_t threads() const { return own_.threads; }
+  bool stopped() const { return own_.stopped(&own_) != 0; }
+  void throw_if_stopped() const {
+    if (stopped()) throw Error(TENON_STOPPED, "the run was stopped");
+  }
+
+  /// body(begin, end, thread), over [0, count) in pieces of at least `grain`; throws the first of what it throws.
+  template <class Body>
+  void parallel_for(int64_t count, int64_t grain, Body&& body) const {
+    struct Pieces {
+      std::remove_reference_t<Body>* body;
+      std::mutex lock;
+      std::exception_ptr first;
+    } pieces{&body, {}, nullptr};
+    const auto piece = [](void* argument, int64_t begin, int64_t end, int32_t thread) {
+      auto& all = *static_cast<Pieces*>(argument);
+      try {
+        (*all.body)(begin, end, thread);
+      } catch (...) {
+        const std::lock_guard<std::mutex> held(all.lock);
+        if (!all.first) all.first = std::current_exception();
+      }
+    };
+    check(own_.parallel_for(&own_, count, grain, piece, &pieces));
+    if (pieces.first) std::rethrow_exception(pieces.first);
+  }
+
+  /// The sizes of a result that the data tells; gives the memory of its elements.
+  template <class T>
+  T* set_sizes(uint32_t result, const std::vector<int64_t>& sizes) const {
+    void* data = nullptr;
+    check(own_.set_sizes(&own_, result, static_cast<int32_t>(sizes.size()), sizes.data(), &data));
+    return static_cast<T*>(data);
+  }
+  void run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
+    check(own_.run_graph(&own_, graph, operands, results));
+  }
+  const tenon_call& raw() const { return own_; }
+
+ private:
+  static void check(int32_t status) {
+    if (status != TENON_OK) throw HostError(status);
+  }
+  const tenon_call& own_;
+};
+
+/// What `define` writes to.
+class Definition {
+ public:
+  explicit Definition(const tenon_definition& own) : own_(own) {}
+  Node node() const { return Node(*own_.node); }
+  const tenon_type& operand(uint32_t k) const { return *own_.operands[k]; }
+  uint32_t operand_count() const { return own_.operand_count; }
+  void write(const std::string& text) const {
+    if (const int32_t status = own_.write(&own_, text.c_str()); status != TENON_OK) throw HostError(status);
+  }
+
+ private:
+  const tenon_definition& own_;
+};
+
+/// What `add_graphs` adds to.
+class Graphs {
+ public:
+  explicit Graphs(const tenon_graphs& own) : own_(own) {}
+  uint32_t add(const std::string& text) const {
+    uint32_t number = 0;
+    if (const int32_t status = own_.add(&own_, text.c_str(), &number); status != TENON_OK) throw HostError(status);
+    return number;
+  }
+
+ private:
+  const tenon_graphs& own_;
+};
+
+/// What objects of a library share by a key: made by T's default constructor when first asked for.
+template <class T>
+class Shared {
+ public:
+  explicit Shared(std::string key) : key_(std::move(key)) {
+    const tenon_resource maker{sizeof(tenon_resource), [](void*, void** out) { return guarded([&] { *out = new T(); }); },
+                               [](void* resource) { delete static_cast<T*>(resource); }, nullptr};
+    void* out = nullptr;
+    if (const int32_t status = host()->acquire(host(), key_.c_str(), &maker, &out); status != TENON_OK) throw HostError(status);
+    own_ = static_cast<T*>(out);
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() { host()->release(host(), key_.c_str()); }
+  T* operator->() const { return own_; }
+  T& operator*() const { return *own_; }
+
+ private:
+  std::string key_;
+  T* own_ = nullptr;
+};
+
+}  // namespace tenon::ext
