@@ -74,12 +74,18 @@ Error Object::failed(std::string_view function, int32_t status, const tenon_call
       .advice("the engine goes on: other runs are not touched by it");
 }
 
-Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields) {
+Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields,
+                                               size_t operands, size_t results) {
   std::unique_ptr<Object> out(new Object(op, std::move(node), nullptr));
   if (!op.table.create) return out;
   const FieldViews views(fields);
-  const tenon_node given{
-      .struct_size = sizeof(tenon_node), .phase = phase, .name = out->node_.c_str(), .field_count = views.size(), .fields = views.data()};
+  const tenon_node given{.struct_size = sizeof(tenon_node),
+                         .phase = phase,
+                         .name = out->node_.c_str(),
+                         .field_count = views.size(),
+                         .fields = views.data(),
+                         .operand_count = static_cast<uint32_t>(operands),
+                         .result_count = static_cast<uint32_t>(results)};
   take_failure();
   void* self = nullptr;
   TRY(out->checked("create", op.table.create(op.host->table(), &given, &self)));

@@ -14,8 +14,9 @@ namespace tenon::plugin {
 /// errors that name the plugin, the node, the function and the library's own text.
 class Object {
  public:
-  /// node: for messages. Errors: what `create` says.
-  static Result<std::unique_ptr<Object>> create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields);
+  /// node: for messages. operands, results: how many the node has. Errors: what `create` says.
+  static Result<std::unique_ptr<Object>> create(const Op& op, tenon_phase phase, std::string node, std::span<const Field> fields,
+                                                size_t operands, size_t results);
   ~Object();
   Object(const Object&) = delete;
 

@@ -68,7 +68,7 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
     is_late_[k] = wanted[k] && places[k].empty_handle();
     any_late_ |= is_late_[k];
     if (!wanted[k]) results_.clear(k);
-    else if (is_late_[k]) results_.set_type(k, dtypes_[k], {});
+    else if (is_late_[k]) forget(k);
     else results_.set(k, places[k]);
   }
   TRY(object().shapes_changed(operands_.data(), results_.data()));
@@ -83,7 +83,8 @@ Result<void> Runner::run(const Running& running) {
   running_ = &running;
   entry_.call.threads = running.team ? running.threads : 1;
   if (any_late_)
-    for (size_t k = 0; k < late_.size(); ++k) late_[k] = Tensor();
+    for (size_t k = 0; k < late_.size(); ++k)
+      if (is_late_[k]) forget(k);
   TRY(object().enqueue(entry_.call));
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
@@ -91,6 +92,12 @@ Result<void> Runner::run(const Running& running) {
           .expected("a call of set_sizes for each result whose sizes the data tells")
           .found("none");
   return {};
+}
+
+void Runner::forget(size_t result) {
+  late_[result] = Tensor();
+  results_.set_type(result, dtypes_[result], {});
+  results_.set_data(result, nullptr);
 }
 
 int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {

@@ -50,6 +50,8 @@ class Runner {
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
   static Runner& of(const tenon_call* call);
   int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
+  /// The sizes and elements of a late result of the run before.
+  void forget(size_t result);
   int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
   const Object& object() const { return attached_ ? *attached_ : *shared_; }
 

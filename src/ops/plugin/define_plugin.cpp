@@ -101,7 +101,9 @@ Result<std::string> written(const NodeView& view, const plugin::Op& op) {
                         .phase = TENON_BUILD,
                         .name = name.c_str(),
                         .field_count = field_views.size(),
-                        .fields = field_views.data()};
+                        .fields = field_views.data(),
+                        .operand_count = static_cast<uint32_t>(view.explicit_inputs),
+                        .result_count = static_cast<uint32_t>(view.outputs.size())};
   const TypeViews types(view);
   std::string text;
   const tenon_definition definition{.struct_size = sizeof(tenon_definition),

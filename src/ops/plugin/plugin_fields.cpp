@@ -77,6 +77,33 @@ Field default_of(const tenon_field_rule& rule) {
 /// Which plugin is meant, not what it is told.
 bool names_the_plugin(std::string_view attribute) { return attribute == "plugin_namespace" || attribute == "plugin_version"; }
 
+/// The type of a field that no rule tells: the attribute's own.
+int32_t type_of(const ir::Attribute& given) {
+  if (std::holds_alternative<std::string>(given)) return TENON_FIELD_CHAR;
+  if (std::holds_alternative<float>(given) || std::holds_alternative<ir::Floats>(given)) return TENON_FIELD_F32;
+  const auto* const tensor = std::get_if<Tensor>(&given);
+  if (!tensor) return TENON_FIELD_I64;
+  switch (tensor->dtype()) {
+    case DType::f16: return TENON_FIELD_F16;
+    case DType::f32: return TENON_FIELD_F32;
+    case DType::f64: return TENON_FIELD_F64;
+    case DType::i8: return TENON_FIELD_I8;
+    case DType::i16: return TENON_FIELD_I16;
+    case DType::i32: return TENON_FIELD_I32;
+    case DType::i64: return TENON_FIELD_I64;
+    case DType::bf16: return TENON_FIELD_BF16;
+    default: return TENON_FIELD_BYTES;
+  }
+}
+
+Result<Field> undeclared(const std::string& name, const ir::Attribute& given) {
+  tenon_field_rule rule{};
+  rule.name = name.c_str();
+  rule.type = type_of(given);
+  rule.length = -1;
+  return field_from(rule, given);
+}
+
 std::string unknown(std::string_view name, const plugin::Op& op) {
   std::vector<std::string_view> known;
   for (const tenon_field_rule& rule : op.fields) known.emplace_back(rule.name);
@@ -91,6 +118,7 @@ Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op)
   std::vector<std::string> wrong;
   for (const tenon_field_rule& rule : op.fields) {
     const ir::Attribute* const given = view.attributes->find(rule.name);
+    if (!given && !rule.otherwise && rule.optional) continue;
     if (!given && !rule.otherwise) {
       wrong.push_back(fmt::format("field '{}' ({}) is missing", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type))));
       continue;
@@ -102,9 +130,17 @@ Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op)
       wrong.push_back(fmt::format("field '{}' ({}) = {}: {}", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type)),
                                   given ? ir::text_of(*given) : "default", fault));
   }
-  for (const auto& [name, value] : *view.attributes)
-    if (!names_the_plugin(name) && std::ranges::find(op.fields, name, &tenon_field_rule::name) == op.fields.end())
+  for (const auto& [name, value] : *view.attributes) {
+    if (names_the_plugin(name) || std::ranges::find(op.fields, std::string_view(name), &tenon_field_rule::name) != op.fields.end())
+      continue;
+    if (!op.table.any_fields) {
       wrong.push_back(unknown(name, op));
+      continue;
+    }
+    auto field = undeclared(name, value);
+    if (field) out.push_back(*std::move(field));
+    else wrong.push_back(fmt::format("field '{}' = {}: {}", name, ir::text_of(value), field.error()->what));
+  }
   if (wrong.empty()) return out;
   return fail(Code::bad_attribute, fmt::format("{}, {}", view.where(), op.place()), "its fields are not what the plugin takes")
       .expected(op.fields.empty() ? "no fields" : "the fields that `tenon plugin show` lists")

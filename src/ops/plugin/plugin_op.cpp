@@ -27,7 +27,7 @@ std::string_view kind_of(const tenon_field_rule& rule) {
 }
 
 std::string line_of(const tenon_field_rule& rule) {
-  const std::string line = fmt::format("{}: {}{}", rule.name, kind_of(rule), rule.otherwise ? "" : "!");
+  const std::string line = fmt::format("{}: {}{}", rule.name, kind_of(rule), rule.otherwise || rule.optional ? "" : "!");
   if (!rule.otherwise) return line;
   if (rule.type == TENON_FIELD_CHAR) return fmt::format("{} = {}", line, static_cast<const char*>(rule.otherwise));
   if (rule.length != 1 || kind_of(rule) == "tensor") return line;
@@ -88,7 +88,7 @@ const PluginOp* plugin_of(const ir::Op& op) {
 }
 
 Result<std::unique_ptr<plugin::Object>> object_of(const NodeView& view, const plugin::Op& op) {
-  return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)));
+  return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)), view.explicit_inputs, view.outputs.size());
 }
 
 }  // namespace tenon::ops

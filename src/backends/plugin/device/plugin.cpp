@@ -115,7 +115,8 @@ class PluginDevice final : public runtime::Device {
     const auto found = TRY(plugin::find_all(*plugins_, saved, build_, "engine"));
     LoadedPlugins::Objects objects;
     for (size_t k = 0; k < saved.size(); ++k)
-      objects[blobs[k].data()] = TRY(plugin::Object::create(*found[k], TENON_RUN, saved[k].node, saved[k].fields));
+      objects[blobs[k].data()] = TRY(
+          plugin::Object::create(*found[k], TENON_RUN, saved[k].node, saved[k].fields, saved[k].operands.size(), saved[k].results.size()));
     return std::make_shared<LoadedPlugins>(std::move(objects));
   }
 
