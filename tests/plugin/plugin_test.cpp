@@ -151,7 +151,7 @@ TEST(PluginRunner, RunsOnTheTeamAndTellsLateSizes) {
   };
   const Op op = made.read();
   Team team(3);
-  const auto runner = *Runner::make(*Object::create(op, TENON_RUN, "node", {}), 1, {DType::f32});
+  const auto runner = *Runner::make(*Object::create(op, TENON_RUN, "node", {}, 1, 1), 1, {DType::f32});
   const Tensor x = *Tensor::make(DType::f32, {4});
   ASSERT_TRUE(runner->set_shapes({{x}}, {{Tensor()}}, {true}));
   ASSERT_TRUE(runner->run({.team = &team, .threads = 3}));

@@ -96,7 +96,7 @@ class Plugin final : public backend::Backend {
     return ops::fields_of(view, op);
   }
   static Result<std::unique_ptr<plugin::Object>> object_of(const ir::NodeView& view, const plugin::Op& op) {
-    return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)));
+    return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)), view.explicit_inputs, view.outputs.size());
   }
 
   static int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
