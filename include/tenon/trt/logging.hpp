@@ -22,11 +22,11 @@ TENON_TRT_OWN inline Said& said() {
   thread_local Said own;
   return own;
 }
-/// The errors, once.
+/// The errors, once, as the end of a sentence.
 inline std::string take_errors() {
   std::string out = std::move(said().errors);
   said() = Said();
-  return out.empty() ? "and logged no error" : out;
+  return out.empty() ? ", and logged no error" : ": " + out;
 }
 
 class Logger final : public ILogger {
@@ -75,7 +75,7 @@ inline void caughtError(std::exception const& e) noexcept {
   try {
     std::string text = e.what();
     const std::string& missing = detail::said().missing_field;
-    if (dynamic_cast<const std::bad_optional_access*>(&e) && !missing.empty()) text = "field '" + missing + "' is missing";
+    if (!missing.empty() && text == std::bad_optional_access().what()) text = "field '" + missing + "' is missing";
     getLogger()->log(ILogger::Severity::kERROR, text.c_str());
   } catch (...) { getLogger()->log(ILogger::Severity::kERROR, "an error, and no memory for its text"); }
 }

@@ -77,6 +77,14 @@ class Dims64 {
 };
 using Dims = Dims64;
 
+/// Values that somebody else owns.
+class Weights {
+ public:
+  DataType type;
+  void const* values;
+  int64_t count;
+};
+
 struct PluginTensorDesc {
   Dims dims;
   DataType type;

@@ -128,7 +128,7 @@ inline void initialize_library() {
   dlclose(handle);
   take_errors();
   if (init && !reinterpret_cast<bool (*)(void*, char const*)>(init)(getLogger(), api::kDefaultNamespace))
-    throw ext::Error(TENON_FAILED, "initTrtLlmPlugins failed " + take_errors());
+    throw ext::Error(TENON_FAILED, "initTrtLlmPlugins failed" + take_errors());
 }
 
 /// The library's table, made once. Null: an error, which the host is told.

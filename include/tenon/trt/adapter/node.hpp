@@ -133,7 +133,7 @@ class Node {
   template <class T>
   static T* some(T* plugin, const Creator& creator, const char* function) {
     if (plugin) return plugin;
-    throw ext::Error(TENON_FAILED, creator.text() + ": " + function + " gave nothing: " + take_errors());
+    throw ext::Error(TENON_FAILED, creator.text() + ": " + function + " gave nothing" + take_errors());
   }
 
   bool is_shape_input(size_t k) const { return std::find(shape_inputs_.begin(), shape_inputs_.end(), k) != shape_inputs_.end(); }
@@ -193,6 +193,7 @@ class Node {
   Descs outputs_of(const Descs& in, const tenon_tensor* const* operands, const tenon_tensor* const* results, uint32_t count);
   void set_shapes(const tenon_tensor* const* operands, uint32_t operand_count, const tenon_tensor* const* results, uint32_t result_count);
   std::vector<void*> places(const tenon_call& call);
+  void share_aliased(std::vector<const void*>& from, const std::vector<void*>& to);
   void tell_sizes(const tenon_call& call, const std::vector<void*>& to);
 
   std::unique_ptr<Object> object_;

@@ -34,11 +34,13 @@ class Object {
   virtual void enqueue(const Descs& inputs, const Descs& outputs, const std::vector<const void*>& from, const std::vector<void*>& to,
                        void* workspace, int32_t tactic) = 0;
   virtual std::vector<int32_t> tactics() { return {}; }
+  /// The input that the output is written over; -1: none.
+  virtual int32_t aliased(int32_t /*output*/) { return -1; }
 };
 
 /// status: of one of the plugin's functions.
 inline void check(const char* function, int32_t status) {
-  if (status != 0) throw ext::Error(TENON_FAILED, std::string(function) + " returned " + std::to_string(status) + " " + take_errors());
+  if (status != 0) throw ext::Error(TENON_FAILED, std::string(function) + " returned " + std::to_string(status) + take_errors());
 }
 
 inline int32_t size_of(size_t n) { return static_cast<int32_t>(n); }

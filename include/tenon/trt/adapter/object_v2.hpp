@@ -3,6 +3,7 @@
 #pragma once
 #include <utility>
 
+#include "tenon/trt/adapter/context.hpp"
 #include "tenon/trt/adapter/object.hpp"
 #include "tenon/trt/helpers.hpp"
 
@@ -46,8 +47,9 @@ class ObjectV2 : public Object {
   std::unique_ptr<Object> attach() override {
     initialize();
     IPluginV2* const copy = own_->clone();
-    if (!copy) throw ext::Error(TENON_FAILED, "clone gave nothing " + take_errors());
-    if (kind() != PluginVersion::kV2) static_cast<IPluginV2Ext*>(copy)->attachToContext(nullptr, nullptr, nullptr);
+    if (!copy) throw ext::Error(TENON_FAILED, "clone gave nothing" + take_errors());
+    if (kind() != PluginVersion::kV2)
+      static_cast<IPluginV2Ext*>(copy)->attachToContext(nullptr, nullptr, resource_context().getGpuAllocator());
     return over(copy, true);
   }
 

@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plugins of the third generation.
 #pragma once
-#include <cstdlib>
-
+#include "tenon/trt/adapter/context.hpp"
 #include "tenon/trt/adapter/object.hpp"
 
 namespace tenon::trt::detail {
-
-/// Memory of this machine.
-class Allocator final : public IGpuAllocator {
- public:
-  void* allocate(uint64_t size, uint64_t alignment, AllocatorFlags) noexcept override {
-    const uint64_t step = alignment > 64 ? alignment : 64;
-    return size == 0 ? nullptr : std::aligned_alloc(step, (size + step - 1) / step * step);
-  }
-  bool deallocate(void* memory) noexcept override {
-    std::free(memory);
-    return true;
-  }
-};
-
-/// Errors that are reported are logged, and so part of what the run says.
-class ErrorRecorder final : public IErrorRecorder {
- public:
-  int32_t getNbErrors() const noexcept override { return 0; }
-  ErrorCode getErrorCode(int32_t) const noexcept override { return ErrorCode::kSUCCESS; }
-  ErrorDesc getErrorDesc(int32_t) const noexcept override { return ""; }
-  bool hasOverflowed() const noexcept override { return false; }
-  void clear() noexcept override {}
-  bool reportError(ErrorCode, ErrorDesc desc) noexcept override {
-    getLogger()->log(ILogger::Severity::kERROR, desc);
-    return false;
-  }
-  RefCount incRefCount() noexcept override { return 1; }
-  RefCount decRefCount() noexcept override { return 1; }
-};
-
-class ResourceContext final : public IPluginResourceContext {
- public:
-  IGpuAllocator* getGpuAllocator() const noexcept override { return &allocator_; }
-  IErrorRecorder* getErrorRecorder() const noexcept override {
-    IErrorRecorder* const given = registry().getErrorRecorder();
-    return given ? given : &recorder_;
-  }
-
- private:
-  mutable Allocator allocator_;
-  mutable ErrorRecorder recorder_;
-};
-TENON_TRT_OWN inline ResourceContext& resource_context() {
-  static ResourceContext& own = *new ResourceContext;
-  return own;
-}
 
 class ObjectV3 final : public Object {
  public:
@@ -88,6 +41,10 @@ class ObjectV3 final : public Object {
     const DynamicDescs in = dynamic(inputs), out = dynamic(outputs);
     return build().getWorkspaceSize(in.data(), size_of(in.size()), out.data(), size_of(out.size()));
   }
+  int32_t aliased(int32_t output) override {
+    if (!build_ || build_->getInterfaceInfo().major < 2) return -1;
+    return static_cast<IPluginV3OneBuildV2*>(build_)->getAliasedInput(output);
+  }
   std::vector<int32_t> tactics() override {
     std::vector<int32_t> out(static_cast<size_t>(std::max(0, build().getNbTactics())));
     if (!out.empty()) check("getValidTactics", build().getValidTactics(out.data(), size_of(out.size())));
@@ -96,7 +53,7 @@ class ObjectV3 final : public Object {
 
   void save(const ext::Saver& saver) const override {
     PluginFieldCollection const* const fields = runtime_->getFieldsToSerialize();
-    if (!fields) throw ext::Error(TENON_FAILED, "getFieldsToSerialize gave nothing " + take_errors());
+    if (!fields) throw ext::Error(TENON_FAILED, "getFieldsToSerialize gave nothing" + take_errors());
     for (int32_t k = 0; k < fields->nbFields; ++k) {
       PluginField const& f = fields->fields[k];
       saver.put(tenon_field{sizeof(tenon_field), f.name, static_cast<int32_t>(f.type), f.length, f.data});
@@ -104,7 +61,7 @@ class ObjectV3 final : public Object {
   }
   std::unique_ptr<Object> attach() override {
     std::unique_ptr<IPluginV3> copy(runtime_->attachToContext(&resource_context()));
-    if (!copy) throw ext::Error(TENON_FAILED, "attachToContext gave nothing " + take_errors());
+    if (!copy) throw ext::Error(TENON_FAILED, "attachToContext gave nothing" + take_errors());
     return std::make_unique<ObjectV3>(std::move(copy));
   }
   void shapes_changed(const Descs& inputs, const Descs& outputs) override {

@@ -75,6 +75,19 @@ inline std::vector<void*> Node::places(const tenon_call& call) {
   return out;
 }
 
+/// Inputs that outputs are written over: the plugin changes a copy, as others may read the input behind it.
+inline void Node::share_aliased(std::vector<const void*>& from, const std::vector<void*>& to) {
+  for (size_t k = 0; k < to.size(); ++k) {
+    const int32_t input = object_->aliased(size_of(k));
+    if (input < 0 || static_cast<size_t>(input) >= from.size() || from[static_cast<size_t>(input)] == to[k]) continue;
+    const PluginTensorDesc& d = in_[static_cast<size_t>(input)];
+    if (count_of(d.dims) != count_of(out_[k].dims) || d.type != out_[k].type)
+      throw ext::Error(TENON_FAILED, "output " + std::to_string(k) + " is aliased to an input of another size or type");
+    std::memcpy(to[k], from[static_cast<size_t>(input)], pair_of(d.type, size_of(k)).bytes * static_cast<size_t>(count_of(d.dims)));
+    from[static_cast<size_t>(input)] = to[k];
+  }
+}
+
 inline void Node::tell_sizes(const tenon_call& call, const std::vector<void*>& to) {
   const auto is_late = [&](uint32_t k) { return call.results[k]->dtype != TENON_NO_DTYPE && !call.results[k]->data; };
   uint32_t first = 0;
@@ -107,6 +120,7 @@ inline void Node::enqueue(const tenon_call& call) {
   for (uint32_t k = 0; k < call.operand_count; ++k) from.push_back(call.operands[k]->data);
   reorder(from);
   const std::vector<void*> to = places(call);
+  share_aliased(from, to);
   take_errors();
   object_->enqueue(in_, out_, from, to, result_count_ > 0 ? call.workspace : own_workspace_.data(), call.tactic);
   tell_sizes(call, to);
