@@ -198,7 +198,8 @@ typedef struct tenon_format {
   int32_t dtype, layout;
 } tenon_format;
 
-/* Sizes that runs may have, of each operand: sizes of [operand][axis]. A most of -1: no limit is known. */
+/* Sizes that runs may have, of each operand; of one that is missing, or whose rank is not known, dtype is TENON_NO_DTYPE. A most of -1: no
+ * limit is known. */
 typedef struct tenon_ranges {
   size_t struct_size;
   uint32_t operand_count;

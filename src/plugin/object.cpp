@@ -132,6 +132,11 @@ Result<void> Object::supports(std::span<const tenon_format> formats) const {
   return {};
 }
 
+Result<void> Object::configure(const tenon_ranges& ranges) const {
+  if (!op_.table.configure) return {};
+  return checked("configure", op_.table.configure(self_, &ranges));
+}
+
 Result<std::vector<tenon_tactic>> Object::tactics() const {
   std::vector<tenon_tactic> out;
   if (!op_.table.tactics) return out;

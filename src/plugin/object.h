@@ -34,6 +34,7 @@ class Object {
   Result<uint64_t> workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
   /// Whether it takes these types and layouts, asked position by position. Errors: not_supported, naming the first that it does not take.
   Result<void> supports(std::span<const tenon_format> formats) const;
+  Result<void> configure(const tenon_ranges& ranges) const;
   Result<std::vector<tenon_tactic>> tactics() const;
   /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
   Result<std::vector<Field>> save(std::span<const Field> given) const;

@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/work.h"
+#include "backends/plugin/ranges.h"
 #include "ops/plugin/plugin_op.h"
 #include "plugin/registry.h"
 #include "plugin/saved.h"
@@ -42,6 +43,7 @@ class Plugin final : public backend::Backend {
     const ir::NodeView view = graph.view(node);
     const plugin::Op& op = *TRY(runner_of(view));
     const auto object = TRY(object_of(view, op));
+    TRY(object->configure(Ranges(view).told()));
     plugin::Saved saved{.name_space = op.name_space,
                         .name = op.name,
                         .version = op.version,

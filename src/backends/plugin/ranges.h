@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/op.h"
+#include "plugin/tensor_views.h"
+
+namespace tenon::backends {
+
+/// The sizes that runs of a node may have, as `configure` is told. The usual ones are the least that are not 0: a model does not say them.
+class Ranges {
+ public:
+  explicit Ranges(const ir::NodeView& view);
+  const tenon_ranges& told() const { return told_; }
+
+ private:
+  plugin::TensorViews least_, usual_, most_;
+  tenon_ranges told_;
+};
+
+}  // namespace tenon::backends
