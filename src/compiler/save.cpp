@@ -46,11 +46,13 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
   nlohmann::ordered_json json{
       {"producer", kProducer},         {"opt", options.opt},          {"portable", options.portable},         {"source", c.graph->name},
       {"nodes", c.report.nodes_after}, {"kernels", c.report.kernels}, {"weight_bytes", c.report.weight_bytes}};
-  std::vector<std::string> names;
-  for (const backend::Backend* b : options.backends) names.emplace_back(b->name());
-  if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) json["backends"] = names;
   std::set<std::string> devices;
   for (const auto& [of_device, count] : c.report.ops_of_devices) devices.insert(of_device.first);
+  std::vector<std::string> names;
+  for (const backend::Backend* b : options.backends) names.emplace_back(b->name());
+  // That plugins were named changes no engine that has none.
+  if (!devices.contains("plugin")) std::erase(names, "plugin");
+  if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) json["backends"] = names;
   if (!devices.empty() && !options.portable) json["devices"] = devices;
   return json.dump();
 }
