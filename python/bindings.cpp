@@ -11,6 +11,7 @@
 
 #include "compile_bindings.h"
 #include "engine_values.h"
+#include "plugins/environment.h"
 
 namespace nb = nanobind;
 using namespace tenon_python;
@@ -44,8 +45,12 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
   return out;
 }
 
-tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops) {
-  const tenon::LoadOptions options{.verify = verify, .libraries = libraries_of(backend_libraries, custom_ops)};
+tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops,
+                   const Files& plugins, bool plugin_any_build) {
+  const tenon::LoadOptions options{.verify = verify,
+                                   .libraries = libraries_of(backend_libraries, custom_ops),
+                                   .plugins = tenon::python::with_environment(plugins),
+                                   .plugin_any_build = plugin_any_build};
   auto engine = [&] {
     const nb::gil_scoped_release released;
     return tenon::Engine::load(path, options);
@@ -98,6 +103,7 @@ namespace tenon::python {
 void bind_cut(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_nodes(nanobind::module_& m);
+void bind_plugins(nanobind::module_& m);
 void bind_rewrite(nanobind::module_& m);
 void bind_scene(nanobind::module_& m);
 void bind_stopwatch(nanobind::module_& m);
@@ -124,11 +130,12 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
   bind_compile(m);
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("custom_ops") = Files());
+        nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false);
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);
   tenon::python::bind_rewrite(m);
   tenon::python::bind_scene(m);
   tenon::python::bind_stopwatch(m);
+  tenon::python::bind_plugins(m);
 }

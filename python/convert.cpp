@@ -106,6 +106,17 @@ Tensor strings_of(const nb::object& array, Sizes shape) {
 
 }  // namespace
 
+const char* numpy_name_of(DType dtype) {
+  if (const NumpyType* type = numpy_type(dtype)) return type->name;
+  raise(fail(Code::not_supported, "array", "this element type has no array in Python").found(std::string(name_of(dtype))));
+}
+
+nb::object numpy_dtype_of(DType dtype) {
+  const nb::str name(numpy_name_of(dtype));
+  const NumpyType& type = *numpy_type(dtype);
+  return numpy().attr("dtype")(type.foreign ? foreign_type(type) : nb::object(name));
+}
+
 nb::object numpy_of(const Tensor& tensor) {
   if (tensor.dtype() == DType::optional) return tensor.count() > 0 ? numpy_of(tensor.elements()[0]) : nb::none();
   if (tensor.dtype() == DType::sequence) {

@@ -18,6 +18,10 @@ nb::object numpy_of(const Tensor& tensor);
 /// A copy of anything that numpy.asarray takes. `dtype`: the element type wanted; none: the array's own.
 Tensor tensor_of(nb::handle array, DType dtype = DType::none);
 
+/// NumPy's name of an element type, PyTorch's too where it has one; and its numpy.dtype. Raise not_supported.
+const char* numpy_name_of(DType dtype);
+nb::object numpy_dtype_of(DType dtype);
+
 nb::object python_of(const ir::Attribute& attribute);
 /// As the op's schema wants it (an int for a float attribute becomes one); by the value's own type where the schema does not know the name.
 ir::Attribute attribute_of(const ir::Op& op, std::string_view name, nb::handle value);

@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "compiler/plugins.h"
 #include "convert.h"
 #include "handles.h"
 #include "import/onnx_export.h"
@@ -20,6 +21,7 @@
 #include "ops/core/op.h"
 #include "ops/core/unknown.h"
 #include "ops/reference/evaluate.h"
+#include "plugins/environment.h"
 
 namespace tenon::python {
 namespace {
@@ -31,9 +33,15 @@ GraphPtr graph_of(import::Imported imported) {
 }
 
 using Folder = std::optional<std::filesystem::path>;
+using Files = std::vector<std::filesystem::path>;
 
-import::ImportOptions import_options(const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
+const ir::OpTable& table_for(bool keep_unknown, const Files& plugins) {
+  return keep_unknown ? ops::open_table() : *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
+}
+
+import::ImportOptions import_options(const Folder& external_data, bool keep_unknown, bool weights_by_reference, const Files& plugins) {
   import::ImportOptions options;
+  options.ops = &table_for(keep_unknown, plugins);
   options.metadata = true;
   options.keep_unknown = keep_unknown;
   options.weights_by_reference = weights_by_reference;
@@ -41,8 +49,9 @@ import::ImportOptions import_options(const Folder& external_data, bool keep_unkn
   return options;
 }
 
-GraphPtr from_onnx_bytes(const nb::bytes& model, const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
-  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference);
+GraphPtr from_onnx_bytes(const nb::bytes& model, const Folder& external_data, bool keep_unknown, bool weights_by_reference,
+                         const Files& plugins) {
+  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference, plugins);
   const std::span bytes(reinterpret_cast<const std::byte*>(model.c_str()), model.size());
   // The bytes live as long as the weights that point into them.
   const std::shared_ptr<const void> keeper = hold(nb::object(model));
@@ -53,16 +62,15 @@ GraphPtr from_onnx_bytes(const nb::bytes& model, const Folder& external_data, bo
   return graph_of(unwrap(std::move(imported)));
 }
 
-GraphPtr from_onnx_file(const std::filesystem::path& path, const Folder& external_data, bool keep_unknown, bool weights_by_reference) {
-  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference);
+GraphPtr from_onnx_file(const std::filesystem::path& path, const Folder& external_data, bool keep_unknown, bool weights_by_reference,
+                        const Files& plugins) {
+  const import::ImportOptions options = import_options(external_data, keep_unknown, weights_by_reference, plugins);
   auto imported = [&] {
     const nb::gil_scoped_release released;
     return import::import_onnx(path, options);
   }();
   return graph_of(unwrap(std::move(imported)));
 }
-
-const ir::OpTable& table_for(bool keep_unknown) { return keep_unknown ? ops::open_table() : ops::table(); }
 
 nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
   const ir::Graph& g = graph.get();
@@ -156,15 +164,15 @@ nb::list nodes_of(const GraphPtr& graph) {
 void bind_models(nb::class_<PyGraph>& graph) {
   graph
       .def_static("from_onnx", &from_onnx_bytes, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(),
-                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false)
+                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false, nb::arg("plugins") = Files())
       .def_static("from_onnx", &from_onnx_file, nb::arg("model"), nb::kw_only(), nb::arg("external_data") = nb::none(),
-                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false)
+                  nb::arg("keep_unknown") = false, nb::arg("weights_by_reference") = false, nb::arg("plugins") = Files())
       .def_static(
           "parse",
-          [](const std::string& text, bool keep_unknown) {
-            return std::make_shared<PyGraph>(unwrap(ir::parse(text, table_for(keep_unknown))));
+          [](const std::string& text, bool keep_unknown, const Files& plugins) {
+            return std::make_shared<PyGraph>(unwrap(ir::parse(text, table_for(keep_unknown, plugins))));
           },
-          nb::arg("text"), nb::kw_only(), nb::arg("keep_unknown") = false)
+          nb::arg("text"), nb::kw_only(), nb::arg("keep_unknown") = false, nb::arg("plugins") = Files())
       .def("to_onnx", &to_onnx, nb::kw_only(), nb::arg("opset") = nb::none())
       .def("save_onnx", &save_onnx, nb::arg("path"), nb::kw_only(), nb::arg("opset") = nb::none(), nb::arg("external_data") = false)
       .def("__str__", [](const PyGraph& g) { return ir::print(g.get()); })
@@ -181,8 +189,11 @@ void bind_graph(nb::module_& m) {
   nb::class_<PyGraph> graph(m, "Graph");
   graph
       .def(
-          "__init__", [](PyGraph* self, bool keep_unknown) { new (self) PyGraph(std::make_unique<ir::Graph>(table_for(keep_unknown))); },
-          nb::kw_only(), nb::arg("keep_unknown") = false)
+          "__init__",
+          [](PyGraph* self, bool keep_unknown, const Files& plugins) {
+            new (self) PyGraph(std::make_unique<ir::Graph>(table_for(keep_unknown, plugins)));
+          },
+          nb::kw_only(), nb::arg("keep_unknown") = false, nb::arg("plugins") = Files())
       .def_prop_ro("keeps_unknown", [](const PyGraph& g) { return &g.get().ops() == &ops::open_table(); })
       .def("clone",
            [](const PyGraph& g) {

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "compiler/measure/run_time.h"
+#include "compiler/plugins.h"
 #include "handles.h"
 
 namespace tenon::python {
@@ -13,8 +14,12 @@ namespace tenon::python {
 namespace {
 
 double run_time(const std::filesystem::path& engine, int threads, std::map<std::string, std::filesystem::path> libraries,
-                std::vector<std::filesystem::path> custom_ops) {
-  compiler::LoadOptions options{.threads = threads, .libraries = {.files = {}, .packages = {}, .custom_ops = std::move(custom_ops)}};
+                std::vector<std::filesystem::path> custom_ops, const std::vector<std::filesystem::path>& files) {
+  auto plugins = unwrap(compiler::kept_plugins(files));
+  compiler::LoadOptions options{
+      .threads = threads,
+      .ops = plugins.ops,
+      .libraries = {.files = {}, .packages = {}, .custom_ops = std::move(custom_ops), .plugins = std::move(plugins.registry)}};
   for (auto& [name, file] : libraries) options.libraries.files.emplace(name, std::move(file));
   return unwrap(compiler::run_time(engine, options));
 }
@@ -22,7 +27,7 @@ double run_time(const std::filesystem::path& engine, int threads, std::map<std::
 }  // namespace
 
 void bind_stopwatch(nb::module_& m) {
-  m.def("_run_time", &run_time, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"));
+  m.def("_run_time", &run_time, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"), nb::arg("plugins"));
 }
 
 }  // namespace tenon::python

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from ._error import TenonError
-from ._tenon import Engine, Port, Team, compile, load, partition
+from ._plugins import plugin
+from ._tenon import Engine, Port, SymbolicSize, Team, compile, load, partition
 
-__all__ = ["Engine", "Port", "Team", "TenonError", "compile", "load", "partition"]
+__all__ = ["Engine", "Port", "SymbolicSize", "Team", "TenonError", "compile", "load", "partition", "plugin"]
 __version__ = "0.1.0"

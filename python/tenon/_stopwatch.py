@@ -24,11 +24,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--backend-lib", action="append", default=[])
     parser.add_argument("--custom-ops", action="append", default=[])
+    parser.add_argument("--plugin", action="append", default=[])
     given = parser.parse_args()
     libraries = dict(text.split("=", 1) for text in given.backend_lib)
     print("ready", flush=True)
     for engine in given.engines:
         try:
-            print(f"{_run_time(engine, given.threads, libraries, given.custom_ops):.0f} ns", flush=True)
+            print(f"{_run_time(engine, given.threads, libraries, given.custom_ops, given.plugin):.0f} ns", flush=True)
         except TenonError as error:
             print(f"- {error.what}", flush=True)

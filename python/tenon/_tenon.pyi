@@ -90,6 +90,7 @@ def compile(
     memory: Mapping[str, int] = ...,
     narrow: Mapping[str, str] = ...,
     segmenter: Literal["fewest", "walk"] = "fewest",
+    plugins: Sequence[str | PathLike[str]] = ...,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -107,7 +108,8 @@ def compile(
     fallback_modules ("/a/b", "a.b"): the fallback runs them. pins: a node, else a module, and the backend that runs it. require_full: an
     error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next. narrow: element types that
     may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
-    into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
+    into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
+    those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered.
     Raises TenonError.
     """
 
@@ -131,6 +133,7 @@ def partition(
     memory: Mapping[str, int] = ...,
     narrow: Mapping[str, str] = ...,
     segmenter: Literal["fewest", "walk"] = "fewest",
+    plugins: Sequence[str | PathLike[str]] = ...,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().
@@ -144,8 +147,34 @@ def load(
     verify: bool = False,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
+    plugins: Sequence[str | PathLike[str]] = ...,
+    plugin_any_build: bool = False,
 ) -> Engine:
-    """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops: as for compile(). Raises TenonError."""
+    """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops, plugins: as for compile(). plugin_any_build:
+    takes other builds of plugins than the engine was built with. Raises TenonError."""
+
+class SymbolicSize:
+    """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is
+    known. Comparisons raise ValueError where nobody can tell yet."""
+
+    def __add__(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+    def __radd__(self, other: int) -> int | SymbolicSize: ...
+    def __sub__(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+    def __rsub__(self, other: int) -> int | SymbolicSize: ...
+    def __mul__(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+    def __rmul__(self, other: int) -> int | SymbolicSize: ...
+    def __floordiv__(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+    def __rfloordiv__(self, other: int) -> int | SymbolicSize: ...
+    def __lt__(self, other: int | SymbolicSize) -> bool: ...
+    def __le__(self, other: int | SymbolicSize) -> bool: ...
+    def __gt__(self, other: int | SymbolicSize) -> bool: ...
+    def __ge__(self, other: int | SymbolicSize) -> bool: ...
+    def __bool__(self) -> bool: ...
+    def ceil_div(self, divisor: int | SymbolicSize) -> int | SymbolicSize: ...
+    def min(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+    def max(self, other: int | SymbolicSize) -> int | SymbolicSize: ...
+
+def _add_plugin(told: dict[str, Any]) -> None: ...
 
 class CutNode:
     """A node of anybody's graph, for cut()."""
@@ -208,7 +237,7 @@ class Graph:
     name: str
     opsets: list[tuple[str, int]]
     """Of the model that it was read from, all its domains; export goes no lower."""
-    def __init__(self, *, keep_unknown: bool = False) -> None: ...
+    def __init__(self, *, keep_unknown: bool = False, plugins: Sequence[str | PathLike[str]] = ...) -> None: ...
     @staticmethod
     def from_onnx(
         model: bytes | str | PathLike[str],
@@ -216,6 +245,7 @@ class Graph:
         external_data: str | PathLike[str] | None = None,
         keep_unknown: bool = False,
         weights_by_reference: bool = False,
+        plugins: Sequence[str | PathLike[str]] = ...,
     ) -> Graph:
         """From a model's bytes, or from a file, whose weights stay where they are. Raises TenonError.
 
@@ -223,9 +253,10 @@ class Graph:
         unknown nodes: kept as they are, written again, matched by
         rules, but never evaluated or compiled; insert then makes such nodes too. weights_by_reference: weights in files that are not
         there (or anywhere, for bytes without external_data) become constants whose type, shape and place in the file are all that is known.
+        plugins: as for tenon.compile; with keep_unknown, their ops are unknown ones.
         """
     @staticmethod
-    def parse(text: str, *, keep_unknown: bool = False) -> Graph:
+    def parse(text: str, *, keep_unknown: bool = False, plugins: Sequence[str | PathLike[str]] = ...) -> Graph:
         """From Tenon's text form, which str(graph) writes."""
     @property
     def keeps_unknown(self) -> bool:

@@ -6,6 +6,7 @@ the least and the largest; beside each stands what it is to be.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -109,6 +110,15 @@ def of_a_library(folder: Path) -> Iterator[tuple[str, str, str]]:
     yield "KissFFT as DFT, 1 x 2048, beside Tenon's own", spread([native / theirs for native, theirs in times], "times as fast"), ">= 15"
 
 
+def of_python() -> Iterator[tuple[str, str, str]]:
+    """Functions that do nothing, called as nodes and as functions."""
+    where = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
+    times = json.loads(run([sys.executable, Path(__file__).with_name("python_plugin.py")], env=where).stdout)
+    for kind, how in (("into", "is given where its result goes"), ("given", "returns its operand, which is copied")):
+        over = [ns / 1e3 for ns in times[kind]]
+        yield f"a node of a plugin in Python that {how}, 64 elements, over the bare function", spread(over, "us"), "<= 10"
+
+
 def spread(values: list[float], unit: str) -> str:
     return f"{statistics.median(values):.2f} {unit} ({min(values):.2f} to {max(values):.2f})"
 
@@ -121,3 +131,4 @@ def rows() -> Iterator[tuple[str, str, str]]:
         for measure in (of_a_node, of_loading):
             yield from measure(folder, plugin)
         yield from of_a_library(folder)
+    yield from of_python()

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/arrays.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/dtype.h"
+#include "convert.h"
+#include "sentence.h"
+
+namespace tenon::python {
+
+namespace {
+
+/// Looked up once. Never destroyed: it may be needed until Python ends.
+struct Numpy {
+  nb::object ndarray, asarray, copyto;
+  static const Numpy& get() {
+    static const Numpy& out = *[] {
+      const nb::module_ numpy = nb::module_::import_("numpy");
+      return new Numpy{numpy.attr("ndarray"), numpy.attr("asarray"), numpy.attr("copyto")};
+    }();
+    return out;
+  }
+};
+
+struct Torch {
+  nb::module_ module;
+  nb::object frombuffer, empty, tensor;
+  static const Torch& get() {
+    static const Torch& out = *[] {
+      const nb::module_ torch = nb::module_::import_("torch");
+      return new Torch{torch, torch.attr("frombuffer"), torch.attr("empty"), torch.attr("Tensor")};
+    }();
+    return out;
+  }
+};
+
+nb::object dtype_for(DType dtype, ArrayKind kind) {
+  if (kind == ArrayKind::numpy) return numpy_dtype_of(dtype);
+  return Torch::get().module.attr(numpy_name_of(dtype));
+}
+
+[[noreturn]] void refuse(const Place& place, nb::handle value, const char* result) {
+  const auto told = [](nb::handle dtype, nb::handle shape) { return text_of(dtype) + " " + text_of(shape); };
+  throw nb::type_error((std::string("result '") + result + "' is " + told(nb::getattr(value, "dtype"), nb::getattr(value, "shape")) +
+                        ", and not " + told(place.dtype, place.shape))
+                           .c_str());
+}
+
+bool equal(nb::handle a, nb::handle b) {
+  if (a.is(b)) return true;
+  const int answer = PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ);
+  if (answer < 0) throw nb::python_error();
+  return answer == 1;
+}
+
+/// Of arrays that lie in memory as the place does, and have a buffer. false: the array is another one.
+bool copied_at_once(const Place& place, void* data, nb::handle value) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(value.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool fits = buffer.len == place.bytes;
+  if (fits) std::memmove(data, buffer.buf, static_cast<size_t>(buffer.len));
+  PyBuffer_Release(&buffer);
+  return fits;
+}
+
+}  // namespace
+
+Place place_of(const tenon_tensor& tensor, ArrayKind kind) {
+  Place out{.type = tensor.dtype};
+  if (tensor.dtype == TENON_NO_DTYPE) return out;
+  const auto dtype = static_cast<DType>(tensor.dtype);
+  out.sizes.assign(tensor.sizes, tensor.sizes + tensor.rank);
+  out.elements = 1;
+  nb::object sizes = nb::steal(PyTuple_New(tensor.rank));
+  for (int32_t axis = 0; axis < tensor.rank; ++axis) {
+    out.elements *= tensor.sizes[axis];
+    PyTuple_SET_ITEM(sizes.ptr(), axis, PyLong_FromLongLong(tensor.sizes[axis]));
+  }
+  out.bytes = out.elements * bits_of(dtype) / 8;
+  out.shape = std::move(sizes);
+  out.dtype = dtype_for(dtype, kind);
+  return out;
+}
+
+View::View(const Place& place, void* data, ArrayKind kind, bool writable) {
+  if (!place.shape.is_valid()) {
+    array_ = nb::none();
+    return;
+  }
+  static char nothing;
+  // PyTorch warns of memory that is not to be written.
+  const int access = writable || kind == ArrayKind::torch ? PyBUF_WRITE : PyBUF_READ;
+  memory_ = nb::steal(PyMemoryView_FromMemory(place.bytes > 0 ? static_cast<char*>(data) : &nothing, place.bytes, access));
+  if (!memory_.is_valid()) throw nb::python_error();
+  if (kind == ArrayKind::numpy) array_ = Numpy::get().ndarray(place.shape, place.dtype, memory_);
+  else if (place.elements == 0) array_ = Torch::get().empty(place.shape, nb::arg("dtype") = place.dtype);
+  else array_ = Torch::get().frombuffer(memory_, nb::arg("dtype") = place.dtype).attr("view")(place.shape);
+}
+
+bool View::drop() {
+  array_.reset();
+  return !memory_.is_valid() || Py_REFCNT(memory_.ptr()) == 1;
+}
+
+void copy_to(const Place& place, void* data, nb::handle value, ArrayKind kind, const char* result) {
+  if (!place.shape.is_valid()) return;
+  const bool is_array = PyObject_TypeCheck(
+      value.ptr(), reinterpret_cast<PyTypeObject*>((kind == ArrayKind::numpy ? Numpy::get().ndarray : Torch::get().tensor).ptr()));
+  nb::object array = nb::borrow(value);
+  if (!is_array && kind == ArrayKind::numpy) array = Numpy::get().asarray(value);
+  else if (!is_array) array = Torch::get().module.attr("as_tensor")(value);
+  if (!equal(nb::getattr(array, "dtype"), place.dtype) || !equal(nb::getattr(array, "shape"), place.shape)) refuse(place, array, result);
+  if (kind == ArrayKind::numpy && copied_at_once(place, data, array)) return;
+  const View target(place, data, kind, true);
+  if (kind == ArrayKind::numpy) Numpy::get().copyto(target.array(), array);
+  else target.array().attr("copy_")(array);
+}
+
+}  // namespace tenon::python

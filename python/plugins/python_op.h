@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// An op whose functions are Python's.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "plugins/arrays.h"
+#include "tenon/plugin.h"
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+/// What @tenon.plugin was told, as the tables of tenon/plugin.h. Made once, never destroyed: libraries stay.
+struct PythonOp {
+  ArrayKind arrays = ArrayKind::numpy;
+  nb::object function;
+  nb::object shape;             ///< from operands' shapes to results'; null: as operand 0's
+  std::vector<int32_t> dtypes;  ///< of results; TENON_NO_DTYPE: as operand 0's
+  std::vector<bool> are_bools;  ///< of fields
+  bool takes_out = false;       ///< writes to arrays that it is given
+
+  std::deque<std::string> texts;  ///< what the tables point at
+  std::vector<tenon_port> operands, results;
+  std::vector<tenon_field_rule> fields;
+  std::vector<const tenon_port*> operand_list, result_list;
+  std::vector<const tenon_field_rule*> field_list;
+  tenon_op op = {};
+  const tenon_op* op_list = nullptr;
+  tenon_library library = {};
+
+  const char* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
+  /// Once ports and fields are listed. infers: by `shape`, or like operand 0; else as the definition says.
+  void fill_tables(bool infers);
+  /// Under whose host its functions are called from now on.
+  void known_as(const tenon_host* host);
+};
+
+}  // namespace tenon::python

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@tenon.plugin`: what a function's signature says of an op."""
+
+from __future__ import annotations
+
+import inspect
+import struct
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from ._error import TenonError
+from ._tenon import _add_plugin
+
+F = TypeVar("F", bound=Callable[..., Any])
+F32, TEXT, I64 = 1, 6, 10  # of tenon_field_type
+TYPES = {float: (F32, "<f"), bool: (I64, "<q"), int: (I64, "<q"), str: (TEXT, "")}
+_origins: dict[tuple[str, str, str], tuple[str, str]] = {}
+
+
+def plugin(
+    name: str,
+    *,
+    definition: str | None = None,
+    shape: Callable[..., Any] | None = None,
+    dtype: str | Sequence[str | None] | None = None,
+    results: int | Sequence[str] = 1,
+    version: str = "1",
+    arrays: Literal["numpy", "torch"] = "numpy",
+) -> Callable[[F], F]:
+    """Registers a function as an op of this process: models that are compiled or loaded from now on may have it.
+
+    name: "namespace::Name"; a namespace is a domain of ONNX. Positional parameters are operands (with the default None: may be missing;
+    `*xs`: any number), those by name alone are fields: float (f32), int (i64), bool or str, or a list of floats or of ints, as long as its
+    default; without a default, of the annotated type, a field must be given. A function with the field `out` writes its results to the
+    arrays given there; else what it returns is copied: one array, or a tuple of as many as there are results.
+
+    definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))"; the reference and other backends go by it. shape:
+    from the shapes of operands, tuples of ints and SymbolicSize (None where one is missing), to that of the result, or a tuple of several;
+    without it results are as the definition says, else of operand 0's shape. dtype: of results, "f32" or a list; None: operand
+    0's. results: how many, or their names. arrays: what the function is given, which lives for the time of the call and is not written to.
+
+    The same function may be registered again, as another cell of a notebook does. Raises TenonError.
+    """
+
+    def register(function: F) -> F:
+        _register(function, name, definition, shape, dtype, results, version, arrays)
+        return function
+
+    return register
+
+
+def _refuse(place: str, what: str, expected: str, found: str, advice: str = "") -> TenonError:
+    return TenonError("bad_usage", place, what, expected, found, advice)
+
+
+def _register(
+    function: Callable[..., Any],
+    name: str,
+    definition: str | None,
+    shape: Callable[..., Any] | None,
+    dtype: str | Sequence[str | None] | None,
+    results: int | Sequence[str],
+    version: str,
+    arrays: str,
+) -> None:
+    place = f"plugin '{name}'"
+    if not isinstance(function, types.FunctionType):
+        raise _refuse(place, "this is no function of Python", "a function that `def` made", type(function).__name__)
+    name_space, _, short = name.rpartition("::")
+    if not name_space or not short:
+        raise _refuse(place, "an op has a namespace", '"namespace::Name"', f'"{name}"')
+    if arrays not in ("numpy", "torch"):
+        raise _refuse(place, "there is no such kind of arrays", "numpy or torch", str(arrays))
+    names = _names_of_results(results, place)
+    if definition is not None and len(names) > 1:
+        raise _refuse(place, "not supported yet: a definition of several results", "one result", str(len(names)))
+    operands, fields, takes_out = _signature(function, place)
+    infers = definition is None or shape is not None or dtype is not None
+    if infers and shape is None and not operands:
+        raise _refuse(place, "nobody tells the shape of its results", "shape=, a definition or an operand", "none of them")
+    given = [dtype] * len(names) if dtype is None or isinstance(dtype, str) else list(dtype)
+    if len(given) != len(names) or (None in given and infers and not operands):
+        raise _refuse(place, "nobody tells the dtype of each result", f"dtype= of {len(names)}", str(dtype))
+    _same_function(function, (name_space, short, version), place)
+    code = function.__code__
+    options = (name, version, operands, fields, names, given, definition, arrays, infers)
+    _add_plugin(
+        {
+            "name_space": name_space,
+            "name": short,
+            "version": version,
+            "docs": (inspect.getdoc(function) or "").partition("\n")[0] or None,
+            "definition": definition,
+            "operands": operands,
+            "results": names,
+            "fields": fields,
+            "dtypes": given,
+            "function": function,
+            "shape": shape,
+            "takes_out": takes_out,
+            "torch": arrays == "torch",
+            "infers": infers,
+            "library": f"module {function.__module__} of Python",
+            "origin": f"{Path(code.co_filename).name}:{code.co_firstlineno}",
+            "source": repr((options, _source(function), _source(shape))),
+        }
+    )
+
+
+def _names_of_results(results: int | Sequence[str], place: str) -> list[str]:
+    names = [f"y{k}" if results > 1 else "y" for k in range(results)] if isinstance(results, int) else list(results)
+    if not names or isinstance(results, str):
+        raise _refuse(place, "an op has at least one result", "a count, or a list of names", repr(results))
+    return names
+
+
+def _signature(function: Callable[..., Any], place: str) -> tuple[list[Any], list[Any], bool]:
+    """Operands (name, optional, variadic), fields, and whether there is `out`."""
+    operands, fields, takes_out = [], [], False
+    try:
+        parameters = inspect.signature(function, eval_str=True).parameters.values()
+    except NameError as error:
+        raise _refuse(place, "an annotation cannot be read", "a type", str(error)) from None
+    for p in parameters:
+        if p.kind is p.VAR_KEYWORD:
+            raise _refuse(place, f"there is no telling which fields '**{p.name}' takes", "each by its name", f"**{p.name}")
+        if p.kind is p.KEYWORD_ONLY and p.name == "out":
+            takes_out = True
+        elif p.kind is p.KEYWORD_ONLY:
+            fields.append(_field(p, place))
+        else:
+            if p.default not in (p.empty, None):
+                raise _refuse(
+                    place,
+                    f"operand '{p.name}' has a default",
+                    "None, for one that may be missing",
+                    repr(p.default),
+                    "fields stand behind `*`",
+                )
+            operands.append((p.name, p.default is None, p.kind is p.VAR_POSITIONAL))
+    return operands, fields, takes_out
+
+
+def _field(p: inspect.Parameter, place: str) -> tuple[str, int, int, bytes | None, bool]:
+    """Name, type, length, bytes of the default, whether it is a bool."""
+    if p.default is not p.empty:
+        values = list(p.default) if isinstance(p.default, list | tuple) else [p.default]
+        kind = (
+            float
+            if float in (kinds := {type(v) for v in values}) and kinds <= {int, float}
+            else type(values[0])
+            if len(kinds) == 1
+            else None
+        )
+        is_list = isinstance(p.default, list | tuple)
+    else:
+        values, is_list = None, get_origin(p.annotation) in (list, tuple, Sequence)
+        kind = get_args(p.annotation)[0] if is_list else p.annotation
+    if kind not in TYPES or (is_list and kind not in (float, int)):
+        found = (
+            "no annotation and no default"
+            if values is None and p.annotation is p.empty
+            else repr(p.annotation if values is None else p.default)
+        )
+        raise _refuse(place, f"field '{p.name}' has no type", "float, int, bool, str, or a list of floats or ints", found)
+    type_number, form = TYPES[kind]
+    if kind is str:
+        return p.name, type_number, -1, None if values is None else values[0].encode(), False
+    try:
+        default = None if values is None else b"".join(struct.pack(form, v) for v in values)
+    except (struct.error, OverflowError) as error:
+        raise _refuse(place, f"the default of field '{p.name}' does not fit", "f32, or i64", str(error)) from None
+    return p.name, type_number, (len(values) if values is not None else -1) if is_list else 1, default, kind is bool
+
+
+def _same_function(function: Callable[..., Any], key: tuple[str, str, str], place: str) -> None:
+    """A function may be defined again; another one may not take its op."""
+    own = (function.__module__, function.__qualname__)
+    other = _origins.setdefault(key, own)
+    if other != own:
+        raise _refuse(
+            place, "two functions are this op", "another name, or another version=", " and ".join(".".join(one) for one in (other, own))
+        )
+
+
+def _source(function: Any) -> str:
+    if function is None:
+        return ""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        return (
+            _text_of(code) if code else f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', repr(type(function)))}"
+        )
+
+
+def _text_of(code: types.CodeType) -> str:
+    """Where there is no source: what was compiled from it, the same in each process of this Python."""
+    constants = [
+        _text_of(c) if isinstance(c, types.CodeType) else repr(sorted(map(repr, c)) if isinstance(c, frozenset) else c)
+        for c in code.co_consts
+    ]
+    return repr((code.co_code, code.co_names, code.co_varnames, constants))

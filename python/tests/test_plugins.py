@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops from plugin libraries, and ops written in Python."""
+
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import onnx.helper as oh
+import pytest
+import tenon
+from onnx_models import F, model
+from tenon.rewriting import Graph
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TENON = ROOT / "build/bin/tenon"
+X = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+
+
+@tenon.plugin("acme::Swish", definition="Mul(x, Sigmoid(Mul(x, beta)))")
+def swish(x, *, beta=1.0):
+    """x * sigmoid(beta * x)"""
+    return x / (1 + np.exp(-beta * x))
+
+
+@tenon.plugin("py::Everything", shape=lambda a, b, *rest: ((*a[:-1], a[-1] * 2), (3,)), dtype=[None, "i64"], results=["y", "seen"])
+def everything(a, b=None, *rest, scale=2.0, times=3, mode="plain", weights=(1.0, 2.0), flag=True, needed: int):
+    told = [scale, times, mode, weights, flag, needed]
+    assert [type(v) for v in told] == [float, int, str, tuple, bool, int]
+    y = np.concatenate([a * np.float32(scale)] * 2, axis=-1) + np.float32(sum(weights))
+    return y, np.array([-1 if b is None else b.size, len(rest), needed + times + flag + len(mode)])
+
+
+@tenon.plugin("py::Into")
+def into(x, *, out):
+    np.add(x, 1, out=out)
+
+
+@tenon.plugin("py::Copied")
+def copied(x, *, what: str):
+    return {
+        "transposed": lambda: np.asfortranarray(x),
+        "same": lambda: x,
+        "f64": lambda: x.astype(np.float64),
+        "flat": lambda: x.ravel(),
+        "none": lambda: None,
+        "written": lambda: x.__setitem__(0, 1),
+        "raised": lambda: (_ for _ in ()).throw(ValueError("no such axis")),
+        "exit": lambda: sys.exit(3),
+        "big": lambda: x.astype(">f4"),
+    }[what]()
+
+
+kept = []
+
+
+@tenon.plugin("py::Keeps")
+def keeps(x):
+    kept.append(x[:1])
+    return x + 0
+
+
+@tenon.plugin("py::Circle")
+def circle(x):
+    def inner(depth):
+        return x + 1 if depth == 0 else inner(depth - 1)
+
+    return inner(2)
+
+
+@tenon.plugin("py::Pairs", shape=lambda x: (x[0].ceil_div(2) if not isinstance(x[0], int) else -(-x[0] // 2), x[1]))
+def pairs(x):
+    return np.add.reduceat(x, np.arange(0, len(x), 2), axis=0)
+
+
+def engine(node: str, sizes: str = "n,3", **options) -> tenon.Engine:
+    return tenon.compile(Graph.parse(f"graph main(x: f32[{sizes}]) {{ y = {node} return y }}"), **options)
+
+
+def answer(node: str, x=X, **options) -> np.ndarray:
+    return engine(node, **options).run({"x": x})["y"]
+
+
+def refused(call) -> tenon.TenonError:
+    with pytest.raises(tenon.TenonError) as raised:
+        call()
+    return raised.value
+
+
+def swish_model(beta: float = 1.5) -> bytes:
+    nodes = [oh.make_node("Swish", ["x"], ["y"], "it", domain="acme", beta=beta)]
+    return model(nodes, {"x": (F, ["n", 3])}, {"y": (F, ["n", 3])}, domains=["acme"]).SerializeToString()
+
+
+def test_a_function_computes_what_it_says():
+    assert swish(X, beta=1.5).shape == X.shape, "the function stays as it is"
+    for made in (tenon.compile(swish_model()), engine("acme::Swish(x, beta=1.5)")):
+        for x in (X, X[:1], X[:0]):
+            np.testing.assert_allclose(made.run({"x": x})["y"], swish(x, beta=1.5), rtol=1e-6)
+    rows = tenon.partition(swish_model())["nodes"]
+    assert [row["backend"] for row in rows] == ["plugin"]
+    np.testing.assert_allclose(
+        Graph.parse("graph g(x: f32[n,3]) { y = acme::Swish(x) return y }").evaluate({"x": X})["y"], swish(X), rtol=1e-5
+    )
+
+
+def test_operands_fields_and_several_results():
+    text = "graph main(a: f32[n,3], b: f32[5]) { y, seen = py::Everything(a, %s needed=7, scale=3.0) return y, seen }"
+    for operands, seen in (("b, a, a,", (5, 2, 16)), ("_, b,", (-1, 1, 16)), ("", (-1, 0, 16))):
+        out = tenon.compile(Graph.parse(text % operands)).run({"a": X, "b": np.ones(5, np.float32)})
+        np.testing.assert_array_equal(out["seen"], seen)
+        np.testing.assert_array_equal(out["y"], np.concatenate([X * 3, X * 3], axis=-1) + np.float32(3))
+    error = refused(lambda: tenon.compile(Graph.parse(text % "scal=1.0,")))
+    assert error.code == "bad_attribute" and "did you mean 'scale'" in error.found
+
+
+def test_results_are_written_where_the_function_is_told():
+    np.testing.assert_array_equal(answer("py::Into(x)"), X + 1)
+    assert answer("py::Into(x)", X[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("what", ["transposed", "same"])
+def test_arrays_that_lie_elsewhere_are_copied(what):
+    np.testing.assert_array_equal(answer(f'py::Copied(x, what="{what}")'), X)
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("f64", "result 'y' is float64 (4, 3), and not float32 (4, 3)"),
+        ("big", "result 'y' is >f4 (4, 3)"),
+        ("flat", "result 'y' is float32 (12,), and not float32 (4, 3)"),
+        ("none", "result 'y' is object ()"),
+        ("written", "ValueError: assignment destination is read-only (test_plugins.py:"),
+        ("raised", "ValueError: no such axis (test_plugins.py:"),
+        ("exit", "SystemExit: 3 (test_plugins.py:"),
+    ],
+)
+def test_what_goes_wrong_names_op_and_node(what, text):
+    made = engine(f'py::Copied(x, what="{what}")')
+    for _ in range(2):
+        error = refused(lambda: made.run({"x": X}))
+        assert error.code == "device_failed" and text in error.what
+        assert "plugin 'py::Copied' of test_plugins.py:" in error.place and "node" in error.place
+        assert "(f32[4,3]) -> (f32[4,3])" in error.found
+
+
+def test_arrays_live_for_the_time_of_a_call():
+    error = refused(lambda: answer("py::Keeps(x)"))
+    assert "it has to copy what it keeps" in error.what
+    kept.clear()
+    np.testing.assert_array_equal(answer("py::Circle(x)"), X + 1)
+
+
+def test_sizes_by_a_function():
+    np.testing.assert_array_equal(answer("py::Pairs(x)"), pairs(X))
+    made = engine("py::Pairs(x)")
+    assert made.outputs[0].dimensions[1] == "3"
+    for rows in (1, 5, 8):
+        assert made.run({"x": np.ones((rows, 3), np.float32)})["y"].shape == ((rows + 1) // 2, 3)
+    seen = []
+
+    def shape(x):
+        n = x[0]
+        seen.append([repr(v) for v in (n + 1, 2 * n, n - n, n // 1, 10 - n, n.min(n), (n * 6).ceil_div(3))])
+        return (n * 2 if n >= 0 else n, 3)
+
+    @tenon.plugin("py::Sized", shape=shape)
+    def sized(x):
+        return np.concatenate([x, x])
+
+    np.testing.assert_array_equal(answer("py::Sized(x)"), np.concatenate([X, X]))
+    assert seen[0] == ["n + 1", "2*n", "0", "n", "-n + 10", "n", "2*n"]
+
+    @tenon.plugin("py::Undecided", shape=lambda x: (x[0], 3) if x[0] < 5 else (1, 3))
+    def undecided(x):
+        return x
+
+    error = refused(lambda: engine("py::Undecided(x)"))
+    assert "nobody knows before the model runs how n compares to 5" in error.what
+    assert answer("py::Undecided(x)", sizes="4,3").shape == (4, 3)
+
+
+def test_shapes_that_are_none():
+    for name, shape, text in (
+        ("Number", lambda x: 3, "a shape is a tuple of sizes, not int"),
+        ("Texts", lambda x: ("n", 3), "a size is an int or made of the sizes of operands, not str"),
+        ("Raises", lambda x: x[7], "IndexError: tuple index out of range (test_plugins.py:"),
+        ("Negative", lambda x: (-1, 3), "size -1 of axis 0"),
+        ("Long", lambda x: x * 9, "a shape has at most 16 sizes"),
+    ):
+        tenon.plugin(f"shapes::{name}", shape=shape)(lambda x: x)
+        error = refused(lambda name=name: engine(f"shapes::{name}(x)"))
+        assert text in error.what, error
+
+
+def test_what_cannot_be_registered():
+    def of(function, name="bad::Op", **options):
+        return refused(lambda: tenon.plugin(name, **options)(function)).what
+
+    assert "no function of Python" in of(np.exp)
+    assert "namespace" in of(lambda x: x, "Op")
+    assert "which fields '**more' takes" in of(lambda x, **more: x)
+    assert "operand 'axis' has a default" in of(lambda x, axis=1: x)
+    assert "field 'a' has no type" in of(lambda x, *, a: x)
+    assert "field 'a' has no type" in of(lambda x, *, a=None: x)
+    assert "field 'a' has no type" in of(lambda x, *, a=[1, "b"]: x)
+    assert "the default of field 'a' does not fit" in of(lambda x, *, a=2**70: x)
+    assert "nobody tells the shape" in of(lambda *, a=1: a, shape=None)
+    assert "several results" in of(lambda x: x, definition="Neg(x)", results=2)
+    assert "does not parse" in of(lambda x: x, definition="Neg(x")
+    assert "at least one result" in of(lambda x: x, results=0)
+    assert "each result" in of(lambda x: x, results=2, dtype=["f32"])
+    assert "kind of arrays" in of(lambda x: x, arrays="jax")
+    assert "two functions are this op" in of(lambda x: x, "acme::Swish")
+    np.testing.assert_array_equal(answer("py::Into(x)"), X + 1), "none of them stands in the way of others"
+
+
+def test_a_function_that_is_defined_again_takes_its_place():
+    def define(number):
+        @tenon.plugin("py::Again")
+        def again(x):
+            return x + np.float32(number)
+
+        return again
+
+    define(1)
+    first = engine("py::Again(x)")
+    define(2)
+    np.testing.assert_array_equal(first.run({"x": X})["y"], X + 1)
+    np.testing.assert_array_equal(answer("py::Again(x)"), X + 2)
+
+
+def test_an_engine_is_loaded_where_the_function_is(tmp_path):
+    path = tmp_path / "swish.tenon"
+    made = tenon.compile(swish_model())
+    made.save(path)
+    np.testing.assert_array_equal(tenon.load(path).run({"x": X})["y"], made.run({"x": X})["y"])
+    done = subprocess.run([TENON, "run", path], capture_output=True, text=True)
+    assert (
+        done.returncode != 0 and "acme::Swish, version 1, of library module test_plugins of Python: not there" in done.stdout + done.stderr
+    )
+    program = f"""
+import sys, tenon
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_plugins as t
+print(t.swish.__name__, tenon.load({str(path)!r}).run({{"x": t.X}})["y"].shape)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "swish (4, 3)\n", done.stderr
+    other = "import numpy as np, tenon\n@tenon.plugin('acme::Swish')\ndef swish(x, *, beta=1.0): return x\n"
+    done = subprocess.run([sys.executable, "-c", f"{other}tenon.load({str(path)!r})"], capture_output=True, text=True)
+    assert "another build" in done.stderr
+    again = f"{other}tenon.load({str(path)!r}, plugin_any_build=True)"
+    assert subprocess.run([sys.executable, "-c", again], capture_output=True).returncode == 0
+
+
+def test_several_threads_run_it_at_once():
+    made = engine("py::Into(x)")
+    wrong = []
+
+    def many(number):
+        x = np.full((7, 3), number, np.float32)
+        for _ in range(200):
+            if not (made.run({"x": x})["y"] == number + 1).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=many, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_nothing_is_left_behind():
+    made = engine('py::Copied(x, what="same")')
+    made.run({"x": X})
+    before, counts = sys.getrefcount(copied), []
+    for _ in range(3):
+        for _ in range(50):
+            made.run({"x": X})
+        gc.collect()
+        counts.append(len(gc.get_objects()))
+    assert counts[1] == counts[2] and sys.getrefcount(copied) == before
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numpy"), [("f16", np.float16), ("f64", np.float64), ("i8", np.int8), ("u64", np.uint64), ("bool", np.bool_)]
+)
+def test_element_types(dtype, numpy):
+    x = (X * 3).astype(numpy)
+    graph = Graph.parse(f'graph main(x: {dtype}[n,3]) {{ y = py::Copied(x, what="same") return y }}')
+    np.testing.assert_array_equal(tenon.compile(graph).run({"x": x})["y"], x)
+
+
+def test_an_engine_that_outlives_python_is_let_go():
+    program = f"""
+import sys, tenon
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_plugins as t
+engine = t.engine("py::Into(x)")
+engine.run({{"x": t.X}})
+sys.modules["kept"] = engine
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory) -> Path:
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler")
+    out = tmp_path_factory.mktemp("plugins") / "ops.so"
+    source = ROOT / "tests/plugin/fixtures/ops.c"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", out], check=True)
+    return out
+
+
+def double_model() -> bytes:
+    nodes = [oh.make_node("Double", ["x"], ["y"], domain="test")]
+    return model(nodes, {"x": (F, ["n", 3])}, {"y": (F, ["n", 3])}, domains=["test"]).SerializeToString()
+
+
+def test_libraries_are_named(library, tmp_path):
+    assert refused(lambda: tenon.compile(double_model())).code == "not_supported"
+    made = tenon.compile(double_model(), plugins=[library])
+    np.testing.assert_array_equal(made.run({"x": X})["y"], 2 * X)
+    assert tenon.partition(double_model(), plugins=[str(library)])["nodes"][0]["backend"] == "plugin"
+    graph = Graph.parse("graph g(x: f32[n,3]) { y = test::Double(x) return y }", plugins=[library])
+    np.testing.assert_array_equal(tenon.compile(graph, plugins=[library]).run({"x": X})["y"], 2 * X)
+    assert len(Graph.from_onnx(double_model(), plugins=[library]).nodes) == 1
+    made.save(tmp_path / "double.tenon")
+    assert "test::Double" in refused(lambda: tenon.load(tmp_path / "double.tenon")).found
+    np.testing.assert_array_equal(tenon.load(tmp_path / "double.tenon", plugins=[library]).run({"x": X})["y"], 2 * X)
+    assert refused(lambda: tenon.compile(double_model(), plugins=["nowhere.so"])).code == "file_missing"
+
+
+def test_the_environment_names_libraries_too(library, monkeypatch):
+    monkeypatch.setenv("TENON_PLUGINS", os.fspath(library))
+    np.testing.assert_array_equal(tenon.compile(double_model()).run({"x": X})["y"], 2 * X)
+    monkeypatch.setenv("TENON_PLUGINS", "nowhere.so")
+    assert refused(lambda: tenon.compile(double_model())).code == "file_missing"
+
+
+def test_a_library_and_a_function_with_one_op(library):
+    @tenon.plugin("test::Double", version="2")
+    def newer(x):
+        return x * 3
+
+    np.testing.assert_array_equal(answer("test::Double(x)", plugins=[library]), 3 * X)
+
+
+def test_engines_without_plugins_keep_their_bytes(tmp_path):
+    program = f"import sys, tenon\n%s\ntenon.compile({str(ROOT / 'examples/mlp.onnx')!r}).save(sys.argv[1])"
+    saved = []
+    for name, before in (("without", ""), ("with", "tenon.plugin('a::B')(lambda x: x)")):
+        subprocess.run([sys.executable, "-c", program % before, tmp_path / name], check=True)
+        saved.append((tmp_path / name).read_bytes())
+    assert saved[0] == saved[1]
