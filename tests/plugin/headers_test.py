@@ -2,6 +2,8 @@
 """tenon/plugin.hpp and tenon/trt.hpp: plugins in C++, built by the system's own compiler on the public headers alone, tried by a host that
 does the least and by Tenon."""
 
+import json
+import os
 import shutil
 import struct
 import subprocess
@@ -12,10 +14,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 import small_models  # noqa: E402
-from small_models import ROOT, o  # noqa: E402
+from small_models import ROOT, np, o  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 LIBRARIES = ("cpp_ops", "trt_gemm_v2", "trt_swish_v3", "trt_kinds")
+
+
+def attribute_float(name: str, value: float) -> bytes:
+    return o.message(5, o.text(1, name), o.varint(2 << 3 | 5) + struct.pack("<f", value), o.number(20, 1))
+
+
+def attribute_text(name: str, value: str) -> bytes:
+    return o.message(5, o.text(1, name), o.text(4, value), o.number(20, 3))
 
 
 @unittest.skipUnless(shutil.which("c++"), "needs a C++ compiler")
@@ -23,50 +33,109 @@ class Headers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.built = {name: cls.compiled(name, "-shared", "-fPIC") for name in LIBRARIES}
+        cls.library = {name: cls.compiled(name, f"{name}.so", "-shared", "-fPIC") for name in LIBRARIES}
 
     @classmethod
-    def compiled(cls, name: str, *options: str) -> Path:
+    def compiled(cls, source: str, name: str, *options: str) -> Path:
         out = cls.folder / name
-        flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
-        subprocess.run(["c++", *flags, *options, FIXTURES / f"{name}.cpp", "-o", out, "-ldl"], check=True)
+        flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *options]
+        subprocess.run(["c++", *flags, FIXTURES / f"{source}.cpp", "-o", out, "-ldl"], check=True)
         return out
 
-    def holds(self, *command: object) -> None:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120)
+    def run_check(self, name: str, *libraries: str, **environment: str):
+        program = self.compiled(name, name)
+        done = subprocess.run(
+            [program, *(self.library[lib] for lib in libraries)], capture_output=True, text=True, env={**os.environ, **environment}
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_behind_a_host_that_does_the_least(self):
-        self.holds(self.compiled("check"), *self.built.values())
+        self.run_check("check", *LIBRARIES)
+
+    def test_a_library_that_registers_itself_when_it_is_opened(self):
+        self.run_check("check", *LIBRARIES, TRT_LLM_LOAD_PLUGINS="1")
 
     def test_the_registry_as_an_application_uses_it(self):
-        self.holds(self.compiled("registry_check"), self.built["trt_kinds"])
+        self.run_check("registry_check", "trt_kinds")
 
-    def verdict(self, name: str, node: bytes, inputs: list[bytes], outputs: list[bytes], *options: object) -> None:
+    def model(self, name: str, node: bytes, inputs: dict[str, list], output: list, domain: str, before: tuple = ()) -> Path:
         path = self.folder / f"{name}.onnx"
-        domains = b"".join(o.message(8, o.text(1, d), o.number(2, 1)) for d in ("fixture", "kinds", "tensorrt_llm"))
-        path.write_bytes(o.model(o.graph([node], inputs, outputs)) + domains)
-        done = small_models.tenon("compare", path, *options, "--json")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        engine = path.with_suffix(".tenon")
-        for command in (("build", path, "-o", engine), ("run", engine)):
-            done = small_models.tenon(*command, *[w for w in options if command[0] == "build" or w != "--shape" and "=" not in str(w)])
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        values = [o.value_info(k, shape) for k, shape in inputs.items()]
+        graph = o.graph([*before, node], values, [o.value_info("y", output)])
+        path.write_bytes(o.model(graph) + o.message(8, o.text(1, domain), o.number(2, 1)))
+        return path
 
-    def test_a_plugin_of_the_second_generation(self):
-        sizes = o.attribute_int("transa", 1), o.attribute_int("transb", 0), o.attribute_int("type_id", 0)
-        node = o.node("Gemm", ["a", "b"], ["y"], *sizes, domain="tensorrt_llm", name="gemm")
-        inputs = [o.value_info("a", [4, 3]), o.value_info("b", [4, 5])]
-        self.verdict("gemm", node, inputs, [o.value_info("y", [3, 5])], "--plugin", self.built["trt_gemm_v2"])
+    def results(self, model: Path, library: str, inputs: dict[str, np.ndarray]) -> np.ndarray:
+        """Of an engine that is built, and loaded again."""
+        engine = model.with_suffix(".tenon")
+        plugin = ("--plugin", self.library[library])
+        built = small_models.tenon("build", model, "-o", engine, *plugin)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        arguments = []
+        for name, value in inputs.items():
+            np.save(self.folder / f"{name}.npy", value)
+            arguments += ["--input", f"{name}={self.folder / name}.npy"]
+        done = small_models.tenon("run", engine, *plugin, *arguments, "--output-dir", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return np.load(self.folder / "y.npy")
 
-    def test_plugins_of_the_third_generation(self):
-        beta = o.message(5, o.text(1, "beta"), o.varint(2 << 3 | 5) + struct.pack("<f", 1.5), o.number(20, 1))
-        node = o.node("Swish", ["x"], ["y"], beta, domain="fixture", name="swish")
-        ends = [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])]
-        self.verdict("swish", node, *ends, "--plugin", self.built["trt_swish_v3"])
-        node = o.node("NonZeroValues", ["x"], ["y", "count"], domain="fixture", name="values")
-        outputs = [o.value_info("y", [None]), o.value_info("count", [], 7)]
-        self.verdict("values", node, [o.value_info("x", [2, 3])], outputs, "--plugin", self.built["trt_swish_v3"])
+    def error(self, model: Path, library: str) -> str:
+        done = small_models.tenon("run", model, "--plugin", self.library[library], "--shape", "x=2x3", "--json")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        return json.loads(done.stdout)["error"]["what"]
+
+    def gemm(self, transb: int = 1, type_id: int = 0, **more: int) -> Path:
+        fields = {"transa": 0, "transb": transb, "type_id": type_id, **more}
+        node = o.node("Gemm", ["x", "b"], ["y"], *(o.attribute_int(*f) for f in fields.items()), domain="tensorrt_llm", name="it")
+        return self.model("gemm", node, {"x": ["n", 3], "b": [4, 3]}, ["n", 4], "tensorrt_llm")
+
+    def test_gemm_of_the_second_generation(self):
+        x, b = np.random.default_rng(1).normal(size=(5, 3)), np.random.default_rng(2).normal(size=(4, 3))
+        x, b = x.astype(np.float32), b.astype(np.float32)
+        np.testing.assert_allclose(self.results(self.gemm(), "trt_gemm_v2", {"x": x, "b": b}), x @ b.T, rtol=1e-5)
+
+    def test_what_a_creator_logs_is_told(self):
+        said = self.error(self.gemm(type_id=1), "trt_gemm_v2")
+        self.assertIn("creator 'Gemm' version '1' of namespace 'tensorrt_llm'", said)
+        self.assertIn("type_id 1 is not supported", said)
+
+    def test_swish_of_the_third_generation(self):
+        node = o.node("Swish", ["x"], ["y"], attribute_float("beta", 1.5), domain="fixture", name="it")
+        x = np.linspace(-3, 3, 6, dtype=np.float32).reshape(2, 3)
+        got = self.results(self.model("swish", node, {"x": ["n", 3]}, ["n", 3], "fixture"), "trt_swish_v3", {"x": x})
+        np.testing.assert_allclose(got, x / (1 + np.exp(-1.5 * x)), rtol=1e-5)
+        unknown = o.node("Swish", ["x"], ["y"], attribute_float("gamma", 1.5), domain="fixture", name="it")
+        done = small_models.tenon(
+            "run", self.model("gamma", unknown, {"x": [2, 3]}, [2, 3], "fixture"), "--plugin", self.library["trt_swish_v3"]
+        )
+        self.assertIn("there is no field 'gamma'", done.stderr)
+
+    def test_sizes_that_only_the_data_tells(self):
+        node = o.node("NonZeroValues", ["x"], ["y"], domain="fixture", name="it")
+        x = np.array([[0, 1, 0], [2, 0, 3]], dtype=np.float32)
+        got = self.results(self.model("nonzero", node, {"x": ["n", 3]}, ["k"], "fixture"), "trt_swish_v3", {"x": x})
+        self.assertEqual(got.tolist(), [1, 2, 3])
+
+    def test_shape_inputs_and_outputs_over_inputs(self):
+        before = (o.node("Shape", ["x"], ["s"]),)
+        which = o.attribute_ints("tensorrt_plugin_shape_input_indices", [0])
+        node = o.node("Fill", ["s", "x"], ["y"], which, domain="kinds", name="it")
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        got = self.results(self.model("fill", node, {"x": ["n", 3]}, ["n", 3], "kinds", before), "trt_kinds", {"x": x})
+        np.testing.assert_array_equal(got, x + 7)
+
+    def test_plugins_without_the_batch(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for op, wanted in (("Scale", 3 * x), ("AddOne", x + 1), ("Negate", -x)):
+            node = o.node(op, ["x"], ["y"], domain="kinds", name="it")
+            got = self.results(self.model(op, node, {"x": ["n", 3]}, ["n", 3], "kinds"), "trt_kinds", {"x": x})
+            np.testing.assert_array_equal(got, wanted)
+
+    def test_exceptions_are_errors(self):
+        for where in ("create", "infer", "enqueue"):
+            node = o.node("Throws", ["x"], ["y"], attribute_text("where", where), domain="fixture", name="it")
+            said = self.error(self.model("throws", node, {"x": ["n", 3]}, ["n", 3], "fixture"), "cpp_ops")
+            self.assertIn(f"told to fail in {where}", said)
 
 
 if __name__ == "__main__":
