@@ -62,7 +62,7 @@ static const tenon_field_rule kBetaRule = {.struct_size = sizeof(tenon_field_rul
                                            .otherwise = &kBeta,
                                            .docs = "how steep it is"};
 static const tenon_field_rule* const kFields[] = {&kBetaRule};
-static const char* const kSamples[] = {"f32[2,3]", "f32[n,5] with n=0; beta=1.5", "f32[]; beta=-1.0"};
+static const char* const kSamples[] = {"f32[2,3]", "f32[0,5]; beta=1.5", "f32[]; beta=-1.0"};
 
 static const tenon_op kSwish = {.struct_size = sizeof(tenon_op),
                                 .name_space = "acme",

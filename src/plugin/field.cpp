@@ -59,6 +59,11 @@ std::string_view name_of(tenon_field_type type) {
   return info ? info->name : "of no type";
 }
 
+bool holds_numbers(int32_t type) {
+  const TypeInfo* info = info_of(type);
+  return info && info->dtype != DType::none;
+}
+
 double number_of(const Field& field, int64_t index) {
   const TypeInfo* info = info_of(field.type);
   TENON_ASSERT(info && info->dtype != DType::none && index >= 0 && index < field.length);

@@ -26,6 +26,8 @@ struct Field {
 int64_t bytes_of_field(int32_t type, int64_t length);
 /// "f32", "char", ...
 std::string_view name_of(tenon_field_type type);
+/// Whether elements of the type are numbers.
+bool holds_numbers(int32_t type);
 /// Element `index` of a field of numbers.
 double number_of(const Field& field, int64_t index);
 /// A field of one number, rounded to the type. Errors: bad_attribute for a type that holds no numbers, or a number that does not fit it.

@@ -70,6 +70,7 @@ Host::Host(std::string library, Logger logger) : entry_{}, library_(std::move(li
 }
 
 int32_t Host::acquire(const char* key, const tenon_resource& maker, void** resource) {
+  if (refuses_) return fail_with(nullptr, TENON_OUT_OF_MEMORY, "there is no room for a resource");
   const std::lock_guard held(lock_);
   Shared& shared = shared_[key];
   if (shared.holders == 0) {
@@ -82,6 +83,13 @@ int32_t Host::acquire(const char* key, const tenon_resource& maker, void** resou
   ++shared.holders;
   *resource = shared.resource;
   return TENON_OK;
+}
+
+size_t Host::resource_holders() const {
+  const std::lock_guard held(lock_);
+  size_t out = 0;
+  for (const auto& [key, shared] : shared_) out += shared.holders;
+  return out;
 }
 
 int32_t Host::release(const char* key) {

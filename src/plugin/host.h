@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -21,6 +22,10 @@ class Host {
   Host(const Host&) = delete;
 
   const tenon_host* table() const { return &entry_.table; }
+  /// `acquire` fails from now on, or no longer: for who tries what a library does then.
+  void refuse_resources(bool refuse) const { refuses_ = refuse; }
+  /// How often resources were acquired and not yet released.
+  size_t resource_holders() const;
 
  private:
   struct Entry {  // standard layout: a table is an entry
@@ -39,7 +44,8 @@ class Host {
   Entry entry_;
   std::string library_;
   Logger logger_;
-  std::recursive_mutex lock_;  // making one resource may ask for another
+  mutable std::atomic<bool> refuses_{false};
+  mutable std::recursive_mutex lock_;  // making one resource may ask for another
   std::map<std::string, Shared, std::less<>> shared_;
 };
 

@@ -171,9 +171,10 @@ Result<Tensor> random_tensor(DType dtype, Sizes shape, uint64_t seed, double low
   return t;
 }
 
-Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t seed, bool symbolic, bool constants) {
+Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t seed, bool symbolic, bool constants,
+                                const ir::OpTable& ops) {
   SampleCase made;
-  made.graph = std::make_unique<ir::Graph>(table());
+  made.graph = std::make_unique<ir::Graph>(ops);
   std::vector<ir::ValueId> ids;
   for (size_t i = 0; i < sample.operands.size(); ++i) {
     const SampleOperand& o = sample.operands[i];
@@ -193,7 +194,7 @@ Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t
     ids.push_back(made.graph->add_input("x" + std::to_string(i), Type(o.dtype, std::move(shape))));
     made.inputs.push_back(std::move(t));
   }
-  const ir::Op* op = table().find(def.domain, def.name);
+  const ir::Op* op = ops.find(def.domain, def.name);
   TENON_ASSERT(op != nullptr);
   made.node = made.graph->insert(*op, std::move(ids), sample.outputs, sample.attributes);
   TRY(ir::infer(*made.graph, made.node));

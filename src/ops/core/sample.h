@@ -35,8 +35,9 @@ struct SampleCase {
   std::vector<Tensor> operands;  ///< one an operand; empty handle: missing
 };
 /// symbolic: sizes over 1 of graph inputs become symbols "nSIZE" (equal sizes share one). constants: false makes given values
-/// graph inputs too. Inference has run. Errors: as inference.
-Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t seed, bool symbolic = false, bool constants = true);
+/// graph inputs too. ops: where the op is found, and those of its definition; outlives the graph. Inference has run. Errors: as inference.
+Result<SampleCase> build_sample(const OpDef& def, const Sample& sample, uint64_t seed, bool symbolic = false, bool constants = true,
+                                const ir::OpTable& ops = table());
 /// Uniform values in [low, high]; bool: 0 or 1; unsigned: from max(low, 0).
 Result<Tensor> random_tensor(DType dtype, Sizes shape, uint64_t seed, double low = -2, double high = 2);
 
