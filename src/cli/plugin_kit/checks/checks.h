@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "cli/plugin_kit/trial.h"
+
+namespace tenon::cli {
+
+// What each holds of a plugin stands in all_checks().
+
+void check_runs(Trial& trial);
+void check_pure(Trial& trial);
+void check_inference(Trial& trial);
+void check_definition(Trial& trial);
+void check_tactics(Trial& trial);
+void check_canaries(Trial& trial);
+void check_written(Trial& trial);
+void check_addresses(Trial& trial);
+void check_in_place(Trial& trial);
+void check_workspace(Trial& trial);
+void check_attach(Trial& trial);
+void check_save(Trial& trial);
+void check_lets_go(Trial& trial);
+void check_contexts(Trial& trial);
+void check_host(Trial& trial);
+void check_fields(Trial& trial);
+
+}  // namespace tenon::cli

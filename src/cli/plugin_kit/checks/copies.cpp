@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include "cli/plugin_kit/checks/checks.h"
+#include "plugin/host.h"
+
+namespace tenon::cli {
+
+namespace {
+
+int64_t bytes_on_the_heap() {
+#if defined(__GLIBC__)
+  return static_cast<int64_t>(mallinfo2().uordblks);
+#else
+  return 0;
+#endif
+}
+
+/// One life: made, run, saved, made again, attached, run, destroyed.
+void live(Trial& trial, const PluginCase& at) {
+  const auto object = create_at(trial.op(), at, TENON_BUILD, at.fields);
+  if (!object) return;
+  const auto saved = (*object)->save(at.fields);
+  const auto loaded = create_at(trial.op(), at, TENON_RUN, saved ? *saved : at.fields);
+  if (!loaded || !trial.op().runs()) return;
+  const auto attached = (*loaded)->attach();
+  if (!attached) return;
+  PluginRun run(*attached ? **attached : **loaded, at);
+  if (run.set_shapes()) (void)run.run();
+}
+
+}  // namespace
+
+void check_attach(Trial& trial) {
+  for (const PluginCase& at : trial.cases()) {
+    const auto expected = trial.expected(at);
+    auto object = trial.object(at);
+    if (!expected || !object) continue;
+    const auto attached = object->attach();
+    if (!attached) {
+      trial.found(at, "it does not attach", attached.error());
+      continue;
+    }
+    if (const auto done = trial.run(**attached, at)) trial.same(at, "an attached object", *expected, done->tensors);
+  }
+}
+
+void check_save(Trial& trial) {
+  for (const PluginCase& at : trial.cases()) {
+    const auto expected = trial.expected(at);
+    const auto object = trial.object(at);
+    if (!expected || !object) continue;
+    const auto saved = object->save(at.fields);
+    if (!saved) {
+      trial.found(at, "it does not save", saved.error());
+      continue;
+    }
+    const auto loaded = create_at(trial.op(), at, TENON_RUN, *saved);
+    if (!loaded) {
+      trial.found(at, "it makes no object of what it saved", loaded.error());
+      continue;
+    }
+    if (const auto done = trial.run(**loaded, at)) trial.same(at, "an object made of what was saved", *expected, done->tensors);
+    const auto twice = (*loaded)->save(*saved);
+    if (twice && *twice != *saved) trial.found(at, "an object made of what was saved saves other fields");
+  }
+}
+
+void check_lets_go(Trial& trial) {
+  constexpr int kLives = 256;
+  if (trial.cases().empty()) return;
+  const PluginCase& at = trial.cases().front();
+  const plugin::Host& host = *trial.op().host;
+  const size_t held = host.resource_holders();
+  const auto some_lives = [&] {
+    for (int k = 0; k < kLives; ++k) live(trial, at);
+    return bytes_on_the_heap();
+  };
+  const int64_t warm = some_lives();
+  if (host.resource_holders() > held)
+    trial.found(at, fmt::format("{} lives of an object leave {} resources held", kLives, host.resource_holders() - held));
+  const int64_t first = some_lives() - warm, second = some_lives() - warm - first;
+  if (first >= kLives && second >= kLives)
+    trial.found(at, fmt::format("{} lives of an object leave {} bytes on the heap", 2 * kLives, first + second));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/host.h"
+#include "cli/plugin_kit/checks/checks.h"
+
+namespace tenon::cli {
+
+namespace {
+
+/// A run in which a call of the host is refused, and one more, which must be right.
+void refused(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected, const RunWishes& wishes, const std::string& call) {
+  const auto object = trial.object(at);
+  if (!object) return;
+  PluginRun run(*object, at);
+  if (!trial.set_shapes(run, at)) return;
+  const auto done = run.run(wishes);
+  if (done && done->refused) trial.found(at, call + " fails, and enqueue says that all is well");
+  if (const auto next = trial.again(run, at)) trial.same(at, "the run after one in which " + call + " failed", expected, next->tensors);
+}
+
+void without_resources(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
+  const plugin::Host& host = *trial.op().host;
+  host.refuse_resources(true);
+  const auto object = create_at(trial.op(), at, TENON_BUILD, at.fields);
+  if (object) {
+    PluginRun run(**object, at);
+    if (run.set_shapes())
+      if (const auto done = run.run()) trial.same(at, "where acquire fails", expected, done->tensors);
+  }
+  host.refuse_resources(false);
+}
+
+void stopped(Trial& trial, const PluginCase& at, const std::vector<Tensor>& expected) {
+  RunWishes wishes;
+  wishes.stopped = true;
+  const auto object = trial.object(at);
+  if (!object) return;
+  PluginRun run(*object, at);
+  if (!trial.set_shapes(run, at)) return;
+  if (const auto done = run.run(wishes)) trial.same(at, "a run that is to stop and says that all is well", expected, done->tensors);
+}
+
+void without_a_saver(Trial& trial, const PluginCase& at) {
+  if (!trial.op().table.save) return;
+  const auto object = trial.object(at);
+  if (!object) return;
+  bool was_asked = false;
+  const tenon_saver saver{.struct_size = sizeof(tenon_saver),
+                          .put = [](const tenon_saver* to, const tenon_field*) -> int32_t {
+                            *static_cast<bool*>(to->host_data) = true;
+                            return TENON_FAILED;
+                          },
+                          .host_data = &was_asked};
+  const int32_t status = trial.op().table.save(object->self(), &saver);
+  plugin::take_failure();
+  if (was_asked && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
+}
+
+}  // namespace
+
+void check_host(Trial& trial) {
+  for (const PluginCase& at : trial.cases()) {
+    const auto expected = trial.expected(at);
+    if (!expected) continue;
+    RunWishes no_team, no_memory;
+    no_team.refuse_parallel_for = true;
+    no_memory.refuse_set_sizes = true;
+    refused(trial, at, *expected, no_team, "parallel_for");
+    refused(trial, at, *expected, no_memory, "set_sizes");
+    without_resources(trial, at, *expected);
+    stopped(trial, at, *expected);
+    without_a_saver(trial, at);
+  }
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::cli {
+
+/// Bytes with a known pattern before and behind them, 64-byte aligned.
+class Guarded {
+ public:
+  /// fill: what each of the bytes is.
+  explicit Guarded(size_t bytes, uint8_t fill = 0);
+
+  std::byte* data() { return memory_.data() + begin_; }
+  const std::byte* data() const { return memory_.data() + begin_; }
+  size_t size() const { return size_; }
+  void fill(uint8_t value);
+  /// "writes 4 bytes behind it"; empty: nobody wrote outside.
+  std::string broken() const;
+
+ private:
+  static std::byte pattern(size_t at) { return static_cast<std::byte>(0xC5 ^ (at * 31)); }
+
+  std::vector<std::byte> memory_;
+  size_t begin_ = 0, size_ = 0;
+};
+
+}  // namespace tenon::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/console/console.h"
+
+namespace tenon::cli {
+
+struct KitFinding {
+  std::string sample, what;
+};
+
+/// One check of one op.
+struct KitRow {
+  std::string op, check, docs;
+  std::string not_tried;  ///< why not; empty: it was tried
+  std::vector<KitFinding> findings;
+};
+
+struct KitReport {
+  std::vector<KitRow> rows;
+  size_t findings = 0;
+};
+
+/// Tries the ops of a library, each check in a process of its own, which may crash or outlast `patience` (see run_forked): that is a
+/// finding.
+/// Only while this process has one thread. op: "Name" or "namespace::Name"; empty: all.
+/// Errors: those of compiler::load_plugins; bad_usage for an op that the library lacks.
+Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds patience,
+                               Console& console);
+/// The table, then the findings; with --json the same as an object. Errors: device_failed where there is a finding.
+Result<void> tell(const KitReport& report, const std::filesystem::path& library, Console& console);
+
+}  // namespace tenon::cli

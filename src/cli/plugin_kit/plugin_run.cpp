@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plugin_kit/plugin_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/grown.h"
+#include "plugin/host.h"
+
+namespace tenon::cli {
+
+namespace {
+
+int32_t refuse(const char* text) {
+  plugin::leave_failure(text);
+  return TENON_FAILED;
+}
+
+int32_t no_graphs(const tenon_call*, uint32_t, const tenon_tensor* const*, const tenon_tensor* const*) {
+  return refuse("not supported yet: inner graphs");
+}
+
+Sizes sizes_of(const ir::Type& type) {
+  Sizes out;
+  for (Dim d : *type.shape) out.push_back(d.value());
+  return out;
+}
+
+Tensor copy_of(DType dtype, const Sizes& sizes, const Guarded& bytes) {
+  Tensor out = *Tensor::make(dtype, sizes);
+  std::memcpy(out.mutable_data(), bytes.data(), static_cast<size_t>(out.byte_size()));
+  return out;
+}
+
+}  // namespace
+
+bool is_late(const ir::Type& type) { return !type.is_static(); }
+
+std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t k = 0; k < a.size(); ++k) {
+    if (a[k].dtype() != b[k].dtype() || a[k].shape() != b[k].shape())
+      return fmt::format("result {} is {} and {}", k, type_text(a[k]), type_text(b[k]));
+    const auto bytes = static_cast<size_t>(a[k].byte_size());
+    size_t apart = 0;
+    for (size_t i = 0; i < bytes; ++i) apart += a[k].data()[i] != b[k].data()[i];
+    if (apart > 0) return fmt::format("result {} differs in {} of {} bytes", k, apart, bytes);
+  }
+  return {};
+}
+
+PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
+    : object_(object), case_(at), operands_(at.made.operands.size()), results_(at.results.size()) {
+  entry_.run = this;
+  tenon_call& call = entry_.call = plugin::blank<tenon_call>();
+  call.host = object.op().host->table();
+  call.operand_count = operands_.size();
+  call.operands = operands_.data();
+  call.result_count = results_.size();
+  call.results = results_.data();
+  call.parallel_for = [](const tenon_call* call, int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t),
+                         void* argument) { return of(call).parallel_for(count, grain, body, argument); };
+  call.stopped = [](const tenon_call* call) -> int32_t { return of(call).wishes_->stopped ? 1 : 0; };
+  call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
+    if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
+    return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
+  };
+  call.run_graph = no_graphs;
+}
+
+void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const {
+  for (size_t k = 0; k < at.made.operands.size(); ++k) {
+    const Tensor& t = at.made.operands[k];
+    if (t.empty_handle()) operands.clear(k);
+    else operands.set_type(k, t.dtype(), t.shape());
+  }
+  for (size_t k = 0; k < at.results.size(); ++k) {
+    const ir::Type& type = at.results[k];
+    results.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
+  }
+}
+
+Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
+  set_views(operands_, results_, case_);
+  TRY(object_.shapes_changed(operands_.data(), results_.data()));
+  if (!workspace_of) {
+    workspace_ = TRY(object_.workspace(operands_.data(), results_.data()));
+    return {};
+  }
+  plugin::TensorViews operands(workspace_of->made.operands.size()), results(workspace_of->results.size());
+  set_views(operands, results, *workspace_of);
+  workspace_ = TRY(object_.workspace(operands.data(), results.data()));
+  return {};
+}
+
+void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, const RunWishes& wishes) {
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& t = operands[k];
+    Guarded& bytes = memory.operands.emplace_back(t.empty_handle() ? 0 : static_cast<size_t>(t.byte_size()));
+    if (t.empty_handle()) continue;
+    std::memcpy(bytes.data(), t.data(), bytes.size());
+    operands_.set_data(k, bytes.data());
+  }
+  for (size_t k = 0; k < case_.results.size(); ++k) {
+    const ir::Type& type = case_.results[k];
+    const size_t size = is_late(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
+    Guarded& bytes = memory.results.emplace_back(size, wishes.fill);
+    results_.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
+    results_.set_data(k, is_late(type) ? nullptr : bytes.data());
+    const auto& ports = object_.op().results;
+    const int32_t place = k < ports.size() ? ports[k].in_place - 1 : -1;
+    if (!wishes.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
+    if (Guarded& other = memory.operands[static_cast<size_t>(place)]; other.size() == size) results_.set_data(k, other.data());
+  }
+  memory.workspace = std::make_unique<Guarded>(workspace_, static_cast<uint8_t>(~wishes.fill));
+}
+
+void PluginRun::call_with(const RunWishes& wishes, Memory& memory) {
+  wishes_ = &wishes;
+  now_ = &memory;
+  told_.assign(case_.results.size(), std::nullopt);
+  faults_.clear();
+  refused_ = met_ = false;
+  entry_.call.workspace = workspace_ > 0 ? memory.workspace->data() : nullptr;
+  entry_.call.tactic = wishes.tactic;
+  entry_.call.threads = wishes.pieces ? 4 : 1;
+}
+
+Result<RunResults> PluginRun::run(const RunWishes& wishes, const std::vector<Tensor>* operands) {
+  const std::vector<Tensor>& given = operands ? *operands : case_.made.operands;
+  auto memory = std::make_unique<Memory>();
+  lay_out(*memory, given, wishes);
+  if (memory_) {  // whoever kept a pointer reads what nobody gave it
+    for (Guarded& bytes : memory_->operands) bytes.fill(0x7b);
+    if (memory_->workspace) memory_->workspace->fill(0x7b);
+  }
+  call_with(wishes, *memory);
+  const Result<void> done = object_.enqueue(entry_.call);
+  RunResults out;
+  if (done) out = collected(*memory, given);
+  memory_ = std::move(memory);
+  TRY(done);
+  return out;
+}
+
+bool PluginRun::may_be_overwritten(size_t operand) const {
+  return std::ranges::any_of(object_.op().results, [&](const tenon_port& p) { return p.in_place == static_cast<int32_t>(operand) + 1; });
+}
+
+std::string PluginRun::name_of(size_t result) const {
+  const auto& ports = object_.op().results;
+  if (ports.empty()) return fmt::format("result {}", result);  // a kernel of another op
+  return fmt::format("result '{}'", ports[std::min(result, ports.size() - 1)].name);
+}
+
+RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>& operands) const {
+  RunResults out{.tensors = {}, .faults = faults_, .refused = refused_};
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (const std::string broken = memory.operands[k].broken(); !broken.empty())
+      out.faults.push_back(fmt::format("operand {}: {}", k, broken));
+    if (operands[k].empty_handle() || may_be_overwritten(k)) continue;
+    if (std::memcmp(memory.operands[k].data(), operands[k].data(), memory.operands[k].size()) != 0)
+      out.faults.push_back(fmt::format("operand {} is overwritten", k));
+  }
+  for (size_t k = 0; k < case_.results.size(); ++k) {
+    const ir::Type& type = case_.results[k];
+    const Guarded& bytes = memory.results[k];
+    if (const std::string broken = bytes.broken(); !broken.empty()) out.faults.push_back(name_of(k) + ": " + broken);
+    if (is_late(type) && !told_[k]) {
+      out.faults.push_back(name_of(k) + ": its sizes are not told");
+      out.tensors.emplace_back();
+      continue;
+    }
+    const Sizes sizes = is_late(type) ? *told_[k] : sizes_of(type);
+    out.tensors.push_back(copy_of(type.dtype, sizes, bytes));
+    if (!is_late(type) && results_[k].data != bytes.data())  // in place
+      std::memcpy(out.tensors.back().mutable_data(), results_[k].data, bytes.size());
+  }
+  if (const std::string broken = memory.workspace->broken(); !broken.empty()) out.faults.push_back("workspace: " + broken);
+  return out;
+}
+
+int32_t PluginRun::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
+  if (wishes_->refuse_parallel_for) {
+    refused_ = true;
+    return refuse("the team is gone");
+  }
+  if (wishes_->meanwhile && !std::exchange(met_, true)) wishes_->meanwhile();
+  if (count <= 0) return TENON_OK;
+  if (!wishes_->pieces) {
+    body(argument, 0, count, 0);
+    return TENON_OK;
+  }
+  const int64_t piece = std::max<int64_t>(1, std::min((count + 3) / 4, std::max<int64_t>(grain, 1)));
+  for (int64_t pieces = (count + piece - 1) / piece; pieces-- > 0;)
+    body(argument, pieces * piece, std::min(count, (pieces + 1) * piece), static_cast<int32_t>(pieces % 4));
+  return TENON_OK;
+}
+
+int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
+  if (wishes_->refuse_set_sizes) {
+    refused_ = true;
+    return refuse("there is no memory for the result");
+  }
+  if (result >= case_.results.size() || !is_late(case_.results[result]))
+    return refuse("set_sizes: the sizes of this result are known before the run");
+  const ir::Type& type = case_.results[result];
+  int64_t count = 1;
+  bool is_inferred = !type.has_rank() || type.shape->size() == sizes.size();
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    if (is_inferred && type.has_rank()) is_inferred = sizes[axis] >= 0 && sizes[axis] <= (*type.shape)[axis].upper();
+    count *= std::max<int64_t>(0, sizes[axis]);
+  }
+  if (!is_inferred)
+    faults_.push_back(fmt::format("{}: its sizes are [{}], inferred {}", name_of(result), fmt::join(sizes, ","), type.text()));
+  told_[result] = Sizes(sizes.begin(), sizes.end());
+  now_->results[result] = Guarded(static_cast<size_t>(bytes_of(type.dtype, count)), wishes_->fill);
+  results_.set_type(result, type.dtype, *told_[result]);
+  results_.set_data(result, now_->results[result].data());
+  *data = now_->results[result].data();
+  return TENON_OK;
+}
+
+}  // namespace tenon::cli

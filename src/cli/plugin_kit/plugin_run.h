@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/plugin_kit/guarded.h"
+#include "cli/plugin_kit/plugin_case.h"
+#include "plugin/object.h"
+#include "plugin/tensor_views.h"
+
+namespace tenon::cli {
+
+/// How one run is made.
+struct RunWishes {
+  uint8_t fill = 0x5a;  ///< what results and workspace hold before
+  int32_t tactic = 0;
+  bool pieces = false;    ///< parallel_for calls its body for small pieces, the last one first
+  bool in_place = false;  ///< results take the memory of operands where the op says that they may
+  bool refuse_parallel_for = false;
+  bool refuse_set_sizes = false;
+  bool stopped = false;
+  std::function<void()> meanwhile;  ///< called once, inside the first call of parallel_for
+};
+
+/// What came of a run whose `enqueue` returned TENON_OK.
+struct RunResults {
+  std::vector<Tensor> tensors;
+  std::vector<std::string> faults;  ///< memory that it must not write, sizes that it did not infer
+  bool refused = false;             ///< a call of the host was refused as wished
+};
+
+/// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
+class PluginRun {
+ public:
+  PluginRun(const plugin::Object& object, const PluginCase& at);
+  PluginRun(const PluginRun&) = delete;
+
+  /// Tells the shapes. workspace_of: shapes to ask the workspace for, of another case, whose workspace runs then get.
+  /// Errors: those of the op.
+  Result<void> set_shapes(const PluginCase* workspace_of = nullptr);
+  /// What the runs get, in bytes.
+  uint64_t workspace() const { return workspace_; }
+  /// operands: null for those of the case. Errors: what `enqueue` says.
+  Result<RunResults> run(const RunWishes& wishes = {}, const std::vector<Tensor>* operands = nullptr);
+
+ private:
+  struct Memory {
+    std::vector<Guarded> operands, results;
+    std::unique_ptr<Guarded> workspace;
+  };
+  struct Entry {  // standard layout: a call is an entry
+    tenon_call call;
+    PluginRun* run;
+  };
+  static PluginRun& of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->run; }
+  int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
+  int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
+  void set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const;
+  void lay_out(Memory& memory, const std::vector<Tensor>& operands, const RunWishes& wishes);
+  void call_with(const RunWishes& wishes, Memory& memory);
+  RunResults collected(const Memory& memory, const std::vector<Tensor>& operands) const;
+  bool may_be_overwritten(size_t operand) const;
+  std::string name_of(size_t result) const;
+
+  const plugin::Object& object_;
+  const PluginCase& case_;
+  plugin::TensorViews operands_, results_;
+  uint64_t workspace_ = 0;
+  std::unique_ptr<Memory> memory_;  ///< of the last run
+  Entry entry_{};
+  // While a run is made:
+  const RunWishes* wishes_ = nullptr;
+  Memory* now_ = nullptr;
+  std::vector<std::optional<Sizes>> told_;  ///< of each result
+  std::vector<std::string> faults_;
+  bool refused_ = false, met_ = false;
+};
+
+/// Whether the sizes are known before the run.
+bool is_late(const ir::Type& type);
+/// Bit for bit; "result 0 differs in 3 of 24 bytes", empty: equal.
+std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+
+}  // namespace tenon::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plugin_kit/trial.h"
+
+namespace tenon::cli {
+
+void Trial::found(const PluginCase& at, std::string_view what, const Error& error) {
+  found_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
+}
+
+bool Trial::is_told(const PluginCase& at, const Error& error) { return at.is_as_given || error.code() != Code::not_supported; }
+
+std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
+  auto made = create_at(op(), at, TENON_BUILD, at.fields);
+  if (made) return *std::move(made);
+  found(at, "it makes no object", made.error());
+  return nullptr;
+}
+
+bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of) {
+  const auto done = run.set_shapes(workspace_of);
+  if (!done && is_told(at, done.error())) found(at, "it does not take the shapes", done.error());
+  return done.has_value();
+}
+
+std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, const RunWishes& wishes, const std::vector<Tensor>* operands) {
+  auto done = run.run(wishes, operands);
+  if (done) return *std::move(done);
+  if (is_told(at, done.error())) found(at, "it does not run", done.error());
+  return std::nullopt;
+}
+
+std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes) {
+  PluginRun made(object, at);
+  if (!set_shapes(made, at)) return std::nullopt;
+  return again(made, at, wishes);
+}
+
+std::optional<std::vector<Tensor>> Trial::expected(const PluginCase& at) {
+  const auto made = object(at);
+  if (!made) return std::nullopt;
+  auto done = run(*made, at);
+  if (!done) return std::nullopt;
+  return std::move(done->tensors);
+}
+
+void Trial::same(const PluginCase& at, const std::string& when, const std::vector<Tensor>& expected, const std::vector<Tensor>& found_now) {
+  if (op().table.is_random) return;
+  if (const std::string apart = difference(expected, found_now); !apart.empty()) found(at, when + ": " + apart);
+}
+
+std::vector<Tensor> Trial::other_operands(const PluginCase& at, uint64_t seed) const {
+  auto made = make_case(plugin, at.sample, seed);
+  return made ? std::move(made->made.operands) : at.made.operands;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/nearest.h"
+#include "cli/console/console.h"
+#include "cli/console/verb.h"
+#include "cli/plugin_kit/kit.h"
+#include "cli/plugins/plugin_text.h"
+#include "plugin/registry.h"
+
+namespace tenon::cli::verb_plugin {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string file, op;
+  int patience = 20;
+  CLI::App *list = nullptr, *show = nullptr, *test = nullptr;
+};
+
+plugin::Logger logger_of(Console& console) {
+  return [&console](tenon_severity severity, std::string_view library, std::string_view text) {
+    if (severity <= TENON_LOG_WARNING) console.warn(fmt::format("{}: {}", library, text));
+  };
+}
+
+Result<void> list(const Options& o, Console& console) {
+  plugin::Registry registry;
+  Json json = Json::array();
+  std::vector<std::vector<std::string>> rows{{"op", "version", "library", "takes", "gives", "computed by", "what it does"}};
+  for (const std::string& file : o.files) TRY(registry.load(file, {.name_space = {}, .logger = logger_of(console)}));
+  for (const auto& library : registry.libraries()) {
+    json.push_back(json_of(*library));
+    for (const plugin::Op& op : library->ops)
+      rows.push_back({op.name_space + "::" + op.name, op.version, library->name, names_of(op.operands), names_of(op.results),
+                      computed_by(op), op.table.docs ? op.table.docs : ""});
+  }
+  console.table(rows);
+  console.object({{"libraries", json}});
+  return {};
+}
+
+/// Op `which` of the library, "Name" or "namespace::Name"; all where it is empty.
+Result<std::vector<const plugin::Op*>> chosen(const plugin::Library& library, const std::string& which) {
+  std::vector<const plugin::Op*> out;
+  std::vector<std::string> known;
+  for (const plugin::Op& op : library.ops) {
+    known.push_back(op.name_space + "::" + op.name);
+    if (which.empty() || which == op.name || which == known.back()) out.push_back(&op);
+  }
+  if (!out.empty()) return out;
+  const std::string near = nearest_name(which, known);
+  return fail(Code::bad_usage, library.file.string(), "the library has no such op")
+      .expected(fmt::format("one of {}", fmt::join(known, ", ")))
+      .found(which)
+      .advice(near.empty() ? "`tenon plugin list LIB` lists them" : "did you mean " + near + "?");
+}
+
+Result<void> show(const Options& o, Console& console) {
+  const auto library = TRY(plugin::open_library(o.file, logger_of(console)));
+  const auto ops = TRY(chosen(*library, o.op));
+  console.line(fmt::format("{} {}, {}", library->name, library->version, library->file.string()));
+  console.line(fmt::format("needs version {} of the plugin interface (this is {})", library->needs, TENON_PLUGIN_VERSION));
+  console.line(fmt::format("SHA-256 {}", library->sha256));
+  Json json = json_of(*library);
+  json["ops"] = Json::array();
+  for (const plugin::Op* op : ops) {
+    console.line();
+    for (const std::string& line : lines_of(*op)) console.line(line);
+    json["ops"].push_back(json_of(*op));
+  }
+  console.object(json);
+  return {};
+}
+
+Result<void> test(const Options& o, Console& console) {
+  return tell(TRY(test_plugins(o.file, o.op, std::chrono::seconds(o.patience), console)), o.file, console);
+}
+
+}  // namespace
+
+VERB(plugin) {
+    .summary = "look at libraries of plugins, and test them",
+    .examples =
+        "  tenon plugin list ./swish.so ./others.so      the ops that they bring\n"
+        "  tenon plugin show ./swish.so                  all that they say of themselves\n"
+        "  tenon plugin show ./swish.so acme::Swish --json | jq '.ops[0].fields'\n"
+        "  tenon plugin test ./swish.so                  tries what must hold for a plugin, in processes of their own\n",
+    .setup = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      app.require_subcommand(1);
+      o->list = app.add_subcommand("list", "the ops of libraries: keys, operands, results, what computes them")->fallthrough();
+      o->list->add_option("LIB", o->files, "libraries of plugins")->required();
+      o->show = app.add_subcommand("show", "all that a library says: ports, fields, functions, definition, SHA-256")->fallthrough();
+      o->show->add_option("LIB", o->file, "a library of plugins")->required();
+      o->show->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
+      o->test =
+          app.add_subcommand("test", "tries what must hold for a plugin, at its samples and at cases that are made up")->fallthrough();
+      o->test->add_option("LIB", o->file, "a library of plugins")->required();
+      o->test->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
+      o->test->add_option("--patience", o->patience, "seconds that one check may compute, or do nothing")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str();
+      return [o](Console& console) {
+        if (o->list->parsed()) return list(*o, console);
+        return o->show->parsed() ? show(*o, console) : test(*o, console);
+      };
+    },
+};
+
+}  // namespace tenon::cli::verb_plugin

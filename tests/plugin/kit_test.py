@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tenon plugin list`, `show` and `test`: the kit finds each planted fault by its own check, and nothing in sound plugins."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import small_models  # noqa: E402
+from small_models import ROOT  # noqa: E402
+
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+SWISH = ROOT / "examples" / "plugins" / "swish.c"
+
+# Of each -DFAULT=k of faults.c: the check that it belongs to, and what that check says.
+FAULTS = {
+    1: ("pure", "`infer` answers otherwise"),
+    2: ("pure", "`workspace` answers otherwise"),
+    3: ("inference", "result 0 is f32[3,3] by `infer` and f32[2,3] by the definition"),
+    4: ("inference", "result 0 is f64[2,3] by `infer` and f32[2,3] by the definition"),
+    5: ("inference", "result 0 is f32[2] by `infer` and f32[2,3] by the definition"),
+    6: ("inference", "by symbols"),
+    7: ("canaries", "result 'y': writes 4 bytes before it"),
+    8: ("canaries", "result 'y': writes 4 bytes behind it"),
+    9: ("workspace", "workspace: writes 4 bytes behind it"),
+    10: ("workspace", "and that of the smaller"),
+    11: ("canaries", "operand 1 is overwritten"),
+    12: ("attach", "an attached object: result 0 differs"),
+    13: ("save", "an object made of what was saved: result 0 differs"),
+    14: ("contexts", "while another context runs: result 0 differs"),
+    15: ("tactics", "tactic 2 (backward): result 0 is not what the definition gives"),
+    16: ("written", "4 bytes of result 0 are not written"),
+    17: ("definition", "nan, reference"),
+    18: ("host", "parallel_for fails, and enqueue says that all is well"),
+    19: ("addresses", "the second run, on memory elsewhere: result 0 differs"),
+    20: ("runs", "it ended the process (exit code 0)"),
+    21: ("runs", "it crashed (signal 11"),
+    22: ("runs", "it did not come back within"),
+    23: ("lets go", "256 lives of an object leave 768 resources held"),
+    24: ("fields", "scale = 10.0 is refused, which it declares legal"),
+    25: ("fields", "axis = 30000 is taken, and its definition refuses it"),
+    26: ("workspace", "with other bytes in the workspace before: result 0 differs"),
+    27: ("host", "it crashed (signal 11"),
+    28: ("lets go", "bytes on the heap"),
+    29: ("pure", "`supports` looks at types and layouts behind the one that it is asked about"),
+    30: ("in place", "with a result in the memory of an operand: result 0 differs"),
+    31: ("host", "the run after one in which parallel_for failed: result 0 differs"),
+    32: ("host", "put fails, and save says that all is well"),
+    33: ("fields", "it crashed (signal 11"),
+    34: ("contexts", "in pieces, the last one first: result 0 differs"),
+}
+HANGS = 22
+
+
+@unittest.skipUnless(shutil.which("cc") and shutil.which("c++"), "needs a C and a C++ compiler")
+class Kit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+
+    def compiled(self, source: Path, *options: str) -> Path:
+        out = self.folder / f"{source.stem}{''.join(options)}.so"
+        compiler = ["cc", "-std=c11"] if source.suffix == ".c" else ["c++", "-std=c++17"]
+        flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
+        subprocess.run([*compiler, *flags, *options, source, "-o", out, "-lm"], check=True)
+        return out
+
+    def told(self, *arguments: object, status: int = 0) -> dict:
+        done = small_models.tenon("plugin", *arguments, "--json")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def findings(self, library: Path, *options: object) -> dict[str, list[str]]:
+        """Of each check that found something, what it found."""
+        told = self.told("test", library, *options, status=1)
+        self.assertEqual(told["error"]["name"], "device_failed")
+        found = {c["check"]: [f["what"] for f in c["findings"]] for c in told["checks"] if c["findings"]}
+        self.assertEqual(told["findings"], sum(len(all_of_it) for all_of_it in found.values()))
+        return found
+
+    def test_each_planted_fault_is_found_by_its_check(self):
+        for fault, (check, text) in FAULTS.items():
+            with self.subTest(fault=fault, check=check):
+                patience = ["--patience", "5"] if fault == HANGS else []
+                found = self.findings(self.compiled(FIXTURES / "faults.c", f"-DFAULT={fault}"), *patience)
+                self.assertIn(check, found)
+                self.assertTrue(any(text in what for what in found[check]), found[check])
+
+    def test_an_exception_that_leaves_a_function(self):
+        found = self.findings(self.compiled(FIXTURES / "throws.cpp"))
+        self.assertEqual(list(found), ["runs"])
+        self.assertIn("nobody catches this", found["runs"][0])
+
+    def test_sound_plugins_raise_no_alarm(self):
+        whole = [self.compiled(source) for source in (SWISH, FIXTURES / "sound.c")] + [self.compiled(FIXTURES / "faults.c", "-DFAULT=0")]
+        others = self.compiled(FIXTURES / "ops.c")
+        calls = [(library,) for library in whole] + [(others, op) for op in ("Double", "Positive", "Total", "Gate", "Fielded")]
+        ops = set()
+        for call in calls:
+            with self.subTest(call=call):
+                checks = self.told("test", *call)["checks"]
+                self.assertEqual({c["result"] for c in checks}, {"good"})
+                ops |= {c["op"] for c in checks}
+        self.assertGreaterEqual(len(ops), 10)
+
+    def test_a_kernel_is_judged_by_the_op_that_it_is_one_of(self):
+        found = self.findings(self.compiled(FIXTURES / "ops.c"), "NegativeRelu")
+        self.assertIn("canaries", found, "it takes every dtype, and knows one")
+        self.assertIn("result 0 is not what the definition gives", found["definition"][0])
+
+    def test_one_op_of_a_library(self):
+        library = self.compiled(FIXTURES / "sound.c")
+        for name in ("Mean", "sound::Mean"):
+            self.assertEqual({c["op"] for c in self.told("test", library, name)["checks"]}, {"sound::Mean"})
+        for verb in ("test", "show"):
+            error = self.told(verb, library, "Maen", status=2)["error"]
+            self.assertEqual((error["name"], error["found"]), ("bad_usage", "Maen"))
+
+    def test_a_library_that_is_none(self):
+        for verb in ("list", "show", "test"):
+            self.assertEqual(self.told(verb, self.folder / "nowhere.so", status=1)["error"]["name"], "file_missing")
+            self.assertEqual(self.told(verb, SWISH, status=1)["error"]["name"], "bad_file")
+
+    def test_what_a_library_says_of_itself(self):
+        swish, ops = self.compiled(SWISH), self.compiled(FIXTURES / "ops.c")
+        listed = self.told("list", swish, ops)["libraries"]
+        self.assertEqual([one["name"] for one in listed], ["swish", "ops"])
+        self.assertEqual([op["name"] for op in listed[0]["ops"]], ["Swish"])
+        self.assertLessEqual({"Double", "Positive"}, {op["name"] for op in listed[1]["ops"]})
+        shown = self.told("show", swish, "acme::Swish")
+        digest = subprocess.run(["sha256sum", swish], capture_output=True, text=True, check=True).stdout.split()[0]
+        self.assertEqual((shown["needs"], shown["sha256"]), (1, digest))
+        op = shown["ops"][0]
+        self.assertEqual(op["definition"], "Mul(x, Sigmoid(Mul(x, beta)))")
+        self.assertEqual(op["functions"], ["create", "destroy", "infer", "enqueue"])
+        self.assertEqual(op["operands"], [{"name": "x", "dtypes": ["f32"], "optional": False, "variadic": False, "in_place": -1}])
+        self.assertEqual(op["results"][0]["in_place"], 0)
+        self.assertEqual(op["fields"], [{"name": "beta", "type": "f32", "required": False, "default": "1", "docs": "how steep it is"}])
+        fields = {f["name"]: f for f in self.told("show", ops, "Fielded")["ops"][0]["fields"]}
+        self.assertEqual(fields["scale"]["range"], [0, 10])
+        self.assertEqual(fields["mode"]["choices"], ["plain", "fancy"])
+        self.assertEqual((fields["needed"]["type"], fields["needed"]["required"]), ("i32[2]", True))
+
+
+if __name__ == "__main__":
+    unittest.main()
