@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./dev new-op, new-rule and new-backend write compiles, and its tests pass as they stand."""
+"""What ./dev new-op, new-rule, new-backend and new-plugin write compiles, and its tests pass as they stand."""
 
 import contextlib
 import io
@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import new_backend  # noqa: E402
 import new_op  # noqa: E402
+import new_plugin  # noqa: E402
 import new_rule  # noqa: E402
 
 COMPILER = [*filter(None, [shutil.which("ccache")]), "clang++-22", "-std=gnu++23", "-O0"]
@@ -83,6 +84,28 @@ class Skeletons(unittest.TestCase):
             ((), 2, "./dev new-backend"),
         ):
             found, told = self.tool(new_backend, *words)
+            self.assertEqual(found, status, told)
+            self.assertIn(advice, told)
+
+    @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+    def test_a_new_plugin_is_sound_as_it_stands(self):
+        folder = ("--folder", str(self.root))
+        (self.root / "tools/skeletons").mkdir(parents=True)
+        shutil.copy(ROOT / "tools/skeletons/plugin.c", self.root / "tools/skeletons")
+        self.assertEqual(self.tool(new_plugin, "HardGate", *folder), (0, ""))
+        source, library = self.root / "hard_gate.c", self.root / "hard_gate.so"
+        self.assertIn(f"cc -O2 -shared -fPIC -I{self.root}/include hard_gate.c -o hard_gate.so -lm", source.read_text())
+        flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
+        self.passes(ran("cc", *flags, source, "-o", library, "-lm"))
+        self.passes(ran(TENON, "plugin", "test", library, "mine::HardGate"))
+        for words, status, advice in (
+            (("HardGate",), 1, "another name"),
+            (("../up",), 2, "./dev new-plugin HardGate"),
+            (("Other", "--language", "c++"), 3, "./dev new-plugin Other"),
+            (("Other", "--language", "cobol"), 2, "./dev new-plugin Other"),
+            ((), 2, "./dev new-plugin HardGate"),
+        ):
+            found, told = self.tool(new_plugin, *words, *folder)
             self.assertEqual(found, status, told)
             self.assertIn(advice, told)
 

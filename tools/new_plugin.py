@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes NAME.c where it is called: a plugin of one op that compiles and passes `tenon plugin test`, ready to be changed."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from new_op import camel, snake
+from new_rule import Mistake
+
+ROOT = Path(__file__).resolve().parent.parent
+SKELETONS = {"c": "plugin.c"}
+NOT_YET = ("c++", "python", "rust")
+
+
+def language_of(said: str, word: str) -> str:
+    if said in SKELETONS:
+        return said
+    what = f"not supported yet: plugins in {said}" if said in NOT_YET else "there is no such language"
+    raise Mistake(what, ", ".join(SKELETONS), said, f"./dev new-plugin {word}", 3 if said in NOT_YET else 2)
+
+
+def write(word: str, said: str, folder: Path) -> None:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", word):
+        raise Mistake("this is no name for a plugin", "letters, digits and _, a letter first", word, "./dev new-plugin HardGate")
+    skeleton = SKELETONS[language_of(said, word)]
+    name = snake(word)
+    path = folder / f"{name}{Path(skeleton).suffix}"
+    if path.exists():
+        raise Mistake(f"there is a file {path.name} already", "a new name", str(path), f"another name, or edit {path}", 1)
+    text = (ROOT / "tools/skeletons" / skeleton).read_text(encoding="utf-8")
+    text = text.replace("IINCLUDE", f"I{ROOT / 'include'}")
+    path.write_text(re.sub("Skeleton", camel(word), re.sub("skeleton", name, text)), encoding="utf-8")
+    print(f"{path}\nthe commands at its head compile it and try it; docs/plugins.md tells what an op may say")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev new-plugin", description=__doc__, epilog="how to go on: docs/plugins.md")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="of the file and of the op: HardGate")
+    parser.add_argument("--language", default="c", help="what it is written in: c")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where it is written (default: here)")
+    options = parser.parse_args()
+    try:
+        if options.name is None:
+            raise Mistake("which plugin?", "./dev new-plugin NAME", "no name", "./dev new-plugin HardGate")
+        write(options.name, options.language, options.folder)
+    except Mistake as mistake:
+        print(mistake, file=sys.stderr)
+        return mistake.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
