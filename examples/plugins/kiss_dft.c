@@ -46,7 +46,7 @@ static int32_t shapes_changed(void* self, const tenon_tensor* const* operands, c
   struct dft* const dft = self;
   (void)results;
   const int64_t length = operands[0]->sizes[operands[0]->rank - 2];
-  if (length == dft->length) return TENON_OK;
+  if (length == dft->length || length == 0) return TENON_OK; /* KissFFT has no plan of length 0 */
   kiss_fft_free(dft->plan);
   dft->plan = kiss_fft_alloc((int)length, 0, NULL, NULL);
   dft->length = length;
@@ -56,7 +56,7 @@ static int32_t shapes_changed(void* self, const tenon_tensor* const* operands, c
 static int32_t enqueue(void* self, const tenon_call* call) {
   const struct dft* const dft = self;
   const tenon_tensor* const x = call->operands[0];
-  const int64_t parts = x->sizes[x->rank - 1], length = dft->length;
+  const int64_t parts = x->sizes[x->rank - 1], length = x->sizes[x->rank - 2];
   if (call->operand_count > 2 && call->operands[2]->dtype != TENON_NO_DTYPE) {
     const int64_t axis = *(const int64_t*)call->operands[2]->data;
     if (axis != -2 && axis != x->rank - 2)
@@ -64,6 +64,7 @@ static int32_t enqueue(void* self, const tenon_call* call) {
   }
   int64_t rows = 1;
   for (int32_t axis = 0; axis + 2 < x->rank; ++axis) rows *= x->sizes[axis];
+  if (length == 0) return TENON_OK;
   kiss_fft_cpx* const to = call->results[0]->data;
   if (parts == 2) {
     for (int64_t row = 0; row < rows; ++row) kiss_fft(dft->plan, (const kiss_fft_cpx*)x->data + row * length, to + row * length);

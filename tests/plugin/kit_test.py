@@ -15,6 +15,7 @@ from small_models import ROOT  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 SWISH = ROOT / "examples" / "plugins" / "swish.c"
+KISS_DFT = ROOT / "examples" / "plugins" / "kiss_dft.c"
 
 # Of each -DFAULT=k of faults.c: the check that it belongs to, and what that check says.
 FAULTS = {
@@ -66,7 +67,7 @@ class Kit(unittest.TestCase):
         out = self.folder / f"{source.stem}{''.join(options)}.so"
         compiler = ["cc", "-std=c11"] if source.suffix == ".c" else ["c++", "-std=c++17"]
         flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-        subprocess.run([*compiler, *flags, *options, source, "-o", out, "-lm"], check=True)
+        subprocess.run([*compiler, *flags, source, *options, "-o", out, "-lm"], check=True)
         return out
 
     def told(self, *arguments: object, status: int = 0) -> dict:
@@ -111,6 +112,11 @@ class Kit(unittest.TestCase):
         found = self.findings(self.compiled(FIXTURES / "ops.c"), "NegativeRelu")
         self.assertIn("canaries", found, "it takes every dtype, and knows one")
         self.assertIn("result 0 is not what the definition gives", found["definition"][0])
+
+    @unittest.skipUnless(Path("/usr/include/kissfft/kiss_fft.h").exists(), "needs KissFFT")
+    def test_a_sound_kernel_of_an_op_that_exists(self):
+        checks = self.told("test", self.compiled(KISS_DFT, "-lkissfft-float"))["checks"]
+        self.assertEqual({c["result"] for c in checks}, {"good"})
 
     def test_one_op_of_a_library(self):
         library = self.compiled(FIXTURES / "sound.c")
