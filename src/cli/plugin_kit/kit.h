@@ -29,7 +29,7 @@ struct KitReport {
 /// Tries the ops of a library, each check in a process of its own, which may crash or outlast `patience` (see run_forked): that is a
 /// finding.
 /// Only while this process has one thread. op: "Name" or "namespace::Name"; empty: all.
-/// Errors: those of compiler::load_plugins; bad_usage for an op that the library lacks.
+/// Errors: those of compiler::kept_plugins; bad_usage for an op that the library lacks.
 Result<KitReport> test_plugins(const std::filesystem::path& library, const std::string& op, std::chrono::seconds patience,
                                Console& console);
 /// The table, then the findings; with --json the same as an object. Errors: device_failed where there is a finding.
