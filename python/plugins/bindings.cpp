@@ -20,8 +20,8 @@ namespace {
 
 using Text = std::optional<std::string>;
 using Operand = std::tuple<std::string, bool, bool>;  ///< name, optional, variadic
-/// name, type of tenon_field_type, length, the bytes of the default, whether it is a bool.
-using FieldRule = std::tuple<std::string, int32_t, int64_t, std::optional<nb::bytes>, bool>;
+/// name, type of tenon_field_type, length, the bytes of the default, whether it may be left out where there are none, whether it is a bool.
+using FieldRule = std::tuple<std::string, int32_t, int64_t, std::optional<nb::bytes>, bool, bool>;
 
 struct Given {
   std::string name_space, name, version, origin, source, library;
@@ -63,13 +63,14 @@ void list_ports(PythonOp& op, const Given& given) {
 }
 
 void list_fields(PythonOp& op, const Given& given) {
-  for (const auto& [name, type, length, otherwise, is_bool] : given.fields) {
+  for (const auto& [name, type, length, otherwise, optional, is_bool] : given.fields) {
     tenon_field_rule rule{};
     rule.struct_size = sizeof rule;
     rule.name = op.keep(name);
     rule.type = type;
     rule.length = length;
     if (otherwise) rule.otherwise = op.keep({otherwise->c_str(), otherwise->size()});
+    rule.optional = optional;
     rule.has_range = is_bool;
     rule.most = 1;
     op.fields.push_back(rule);

@@ -8,7 +8,7 @@ import struct
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from ._error import TenonError
 from ._tenon import _add_plugin
@@ -32,8 +32,8 @@ def plugin(
     """Registers a function as an op of this process: models that are compiled or loaded from now on may have it.
 
     name: "namespace::Name"; a namespace is a domain of ONNX. Positional parameters are operands (with the default None: may be missing;
-    `*xs`: any number), those by name alone are fields: float (f32), int (i64), bool or str, or a list of floats or of ints, as long as its
-    default; without a default, of the annotated type, a field must be given. A function with the field `out` writes its results to the
+    `*xs`: any number), those by name alone are fields: float (f32), int (i64), bool or str, or a list of floats or of ints; annotated
+    `int | None = None` where it may be left out, alone where it must be given. A function with the field `out` writes its results to the
     arrays given there; else what it returns is copied: one array, or a tuple of as many as there are results.
 
     definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))"; the reference and other backends go by it. shape:
@@ -143,36 +143,37 @@ def _signature(function: Callable[..., Any], place: str) -> tuple[list[Any], lis
     return operands, fields, takes_out
 
 
-def _field(p: inspect.Parameter, place: str) -> tuple[str, int, int, bytes | None, bool]:
-    """Name, type, length, bytes of the default, whether it is a bool."""
-    if p.default is not p.empty:
-        values = list(p.default) if isinstance(p.default, list | tuple) else [p.default]
-        kind = (
-            float
-            if float in (kinds := {type(v) for v in values}) and kinds <= {int, float}
-            else type(values[0])
-            if len(kinds) == 1
-            else None
-        )
-        is_list = isinstance(p.default, list | tuple)
-    else:
-        values, is_list = None, get_origin(p.annotation) in (list, tuple, Sequence)
-        kind = get_args(p.annotation)[0] if is_list else p.annotation
+def _field(p: inspect.Parameter, place: str) -> tuple[str, int, int, bytes | None, bool, bool]:
+    """Name, type, length, bytes of the default, whether it may be left out, whether it is a bool."""
+    kind, is_list = _type_by_default(p.default) if p.default not in (p.empty, None) else _type_by_annotation(p.annotation)
     if kind not in TYPES or (is_list and kind not in (float, int)):
-        found = (
-            "no annotation and no default"
-            if values is None and p.annotation is p.empty
-            else repr(p.annotation if values is None else p.default)
-        )
+        found = f"default {p.default!r}" if p.default not in (p.empty, None) else f"annotation {p.annotation!r}"
         raise _refuse(place, f"field '{p.name}' has no type", "float, int, bool, str, or a list of floats or ints", found)
     type_number, form = TYPES[kind]
-    if kind is str:
-        return p.name, type_number, -1, None if values is None else values[0].encode(), False
+    length = -1 if is_list or kind is str else 1
+    # The function itself knows the default of a list, which may have another length than what is given.
+    if is_list or p.default in (p.empty, None):
+        return p.name, type_number, length, None, p.default is not p.empty, kind is bool
     try:
-        default = None if values is None else b"".join(struct.pack(form, v) for v in values)
+        default = p.default.encode() if kind is str else struct.pack(form, p.default)
     except (struct.error, OverflowError) as error:
         raise _refuse(place, f"the default of field '{p.name}' does not fit", "f32, or i64", str(error)) from None
-    return p.name, type_number, (len(values) if values is not None else -1) if is_list else 1, default, kind is bool
+    return p.name, type_number, length, default, False, kind is bool
+
+
+def _type_by_default(default: Any) -> tuple[Any, bool]:
+    """The type of the field's elements, and whether it is a list."""
+    if not isinstance(default, list | tuple):
+        return type(default), False
+    kinds = {type(value) for value in default}
+    return float if kinds == {float, int} else kinds.pop() if len(kinds) == 1 else None, True
+
+
+def _type_by_annotation(annotation: Any) -> tuple[Any, bool]:
+    if get_origin(annotation) in (Union, types.UnionType):
+        annotation = next(one for one in get_args(annotation) if one is not types.NoneType)
+    is_list = get_origin(annotation) in (list, tuple, Sequence)
+    return get_args(annotation)[0] if is_list else annotation, is_list
 
 
 def _same_function(function: Callable[..., Any], key: tuple[str, str, str], place: str) -> None:
