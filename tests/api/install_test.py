@@ -40,6 +40,15 @@ class Installed(unittest.TestCase):
             run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
         )
 
+    def test_plugins_need_its_headers_alone(self):
+        headers, out = ("-I", self.folder / "tree/include"), self.folder / "swish.so"
+        run("cc", "-shared", "-fPIC", *headers, ROOT / "examples/plugins/swish.c", "-o", out, "-lm")
+        self.assertIn(" tenon_plugin_library", run("nm", "-D", "--defined-only", out))
+        for header in ("plugin.hpp", "trt.hpp"):
+            source = self.folder / "headers.cpp"
+            source.write_text(f"#include <tenon/{header}>\n")
+            run("c++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *headers, source)
+
     def test_the_run_side_is_small_and_alone(self):
         stripped = self.folder / "stripped.so"
         run("strip", "-o", stripped, self.libraries / "libtenon_run.so")
