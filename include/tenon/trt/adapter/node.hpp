@@ -52,7 +52,9 @@ class Node {
     return object_->supports(static_cast<int32_t>(position), all, static_cast<int32_t>(inputs));
   }
 
+  /// Not where sizes of outputs go by values of shape inputs, which ranges do not tell: shapes_changed does.
   void configure(const tenon_ranges& ranges) {
+    if (!shape_inputs_.empty()) return;
     DynamicDescs in;
     for (uint32_t k = 0; k < ranges.operand_count; ++k) {
       DynamicPluginTensorDesc d = dynamic(desc_of(*ranges.usual[k]));
