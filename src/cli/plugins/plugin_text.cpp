@@ -67,7 +67,7 @@ std::string type_of(const tenon_field_rule& rule) {
 
 std::string line_of(const tenon_field_rule& rule) {
   std::string out = fmt::format("{}: {}", rule.name, type_of(rule));
-  out += rule.otherwise ? fmt::format(" = {}", default_of(rule)) : ", must be given";
+  out += rule.otherwise ? fmt::format(" = {}", default_of(rule)) : rule.optional ? ", may be missing" : ", must be given";
   if (rule.has_range) out += fmt::format(", {} .. {}", rule.least, rule.most);
   if (rule.choices) out += fmt::format(", one of {}", fmt::join(choices_of(rule), ", "));
   if (rule.docs) out += fmt::format(" ({})", rule.docs);
@@ -92,7 +92,7 @@ Json json_of(const tenon_port& port) {
 }
 
 Json json_of(const tenon_field_rule& rule) {
-  Json out{{"name", rule.name}, {"type", type_of(rule)}, {"required", rule.otherwise == nullptr}};
+  Json out{{"name", rule.name}, {"type", type_of(rule)}, {"required", !rule.otherwise && !rule.optional}};
   if (rule.otherwise) out["default"] = default_of(rule);
   if (rule.has_range) out["range"] = {rule.least, rule.most};
   if (rule.choices) out["choices"] = choices_of(rule);
@@ -135,6 +135,7 @@ std::vector<std::string> lines_of(const plugin::Op& op) {
   for (const std::string& sample : op.samples) out.push_back(fmt::format("  sample      {}", sample));
   out.push_back(fmt::format("  definition  {}", definition_of(op)));
   out.push_back(fmt::format("  functions   {}", fmt::join(functions_of(op), ", ")));
+  if (op.table.any_fields) out.emplace_back("  takes attributes that it does not list too");
   if (op.table.has_effects) out.emplace_back("  its runs keep their order, and none is left out");
   if (op.table.is_random) out.emplace_back("  equal operands may give other results");
   return out;
@@ -149,6 +150,7 @@ Json json_of(const plugin::Op& op) {
   out["functions"] = functions_of(op);
   if (op.has_definition()) out["definition"] = definition_of(op);
   if (op.table.kernel_of) out["kernel_of"] = op.table.kernel_of;
+  out["any_fields"] = op.table.any_fields != 0;
   out["has_effects"] = op.table.has_effects != 0;
   out["is_random"] = op.table.is_random != 0;
   return out;
