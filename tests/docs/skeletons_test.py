@@ -87,21 +87,28 @@ class Skeletons(unittest.TestCase):
             self.assertEqual(found, status, told)
             self.assertIn(advice, told)
 
-    @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+    def new_plugin(self, language: str, suffix: str, compiler: list[str], libraries: list[str]) -> None:
+        """Writes one, compiles it as its head says, with warnings, and tests it."""
+        self.assertEqual(self.tool(new_plugin, "HardGate", "--language", language, "--folder", str(self.root)), (0, ""))
+        source, library = self.root / f"hard_gate{suffix}", self.root / "hard_gate.so"
+        command = [*compiler, "-O2", "-shared", "-fPIC", f"-I{self.root}/include", source.name, "-o", library.name, *libraries]
+        self.assertIn(" ".join(command) + "\n", source.read_text())
+        flags = ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
+        self.passes(ran(*compiler, *flags, source, "-o", library, *libraries))
+        self.passes(ran(TENON, "plugin", "test", library, "mine::HardGate"))
+
+    @unittest.skipUnless(shutil.which("cc") and shutil.which("c++"), "needs a C and a C++ compiler")
     def test_a_new_plugin_is_sound_as_it_stands(self):
         folder = ("--folder", str(self.root))
         (self.root / "tools/skeletons").mkdir(parents=True)
-        shutil.copy(ROOT / "tools/skeletons/plugin.c", self.root / "tools/skeletons")
-        self.assertEqual(self.tool(new_plugin, "HardGate", *folder), (0, ""))
-        source, library = self.root / "hard_gate.c", self.root / "hard_gate.so"
-        self.assertIn(f"cc -O2 -shared -fPIC -I{self.root}/include hard_gate.c -o hard_gate.so -lm", source.read_text())
-        flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-        self.passes(ran("cc", *flags, source, "-o", library, "-lm"))
-        self.passes(ran(TENON, "plugin", "test", library, "mine::HardGate"))
+        for skeleton in ("plugin.c", "plugin.cpp"):
+            shutil.copy(ROOT / "tools/skeletons" / skeleton, self.root / "tools/skeletons")
+        self.new_plugin("c", ".c", ["cc"], ["-lm"])
+        self.new_plugin("c++", ".cpp", ["c++", "-std=c++17"], [])
         for words, status, advice in (
             (("HardGate",), 1, "another name"),
             (("../up",), 2, "./dev new-plugin HardGate"),
-            (("Other", "--language", "c++"), 3, "./dev new-plugin Other"),
+            (("Other", "--language", "rust"), 3, "./dev new-plugin Other"),
             (("Other", "--language", "cobol"), 2, "./dev new-plugin Other"),
             ((), 2, "./dev new-plugin HardGate"),
         ):

@@ -98,8 +98,12 @@ class Kit(unittest.TestCase):
 
     def test_sound_plugins_raise_no_alarm(self):
         whole = [self.compiled(source) for source in (SWISH, FIXTURES / "sound.c")] + [self.compiled(FIXTURES / "faults.c", "-DFAULT=0")]
-        others = self.compiled(FIXTURES / "ops.c")
-        calls = [(library,) for library in whole] + [(others, op) for op in ("Double", "Positive", "Total", "Gate", "Fielded")]
+        others, in_cpp = self.compiled(FIXTURES / "ops.c"), self.compiled(FIXTURES / "cpp_ops.cpp")
+        calls = (
+            [(library,) for library in whole]
+            + [(in_cpp, "ScaledSum")]
+            + [(others, op) for op in ("Double", "Positive", "Total", "Gate", "Fielded")]
+        )
         ops = set()
         for call in calls:
             with self.subTest(call=call):
