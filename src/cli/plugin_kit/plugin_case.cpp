@@ -39,7 +39,7 @@ ops::SampleOperand drawn_operand(const tenon_port& port, Sizes shape) {
   return out;
 }
 
-/// All operands of one shape; fields that must be given get a value.
+/// All operands of one shape; fields that must be given get a value, others none.
 ops::Sample drawn(const plugin::Op& op, const Sizes& shape) {
   ops::Sample out;
   for (const tenon_port& port : op.operands) {
@@ -48,7 +48,7 @@ ops::Sample drawn(const plugin::Op& op, const Sizes& shape) {
   }
   out.outputs = op.results.size();
   for (const tenon_field_rule& rule : op.fields) {
-    if (rule.otherwise) continue;
+    if (rule.otherwise || rule.optional) continue;
     const auto values = other_values(rule).values;
     if (!values.empty()) out.attributes.set(rule.name, values[0]);
     else if (rule.type == TENON_FIELD_CHAR) out.attributes.set(rule.name, std::string("text"));
