@@ -155,6 +155,13 @@ class Plugins(unittest.TestCase):
         self.assertIn("node 'it'", error["place"])
         self.assertIn("(f32[1,3]) -> (f32[1,3])", error["found"])
 
+    def test_the_walk_shares_out_over_two_backends_beside_plugins(self):
+        nodes = [o.node("Neg", ["x"], ["a"], name="one"), o.node("Abs", ["a"], ["y"], name="other")]
+        model = self.model("walk", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        walk = ["--backend", "cpu,reference", "--fallback-ops", "Abs", "--segmenter", "walk", "--dry-run"]
+        told = self.told("partition", model, *walk, "--plugin", self.ops)
+        self.assertEqual([s["backend"] for s in told["segments"]], ["cpu", "reference"])
+
     def test_all_that_is_wrong_with_fields_is_one_error(self):
         wrong = [attribute_float("scale", 11), attribute_text("mode", "odd"), o.attribute_int("tims", 2)]
         error = self.error("build", self.one_op("Fielded", *wrong), "-o", self.folder / "f.tenon", "--plugin", self.ops)

@@ -122,7 +122,7 @@ class Walk {
 }  // namespace
 
 SizedCut walk(Problem& problem, uint32_t least) {
-  TENON_ASSERT(problem.targets >= 2 && problem.fallback == 1);  // those behind the second run nothing
+  TENON_ASSERT(problem.fallback == 1 && std::ranges::all_of(problem.nodes, [](const Problem::Node& n) { return n.target < 2; }));
   return Walk(problem, least).run();
 }
 
