@@ -45,14 +45,34 @@ TEST(Team, AThreadNumberIsNeverUsedTwiceAtOnce) {
   }
 }
 
+TEST(Team, ACallInsideARegionRunsAlone) {
+  Team team(3);
+  std::atomic<int64_t> sum{0};
+  for (int round = 0; round < 100; ++round) {
+    team.run(8, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        team.run(10, 1, [&](int64_t b, int64_t e, int thread) {
+          EXPECT_EQ(thread, 0);
+          sum += e - b;
+        });
+      }
+    });
+  }
+  EXPECT_EQ(sum, 100 * 8 * 10);
+}
+
+// A region that found the team taken runs alone, so that what it nests may get the team when the other region has ended.
 TEST(Team, NestedAndConcurrentCallsFinish) {
   Team team(3);
   std::atomic<int64_t> sum{0};
   const auto outer = [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
+      std::atomic<int> inside[3] = {};
       team.run(10, 1, [&](int64_t b, int64_t e, int thread) {
-        EXPECT_EQ(thread, 0);
+        ASSERT_LT(thread, 3);
+        EXPECT_EQ(inside[thread].fetch_add(1), 0);
         sum += e - b;
+        inside[thread].fetch_sub(1);
       });
     }
   };
