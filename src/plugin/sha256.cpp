@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sodium/crypto_hash_sha256.h>
+// The functions of SHA-256 alone: EVP, and SHA256() which calls it, pull in 4 MB.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 #include <fmt/format.h>
 
@@ -7,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <span>
 
 #include "plugin/library.h"
 
@@ -15,7 +16,9 @@ namespace tenon::plugin {
 
 namespace {
 
-std::string hexadecimal(std::span<const unsigned char> digest) {
+std::string digest_of(SHA256_CTX& state) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256_Final(digest.data(), &state);
   std::string out;
   for (const unsigned char byte : digest) out += fmt::format("{:02x}", byte);
   return out;
@@ -24,9 +27,10 @@ std::string hexadecimal(std::span<const unsigned char> digest) {
 }  // namespace
 
 std::string sha256_of_text(std::string_view text) {
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  return hexadecimal(digest);
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, text.data(), text.size());
+  return digest_of(state);
 }
 
 Result<std::string> sha256_of(const std::filesystem::path& file) {
@@ -38,14 +42,12 @@ Result<std::string> sha256_of(const std::filesystem::path& file) {
         .advice("give the path of the library");
   };
   if (!from) return unread();
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
+  SHA256_CTX state;
+  SHA256_Init(&state);
   std::array<unsigned char, 65536> block;
-  while (const size_t count = std::fread(block.data(), 1, block.size(), from.get())) crypto_hash_sha256_update(&state, block.data(), count);
+  while (const size_t count = std::fread(block.data(), 1, block.size(), from.get())) SHA256_Update(&state, block.data(), count);
   if (std::ferror(from.get())) return unread();
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
-  crypto_hash_sha256_final(&state, digest.data());
-  return hexadecimal(digest);
+  return digest_of(state);
 }
 
 }  // namespace tenon::plugin

@@ -24,7 +24,7 @@ import new_rule  # noqa: E402
 
 COMPILER = [*filter(None, [shutil.which("ccache")]), "clang++-22", "-std=gnu++23", "-O0"]
 LIBRARIES = [str(BUILD / f"libtenon_{name}.a") for name in ("rewrite", "ops", "plugin", "ir", "base")] + [
-    "-lsodium",
+    "-lcrypto",
     "-lgtest",
     "-lgtest_main",
     "-lfmt",

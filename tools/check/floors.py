@@ -46,7 +46,7 @@ FENCED = {
     "CLI/": "src/cli",
     "nanobind/": "python",
     "xxhash.h": "src/base src/engine",
-    "sodium/": "src/plugin",
+    "openssl/": "src/plugin",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
