@@ -35,9 +35,7 @@ GraphPtr graph_of(import::Imported imported) {
 using Folder = std::optional<std::filesystem::path>;
 using Files = std::vector<std::filesystem::path>;
 
-const ir::OpTable& table_for(bool keep_unknown, const Files& plugins) {
-  return keep_unknown ? ops::open_table() : *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
-}
+const ir::OpTable& table_for(bool keep_unknown, const Files& plugins) { return keep_unknown ? ops::open_table() : ops_with(plugins); }
 
 import::ImportOptions import_options(const Folder& external_data, bool keep_unknown, bool weights_by_reference, const Files& plugins) {
   import::ImportOptions options;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules: equations, pairs of graphs, callables, and those of the library.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +11,7 @@
 
 #include "context.h"
 #include "ops/core/op.h"
+#include "plugins/environment.h"
 #include "rewrite/equation/pattern_graph.h"
 #include "rule_sets.h"
 #include "rules/registry/registry.h"
@@ -123,8 +125,8 @@ PyRule from_code(std::string name, const nb::dict& functions, std::vector<std::s
 }
 
 PyRule from_equation(const std::string& text, std::string name, std::string docs, const std::string& numerics, int benefit, bool shared,
-                     std::string sets) {
-  auto equation = unwrap(rewrite::Equation::parse(text, ops::table()));
+                     std::string sets, const std::vector<std::filesystem::path>& plugins) {
+  auto equation = unwrap(rewrite::Equation::parse(text, ops_with(plugins)));
   if (name.empty()) name = equation.name().empty() ? "equation" : equation.name();
   auto rule = begun(std::move(name), std::move(docs), numerics, benefit, shared, std::move(sets));
   rule->equation = std::move(equation);
@@ -226,7 +228,8 @@ void bind_rules(nb::module_& m) {
   bind_match(m);
   nb::class_<PyRule>(m, "Rule")
       .def_static("equation", &from_equation, nb::arg("text"), nb::kw_only(), nb::arg("name") = "", nb::arg("docs") = "",
-                  nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false, nb::arg("sets") = "")
+                  nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false, nb::arg("sets") = "",
+                  nb::arg("plugins") = std::vector<std::filesystem::path>())
       .def_static("code", &from_code, nb::arg("name"), nb::arg("functions"), nb::kw_only(), nb::arg("roots") = std::vector<std::string>(),
                   nb::arg("docs") = "", nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false,
                   nb::arg("reshapes") = false, nb::arg("sets") = "")

@@ -24,7 +24,8 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place);
 /// Rules with one automaton over them, made once for any number of graphs and threads.
 class PyRuleSet {
  public:
-  explicit PyRuleSet(std::vector<PyRule> rules);
+  /// ops: of the graphs that it meets.
+  PyRuleSet(std::vector<PyRule> rules, const ir::OpTable& ops);
   /// Those of its rules that are among `wanted`; nothing is made anew.
   PyRuleSet only(const std::vector<PyRule>& wanted) const;
   const std::vector<PyRule>& rules() const { return rules_; }  ///< as given
@@ -45,7 +46,8 @@ std::vector<PyRule> rules_of(nb::handle iterable);
 /// The RuleSet that a caller gave, or one made of the rules given, for as long as this lives.
 class GivenRules {
  public:
-  explicit GivenRules(nb::object rules);
+  /// For a graph over `ops`.
+  GivenRules(nb::object rules, const ir::OpTable& ops);
   const PyRuleSet& operator*() const { return *set_; }
   const PyRuleSet* operator->() const { return set_; }
 

@@ -480,9 +480,17 @@ class Rewriter:
 class Rule:
     @staticmethod
     def equation(
-        text: str, *, name: str = "", docs: str = "", numerics: str = "exact", benefit: int = 1, shared: bool = False, sets: str = ""
+        text: str,
+        *,
+        name: str = "",
+        docs: str = "",
+        numerics: str = "exact",
+        benefit: int = 1,
+        shared: bool = False,
+        sets: str = "",
+        plugins: Sequence[str | PathLike[str]] = ...,
     ) -> Rule:
-        """Rule.equation("Not(Not(?x)) => ?x"). Raises TenonError with the column."""
+        """Rule.equation("Not(Not(?x)) => ?x"). plugins: libraries of which it may name ops. Raises TenonError with the column."""
     @staticmethod
     def graphs(
         match: Graph,
@@ -540,17 +548,18 @@ class Rule:
 def select(expression: str) -> list[Rule]:
     """Rules of the library: names of sets, files, rules or catalogued rewrites, joined with `+` or `,`, taken away with `-`."""
 
-def rules_from(source: str | PathLike[str], *, name: str = "rules") -> list[Rule]:
+def rules_from(source: str | PathLike[str], *, name: str = "rules", plugins: Sequence[str | PathLike[str]] = ...) -> list[Rule]:
     """Rules in the language of `.rules` files. source: a path, or a text in one line that ends in ".rules", is read as a file; any other
-    text is what a file would hold, and `name` stands for the file in messages.
+    text is what a file would hold, and `name` stands for the file in messages. plugins: libraries of which rules may name ops.
 
     Raises TenonError at FILE:LINE:COLUMN, with the line and a caret.
     """
 
 class RuleSet:
-    """Rules made ready once, for any number of graphs; may be used by several threads at once."""
+    """Rules made ready once, for any number of graphs; may be used by several threads at once. plugins: libraries that the graphs have,
+    where rules in code start from ops of theirs."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None: ...
+    def __init__(self, rules: Iterable[Rule], *, plugins: Sequence[str | PathLike[str]] = ...) -> None: ...
     def only(self, rules: Iterable[Rule]) -> RuleSet:
         """Those of its rules that are among `rules`; cheap."""
     @property

@@ -67,6 +67,29 @@ class Plugins(unittest.TestCase):
         self.told("build", model, "-o", engine, *options)
         return engine
 
+    def test_rules_of_a_file_name_ops_of_plugins(self):
+        rules = self.folder / "swish.rules"
+        rules.write_text(
+            "to_swish [benefit 9]: Mul(?x, Sigmoid(Mul(?x, ?b))) => acme::Swish(?x, beta=value(?b))\n"
+            "  where splat(?b), rank(?b) == 0, dtype(?x) == f32\n"
+            "negated_swish: Neg(acme::Swish(?x, beta=?b)) => acme::Swish(Neg(?x), beta=-?b)\n"
+        )
+        nodes = [
+            o.node("Mul", ["x", "b"], ["a"]),
+            o.node("Sigmoid", ["a"], ["s"]),
+            o.node("Mul", ["x", "s"], ["m"]),
+            o.node("Neg", ["m"], ["y"]),
+        ]
+        three = o.number(2, 1) + o.text(8, "b") + o.message(9, struct.pack("<f", 3))
+        sizes = [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])]
+        path = self.folder / "spelled.onnx"
+        path.write_bytes(o.model(o.graph(nodes, *sizes, [three])))
+        told = self.told("rewrite", path, "--rules", rules, "--plugin", self.swish, "--verify", "all", "--numerics", "reassociating")
+        self.assertEqual({r["name"]: r["applied"] for r in told["rules"]}, {"to_swish": 1, "negated_swish": 1}, told)
+        self.assertEqual(told["verification"]["wrong"], 0)
+        self.assertEqual(self.told("rules", "test", rules, "--plugin", self.swish)["faults"], 0)
+        self.assertIn("not supported yet: op acme::Swish", self.error("rules", "list", rules, status=3)["what"])
+
     def test_by_its_own_function_as_the_definition_says(self):
         model = self.one_op("Swish", attribute_float("beta", 1.5), domain="acme")
         self.assertEqual(self.told("compare", model, "--plugin", self.swish)["verdict"], "good")

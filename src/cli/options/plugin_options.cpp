@@ -12,10 +12,14 @@
 
 namespace tenon::cli {
 
-void PluginOptions::add_to(CLI::App& app) {
+void PluginOptions::add_libraries(CLI::App& app) {
   app.add_option("--plugin", files, "a library of plugins; may be repeated (beside those of TENON_PLUGINS=A.so:B.so)")
       ->type_name("LIB")
       ->allow_extra_args(false);
+}
+
+void PluginOptions::add_to(CLI::App& app) {
+  add_libraries(app);
   app.add_option("--prefer", preferred, "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);

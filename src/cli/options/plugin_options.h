@@ -22,6 +22,8 @@ struct PluginOptions {
   std::vector<std::string> preferred;  ///< kernels of plugins
 
   void add_to(CLI::App& app);
+  /// --plugin alone.
+  void add_libraries(CLI::App& app);
   /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::kept_plugins.
   Result<compiler::Plugins> plugins() const;
   /// The libraries of backends, with those of plugins. Errors: those of plugins().

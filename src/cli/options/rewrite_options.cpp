@@ -52,7 +52,7 @@ void RewriteOptions::add_to(CLI::App& app) {
 }
 
 Result<passes::Options> RewriteOptions::passes_options() const {
-  const RuleChoice choice = TRY(choose_rules(rules, ops::table()));
+  const RuleChoice choice = TRY(choose_rules(rules, *TRY(model.plugins.plugins()).ops));
   passes::Options out;
   out.level = 3;
   out.rules = choice.expression;

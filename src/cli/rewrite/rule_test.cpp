@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ops/core/op.h"
-
 namespace tenon::cli {
 namespace {
 
@@ -29,13 +27,13 @@ Json json_of(const RuleTest& t) {
 
 }  // namespace
 
-std::vector<RuleTest> test_rules(const std::vector<rewrite::RulePtr>& rules, uint64_t seed, Console& console) {
+std::vector<RuleTest> test_rules(const std::vector<rewrite::RulePtr>& rules, const ir::OpTable& ops, uint64_t seed, Console& console) {
   std::vector<RuleTest> out;
   for (const auto& rule : rules) {
     console.progress(fmt::format("{} of {}: {}", out.size() + 1, rules.size(), rule->name));
     rewrite::SelfTestOptions options;
     options.seed = seed;
-    out.push_back({rewrite::self_test(*rule, ops::table(), options), !rule->equation.has_value()});
+    out.push_back({rewrite::self_test(*rule, ops, options), !rule->equation.has_value()});
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/model_options.h"
+#include "cli/options/plugin_options.h"
 #include "cli/options/rule_choice.h"
 #include "cli/rewrite/rule_test.h"
 #include "cli/rewrite/rule_text.h"
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string which, rule;
+  PluginOptions plugins;  ///< of list, show and test; of why they stand in `model`
   ModelOptions model;
   std::vector<std::string> before;
   std::string node;
@@ -31,11 +33,14 @@ struct Options {
   CLI::App *list = nullptr, *show = nullptr, *test = nullptr, *why = nullptr;
 };
 
+/// What equations may name.
+Result<const ir::OpTable*> ops_of(const Options& o) { return TRY((o.why->parsed() ? o.model.plugins : o.plugins).plugins()).ops; }
+
 /// Rules by a set expression or of a file; all of the library where `which` is empty.
-Result<std::vector<RuleText>> rules_of(const std::string& which) {
+Result<std::vector<RuleText>> rules_of(const Options& o, const std::string& which) {
   std::vector<RuleText> out;
   if (!which.empty() && is_rules_file(which)) {
-    for (const auto& rule : TRY(read_rules_file(which, ops::table()))) out.push_back(text_of(*rule, which));
+    for (const auto& rule : TRY(read_rules_file(which, *TRY(ops_of(o))))) out.push_back(text_of(*rule, which));
     return out;
   }
   const auto all = rules::all_rules();
@@ -51,7 +56,7 @@ void give(const std::vector<RuleText>& rules, Console& console) {
 }
 
 Result<void> list(const Options& o, Console& console) {
-  const auto rules = TRY(rules_of(o.which));
+  const auto rules = TRY(rules_of(o, o.which));
   std::vector<std::vector<std::string>> rows{{"rule", "set", "numerics", "stage", "what it does (what it covers elsewhere)"}};
   for (const RuleText& r : rules)
     rows.push_back({r.name, r.sets, r.numerics, r.stage, r.docs + (r.seeds.empty() ? "" : " (" + r.seeds + ")")});
@@ -62,7 +67,7 @@ Result<void> list(const Options& o, Console& console) {
 }
 
 Result<void> show(const Options& o, Console& console) {
-  auto rules = TRY(rules_of(o.rule));
+  auto rules = TRY(rules_of(o, o.rule));
   // A rule may have the name of its file or of a rewrite elsewhere: then the rule itself was meant.
   if (std::ranges::any_of(rules, [&](const RuleText& r) { return r.name == o.rule; }))
     std::erase_if(rules, [&](const RuleText& r) { return r.name != o.rule; });
@@ -75,12 +80,14 @@ Result<void> show(const Options& o, Console& console) {
 }
 
 /// The same, ready to run; a rule of that name alone, where there is one.
-Result<std::vector<rewrite::RulePtr>> compiled_rules(const std::string& which) {
-  if (is_rules_file(which)) return read_rules_file(which, ops::table());
+Result<std::vector<rewrite::RulePtr>> compiled_rules(const Options& o) {
+  const std::string& which = o.rule;
+  const ir::OpTable& ops = *TRY(ops_of(o));
+  if (is_rules_file(which)) return read_rules_file(which, ops);
   const auto all = rules::all_rules();
   std::vector<rewrite::RulePtr> out;
   for (const rules::Entry& e : which.empty() ? std::vector(all.begin(), all.end()) : TRY(rules::select(which)))
-    out.push_back(TRY(rules::compile(e, ops::table())));
+    out.push_back(TRY(rules::compile(e, ops)));
   if (std::ranges::any_of(out, [&](const auto& r) { return r->name == which; }))
     std::erase_if(out, [&](const auto& r) { return r->name != which; });
   return out;
@@ -89,7 +96,7 @@ Result<std::vector<rewrite::RulePtr>> compiled_rules(const std::string& which) {
 /// The graph that rules meet: constants are folded and equal nodes merged; rules run before only where they were asked for.
 Result<import::Imported> model_for_rules(const Options& o) {
   passes::Options options;
-  const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, ops::table()));
+  const RuleChoice choice = o.before.empty() ? RuleChoice() : TRY(choose_rules(o.before, *TRY(ops_of(o))));
   options.level = 3;
   options.rules = choice.expression;
   options.own = choice.files;
@@ -100,7 +107,7 @@ Result<import::Imported> model_for_rules(const Options& o) {
 
 Result<void> why(const Options& o, Console& console) {
   if (o.model.path.empty()) return show(o, console);
-  const auto rules = TRY(compiled_rules(o.rule));
+  const auto rules = TRY(compiled_rules(o));
   const import::Imported m = TRY(model_for_rules(o));
   rewrite::WhyOptions options;
   options.allowed = rewrite::Numerics::approximate;
@@ -117,9 +124,9 @@ Result<void> why(const Options& o, Console& console) {
 
 /// Every equation, where none are named.
 Result<void> test(const Options& o, Console& console) {
-  auto rules = TRY(compiled_rules(o.rule));
+  auto rules = TRY(compiled_rules(o));
   if (o.rule.empty()) std::erase_if(rules, [](const auto& r) { return !r->equation; });
-  return tell_tests(test_rules(rules, o.seed, console), o.seed, console);
+  return tell_tests(test_rules(rules, *TRY(ops_of(o)), o.seed, console), o.seed, console);
 }
 
 void add_test(CLI::App& app, Options& o) {
@@ -165,6 +172,7 @@ VERB(rules) {
       o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
       add_test(app, *o);
+      for (CLI::App* verb : {o->list, o->show, o->test}) o->plugins.add_libraries(*verb);
       add_why(app, *o);
       return [o](Console& console) {
         if (o->list->parsed()) return list(*o, console);
