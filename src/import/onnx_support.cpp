@@ -39,6 +39,27 @@ Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& m
       .advice("export the model with these ops as local functions, or add them: one file each in src/ops/onnx");
 }
 
+/// What tenon/trt.hpp calls the namespace of plugins that have none, which models of TensorRT's exporters look for whatever their domain.
+constexpr std::string_view kNoNamespace = "trt.plugins";
+
+std::string_view text_of(const OnnxNode& node, std::string_view attribute) {
+  const OnnxAttribute* const a = node.find(attribute);
+  return a ? a->string : std::string_view();
+}
+
+/// The plugin that the attributes plugin_namespace and plugin_version name, as TensorRT's exporters write them; null: they name none.
+const ir::Op* plugin_named_by(const OnnxNode& node, const ir::OpTable& ops) {
+  const std::string_view name_space = text_of(node, "plugin_namespace"), version = text_of(node, "plugin_version");
+  if (name_space.empty() && version.empty()) return nullptr;
+  for (std::string_view domain : {name_space.empty() ? node.domain : name_space, kNoNamespace}) {
+    if (domain.empty()) continue;
+    const ir::Op* const exact = version.empty() ? nullptr : ops.find(domain, fmt::format("{}${}", node.op, version));
+    const ir::Op* const op = exact ? exact : ops.find(domain, node.op);
+    if (op && !op->unknown) return op;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string qualified(std::string_view domain, std::string_view name) {
@@ -61,8 +82,10 @@ const OnnxFunction* FunctionTable::find(const OnnxNode& node) const {
 
 /// Calls alone say an overload: no op has one.
 const ir::Op* op_of(const OnnxNode& node, const ir::OpTable& ops, const FunctionTable& functions) {
+  if (const ir::Op* const plugin = plugin_named_by(node, ops)) return plugin;
   const ir::Op* op = ops.find(node.domain, node.op);
-  if (!op || !op->unknown) return op;
+  if (!op) return functions.find(node) || !node.overload.empty() ? nullptr : ops.find(kNoNamespace, node.op);
+  if (!op->unknown) return op;
   return functions.find(node) || !node.overload.empty() ? nullptr : op;
 }
 

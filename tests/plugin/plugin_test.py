@@ -96,6 +96,27 @@ class Plugins(unittest.TestCase):
         rows = self.told("partition", model, "--plugin", self.swish, "--dry-run")["nodes"]
         self.assertEqual(rows[0]["backend"], "plugin")
 
+    def test_a_node_names_its_plugin_by_attributes(self):
+        versions = self.compiled("versions", HERE / "fixtures" / "versions.c")
+
+        def op_of(name: str, op: str, domain: str, **attributes: str) -> str:
+            said = [attribute_text(f"plugin_{k}", v) for k, v in attributes.items()]
+            node = o.node(op, ["x"], ["y"], *said, domain=domain, name="it")
+            model = self.model(name, [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+            told = self.told("inspect", model, "--plugin", versions)
+            self.assertEqual(small_models.tenon("run", model, "--plugin", versions).returncode, 0)
+            return next(iter(told["ops"]))
+
+        self.assertEqual(op_of("newest", "Scale", "test"), "test::Scale")
+        self.assertEqual(op_of("older", "Scale", "test", version="1"), "test::Scale$1")
+        self.assertEqual(op_of("space", "Scale", "", namespace="test", version="10"), "test::Scale")
+        self.assertEqual(op_of("elsewhere", "Scale", "other", namespace="test"), "test::Scale")
+        self.assertEqual(op_of("none", "Scale3", "", namespace="", version="1"), "trt.plugins::Scale3")
+        self.assertEqual(op_of("nothing", "Scale3", "acme"), "trt.plugins::Scale3")
+        node = o.node("Scale", ["x"], ["y"], attribute_text("plugin_version", "7"), domain="test", name="it")
+        model = self.model("no_such", [node], [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        self.assertIn("plugin_version = '7': this is version 10", self.error("run", model, "--plugin", versions)["found"])
+
     def test_an_engine_names_all_that_it_needs(self):
         nodes = [
             o.node("Swish", ["x"], ["s"], domain="acme", name="first"),

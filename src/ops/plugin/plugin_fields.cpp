@@ -116,6 +116,9 @@ std::string unknown(std::string_view name, const plugin::Op& op) {
 Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op) {
   std::vector<Field> out;
   std::vector<std::string> wrong;
+  const ir::Attribute* const version = view.attributes->find("plugin_version");
+  if (const auto* text = version ? std::get_if<std::string>(version) : nullptr; text && !text->empty() && *text != op.version)
+    wrong.push_back(fmt::format("plugin_version = '{}': this is version {}", *text, op.version));
   for (const tenon_field_rule& rule : op.fields) {
     const ir::Attribute* const given = view.attributes->find(rule.name);
     if (!given && !rule.otherwise && rule.optional) continue;

@@ -40,8 +40,8 @@ std::string name_of(const tenon_port& port) { return fmt::format("{}{}", port.na
 
 }  // namespace
 
-PluginOp::PluginOp(const plugin::Op& op) : op_(op) {
-  def_.name = op.name;
+PluginOp::PluginOp(const plugin::Op& op, std::string name) : op_(op), name_(std::move(name)) {
+  def_.name = name_;
   def_.domain = op.name_space;
   def_.deterministic = !op.table.is_random;
   def_.effects = op.table.has_effects != 0;
@@ -54,8 +54,8 @@ PluginOp::PluginOp(const plugin::Op& op) : op_(op) {
   list_fields();
 }
 
-Result<std::unique_ptr<const PluginOp>> PluginOp::make(const plugin::Op& op) {
-  std::unique_ptr<PluginOp> out(new PluginOp(op));
+Result<std::unique_ptr<const PluginOp>> PluginOp::make(const plugin::Op& op, std::string name) {
+  std::unique_ptr<PluginOp> out(new PluginOp(op, std::move(name)));
   if (!op.table.expression) return out;
   auto expression = Expression::parse(op.table.expression);
   if (!expression)

@@ -13,8 +13,8 @@ namespace tenon::ops {
 /// An op of a plugin library as the compiler sees it: an OpDef whose functions ask the library. Stays where it is made.
 class PluginOp {
  public:
-  /// op: outlives it. Errors: bad_file for an expression that does not parse.
-  static Result<std::unique_ptr<const PluginOp>> make(const plugin::Op& op);
+  /// op: outlives it. name: of nodes. Errors: bad_file for an expression that does not parse.
+  static Result<std::unique_ptr<const PluginOp>> make(const plugin::Op& op, std::string name);
   PluginOp(const PluginOp&) = delete;
 
   const plugin::Op& op() const { return op_; }
@@ -22,11 +22,12 @@ class PluginOp {
   const std::optional<Expression>& expression() const { return expression_; }
 
  private:
-  explicit PluginOp(const plugin::Op& op);
+  PluginOp(const plugin::Op& op, std::string name);
   void list_ports();
   void list_fields();
 
   const plugin::Op& op_;
+  const std::string name_;
   std::optional<Expression> expression_;
   OpDef def_;
   std::vector<std::string> texts_;  ///< what the lists point at

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/plugin/plugin_table.h"
 
+#include <fmt/format.h>
+
 #include "ops/plugin/plugin_op.h"
 
 namespace tenon::ops {
@@ -13,8 +15,9 @@ class PluginTable final : public ir::OpTable {
     const auto out = std::make_shared<PluginTable>();
     std::vector<const OpDef*> defs;
     for (const plugin::Op* op : plugins->ops()) {
-      if (op->table.kernel_of || plugins->find(op->name_space, op->name) != op) continue;
-      out->ops_.push_back(TRY(PluginOp::make(*op)));
+      if (op->table.kernel_of) continue;
+      const bool is_newest = plugins->find(op->name_space, op->name) == op;
+      out->ops_.push_back(TRY(PluginOp::make(*op, is_newest ? op->name : fmt::format("{}${}", op->name, op->version))));
       defs.push_back(&out->ops_.back()->def());
     }
     out->table_ = TRY(table_with(defs));
