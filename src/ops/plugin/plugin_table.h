@@ -7,7 +7,8 @@
 
 namespace tenon::ops {
 
-/// The ops of the library and those that plugins bring, each by "namespace::Name": of several versions the newest one. Keeps the registry.
+/// The ops of the library and those that plugins bring, each by "namespace::Name": of several versions the newest one. An op of a
+/// library is the same one in all tables, and stays until the process ends.
 /// Errors: those of table_with; bad_file for a definition that does not parse, or names an op that there is none of.
 Result<std::shared_ptr<const ir::OpTable>> table_with_plugins(std::shared_ptr<const plugin::Registry> plugins);
 

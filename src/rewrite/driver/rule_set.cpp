@@ -13,6 +13,11 @@ const ir::Op* op_named(std::string_view name, const ir::OpTable& ops) {
   return colons == name.npos ? ops.find("", name) : ops.find(name.substr(0, colons), name.substr(colons + 2));
 }
 
+bool has_name(const ir::Op& op, std::string_view name) {
+  if (op.domain.empty()) return name == op.name;
+  return name.size() == op.domain.size() + 2 + op.name.size() && name.starts_with(op.domain) && name.ends_with(op.name);
+}
+
 /// Both are sorted and have nothing in common.
 void merge_into(std::vector<uint32_t>& list, std::span<const uint32_t> more) {
   size_t left = list.size(), right = more.size();
@@ -60,8 +65,12 @@ void RuleSet::hang(const CompiledRule& rule, uint32_t index, const ir::OpTable& 
     if (name == "*") any_.push_back(index);
     else {
       const ir::Op* op = op_named(name, ops);
-      if (op) automaton.add(op, index);
-      if (!op || op->unknown) inactive_.push_back(rule.name + ": op " + name);
+      if (op && !op->unknown) {
+        automaton.add(op, index);
+      } else {
+        by_name_.emplace_back(name, index);
+        inactive_.push_back(rule.name + ": op " + name);
+      }
     }
   }
 }
@@ -76,6 +85,8 @@ RuleSet RuleSet::where(const std::function<bool(const CompiledRule&)>& wanted) c
   }
   for (uint32_t i : any_)
     if (index[i] != kNone) out.any_.push_back(index[i]);
+  for (const auto& [name, i] : by_name_)
+    if (index[i] != kNone) out.by_name_.emplace_back(name, index[i]);
   out.automaton_ = automaton_;
   out.walked_ = walked_;
   out.renamed_ = renamed_.empty() ? index : renamed_;
@@ -91,6 +102,8 @@ void RuleSet::candidates(const ir::Graph& graph, ir::NodeId node, std::vector<ui
     for (uint32_t& rule : out) rule = renamed_[rule];
     std::erase(out, kNone);
   }
+  for (const auto& [name, rule] : by_name_)
+    if (has_name(*graph.node(node).op, name)) out.push_back(rule);
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   merge_into(out, any_);

@@ -26,7 +26,7 @@ class RuleSet {
   const CompiledRule& operator[](size_t index) const { return *rules_[index]; }
   /// Rules that may match at the node, best first. Cost: the tests that the node passes, not the number of rules.
   void candidates(const ir::Graph& graph, ir::NodeId node, std::vector<uint32_t>& out) const;
-  /// "rule: op that is missing", or that is a name alone: only unknown nodes match such a rule.
+  /// "rule: op that is missing", or that is a name alone: only nodes of other tables match such a rule, unknown ones and plugins.
   const std::vector<std::string>& inactive() const { return inactive_; }
 
  private:
@@ -35,6 +35,8 @@ class RuleSet {
 
   std::vector<RulePtr> rules_;
   std::vector<uint32_t> any_;  ///< rules without a declared root
+  /// Roots that the table does not know, and the rules: ops of other tables (plugins, unknown ones) may have these names.
+  std::vector<std::pair<std::string, uint32_t>> by_name_;
   std::shared_ptr<const Automaton> automaton_;
   std::vector<RulePtr> walked_;    ///< what the automaton points into
   std::vector<uint32_t> renamed_;  ///< by the automaton's number of a rule: its index here, or kNone; empty: all the same
