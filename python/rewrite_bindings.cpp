@@ -111,7 +111,7 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::strin
                        std::optional<int64_t> stop_after, std::optional<int> iterations, int repeats, int64_t growth, bool timing,
                        bool bodies, std::set<std::string> keep, std::set<std::string> without, nb::object args, nb::handle fold,
                        nb::object applied, nb::object check, nb::object verify, bool isolate) {
-  const GivenRules set(std::move(rules), graph->get().ops());
+  const GivenRules set(std::move(rules));
   rewrite::Options options;
   options.order = order_named(order);
   options.allowed = numerics_named(allowed, "allowed");
@@ -132,7 +132,7 @@ nb::dict rewrite_graph(const GraphPtr& graph, nb::object rules, const std::strin
 
 /// Callbacks may look and not touch. What one raises is raised here.
 int64_t analyse_graph(const GraphPtr& graph, nb::object rules, nb::object args) {
-  const GivenRules set(std::move(rules), graph->get().ops());
+  const GivenRules set(std::move(rules));
   Context context(graph, std::move(args));
   const std::any found_by_rules = &context;
   auto count = [&] {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/plugins.h"
 #include "context.h"
 #include "ops/core/op.h"
 #include "plugins/environment.h"
@@ -22,6 +23,7 @@ namespace {
 using rewrite::CompiledRule;
 using rewrite::Match;
 using rewrite::Rewriter;
+using Files = std::vector<std::filesystem::path>;
 using MadeRule = std::shared_ptr<CompiledRule>;
 
 /// Calls `f` with the GIL and the callback's arguments; what it raises is booked under the rule's name.
@@ -125,8 +127,8 @@ PyRule from_code(std::string name, const nb::dict& functions, std::vector<std::s
 }
 
 PyRule from_equation(const std::string& text, std::string name, std::string docs, const std::string& numerics, int benefit, bool shared,
-                     std::string sets, const std::vector<std::filesystem::path>& plugins) {
-  auto equation = unwrap(rewrite::Equation::parse(text, ops_with(plugins)));
+                     std::string sets, const Files& plugins) {
+  auto equation = unwrap(rewrite::Equation::parse(text, *unwrap(compiler::kept_plugins(with_environment(plugins))).ops));
   if (name.empty()) name = equation.name().empty() ? "equation" : equation.name();
   auto rule = begun(std::move(name), std::move(docs), numerics, benefit, shared, std::move(sets));
   rule->equation = std::move(equation);
@@ -229,7 +231,7 @@ void bind_rules(nb::module_& m) {
   nb::class_<PyRule>(m, "Rule")
       .def_static("equation", &from_equation, nb::arg("text"), nb::kw_only(), nb::arg("name") = "", nb::arg("docs") = "",
                   nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false, nb::arg("sets") = "",
-                  nb::arg("plugins") = std::vector<std::filesystem::path>())
+                  nb::arg("plugins") = Files())
       .def_static("code", &from_code, nb::arg("name"), nb::arg("functions"), nb::kw_only(), nb::arg("roots") = std::vector<std::string>(),
                   nb::arg("docs") = "", nb::arg("numerics") = "exact", nb::arg("benefit") = 1, nb::arg("shared") = false,
                   nb::arg("reshapes") = false, nb::arg("sets") = "")

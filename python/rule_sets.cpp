@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <set>
 
+#include "compiler/plugins.h"
 #include "files/mapped_file.h"
-#include "ops/core/op.h"
 #include "ops/core/unknown.h"
 #include "plugins/environment.h"
 #include "rewrite/equation/rules_file.h"
@@ -25,40 +25,27 @@ std::vector<rewrite::RulePtr> pointers(const std::vector<PyRule>& rules) {
   return out;
 }
 
-using Paths = std::vector<std::filesystem::path>;
+using Files = std::vector<std::filesystem::path>;
 
-std::vector<PyRule> read(std::string_view text, const std::string& name, const ir::OpTable& ops) {
+std::vector<PyRule> read(std::string_view text, const std::string& name, const Files& plugins) {
+  const ir::OpTable& ops = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
   std::vector<PyRule> out;
   for (rewrite::RulePtr& rule : unwrap(rewrite::read_rules(text, name, ops))) out.push_back({std::move(rule)});
   return out;
 }
 
-std::vector<PyRule> read_file(const std::filesystem::path& path, const ir::OpTable& ops) {
+std::vector<PyRule> read_file(const std::filesystem::path& path, const Files& plugins) {
   const auto file = unwrap(files::MappedFile::open(path));
-  return read({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, path.string(), ops);
+  return read({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, path.string(), plugins);
 }
-
-/// Graphs of either kind are rewritten by a set that was made before them.
-class KnownOrUnknown final : public ir::OpTable {
- public:
-  explicit KnownOrUnknown(const ir::OpTable& known) : known_(known) {}
-  const ir::Op* find(std::string_view domain, std::string_view name) const override {
-    const ir::Op* const op = known_.find(domain, name);
-    return op ? op : ops::open_table().find(domain, name);
-  }
-
- private:
-  const ir::OpTable& known_;
-};
 
 /// A text with one line that ends in .rules is taken for a path: rules hold "=>", and so end otherwise.
 bool is_path(const std::string& text) { return text.ends_with(".rules") && text.find('\n') == std::string::npos; }
 
-std::vector<PyRule> rules_from(nb::handle source, const std::string& name, const Paths& plugins) {
-  const ir::OpTable& ops = ops_with(plugins);
-  if (!nb::isinstance<nb::str>(source)) return read_file(nb::cast<std::filesystem::path>(source), ops);
+std::vector<PyRule> rules_from(nb::handle source, const std::string& name, const Files& plugins) {
+  if (!nb::isinstance<nb::str>(source)) return read_file(nb::cast<std::filesystem::path>(source), plugins);
   const auto text = nb::cast<std::string>(source);
-  return is_path(text) ? read_file(text, ops) : read(text, name, ops);
+  return is_path(text) ? read_file(text, plugins) : read(text, name, plugins);
 }
 
 }  // namespace
@@ -69,7 +56,7 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place) {
   raise(fail(Code::bad_usage, place, "no numerics class has this name").expected("exact, reassociating or approximate").found(name));
 }
 
-PyRuleSet::PyRuleSet(std::vector<PyRule> rules, const ir::OpTable& ops) : rules_(std::move(rules)), set_(pointers(rules_), ops) {}
+PyRuleSet::PyRuleSet(std::vector<PyRule> rules) : rules_(std::move(rules)), set_(pointers(rules_), ops::open_table()) {}
 
 PyRuleSet PyRuleSet::only(const std::vector<PyRule>& wanted) const {
   std::set<const rewrite::CompiledRule*> chosen;
@@ -98,19 +85,15 @@ std::vector<PyRule> rules_of(nb::handle iterable) {
   return out;
 }
 
-GivenRules::GivenRules(nb::object rules, const ir::OpTable& ops) : given_(std::move(rules)) {
-  if (!nb::isinstance<PyRuleSet>(given_)) made_.emplace(rules_of(given_), ops);
+GivenRules::GivenRules(nb::object rules) : given_(std::move(rules)) {
+  if (!nb::isinstance<PyRuleSet>(given_)) made_.emplace(rules_of(given_));
   set_ = made_ ? &*made_ : nb::inst_ptr<PyRuleSet>(given_);
 }
 
 void bind_rule_sets(nb::module_& m) {
   nb::class_<PyRuleSet>(m, "RuleSet")
       .def(
-          "__init__",
-          [](PyRuleSet* self, nb::handle rules, const Paths& plugins) {
-            new (self) PyRuleSet(rules_of(rules), KnownOrUnknown(ops_with(plugins)));
-          },
-          nb::arg("rules"), nb::kw_only(), nb::arg("plugins") = Paths())
+          "__init__", [](PyRuleSet* self, nb::handle rules) { new (self) PyRuleSet(rules_of(rules)); }, nb::arg("rules"))
       .def(
           "only", [](const PyRuleSet& s, nb::handle rules) { return s.only(rules_of(rules)); }, nb::arg("rules"))
       .def_prop_ro("rules", [](const PyRuleSet& s) { return s.rules(); })
@@ -118,7 +101,7 @@ void bind_rule_sets(nb::module_& m) {
       .def("__len__", [](const PyRuleSet& s) { return s.rules().size(); })
       .def("__iter__", [](const PyRuleSet& s) { return nb::iter(nb::cast(s.rules())); })
       .def("__repr__", [](const PyRuleSet& s) { return "<RuleSet of " + std::to_string(s.rules().size()) + " rules>"; });
-  m.def("rules_from", &rules_from, nb::arg("source"), nb::kw_only(), nb::arg("name") = "rules", nb::arg("plugins") = Paths());
+  m.def("rules_from", &rules_from, nb::arg("source"), nb::kw_only(), nb::arg("name") = "rules", nb::arg("plugins") = Files());
 }
 
 }  // namespace tenon::python

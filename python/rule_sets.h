@@ -24,8 +24,7 @@ rewrite::Numerics numerics_named(const std::string& name, const char* place);
 /// Rules with one automaton over them, made once for any number of graphs and threads.
 class PyRuleSet {
  public:
-  /// ops: of the graphs that it meets.
-  PyRuleSet(std::vector<PyRule> rules, const ir::OpTable& ops);
+  explicit PyRuleSet(std::vector<PyRule> rules);
   /// Those of its rules that are among `wanted`; nothing is made anew.
   PyRuleSet only(const std::vector<PyRule>& wanted) const;
   const std::vector<PyRule>& rules() const { return rules_; }  ///< as given
@@ -46,8 +45,7 @@ std::vector<PyRule> rules_of(nb::handle iterable);
 /// The RuleSet that a caller gave, or one made of the rules given, for as long as this lives.
 class GivenRules {
  public:
-  /// For a graph over `ops`.
-  GivenRules(nb::object rules, const ir::OpTable& ops);
+  explicit GivenRules(nb::object rules);
   const PyRuleSet& operator*() const { return *set_; }
   const PyRuleSet* operator->() const { return set_; }
 

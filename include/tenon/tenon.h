@@ -254,6 +254,7 @@ struct CompileOptions {
   BackendLibraries libraries = {};
   /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
   std::vector<std::filesystem::path> plugins = {};
+  std::vector<std::string> prefer = {};  ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
 };
 
 /// How large an engine is.

@@ -3,15 +3,9 @@
 #include <filesystem>
 #include <vector>
 
-namespace tenon::ir {
-class OpTable;
-}
-
 namespace tenon::python {
 
 /// Libraries of plugins: those of TENON_PLUGINS, then these.
 std::vector<std::filesystem::path> with_environment(const std::vector<std::filesystem::path>& plugins);
-/// What nodes may be with those. Raises what compiler::kept_plugins fails with.
-const ir::OpTable& ops_with(const std::vector<std::filesystem::path>& plugins);
 
 }  // namespace tenon::python

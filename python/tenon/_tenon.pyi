@@ -91,6 +91,7 @@ def compile(
     narrow: Mapping[str, str] = ...,
     segmenter: Literal["fewest", "walk"] = "fewest",
     plugins: Sequence[str | PathLike[str]] = ...,
+    prefer: Sequence[str] = ...,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -109,7 +110,8 @@ def compile(
     error where the fallback has work to do. memory: bytes that a backend may hold; the rest goes to the next. narrow: element types that
     may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
     into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
-    those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered.
+    those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered. prefer: kernels of theirs, "acme::FastDFT", to take in place of
+    Tenon's own.
     Raises TenonError.
     """
 
@@ -134,6 +136,7 @@ def partition(
     narrow: Mapping[str, str] = ...,
     segmenter: Literal["fewest", "walk"] = "fewest",
     plugins: Sequence[str | PathLike[str]] = ...,
+    prefer: Sequence[str] = ...,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().
@@ -253,7 +256,7 @@ class Graph:
         unknown nodes: kept as they are, written again, matched by
         rules, but never evaluated or compiled; insert then makes such nodes too. weights_by_reference: weights in files that are not
         there (or anywhere, for bytes without external_data) become constants whose type, shape and place in the file are all that is known.
-        plugins: as for tenon.compile; with keep_unknown, their ops are unknown ones.
+        plugins: as for tenon.compile; with keep_unknown too.
         """
     @staticmethod
     def parse(text: str, *, keep_unknown: bool = False, plugins: Sequence[str | PathLike[str]] = ...) -> Graph:
@@ -490,7 +493,8 @@ class Rule:
         sets: str = "",
         plugins: Sequence[str | PathLike[str]] = ...,
     ) -> Rule:
-        """Rule.equation("Not(Not(?x)) => ?x"). plugins: libraries of which it may name ops. Raises TenonError with the column."""
+        """Rule.equation("Not(Not(?x)) => ?x"). plugins: whose ops it may name too, as for tenon.compile. Raises TenonError with the
+        column."""
     @staticmethod
     def graphs(
         match: Graph,
@@ -550,16 +554,15 @@ def select(expression: str) -> list[Rule]:
 
 def rules_from(source: str | PathLike[str], *, name: str = "rules", plugins: Sequence[str | PathLike[str]] = ...) -> list[Rule]:
     """Rules in the language of `.rules` files. source: a path, or a text in one line that ends in ".rules", is read as a file; any other
-    text is what a file would hold, and `name` stands for the file in messages. plugins: libraries of which rules may name ops.
+    text is what a file would hold, and `name` stands for the file in messages. plugins: whose ops they may name too, as for tenon.compile.
 
     Raises TenonError at FILE:LINE:COLUMN, with the line and a caret.
     """
 
 class RuleSet:
-    """Rules made ready once, for any number of graphs; may be used by several threads at once. plugins: libraries that the graphs have,
-    where rules in code start from ops of theirs."""
+    """Rules made ready once, for any number of graphs; may be used by several threads at once."""
 
-    def __init__(self, rules: Iterable[Rule], *, plugins: Sequence[str | PathLike[str]] = ...) -> None: ...
+    def __init__(self, rules: Iterable[Rule]) -> None: ...
     def only(self, rules: Iterable[Rule]) -> RuleSet:
         """Those of its rules that are among `rules`; cheap."""
     @property

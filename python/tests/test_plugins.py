@@ -16,7 +16,7 @@ import pytest
 import tenon
 from onnx_models import F, model
 from tenon import rewriting
-from tenon.rewriting import Graph
+from tenon.rewriting import Graph, Rule, analyse, rewrite, rules_from
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 X = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
@@ -293,6 +293,62 @@ def test_libraries_are_named(library, tmp_path):
     assert "test::Double" in refused(lambda: tenon.load(tmp_path / "double.tenon")).found
     np.testing.assert_array_equal(tenon.load(tmp_path / "double.tenon", plugins=[library]).run({"x": X})["y"], 2 * X)
     assert refused(lambda: tenon.compile(double_model(), plugins=["nowhere.so"])).code == "file_missing"
+
+
+def test_a_kernel_is_preferred(library):
+    relu = Graph.parse("graph g(x: f32[n,3]) { y = Relu(x) return y }")
+    wishes = {"plugins": [library], "prefer": ["test::NegativeRelu"]}
+    np.testing.assert_array_equal(tenon.compile(relu, **wishes).run({"x": X})["y"], np.maximum(-X, 0))  # as that kernel does
+    assert tenon.partition(relu, **wishes)["nodes"][0]["reasons"][0]["code"] == "preferred"
+    assert tenon.partition(relu, plugins=[library])["nodes"][0]["backend"] == "cpu"
+    assert "test::NegativeRelu" in refused(lambda: tenon.compile(relu, plugins=[library], prefer=["test::NegativeRlu"])).advice
+
+
+def test_unknown_ops_beside_those_of_plugins(library):
+    text = "graph g(x: f32[n,3]) { a = test::Double(x) y: f32[n,3] = nobody::Knows(a) return y }"
+    graph = Graph.parse(text, keep_unknown=True, plugins=[library])
+    assert graph.keeps_unknown
+    assert graph.nodes[0].outputs[0].dtype == "f32", "the plugin infers it"
+    assert refused(lambda: Graph.parse(text, plugins=[library])).found == "nobody::Knows"
+    nodes = [oh.make_node("Double", ["x"], ["a"], domain="test"), oh.make_node("Knows", ["a"], ["y"], domain="nobody")]
+    both = model(nodes, {"x": (F, ["n", 3])}, {"y": (F, ["n", 3])}, domains=["test", "nobody"]).SerializeToString()
+    read = Graph.from_onnx(both, keep_unknown=True, plugins=[library])
+    assert [node.op_type for node in read.nodes] == ["Double", "Knows"]
+    plain = Graph.from_onnx(double_model(), keep_unknown=True, plugins=[library])
+    np.testing.assert_array_equal(tenon.compile(plain, plugins=[library]).run({"x": X})["y"], 2 * X)
+
+
+def test_rules_name_ops_of_plugins(library, ops):
+    text = "graph g(x: f32[n,3]) { y = Add(x, x) return y }"
+    equation = Rule.equation("Add(?x, ?x) => test::Double(?x)", plugins=[library])
+    graph = Graph.parse(text)
+    rewrite(graph, [equation])
+    assert [node.op_type for node in graph.nodes] == ["Double"]
+    back = rules_from("back: test::Double(?x) => Add(?x, ?x)", plugins=[library])
+    # Another list of libraries, with another function of Python: the op is the same.
+    tenon.plugin("test::OneMore")(lambda x: x)
+    for again in (graph, Graph.parse(text.replace("Add(x, x)", "test::Double(x)"), plugins=[library])):
+        rewrite(again, back)
+        assert [node.op_type for node in again.nodes] == ["Add"]
+    swish = Graph.parse("graph g(x: f32[n,3]) { y = acme::Swish(x, beta=2) return y }")
+    rewrite(swish, [Rule.equation("acme::Swish(?x, beta=?b) => Neg(?x)")])
+    assert [node.op_type for node in swish.nodes] == ["Neg"]
+    assert "test::Double" in refused(lambda: Rule.equation("Add(?x, ?x) => test::Double(?x)")).what
+
+
+def test_rules_of_python_start_at_plugins(ops):
+    seen = []
+    graph = Graph.parse("graph g(x: f32[n,3]) { a = Neg(x) y = acme::Swish(a) return y }")
+    functions = {"match": lambda match: seen.append(match.root.op_type), "analyse": lambda match: None}
+    analyse(graph, [Rule.code("look", functions, roots=["acme::Swish"])])
+    assert seen == ["Swish"]
+
+
+def test_measuring_with_a_function_says_why_not(ops):
+    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True}
+    error = refused(lambda: tenon.compile(swish_model(), **wishes))
+    assert (error.code, error.place) == ("not_supported", "measure")
+    assert "acme::Swish" in error.what and "processes of their own" in error.expected
 
 
 def test_the_environment_names_libraries_too(library, monkeypatch):

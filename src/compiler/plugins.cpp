@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/plugins.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <map>
 #include <mutex>
 
+#include "base/nearest.h"
 #include "ops/core/op.h"
 #include "ops/plugin/plugin_table.h"
 
@@ -18,6 +23,27 @@ Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const
   auto& table = tables[registry];
   if (!table) table = TRY(ops::table_with_plugins(registry));
   return Plugins{std::move(registry), table.get()};
+}
+
+Result<std::vector<partition::Pin>> preferences(const plugin::Registry& plugins, std::span<const std::string> kernels) {
+  std::map<std::string, std::string> known;  // kernel to op
+  for (const plugin::Op* op : plugins.ops())
+    if (op->table.kernel_of) known.emplace(op->name_space + "::" + op->name, op->table.kernel_of);
+  std::vector<std::string> names;
+  for (const auto& [kernel, _] : known) names.push_back(kernel);
+  std::vector<partition::Pin> out;
+  for (const std::string& kernel : kernels) {
+    const auto found = known.find(kernel);
+    if (found == known.end()) {
+      const std::string near = nearest_name(kernel, names);
+      return fail(Code::bad_usage, "prefer " + kernel, "no plugin has a kernel of this name")
+          .expected(names.empty() ? "a kernel of a library of plugins that is named too" : fmt::format("{}", fmt::join(names, ", ")))
+          .found("'" + kernel + "'")
+          .advice(near.empty() ? "`tenon plugin list LIB` names what a library has" : "did you mean '" + near + "'?");
+    }
+    out.push_back({found->second, "plugin"});
+  }
+  return out;
 }
 
 }  // namespace tenon::compiler

@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "ir/op.h"
+#include "partition/wishes.h"
 #include "plugin/kept.h"
 
 namespace tenon::compiler {
@@ -17,5 +20,9 @@ struct Plugins {
 
 /// Those of plugin::kept_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
 Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {});
+
+/// What preferring these kernels ("acme::FastDFT") means for the ops that they compute. Errors: bad_usage for what is no kernel of a
+/// plugin.
+Result<std::vector<partition::Pin>> preferences(const plugin::Registry& plugins, std::span<const std::string> kernels);
 
 }  // namespace tenon::compiler

@@ -19,8 +19,8 @@ struct ImportOptions {
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
-  /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table() (then `ops` is not asked), and
-  /// so do nodes that break the rules of the op that they name (with a warning).
+  /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that break
+  /// the rules of the op that they name (with a warning).
   bool keep_unknown = false;
   /// The former alone, where there are such ops; what breaks a rule stays an error.
   bool unknown_ops = false;

@@ -89,6 +89,7 @@ Result<void> read_ops(const tenon_library& given, const Host& host, Library& out
     op->file = out.file.filename().string();
     op->sha256 = out.sha256;
     op->host = &host;
+    op->in_process = !out.is_file;
     const auto twin = std::ranges::find(out.ops, op->key(), &Op::key);
     if (twin != out.ops.end()) wrong.push_back(fmt::format("two ops are {}", op->key()));
     out.ops.push_back(*std::move(op));

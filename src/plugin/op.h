@@ -22,6 +22,7 @@ struct Op {
   std::string file;     ///< where it was opened
   std::string sha256;   ///< of the file
   const Host* host = nullptr;
+  bool in_process = false;  ///< of a library that the process made itself: no other process has it
 
   bool has_definition() const { return table.expression || table.define; }
   /// Its functions compute it.

@@ -51,6 +51,19 @@ TEST(ApiPlugins, AModelIsCompiledWithThoseThatAreNamed) {
   EXPECT_TRUE(tenon::compile(kModel, spec));
 }
 
+TEST(ApiPlugins, AKernelIsPreferred) {
+  constexpr const char* kRelu = "graph main(x: f32[2,3]) { y = Relu(x) return y }";
+  const auto graph = tenon::Graph::parse(kRelu);
+  ASSERT_TRUE(graph);
+  const auto engine = tenon::compile(*graph, {.plugins = {kOps}, .prefer = {"test::NegativeRelu"}});
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ(swished(*engine), (std::vector<float>{1, 0, 0, 0, 4, 0})) << "the kernel computes relu(-x)";
+  const auto unknown = tenon::compile(*graph, {.plugins = {kOps}, .prefer = {"test::NegativeRlu"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, tenon::Code::bad_usage);
+  EXPECT_NE(unknown.error().advice.find("test::NegativeRelu"), std::string::npos) << unknown.error().text();
+}
+
 TEST(ApiPlugins, AGraphHasTheirOpsAndOutlivesTheCall) {
   EXPECT_FALSE(tenon::Graph::parse(kText));
   const auto graph = tenon::Graph::parse(kText, std::vector{kSwish});

@@ -91,10 +91,12 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.threads = options.threads;
   out.progress = options.progress;
   out.source = std::move(source);
-  const runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
+  runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
+  libraries.preferred_plugins = options.prefer;
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));
+  out.wishes.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
   if (options.measure) {
     const bool named = !options.stopwatch.empty();

@@ -2,13 +2,9 @@
 #include "cli/options/plugin_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdio>
-
-#include "base/nearest.h"
 
 namespace tenon::cli {
 
@@ -34,24 +30,7 @@ Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries)
 }
 
 Result<std::vector<partition::Pin>> PluginOptions::preferences() const {
-  std::vector<partition::Pin> out;
-  const auto ops = TRY(plugins()).registry->ops();
-  std::vector<std::string> kernels;
-  for (const plugin::Op* op : ops)
-    if (op->table.kernel_of) kernels.push_back(op->name_space + "::" + op->name);
-  for (const std::string& name : preferred) {
-    const auto found =
-        std::ranges::find_if(ops, [&](const plugin::Op* op) { return op->table.kernel_of && op->name_space + "::" + op->name == name; });
-    if (found == ops.end()) {
-      const std::string near = nearest_name(name, kernels);
-      return fail(Code::bad_usage, "--prefer " + name, "no plugin has a kernel of this name")
-          .expected(kernels.empty() ? "a kernel of a library that --plugin names" : fmt::format("{}", fmt::join(kernels, ", ")))
-          .found("'" + name + "'")
-          .advice(near.empty() ? "`tenon plugin list LIB` names what a library has" : "did you mean '" + near + "'?");
-    }
-    out.push_back({(*found)->table.kernel_of, "plugin"});
-  }
-  return out;
+  return compiler::preferences(*TRY(plugins()).registry, preferred);
 }
 
 Result<compiler::Plugins> PluginOptions::plugins() const {

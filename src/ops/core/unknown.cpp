@@ -36,15 +36,9 @@ class UnknownOp final : public DefinedOp {
   OpDef own_;
 };
 
-class OpenTable final : public ir::OpTable {
+class UnknownOps {
  public:
-  const ir::Op* find(std::string_view domain, std::string_view name) const override {
-    if (domain == "ai.onnx") domain = {};
-    if (const ir::Op* known = table().find(domain, name)) return known;
-    return unknown(domain, name);
-  }
-
-  const ir::Op* unknown(std::string_view domain, std::string_view name) const {
+  const ir::Op* find(std::string_view domain, std::string_view name) const {
     const std::lock_guard lock(mutex_);
     std::pair key{std::string(domain), std::string(name)};
     if (const auto at = unknown_.find(key); at != unknown_.end()) return at->second.get();
@@ -60,17 +54,42 @@ class OpenTable final : public ir::OpTable {
   mutable std::map<std::pair<std::string, std::string>, std::unique_ptr<UnknownOp>> unknown_;
 };
 
-}  // namespace
-
-namespace {
-const OpenTable& the_table() {
-  static const OpenTable table;
-  return table;
+const UnknownOps& unknown_ops() {
+  static const UnknownOps ops;
+  return ops;
 }
+
+class OpenTable final : public ir::OpTable {
+ public:
+  explicit OpenTable(const ir::OpTable& known) : known_(known) {}
+
+  const ir::Op* find(std::string_view domain, std::string_view name) const override {
+    if (domain == "ai.onnx") domain = {};
+    const ir::Op* const known = known_.find(domain, name);
+    return known ? known : unknown_ops().find(domain, name);
+  }
+
+ private:
+  const ir::OpTable& known_;
+};
+
 }  // namespace
 
-const ir::OpTable& open_table() { return the_table(); }
+const ir::OpTable& open_table() {
+  static const OpenTable out(table());
+  return out;
+}
 
-const ir::Op* unknown_op(std::string_view domain, std::string_view name) { return the_table().unknown(domain, name); }
+const ir::OpTable& open_table(const ir::OpTable& known) {
+  if (&known == &table()) return open_table();
+  static std::mutex lock;
+  static auto& tables = *new std::map<const ir::OpTable*, OpenTable>;
+  const std::lock_guard held(lock);
+  return tables.try_emplace(&known, known).first->second;
+}
+
+bool is_open(const ir::OpTable& table) { return dynamic_cast<const OpenTable*>(&table) != nullptr; }
+
+const ir::Op* unknown_op(std::string_view domain, std::string_view name) { return unknown_ops().find(domain, name); }
 
 }  // namespace tenon::ops

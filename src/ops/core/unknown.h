@@ -10,6 +10,10 @@ namespace tenon::ops {
 /// any graph; find answers nullptr once names fill kUnknownNameBytes.
 /// Graphs whose table this is may hold unknown nodes. Safe from several threads.
 const ir::OpTable& open_table();
+/// The same over another table of known ops, which outlives all use of it: one for each, for the life of the process.
+const ir::OpTable& open_table(const ir::OpTable& known);
+/// It is an open_table.
+bool is_open(const ir::OpTable& table);
 /// An unknown op of this name, though the table may know the name: for a node that breaks the rules of the op that it names.
 const ir::Op* unknown_op(std::string_view domain, std::string_view name);
 inline constexpr size_t kUnknownNameBytes = size_t{16} << 20;
