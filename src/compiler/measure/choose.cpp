@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/build_shared.h"
+#include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_times.h"
 #include "compiler/measure/timer.h"
@@ -19,7 +20,6 @@ namespace {
 constexpr int kPasses = 5;           ///< over whole engines: the least time counts
 constexpr int kDuel = 9;             ///< passes between the best plan over several backends and that of one
 constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for whatever one of them can run
-constexpr double kGain = 0.95;       ///< of the time of one backend: what a plan over several takes at most, or it may be noise
 
 class Chooser {
  public:
@@ -34,7 +34,7 @@ class Chooser {
     if (best == singles_.end() || best->ns == kNone) return keep(mixed);
     if (std::ranges::any_of(singles_, [&](const Plan& p) { return text_of(p.shares) == text_of(mixed); })) return keep(best->shares);
     const auto times = TRY(timer_.time({{item(best->shares, "beside others"), item(mixed, "beside others")}}, kDuel));
-    return keep(times[0] && times[1] && *times[1] < kGain * *times[0] ? mixed : best->shares);
+    return keep(times[0] && is_faster(times[1], times[0]) ? mixed : best->shares);
   }
 
  private:
