@@ -27,6 +27,7 @@ int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess:
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (options.quiet) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  if (options.gives >= 0) posix_spawn_file_actions_adddup2(&actions, options.gives, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   if (options.own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
@@ -53,6 +54,7 @@ std::expected<std::unique_ptr<ChildProcess>, std::string> ChildProcess::start(st
   if (options.lines) close(pipe[1]);
   if (error != 0) return std::unexpected(std::strerror(error));
   out->process_ = process;
+  out->owner_ = getpid();
   return out;
 }
 
@@ -61,17 +63,30 @@ ChildProcess::~ChildProcess() {
   if (from_ >= 0) close(from_);
 }
 
+pid_t ChildProcess::waited(int& status, int flags) const {
+  pid_t ended = -1;
+  do ended = waitpid(process_, &status, flags);
+  while (ended < 0 && errno == EINTR);
+  if (ended >= 0) return ended;
+  status = 0;  // a process that ignores SIGCHLD, or waits for all its children, is never told
+  return process_;
+}
+
 void ChildProcess::end() {
-  if (process_ <= 0 || status_) return;
+  if (process_ <= 0 || status_ || owner_ != getpid()) return;
   kill(options_.own_group ? -process_ : process_, SIGKILL);
   int status = 0;
-  waitpid(process_, &status, 0);
+  waited(status, 0);
   status_ = status;
 }
 
 std::optional<int> ChildProcess::status() {
+  siginfo_t ended{};
+  if (!status_ && options_.own_group && waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      ended.si_pid != 0)
+    kill(-process_, SIGKILL);  // what it started, while its number is nobody else's
   int status = 0;
-  if (!status_ && waitpid(process_, &status, WNOHANG) == process_) status_ = status;
+  if (!status_ && waited(status, WNOHANG) == process_) status_ = status;
   return status_;
 }
 

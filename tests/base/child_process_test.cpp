@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/child_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <thread>
 
 namespace {
@@ -54,6 +58,40 @@ TEST(ChildProcess, ItsOwnChildrenEndWithIt) {
   EXPECT_EQ(child->line(kLong), "ready");
   child->end();
   EXPECT_EQ(child->line(kLong), std::nullopt);
+}
+
+TEST(ChildProcess, ItsOwnChildrenEndWhereItEndsByItself) {
+  const auto child = shell("(sleep 2; echo alive) & echo ready; kill -9 $$", {.lines = true, .own_group = true});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->line(kLong), "ready");
+  while (!child->status()) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(WTERMSIG(*child->status()), SIGKILL);
+  EXPECT_EQ(child->line(kLong), std::nullopt);
+}
+
+TEST(ChildProcess, HasTheDescriptorThatItIsGiven) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
+  const auto child = shell("echo through >&3", {.gives = pipe[1]});
+  ASSERT_TRUE(child);
+  std::array<char, 16> read{};
+  EXPECT_EQ(::read(pipe[0], read.data(), read.size()), 8);
+  EXPECT_STREQ(read.data(), "through\n");
+  close(pipe[0]);
+  close(pipe[1]);
+}
+
+TEST(ChildProcess, AForkedCopyEndsNothing) {
+  const auto running = shell("sleep 1000", {.lines = true});
+  ASSERT_TRUE(running);
+  const pid_t copy = fork();
+  if (copy == 0) {
+    running->end();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(copy, &status, 0), copy);
+  EXPECT_EQ(running->status(), std::nullopt);
 }
 
 TEST(ChildProcess, WhatIsNotThereDoesNotStart) {
