@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-constexpr uint32_t kUnbounded = 1;  ///< the tag of the second graph's text
+constexpr uint32_t kUnboundedTag = 1;  ///< of the second graph's text
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -88,7 +88,7 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir:
   ir::TextConstants big;
   writer.add(SectionType::graph_text, ir::print(graph, &big));
   const size_t own = big.constants.size();
-  if (unbounded) writer.add(SectionType::graph_text, ir::print(*unbounded, &big), {.required = false, .tag = kUnbounded});
+  if (unbounded) writer.add(SectionType::graph_text, ir::print(*unbounded, &big), {.required = false, .tag = kUnboundedTag});
   Json index = Json::array();
   std::vector<ir::ConstantRef> written;
   std::vector<int64_t> offsets;
@@ -124,7 +124,7 @@ Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, 
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
   Source out(TRY(graph_of(as_text(TRY(reader.require(SectionType::graph_text))), ops, big)));
-  if (const auto behind = reader.find(SectionType::graph_text, kUnbounded)) out.unbounded = TRY(graph_of(as_text(*behind), ops, big));
+  if (const auto behind = reader.find(SectionType::graph_text, kUnboundedTag)) out.unbounded = TRY(graph_of(as_text(*behind), ops, big));
   return out;
 }
 
