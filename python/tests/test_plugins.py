@@ -15,7 +15,6 @@ import onnx.helper as oh
 import pytest
 import tenon
 from onnx_models import F, model
-from tenon import rewriting
 from tenon.rewriting import Graph, Rule, analyse, rewrite, rules_from
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -373,26 +372,3 @@ def test_engines_without_plugins_keep_their_bytes(tmp_path):
         subprocess.run([sys.executable, "-c", program % before, tmp_path / name], check=True)
         saved.append((tmp_path / name).read_bytes())
     assert saved[0] == saved[1]
-
-
-def test_rules_name_ops_of_plugins(ops):
-    text = "to_swish: Mul(?x, Sigmoid(Mul(?x, ?b))) => acme::Swish(?x, beta=value(?b)) where splat(?b), dtype(?x) == f32"
-    graph = "graph main(x: f32[n,3]) { const b: f32[] = [1.5] a = Mul(x, b) s = Sigmoid(a) y = Mul(x, s) return y }"
-    for rules in (rewriting.rules_from(text), [rewriting.Rule.equation(text)]):
-        spelled = Graph.parse(graph)
-        rewriting.rewrite(spelled, rules)
-        assert [node.op_type for node in spelled.nodes] == ["Swish"]
-        np.testing.assert_allclose(tenon.compile(spelled).run({"x": X})["y"], ops.swish(X, beta=1.5), rtol=1e-6)
-
-
-def test_a_rule_in_code_starts_from_an_op_of_a_plugin(ops):
-    seen = []
-
-    def look(match) -> bool:
-        seen.append(match.root.op_type)
-        return False
-
-    rule = rewriting.Rule.code("look", {"match_and_rewrite": lambda match, _: look(match)}, roots=["acme::Swish"])
-    for rules in ([rule], rewriting.RuleSet([rule])):
-        rewriting.rewrite(Graph.parse("graph main(x: f32[n,3]) { y = acme::Swish(x) z = Neg(y) return z }"), rules)
-    assert seen == ["Swish"] * 2
