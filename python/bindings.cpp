@@ -46,11 +46,12 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
 }
 
 tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops,
-                   const Files& plugins, bool plugin_any_build) {
+                   const Files& plugins, bool plugin_any_build, bool embedded_plugins) {
   const tenon::LoadOptions options{.verify = verify,
                                    .libraries = libraries_of(backend_libraries, custom_ops),
                                    .plugins = tenon::python::with_environment(plugins),
-                                   .plugin_any_build = plugin_any_build};
+                                   .plugin_any_build = plugin_any_build,
+                                   .embedded_plugins = embedded_plugins};
   auto engine = [&] {
     const nb::gil_scoped_release released;
     return tenon::Engine::load(path, options);
@@ -130,7 +131,8 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
   bind_compile(m);
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false);
+        nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,
+        nb::arg("embedded_plugins") = false);
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

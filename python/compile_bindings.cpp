@@ -52,6 +52,8 @@ struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;
 
+  Compile(tenon::CompileOptions& said, bool embed_plugins) : options(said) { said.embed_plugins = embed_plugins; }
+
   static nb::object shown(tenon::Engine engine) { return nb::cast(std::move(engine)); }
   auto graph(const nb::object& graph) const { return tenon::python::compile_graph(graph, options); }
   auto bytes(nb::object bytes) const {
@@ -191,7 +193,7 @@ tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem
 }
 
 void bind_compile(nb::module_& m) {
-  def<Compile>(m, "compile");
+  def<Compile, bool>(m, "compile", nb::arg("embed_plugins") = false);
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
 }
 

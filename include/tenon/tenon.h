@@ -202,6 +202,7 @@ struct LoadOptions {
   BackendLibraries libraries = {};
   std::vector<std::filesystem::path> plugins = {};  ///< libraries of plugins (tenon/plugin.h), which stay open until the process ends
   bool plugin_any_build = false;                    ///< take other builds of them than the engine was built with
+  bool embedded_plugins = false;                    ///< take the libraries inside the engine file, which are code of whoever made it
 };
 
 /// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
@@ -255,6 +256,7 @@ struct CompileOptions {
   /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
   std::vector<std::filesystem::path> plugins = {};
   std::vector<std::string> prefer = {};  ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
+  bool embed_plugins = false;            ///< Engine::save puts the libraries of plugins that it needs into the file
 };
 
 /// How large an engine is.

@@ -92,6 +92,7 @@ def compile(
     segmenter: Literal["fewest", "walk"] = "fewest",
     plugins: Sequence[str | PathLike[str]] = ...,
     prefer: Sequence[str] = ...,
+    embed_plugins: bool = False,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -111,7 +112,7 @@ def compile(
     may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
     into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
     those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered. prefer: kernels of theirs, "acme::FastDFT", to take in place of
-    Tenon's own.
+    Tenon's own. embed_plugins: Engine.save puts the libraries that it needs into the file.
     Raises TenonError.
     """
 
@@ -152,9 +153,11 @@ def load(
     custom_ops: Sequence[str | PathLike[str]] = ...,
     plugins: Sequence[str | PathLike[str]] = ...,
     plugin_any_build: bool = False,
+    embedded_plugins: bool = False,
 ) -> Engine:
     """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops, plugins: as for compile(). plugin_any_build:
-    takes other builds of plugins than the engine was built with. Raises TenonError."""
+    takes other builds of plugins than the engine was built with. embedded_plugins: takes the libraries inside the file, which are code of
+    whoever made it. Raises TenonError."""
 
 class SymbolicSize:
     """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is

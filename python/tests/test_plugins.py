@@ -294,6 +294,12 @@ def test_libraries_are_named(library, tmp_path):
     assert refused(lambda: tenon.compile(double_model(), plugins=["nowhere.so"])).code == "file_missing"
 
 
+def test_an_engine_may_hold_its_libraries(library, tmp_path):
+    path = tmp_path / "own.tenon"
+    tenon.compile(double_model(), plugins=[library], embed_plugins=True).save(path)
+    np.testing.assert_array_equal(tenon.load(path, embedded_plugins=True).run({"x": X})["y"], 2 * X)
+
+
 def test_a_kernel_is_preferred(library):
     relu = Graph.parse("graph g(x: f32[n,3]) { y = Relu(x) return y }")
     wishes = {"plugins": [library], "prefer": ["test::NegativeRelu"]}
@@ -372,3 +378,8 @@ def test_engines_without_plugins_keep_their_bytes(tmp_path):
         subprocess.run([sys.executable, "-c", program % before, tmp_path / name], check=True)
         saved.append((tmp_path / name).read_bytes())
     assert saved[0] == saved[1]
+
+
+def test_functions_stand_in_no_engine(ops, tmp_path):
+    made = tenon.compile(Graph.parse("graph main(x: f32[n,3]) { y = acme::Swish(x) return y }"), embed_plugins=True)
+    assert "of no file" in refused(lambda: made.save(tmp_path / "own.tenon")).what

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "plugin/kept.h"
+#include "runtime/embedded_plugins.h"
 
 // Last: the public names come after the inner ones (see there).
 #include "api/arrays.h"
@@ -65,8 +66,9 @@ base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries,
                             .plugins = TRY(plugin::kept_registry(plugins))};
 }
 
-base::Result<runtime::Libraries> libraries_of(const LoadOptions& options) {
+base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine) {
   auto out = TRY(libraries_of(options.libraries, options.plugins));
+  if (options.embedded_plugins) out.plugins = TRY(plugin::kept_registry(options.plugins, {}, TRY(runtime::embedded_plugins(engine))));
   if (options.plugin_any_build) out.plugin_build = plugin::Build::any;
   return out;
 }

@@ -39,7 +39,8 @@ Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr)
 
 /// Errors: those of plugin::kept_registry.
 base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins);
-base::Result<runtime::Libraries> libraries_of(const LoadOptions& options);
+/// engine: the file whose own libraries are taken where the options say so.
+base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine);
 
 /// What load() does, the one thing in which the two libraries differ.
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);

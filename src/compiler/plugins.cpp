@@ -14,15 +14,21 @@
 
 namespace tenon::compiler {
 
-Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger) {
+Result<const ir::OpTable*> table_of(const std::shared_ptr<const plugin::Registry>& registry) {
   static std::mutex lock;
   static auto& tables = *new std::map<std::shared_ptr<const plugin::Registry>, std::shared_ptr<const ir::OpTable>>;
-  auto registry = TRY(plugin::kept_registry(files, logger));
-  if (registry->empty()) return Plugins{std::move(registry), &ops::table()};
+  if (registry->empty()) return &ops::table();
   const std::lock_guard held(lock);
   auto& table = tables[registry];
   if (!table) table = TRY(ops::table_with_plugins(registry));
-  return Plugins{std::move(registry), table.get()};
+  return table.get();
+}
+
+Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger,
+                             std::span<const std::shared_ptr<const plugin::Library>> more) {
+  auto registry = TRY(plugin::kept_registry(files, logger, more));
+  const ir::OpTable* const ops = TRY(table_of(registry));
+  return Plugins{std::move(registry), ops};
 }
 
 Result<std::vector<partition::Pin>> preferences(const plugin::Registry& plugins, std::span<const std::string> kernels) {

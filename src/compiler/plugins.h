@@ -18,8 +18,12 @@ struct Plugins {
   const ir::OpTable* ops;
 };
 
+/// What nodes may be with the plugins of a registry, for as long as the process. Errors: those of ops::table_with_plugins.
+Result<const ir::OpTable*> table_of(const std::shared_ptr<const plugin::Registry>& registry);
+
 /// Those of plugin::kept_registry, with a table that stays as long. Errors: its, and those of ops::table_with_plugins.
-Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {});
+Result<Plugins> kept_plugins(std::span<const std::filesystem::path> files, const plugin::Logger& logger = {},
+                             std::span<const std::shared_ptr<const plugin::Library>> more = {});
 
 /// What preferring these kernels ("acme::FastDFT") means for the ops that they compute. Errors: bad_usage for what is no kernel of a
 /// plugin.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "engine/writer.h"
 #include "files/atomic_write.h"
 #include "ir/text.h"
+#include "plugin/embedded.h"
 #include "plugin/saved.h"
 
 namespace tenon::compiler {
@@ -71,11 +73,25 @@ void find_plugins(const runtime::Program& program, std::vector<std::string_view>
   for (const runtime::Program& other : program.behind) find_plugins(other, out);
 }
 
+Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::string_view> saved) {
+  std::vector<std::string> digests;
+  for (std::string_view bytes : saved) {
+    std::string digest = TRY(plugin::decode_saved(bytes)).sha256;
+    if (std::ranges::find(digests, digest) == digests.end()) digests.push_back(std::move(digest));
+  }
+  uint32_t tag = 0;
+  for (std::string& library : TRY(plugin::embed(digests)))
+    writer.add(SectionType::plugin_library, std::move(library), {.required = false, .tag = tag++});
+  return {};
+}
+
 /// The plugins that runs need, where there are some.
-void add_plugins(engine::Writer& writer, const runtime::Program& program) {
+Result<void> add_plugins(engine::Writer& writer, const runtime::Program& program, bool embedded) {
   std::vector<std::string_view> saved;
   find_plugins(program, saved);
   if (!saved.empty()) writer.add(SectionType::plugins, plugin::encode_all(saved));
+  if (!embedded) return {};
+  return add_plugin_libraries(writer, saved);
 }
 
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
@@ -97,7 +113,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
 Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
-  add_plugins(writer, c.built.program);
+  TRY(add_plugins(writer, c.built.program, options.embed_plugins));
   TRY(options.portable ? add_graph(writer, *c.graph, c.unbounded.get()) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));

@@ -17,6 +17,7 @@ std::string_view name_of(SectionType type) {
     case SectionType::target: return "target";
     case SectionType::tactics: return "tactics";
     case SectionType::plugins: return "plugins";
+    case SectionType::plugin_library: return "plugin library";
   }
   return "unknown";
 }

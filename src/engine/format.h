@@ -19,9 +19,10 @@ enum class SectionType : uint32_t {
   code = 7,  ///< `tag`: the instruction set
   provenance = 8,
   constants_index = 9,
-  target = 10,   ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
-  tactics = 11,  ///< text: how each kernel is cut, a line each, in their order
-  plugins = 12,  ///< numbered fields: what is kept of each node that a plugin runs
+  target = 10,          ///< text: what the code of the same `tag` is for, a line; then what a CPU must have, names separated by blanks
+  tactics = 11,         ///< text: how each kernel is cut, a line each, in their order
+  plugins = 12,         ///< numbered fields: what is kept of each node that a plugin runs
+  plugin_library = 13,  ///< numbered fields: a library that plugins are of; `tag`: the how manieth
 };
 std::string_view name_of(SectionType type);
 

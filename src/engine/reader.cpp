@@ -27,11 +27,17 @@ Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, con
   return table;
 }
 
-bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plugins; }
+bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plugin_library; }
 
 /// What a run relies on before it starts. Hashing weights costs more than starting; graph text and provenance are for people.
 bool checked_at_open(SectionType type) {
-  return is_known(type) && type != SectionType::weights && type != SectionType::graph_text && type != SectionType::provenance;
+  switch (type) {
+    case SectionType::weights:
+    case SectionType::graph_text:
+    case SectionType::provenance:
+    case SectionType::plugin_library: return false;
+    default: return is_known(type);
+  }
 }
 
 std::string label(const Section& section) {

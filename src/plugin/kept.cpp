@@ -25,12 +25,14 @@ Kept& kept() {
 
 }  // namespace
 
-Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::filesystem::path> files, const Logger& logger) {
+Result<std::shared_ptr<const Registry>> kept_registry(std::span<const std::filesystem::path> files, const Logger& logger,
+                                                      std::span<const std::shared_ptr<const Library>> more) {
   Libraries libraries;
-  for (const std::filesystem::path& file : files) {
-    auto library = TRY(open_library(file, logger));
+  const auto add = [&](std::shared_ptr<const Library> library) {
     if (std::ranges::find(libraries, library) == libraries.end()) libraries.push_back(std::move(library));
-  }
+  };
+  for (const std::filesystem::path& file : files) add(TRY(open_library(file, logger)));
+  for (const auto& library : more) add(library);
   Kept& k = kept();
   const std::lock_guard held(k.lock);
   libraries.insert(libraries.end(), k.own.begin(), k.own.end());

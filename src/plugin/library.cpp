@@ -115,27 +115,47 @@ Result<void> take(const tenon_library& of, const Host& host, Library& out) {
   return read_ops(given, host, out);
 }
 
-Result<std::shared_ptr<const Library>> read(const fs::path& file, std::string sha256, const Logger& logger) {
+Result<std::shared_ptr<const Library>> read(const fs::path& file, std::string sha256, const Logger& logger, const std::string& called) {
   void* const handle = TRY(opened(file));
-  // Libraries keep the table: it is there as long as they are.
-  const Host& host = *new Host(file.filename().string(), logger);
   const auto out = std::make_shared<Library>();
-  out->file = file;
+  out->file = called.empty() ? file : fs::path(called);
+  out->is_file = called.empty();
+  // Libraries keep the table: it is there as long as they are.
+  const Host& host = *new Host(out->file.filename().string(), logger);
   out->sha256 = std::move(sha256);
-  TRY(take(*TRY(asked(file, handle, host)), host, *out));
+  TRY(take(*TRY(asked(out->file, handle, host)), host, *out));
+  return out;
+}
+
+/// Libraries stay open.
+struct Known {
+  std::mutex lock;
+  std::vector<std::shared_ptr<const Library>> libraries;
+
+  std::shared_ptr<const Library> find(std::string_view sha256) const {
+    const auto found = std::ranges::find(libraries, sha256, [](const auto& l) { return std::string_view(l->sha256); });
+    return found == libraries.end() ? nullptr : *found;
+  }
+};
+
+Known& known() {
+  static Known& out = *new Known;
   return out;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger) {
-  static std::mutex lock;
-  static auto& known = *new std::vector<std::shared_ptr<const Library>>();  // libraries stay open
+std::shared_ptr<const Library> open_library_of(std::string_view sha256) {
+  const std::lock_guard held(known().lock);
+  return known().find(sha256);
+}
+
+Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger, const std::string& called) {
   std::string sha256 = TRY(sha256_of(file));
-  const std::lock_guard held(lock);
-  if (const auto found = std::ranges::find(known, sha256, [](const auto& l) { return l->sha256; }); found != known.end()) return *found;
-  auto library = TRY(read(file, std::move(sha256), logger));
-  known.push_back(library);
+  const std::lock_guard held(known().lock);
+  if (auto open = known().find(sha256)) return open;
+  auto library = TRY(read(file, std::move(sha256), logger, called));
+  known().libraries.push_back(library);
   return library;
 }
 

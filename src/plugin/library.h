@@ -14,7 +14,7 @@ namespace tenon::plugin {
 /// A library of plugins, open for the rest of the process: threads of its own may run.
 struct Library {
   std::filesystem::path file;  ///< or what library_of was told
-  bool is_file = true;
+  bool is_file = true;         ///< that others can open too
   std::string name, version;
   std::string sha256;  ///< of the file, or as library_of was told: 64 hexadecimal digits
   uint32_t needs = 0;  ///< lowest version of the interface
@@ -24,7 +24,11 @@ struct Library {
 /// Opens a library and checks all that it says. A file of the same bytes that is open already is given again.
 /// Errors: file_missing, bad_file (not a library; none of Tenon's plugins, saying whose it looks like; ops that cannot be, all at once),
 /// wrong_target (made for a newer Tenon); what the library itself says.
-Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& file, const Logger& logger);
+/// called: its name in messages, where the file has none of its own that would still be there later; empty: the file's.
+Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& file, const Logger& logger,
+                                                    const std::string& called = {});
+/// The open one of these bytes; null where there is none.
+std::shared_ptr<const Library> open_library_of(std::string_view sha256);
 
 /// A library that this process made in its own memory, of which as much lives as of a file's: until the process ends.
 /// origin: stands in messages where a file would; sha256: of all that makes it compute what it does. Errors: those of open_library.

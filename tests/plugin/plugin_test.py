@@ -139,6 +139,24 @@ class Plugins(unittest.TestCase):
         self.assertIn("acme::Swish, version 1, of library swish: not there", found)
         self.assertIn("test::Double, version 1, of library ops: not there", found)
 
+    def test_an_engine_may_hold_its_libraries(self):
+        own = self.compiled("own", SWISH, "-DOWN")
+        model = self.one_op("Swish", domain="acme")
+        for kind in ([], ["--portable"]):
+            engine = self.built(model, "--plugin", own, "--embed-plugins", *kind)
+            hidden = own.rename(own.with_suffix(".gone"))
+            self.assertIn("acme::Swish", self.error("run", engine, status=3)["found"])
+            self.assertEqual(small_models.tenon("run", engine, "--embedded-plugins").returncode, 0)
+            self.assertEqual(small_models.tenon("run", engine, "--plugin", hidden, "--embedded-plugins").returncode, 0, "the same bytes")
+            damaged = bytearray(engine.read_bytes())
+            damaged[damaged.rindex(b"\x7fELF") + 600] ^= 1
+            bad = engine.with_name("bad.tenon")
+            bad.write_bytes(damaged)
+            self.assertIn("plugin library", self.error("run", bad, "--embedded-plugins")["what"])
+            hidden.rename(own)
+        plain = self.built(model, "--plugin", own)
+        self.assertIn("no libraries of plugins inside", self.error("run", plain, "--embedded-plugins", status=2)["what"])
+
     def test_another_build_is_taken_only_where_that_is_said(self):
         engine = self.built(self.one_op("Double"), "--plugin", self.ops)
         other = self.compiled("other", OPS, "-O2", "-DOTHER")

@@ -93,6 +93,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.source = std::move(source);
   runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
   libraries.preferred_plugins = options.prefer;
+  out.embed_plugins = options.embed_plugins;
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));

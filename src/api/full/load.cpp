@@ -8,8 +8,9 @@
 namespace tenon::inline v1 {
 
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options) {
-  const auto plugins = TRY(compiler::kept_plugins(options.plugins));
-  return compiler::load(path, {.verify = options.verify, .ops = plugins.ops, .libraries = TRY(libraries_of(options))});
+  const runtime::Libraries libraries = TRY(libraries_of(options, path));
+  const auto* const ops = TRY(compiler::table_of(libraries.plugins));
+  return compiler::load(path, {.verify = options.verify, .ops = ops, .libraries = libraries});
 }
 
 }  // namespace tenon::inline v1

@@ -13,7 +13,7 @@ namespace tenon::backends {
 namespace tenon::inline v1 {
 
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options) {
-  const runtime::Libraries libraries = TRY(libraries_of(options));
+  const runtime::Libraries libraries = TRY(libraries_of(options, path));
   runtime::Devices devices;
 #define TENON_ENTRY(x) devices.push_back(backends::device_##x(libraries));
 #include "tenon/devices_list.inc"

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "runtime/embedded_plugins.h"
+
 namespace tenon::cli {
 
 void PluginOptions::add_libraries(CLI::App& app) {
@@ -20,6 +22,12 @@ void PluginOptions::add_to(CLI::App& app) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
+}
+
+void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
+  app.add_flag_callback(
+      "--embedded-plugins", [this, &file] { embedded_in = &file; },
+      "take the libraries of plugins inside the engine, which are code of whoever made it");
 }
 
 Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries) const {
@@ -37,9 +45,12 @@ Result<compiler::Plugins> PluginOptions::plugins() const {
   if (loaded_) return *loaded_;
   std::vector<std::filesystem::path> all = plugin::files_of_environment();
   all.insert(all.end(), files.begin(), files.end());
-  loaded_ = TRY(compiler::kept_plugins(all, [](tenon_severity severity, std::string_view library, std::string_view text) {
+  const auto tell = [](tenon_severity severity, std::string_view library, std::string_view text) {
     if (severity <= TENON_LOG_WARNING) fmt::print(stderr, "{}: {}\n", library, text);
-  }));
+  };
+  std::vector<std::shared_ptr<const plugin::Library>> inside;
+  if (embedded_in) inside = TRY(runtime::embedded_plugins(*embedded_in, tell));
+  loaded_ = TRY(compiler::kept_plugins(all, tell, inside));
   return *loaded_;
 }
 

@@ -19,9 +19,12 @@ namespace tenon::cli {
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
-  std::vector<std::string> preferred;  ///< kernels of plugins
+  const std::string* embedded_in = nullptr;  ///< the engine file whose own libraries are taken; null: none's
+  std::vector<std::string> preferred;        ///< kernels of plugins
 
   void add_to(CLI::App& app);
+  /// --embedded-plugins, of verbs that take the engine `file`, which is read when the plugins are.
+  void add_embedded_to(CLI::App& app, const std::string& file);
   /// --plugin alone.
   void add_libraries(CLI::App& app);
   /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::kept_plugins.

@@ -361,6 +361,7 @@ VERB(bench) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
+      o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")

@@ -27,7 +27,7 @@ struct Options {
   EngineOptions engine;
   std::string output;
   std::string svg, html, dump_plan, target, tactic;
-  bool portable = false;
+  bool portable = false, embed_plugins = false;
 };
 
 /// A row a backend that makes no kernels: the ops that it runs.
@@ -133,6 +133,7 @@ void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes
 Result<compiler::CompileOptions> compile_options(const Options& o, Console& console) {
   auto options = TRY(o.engine.compile_options(console));
   options.portable = o.portable;
+  options.embed_plugins = o.embed_plugins;
   if (!o.tactic.empty()) {
     const auto file = TRY(files::MappedFile::open(o.tactic));
     options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
@@ -198,6 +199,8 @@ VERB(build) {
       CLI::Option* tactic =
           app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")
               ->type_name("FILE");
+      app.add_flag("--embed-plugins", o->embed_plugins,
+                   "put the libraries of plugins that it needs into the engine (run --embedded-plugins)");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)
           ->excludes(tactic);

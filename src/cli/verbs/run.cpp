@@ -157,6 +157,7 @@ VERB(run) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
+      o->engine.model.plugins.add_embedded_to(app, o->engine.model.path);
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
