@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/point_at.h"
 #include "base/threads.h"
 #include "runtime/control.h"
 #include "runtime/door.h"
@@ -125,6 +126,11 @@ Sizes Frame::shape_of(uint32_t buffer) const {
   return shape;
 }
 
+bool Frame::has_shape(const Tensor& t, uint32_t buffer) const {
+  return t.dtype() == program_.buffers[buffer].dtype &&
+         std::ranges::equal(t.shape(), program_.buffers[buffer].shape, {}, {}, [&](Slot s) { return sizes_[s]; });
+}
+
 Tensor Frame::tensor_of(uint32_t buffer) const {
   const BufferInfo& info = program_.buffers[buffer];
   if (info.kind == BufferInfo::Kind::alias) return tensor_of(info.index).reshaped(shape_of(buffer));
@@ -142,15 +148,17 @@ Result<void> Frame::place_results() {
 Result<void> Frame::place_result(size_t k) {
   const PortInfo& port = program_.outputs[k];
   const BufferInfo& info = program_.buffers[port.buffer];
-  const Sizes shape = shape_of(port.buffer);
-  const auto count = checked_count(shape);
-  if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
-  const size_t bytes = static_cast<size_t>(bytes_of(info.dtype, *count));
+  if (!has_shape(results_[k], port.buffer)) {
+    Sizes shape = shape_of(port.buffer);
+    const auto count = checked_count(shape);
+    if (!count || *count > kMostElements) return too_large(port_place("output", port), shape);
+    results_[k] = Tensor::view(info.dtype, std::move(shape), nothing_, nullptr);
+  }
+  const auto bytes = static_cast<size_t>(results_[k].byte_size());
   if (bound_[k].first != nullptr && bound_[k].second < bytes) return too_small(port, bytes, bound_[k].second);
   if (bound_[k].first != nullptr && !guards_) pointers_[port.buffer] = bound_[k].first;
   else pointers_[port.buffer] = TRY(result_blocks_[k][turn_].reserve(bytes + kSlack + 2 * margin())) + margin();
-  if (results_[k].data() != pointers_[port.buffer] || results_[k].shape() != shape)
-    results_[k] = Tensor::view(info.dtype, shape, pointers_[port.buffer], nullptr);
+  if (results_[k].data() != pointers_[port.buffer]) point_at(results_[k], pointers_[port.buffer]);
   return {};
 }
 

@@ -48,6 +48,7 @@ class Frame {
   Result<void> place_late(uint32_t from, uint32_t to);
   Result<void> keep_result(uint32_t buffer, const Tensor& t);
   Sizes shape_of(uint32_t buffer) const;
+  bool has_shape(const Tensor& t, uint32_t buffer) const;
   Tensor tensor_of(uint32_t buffer) const;
   std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);

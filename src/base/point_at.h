@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <utility>
+
+#include "base/tensor.h"
+
+namespace tenon::inline base {
+
+/// Makes `view` one of other bytes, of the same dtype and shape. Allocates nothing.
+inline void point_at(Tensor& view, const void* bytes) {
+  const DType dtype = view.dtype();
+  Sizes shape = std::move(const_cast<Sizes&>(view.shape()));  // its memory: a view's shape is made by whoever makes the view
+  view = Tensor::view(dtype, std::move(shape), bytes, nullptr);
+}
+
+}  // namespace tenon::inline base
