@@ -232,10 +232,14 @@ typedef struct tenon_call {
   int32_t (*stopped)(const struct tenon_call* call);
   /* The sizes of a result that the data tells, once they are known; gives the memory of its elements. */
   int32_t (*set_sizes)(const struct tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data);
-  /* Runs an inner graph (tenon_graphs::add) on tensors of the sizes that it was made for; results are written where they point. */
+  /* Runs an inner graph (tenon_graphs::add) on the engine's threads. operands, results: as many as the graph has, row-major, of its dtypes
+   * and of sizes that it takes; results are written where they point, which is neither in an operand nor in another result. From one thread
+   * at a time, outside of parallel_for. Allocates nothing once it has seen the sizes. */
   int32_t (*run_graph)(const struct tenon_call* call, uint32_t graph, const tenon_tensor* const* operands,
                        const tenon_tensor* const* results);
   void* host_data;
+  /* How many operands and results an inner graph has. */
+  int32_t (*graph_ports)(const struct tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results);
 } tenon_call;
 
 /* Takes the fields that an engine keeps. Copies what it is given. */
@@ -248,7 +252,8 @@ typedef struct tenon_saver {
 /* Graphs that are compiled with the model and that a plugin's `enqueue` may call. */
 typedef struct tenon_graphs {
   size_t struct_size;
-  /* text: a graph in Tenon's text form. number: what tenon_call::run_graph is told. */
+  /* text: a graph in Tenon's text form, of fixed sizes or of symbols; it is copied. What is wrong with it is an error of the build.
+   * number: what tenon_call::run_graph is told, of this node: 0, 1, ... in the order of these calls. */
   int32_t (*add)(const struct tenon_graphs* graphs, const char* text, uint32_t* number);
   void* host_data;
 } tenon_graphs;
@@ -313,7 +318,7 @@ typedef struct tenon_op {
   int32_t (*workspace)(void* self, const tenon_tensor* const* operands, const tenon_tensor* const* results, uint64_t* bytes);
   /* What an engine keeps. null: the node's fields. */
   int32_t (*save)(void* self, const tenon_saver* saver);
-  /* Graphs that `enqueue` calls, while a model is built. null: none. */
+  /* Graphs that `enqueue` calls, while a model is built; before `save`. Again they must be the same. null: none. */
   int32_t (*add_graphs)(void* self, const tenon_graphs* graphs);
   /* An object of its own for one context, which runs in one thread at a time; destroyed with `destroy`. null: contexts share self, which
    * several threads then enter at once. */

@@ -35,11 +35,19 @@ struct Kernels {
   std::vector<std::vector<codegen::Kernel>> of_groups;  ///< in the order in which they run; none where a group is a step without code
 };
 
+/// A graph that a segment runs while it runs itself (runtime::InnerGraph).
+struct InnerGraph {
+  std::string text;     ///< in Tenon's text form
+  std::string place;    ///< for errors
+  uint32_t number = 0;  ///< in runtime::Program::inner, once it is compiled
+};
+
 /// What the device of the same name makes a segment from.
 struct Blob {
   std::string bytes;
   /// Constants that the engine keeps for it and hands to the device with the bytes. A constant that others use too is kept once.
   std::vector<ir::ConstantRef> weights;
+  std::vector<InnerGraph> graphs = {};
 };
 
 using Artifact = std::variant<Kernels, Blob>;

@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "compiler/guessed_shares.h"
+#include "compiler/inner_graphs.h"
 #include "compiler/lower_shares.h"
 
 namespace tenon::compiler {
@@ -55,7 +56,10 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
     std::vector<partition::HandedBack> moved;
     others = TRY(lower_shares(behind->shared, behind->options, target, moved));
   }
-  out.built = TRY(program::build(std::move(lowered), std::move(others)));
+  InnerGraphs inner(options, shared.backends, shared.graph->ops(), target);
+  TRY(inner.lower_of(lowered));
+  if (others) TRY(inner.lower_of(*others));
+  out.built = TRY(program::build(std::move(lowered), std::move(others), inner.take()));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   out.ops = &shared.graph->ops();

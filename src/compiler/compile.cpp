@@ -12,6 +12,7 @@
 #include "compiler/build_shared.h"
 #include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
+#include "compiler/on_fallback.h"
 #include "compiler/unknown_ops.h"
 #include "ir/port_names.h"
 #include "partition/retype.h"
@@ -75,21 +76,6 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   TRY(partition::prepare(*out.graph, out.backends.all));
   out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes, {}, &out.without_casts));
   if (options.measuring) TRY(share_by_measuring(out, options));
-  return out;
-}
-
-/// For the model that stands behind another: all of it runs on the fallback.
-CompileOptions on_fallback(const CompileOptions& options, const BackendsInUse& backends) {
-  CompileOptions out = options;
-  const auto fallback = backends.all.begin() + backends.roles().fallback();
-  out.backends.assign(fallback, backends.all.end());
-  std::copy_if(backends.all.begin(), fallback, std::back_inserter(out.backends),
-               [](const backend::Backend* b) { return b->makes_kernels(); });
-  out.wishes = {};
-  out.wishes.listed = 1;
-  out.measuring = {};
-  out.dump_plan = nullptr;
-  out.progress = nullptr;
   return out;
 }
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.h"
-#include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
 
@@ -72,17 +71,17 @@ void forget_types(ir::Graph& graph) {
   }
 }
 
-Result<std::unique_ptr<ir::Graph>> graph_of(std::string_view text, const ir::OpTable& ops, const ir::TextConstants& big) {
-  auto graph = TRY(ir::parse(text, ops, &big));
+bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == b.dtype && a.shape == b.shape && ir::same(a, b); }
+
+}  // namespace
+
+Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big) {
+  auto graph = TRY(ir::parse(text, ops, big));
   TRY(ir::verify(*graph));
   forget_types(*graph);
   TRY(ir::infer_all(*graph));
   return graph;
 }
-
-bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == b.dtype && a.shape == b.shape && ir::same(a, b); }
-
-}  // namespace
 
 Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir::Graph* unbounded) {
   ir::TextConstants big;
@@ -123,8 +122,9 @@ Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, 
         .found(index.is_array() ? std::to_string(index.size()) : "something else");
   ir::TextConstants big;
   for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
-  Source out(TRY(graph_of(as_text(TRY(reader.require(SectionType::graph_text))), ops, big)));
-  if (const auto behind = reader.find(SectionType::graph_text, kUnboundedTag)) out.unbounded = TRY(graph_of(as_text(*behind), ops, big));
+  Source out(TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big)));
+  if (const auto behind = reader.find(SectionType::graph_text, kUnboundedTag))
+    out.unbounded = TRY(graph_of_text(as_text(*behind), ops, &big));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/compile.h"
 #include "engine/reader.h"
 #include "engine/writer.h"
+#include "ir/text.h"
 
 namespace tenon::compiler {
 
@@ -19,5 +20,9 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir:
 /// The graphs of such an engine, their constants slices of the file. Nothing in the file is trusted.
 /// Errors: bad_file, bad_graph with line and column.
 Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
+
+/// A graph from a stranger's text: what it says of types of results is inferred anew. big: see ir::parse.
+/// Errors: bad_graph with line and column; those of inference.
+Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir::OpTable& ops, const ir::TextConstants* big = nullptr);
 
 }  // namespace tenon::compiler

@@ -70,7 +70,8 @@ void find_plugins(const runtime::Program& program, std::vector<std::string_view>
   for (const runtime::Blob& blob : program.blobs)
     if (blob.device == "plugin") out.emplace_back(blob.bytes);
   for (const runtime::Program& body : program.bodies) find_plugins(body, out);
-  for (const runtime::Program& other : program.behind) find_plugins(other, out);
+  for (const auto* others : {&program.behind, &program.inner})
+    for (const runtime::Program& other : *others) find_plugins(other, out);
 }
 
 Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::string_view> saved) {

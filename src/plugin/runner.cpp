@@ -16,10 +16,6 @@ int32_t refuse(const char* text) {
   return TENON_FAILED;
 }
 
-int32_t no_graphs(const tenon_call*, uint32_t, const tenon_tensor* const*, const tenon_tensor* const*) {
-  return refuse("not supported yet: inner graphs");
-}
-
 }  // namespace
 
 Runner& Runner::of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->runner; }
@@ -55,7 +51,12 @@ Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> att
     if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
     return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
   };
-  call.run_graph = no_graphs;
+  call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
+    return of(call).graphs_.run(graph, operands, results);
+  };
+  call.graph_ports = [](const tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results) {
+    return of(call).graphs_.ports(graph, operands, results);
+  };
 }
 
 Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
@@ -85,7 +86,8 @@ Result<void> Runner::run(const Running& running) {
   if (any_late_)
     for (size_t k = 0; k < late_.size(); ++k)
       if (is_late_[k]) forget(k);
-  TRY(object().enqueue(entry_.call));
+  graphs_.forget();
+  if (auto done = object().enqueue(entry_.call); !done) return graphs_.told(std::move(done).error());
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
       return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))

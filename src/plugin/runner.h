@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "plugin/graph_calls.h"
 #include "plugin/object.h"
 #include "plugin/tensor_views.h"
 
@@ -36,6 +37,8 @@ class Runner {
   Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted);
   void point_operand(size_t index, void* data) { operands_.set_data(index, data); }
   void point_result(size_t index, void* data) { results_.set_data(index, data); }
+  /// What `run_graph` runs; null: nothing. Outlives the runner.
+  void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
   void set_tactic(int32_t tactic) { entry_.call.tactic = tactic; }
   /// Errors: those of enqueue; device_failed for a result whose sizes were left untold.
   Result<void> run(const Running& running);
@@ -63,6 +66,7 @@ class Runner {
   std::vector<bool> is_late_;
   bool any_late_ = false;
   Tensor workspace_;
+  GraphCalls graphs_;
   const Running* running_ = nullptr;
   Entry entry_;
 };

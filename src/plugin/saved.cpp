@@ -28,7 +28,8 @@ enum : uint32_t {
   result = 9,
   tactic = 10,
   operand = 11,
-  place = 12
+  place = 12,
+  graphs = 13
 };
 }
 namespace field_tag {
@@ -81,6 +82,7 @@ Saved read_saved(WireReader r) {
       case tag::result: out.results.push_back(static_cast<DType>(std::min(r.get_uint32(), uint32_t{255}))); break;
       case tag::operand: out.operands.push_back(static_cast<int32_t>(r.get_sint64())); break;
       case tag::place: out.places.push_back(static_cast<int32_t>(r.get_sint64())); break;
+      case tag::graphs: out.graphs = r.get_uint32(); break;
       case tag::tactic: out.tactic = static_cast<int32_t>(r.get_sint64()); break;
       default: r.skip();
     }
@@ -118,6 +120,7 @@ std::string encode(const Saved& s) {
   for (int32_t k : s.operands) w.add_sint64(tag::operand, k);
   for (int32_t k : s.places) w.add_sint64(tag::place, k);
   if (s.tactic != 0) w.add_sint64(tag::tactic, s.tactic);
+  if (s.graphs != 0) w.add_uint32(tag::graphs, s.graphs);
   return out;
 }
 

@@ -239,8 +239,13 @@ class ProgramBuilder {
   uint32_t blob_number(const std::string& backend, backend::Blob blob) {
     std::string key = backend + '\0' + blob.bytes;
     for (const ir::ConstantRef& w : blob.weights) key += '\0' + std::to_string(pool_.place(w));
+    std::vector<uint32_t> graphs;
+    for (const backend::InnerGraph& g : blob.graphs) {
+      key += "\0graph " + std::to_string(g.number);
+      graphs.push_back(g.number);
+    }
     const auto [at, is_new] = blobs_.try_emplace(std::move(key), static_cast<uint32_t>(out_.blobs.size()));
-    if (is_new) out_.blobs.push_back({backend, std::move(blob.bytes)});
+    if (is_new) out_.blobs.push_back({backend, std::move(blob.bytes), std::move(graphs)});
     return at->second;
   }
 
@@ -354,7 +359,7 @@ bool same_steps(const Program& a, Program b) {
 
 }  // namespace
 
-Result<Built> build(Lowered lowered, std::optional<Lowered> behind) {
+Result<Built> build(Lowered lowered, std::optional<Lowered> behind, std::vector<Lowered> inner) {
   TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
   TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
   Built out;
@@ -362,12 +367,13 @@ Result<Built> build(Lowered lowered, std::optional<Lowered> behind) {
   ProgramBuilder builder(std::move(lowered), pool);
   out.program = TRY(builder.run());
   out.group_of_step = builder.take_group_of_step();
+  if (behind || !inner.empty()) pool.share_equal_weights();
   if (behind) {
-    pool.share_equal_weights();
     Program other = TRY(ProgramBuilder(*std::move(behind), pool).run());
     if (same_steps(other, out.program)) out.program = std::move(other);
     else out.program.behind.push_back(std::move(other));
   }
+  for (Lowered& graph : inner) out.program.inner.push_back(TRY(ProgramBuilder(std::move(graph), pool).run()));
   out.program.weight_bytes = pool.weight_bytes();
   return out;
 }

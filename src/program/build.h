@@ -39,7 +39,8 @@ struct Lowered {
 /// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
 /// Cost: linear in steps and buffers.
 /// `behind`: what runs inputs of sizes that the first does not take (runtime::Program::behind); it uses the code and weights of the first
-/// where they are equal. Where the two are the same program, that alone is left, which takes all sizes.
-Result<Built> build(Lowered lowered, std::optional<Lowered> behind = std::nullopt);
+/// where they are equal. Where the two are the same program, that alone is left, which takes all sizes. `inner`: graphs that segments run
+/// (runtime::Program::inner), by the numbers of backend::InnerGraph; likewise.
+Result<Built> build(Lowered lowered, std::optional<Lowered> behind = std::nullopt, std::vector<Lowered> inner = {});
 
 }  // namespace tenon::program

@@ -12,6 +12,8 @@
 
 namespace tenon::runtime {
 
+class Engine;
+
 /// A segment that runs on memory as it lies, where all its results have places.
 class InPlace {
  public:
@@ -37,9 +39,11 @@ class Segment {
 
 /// What a device makes a segment from. `bytes`, and the bytes of the weights, live as long as the segment.
 struct BlobView {
-  std::string_view bytes;                ///< what the backend of the device's name compiled the segment to
-  std::span<const Tensor> weights = {};  ///< the constants that it asked for (backend::Blob::weights), in its order
-  int threads = 1;                       ///< that runs may take
+  std::string_view bytes;                 ///< what the backend of the device's name compiled the segment to
+  std::span<const Tensor> weights = {};   ///< the constants that it asked for (backend::Blob::weights), in its order
+  int threads = 1;                        ///< that runs may take
+  const Engine* engine = nullptr;         ///< whose segment it is, and
+  std::span<const uint32_t> graphs = {};  ///< those of its inner graphs that the segment may run: see InnerGraph
 };
 
 /// Runs what is no kernel of ours: the segments of one backend, whose name it bears. Shared between threads.

@@ -56,7 +56,8 @@ Result<void> check_kernels(const EngineParts& parts, const Program& program) {
           .found("kernel " + std::to_string(s.code))
           .advice("build the engine again");
   for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
-  for (const Program& other : program.behind) TRY(check_kernels(parts, other));
+  for (const auto* others : {&program.behind, &program.inner})
+    for (const Program& other : *others) TRY(check_kernels(parts, other));
   return {};
 }
 
@@ -83,7 +84,8 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     chosen.push_back(*found);
   }
   for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));
-  for (const Program& other : program.behind) TRY(choose_devices(other, from, chosen));
+  for (const auto* others : {&program.behind, &program.inner})
+    for (const Program& other : *others) TRY(choose_devices(other, from, chosen));
   return {};
 }
 
@@ -91,7 +93,8 @@ void find_blobs(const Program& program, std::string_view device, std::vector<std
   for (const Blob& blob : program.blobs)
     if (blob.device == device) out.emplace_back(blob.bytes);
   for (const Program& body : program.bodies) find_blobs(body, device, out);
-  for (const Program& other : program.behind) find_blobs(other, device, out);
+  for (const auto* others : {&program.behind, &program.inner})
+    for (const Program& other : *others) find_blobs(other, device, out);
 }
 
 /// Devices that keep something for the engine as a whole.
@@ -134,7 +137,7 @@ Result<std::unique_ptr<Segment>> Engine::make_segment(const Blob& blob, std::spa
   for (const auto& device : devices_)
     if (device->name() == blob.device) {
       const Doing doing(blob.device, "made a segment ready to run");
-      return device->make({blob.bytes, weights, threads});
+      return device->make({blob.bytes, weights, threads, this, blob.graphs});
     }
   return fail(Code::internal, "device '" + blob.device + "'", "the engine was made without it");
 }

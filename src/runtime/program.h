@@ -115,8 +115,9 @@ struct PortInfo {
 
 /// What a device makes a segment from.
 struct Blob {
-  std::string device;  ///< its name
-  std::string bytes;   ///< what the backend of that name compiled the segment to
+  std::string device;                 ///< its name
+  std::string bytes;                  ///< what the backend of that name compiled the segment to
+  std::vector<uint32_t> graphs = {};  ///< those of Program::inner that the segment may run, by its own numbers
 };
 
 /// A flat list of steps over numbered buffers. Bodies of branches and loops are programs of their own; code and weights are shared.
@@ -134,7 +135,10 @@ struct Program {
   /// What runs inputs that are of a size which the ports refuse: the same model without the intervals that were asked for. One at most, and
   /// none in a body.
   std::vector<Program> behind;
-  uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in a body and behind
+  /// Graphs that segments run while they run themselves. None in a body, behind or in another of them; those that segments of one run
+  /// stand before it.
+  std::vector<Program> inner;
+  uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in every other program of it
 };
 
 /// Numbered fields for ever; unknown ones are skipped. Errors of decode: bad_file. Every index is checked.

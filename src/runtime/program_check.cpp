@@ -2,6 +2,7 @@
 #include "runtime/program_check.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/checked.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 class Checker {
  public:
-  Checker(const Program& p, uint64_t weight_bytes) : p_(p), weight_bytes_(weight_bytes) {}
+  /// inner: how many of the engine's inner graphs its segments may run, the first ones.
+  Checker(const Program& p, uint64_t weight_bytes, size_t inner) : p_(p), weight_bytes_(weight_bytes), inner_(inner) {}
 
   bool sound() const {
     if (p_.door_lines > p_.sizes.size()) return false;
@@ -21,8 +23,8 @@ class Checker {
       return std::ranges::all_of(list, [&](const auto& item) { return (this->*sound)(item); });
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
-           all(p_.bodies, &Checker::body_sound) && all(p_.steps, &Checker::step_sound) && all(p_.inputs, &Checker::port_sound) &&
-           all(p_.outputs, &Checker::port_sound) &&
+           all(p_.bodies, &Checker::body_sound) && all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
+           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -77,7 +79,13 @@ class Checker {
            static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= weight_bytes_ - b.offset;
   }
 
-  bool body_sound(const Program& body) const { return body.behind.empty() && Checker(body, weight_bytes_).sound(); }
+  bool body_sound(const Program& body) const {
+    return body.behind.empty() && body.inner.empty() && Checker(body, weight_bytes_, inner_).sound();
+  }
+
+  bool blob_sound(const Blob& blob) const {
+    return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return g < inner_; });
+  }
 
   bool step_sound(const Step& s) const {
     using Kind = Step::Kind;
@@ -171,6 +179,7 @@ class Checker {
 
   const Program& p_;
   uint64_t weight_bytes_;
+  size_t inner_;
 };
 
 }  // namespace
@@ -186,16 +195,24 @@ bool stands_behind(const Program& other, const Program& program) {
   const auto alike = [](const PortInfo& a, const PortInfo& b) {
     return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
   };
-  return other.behind.empty() && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
+  return other.behind.empty() && other.inner.empty() && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
          std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
-         Checker(other, program.weight_bytes).sound();
+         Checker(other, program.weight_bytes, program.inner.size()).sound();
+}
+
+/// Its segments run graphs that stand before it: none runs itself.
+bool inner_sound(const Program& program, size_t number) {
+  const Program& graph = program.inner[number];
+  return graph.behind.empty() && graph.inner.empty() && is_outermost(graph) && Checker(graph, program.weight_bytes, number).sound();
 }
 
 }  // namespace
 
 bool is_sound(const Program& program) {
-  return is_outermost(program) && Checker(program, program.weight_bytes).sound() && program.behind.size() <= 1 &&
-         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_behind(other, program); });
+  const auto inner = std::views::iota(size_t{0}, program.inner.size());
+  return is_outermost(program) && Checker(program, program.weight_bytes, program.inner.size()).sound() && program.behind.size() <= 1 &&
+         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_behind(other, program); }) &&
+         std::ranges::all_of(inner, [&](size_t k) { return inner_sound(program, k); });
 }
 
 }  // namespace tenon::runtime

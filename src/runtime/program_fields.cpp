@@ -47,7 +47,7 @@ namespace port {
 enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9 };
 }
 namespace blob {
-enum : uint32_t { device = 1, bytes = 2 };
+enum : uint32_t { device = 1, bytes = 2, graphs = 3 };
 }
 namespace program {
 enum : uint32_t {
@@ -62,7 +62,8 @@ enum : uint32_t {
   body = 9,
   guard = 10,
   blob = 11,
-  behind = 12
+  behind = 12,
+  inner = 13
 };
 }
 
@@ -128,6 +129,7 @@ void write(pbf_writer w, const Step& s) {
 void write(pbf_writer w, const Blob& b) {
   w.add_string(blob::device, b.device);
   w.add_string(blob::bytes, b.bytes);
+  add_list(w, blob::graphs, b.graphs);
 }
 
 void write(pbf_writer w, const PortInfo& p) {
@@ -235,6 +237,7 @@ Blob read_blob(Reader r) {
   while (r.next()) switch (r.tag()) {
       case blob::device: b.device = r.get_string(); break;
       case blob::bytes: b.bytes = r.get_string(); break;
+      case blob::graphs: b.graphs = list_of<uint32_t>(r.get_packed_uint32()); break;
       default: r.skip();
     }
   return b;
@@ -273,7 +276,7 @@ Program read_program(Reader r, int depth) {
       case program::step: p.steps.push_back(read_step(r.get_message())); break;
       case program::input: p.inputs.push_back(read_port(r.get_message())); break;
       case program::output: p.outputs.push_back(read_port(r.get_message())); break;
-      case program::text: p.blobs.push_back({"reference", r.get_string()}); break;  // of 0.1.0, which had that device alone
+      case program::text: p.blobs.push_back({"reference", r.get_string(), {}}); break;  // of 0.1.0, which had that device alone
       case program::blob: p.blobs.push_back(read_blob(r.get_message())); break;
       case program::guard: p.guards.push_back(read_guard(r.get_message())); break;
       case program::weight_bytes: p.weight_bytes = r.get_uint64(); break;
@@ -284,6 +287,10 @@ Program read_program(Reader r, int depth) {
       case program::behind:
         if (depth >= kDeepest) throw protozero::invalid_length_exception();
         p.behind.push_back(read_program(r.get_message(), depth + 1));
+        break;
+      case program::inner:
+        if (depth >= kDeepest) throw protozero::invalid_length_exception();
+        p.inner.push_back(read_program(r.get_message(), depth + 1));
         break;
       default: r.skip();
     }
@@ -303,6 +310,7 @@ void write(pbf_writer w, const Program& p) {
   w.add_uint64(program::weight_bytes, p.weight_bytes);
   for (const Program& b : p.bodies) add(program::body, b);
   for (const Program& b : p.behind) add(program::behind, b);
+  for (const Program& b : p.inner) add(program::inner, b);
 }
 
 }  // namespace

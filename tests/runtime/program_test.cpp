@@ -178,6 +178,45 @@ TEST(ProgramBytes, RefuseWhatDoesNotStandBehind) {
   EXPECT_FALSE(decode(encode(body)));
 }
 
+/// Of graphs that segments run each stands before those that run it, and belongs to the whole engine.
+TEST(ProgramBytes, RefuseInnerGraphsThatCouldRunThemselves) {
+  const auto with = [](void (*edit)(Program&)) {
+    Program p = full_program();
+    p.inner = {full_program(), full_program()};
+    p.bodies = {full_program()};
+    p.blobs[0].graphs = {1, 0};
+    p.inner[1].blobs[0].graphs = {0};
+    edit(p);
+    return decode(encode(p));
+  };
+  const auto sound = with([](Program&) {});
+  ASSERT_TRUE(sound) << sound.error().text();
+  EXPECT_EQ(sound->blobs[0].graphs, (std::vector<uint32_t>{1, 0}));
+  EXPECT_EQ(sound->inner.size(), 2u);
+  EXPECT_TRUE(with([](Program& p) { p.bodies[0].blobs[0].graphs = {1}; }));
+  const std::vector<void (*)(Program&)> edits = {
+      [](Program& p) { p.blobs[0].graphs = {2}; },
+      [](Program& p) { p.inner[1].blobs[0].graphs = {1}; },
+      [](Program& p) { p.inner[0].blobs[0].graphs = {0}; },
+      [](Program& p) { p.inner[0].steps[0].code = 99; },
+      [](Program& p) { p.inner[0].inner = {full_program()}; },
+      [](Program& p) { p.inner[0].behind = {full_program()}; },
+      [](Program& p) { p.inner[0].sizes[0] = {SizeLine::Kind::outer, 0, 0, 0, 0}; },
+      [](Program& p) { p.inner[0].buffers[5].offset = 999; },
+      [](Program& p) { p.bodies[0].inner = {full_program()}; },
+      [](Program& p) { p.bodies[0].blobs[0].graphs = {2}; },
+      [](Program& p) {
+        p.behind = {full_program()};
+        p.behind[0].blobs[0].graphs = {2};
+      },
+      [](Program& p) {
+        p.behind = {full_program()};
+        p.behind[0].inner = {full_program()};
+      },
+  };
+  for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(with(edits[k])) << "edit " << k;
+}
+
 TEST(ProgramSizes, AreWhatTheirLinesSay) {
   using Kind = SizeLine::Kind;
   Program p;

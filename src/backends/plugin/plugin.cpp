@@ -44,6 +44,7 @@ class Plugin final : public backend::Backend {
     const plugin::Op& op = *TRY(runner_of(view));
     const auto object = TRY(object_of(view, op));
     TRY(object->configure(Ranges(view).told()));
+    const std::vector<std::string> graphs = TRY(object->graphs());
     plugin::Saved saved{.name_space = op.name_space,
                         .name = op.name,
                         .version = op.version,
@@ -54,12 +55,15 @@ class Plugin final : public backend::Backend {
                         .fields = TRY(object->save(TRY(fields_of(view, op)))),
                         .results = {},
                         .operands = {},
-                        .places = {}};
+                        .places = {},
+                        .graphs = static_cast<uint32_t>(graphs.size())};
     backend::Blob blob;
     for (ir::ValueId v : graph.node(node).inputs) saved.operands.push_back(place_of(graph, v, blob.weights));
     for (ir::ValueId v : graph.node(node).outputs) saved.places.push_back(v ? index_of(graph.outputs(), v) : plugin::Saved::kMissing);
     for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
     blob.bytes = plugin::encode(saved);
+    for (size_t k = 0; k < graphs.size(); ++k)
+      blob.graphs.push_back({.text = graphs[k], .place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), k)});
     return blob;
   }
 

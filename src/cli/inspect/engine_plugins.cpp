@@ -13,13 +13,13 @@ namespace tenon::cli {
 Result<void> show_plugins(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out) {
   const auto section = reader.find(engine::SectionType::plugins);
   if (!section) return {};
-  std::vector<std::vector<std::string>> rows{{"plugin", "version", "library", "SHA-256", "node", "fields"}};
+  std::vector<std::vector<std::string>> rows{{"plugin", "version", "library", "SHA-256", "node", "fields", "inner graphs"}};
   out["plugins"] = nlohmann::ordered_json::array();
   for (const plugin::Saved& s : TRY(plugin::decode_all({reinterpret_cast<const char*>(section->data()), section->size()}))) {
     std::vector<std::string> fields;
     for (const plugin::Field& f : s.fields) fields.push_back(f.text());
-    rows.push_back(
-        {s.name_space + "::" + s.name, s.version, s.library, s.sha256.substr(0, 16), s.node, fmt::format("{}", fmt::join(fields, ", "))});
+    rows.push_back({s.name_space + "::" + s.name, s.version, s.library, s.sha256.substr(0, 16), s.node,
+                    fmt::format("{}", fmt::join(fields, ", ")), s.graphs > 0 ? std::to_string(s.graphs) : ""});
     out["plugins"].push_back({{"name_space", s.name_space},
                               {"name", s.name},
                               {"version", s.version},
@@ -27,7 +27,8 @@ Result<void> show_plugins(const engine::Reader& reader, Console& console, nlohma
                               {"sha256", s.sha256},
                               {"interface", s.interface},
                               {"node", s.node},
-                              {"fields", fields}});
+                              {"fields", fields},
+                              {"graphs", s.graphs}});
   }
   console.line();
   console.table(rows);

@@ -96,7 +96,8 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
   for (const Step& s : p.steps)
     if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
   for (const Program& body : p.bodies) note_users(body, users);
-  for (const Program& other : p.behind) note_users(other, users);
+  for (const auto* others : {&p.behind, &p.inner})
+    for (const Program& other : *others) note_users(other, users);
 }
 
 /// Of each kernel; empty where the engine does not tell.

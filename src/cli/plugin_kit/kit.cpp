@@ -38,7 +38,6 @@ const ir::Op* op_of(const plugin::Op& op, const ir::OpTable& table) {
 
 /// Why an op is not tried; empty: it is.
 std::string why_not(const plugin::Op& op, const plugin::Registry& registry) {
-  if (op.table.add_graphs) return "not supported yet: inner graphs";
   if (op.table.kernel_of) return op_of(op, ops::table()) ? "" : fmt::format("there is no op {}", op.table.kernel_of);
   return registry.find(op.name_space, op.name) == &op ? "" : "there is a newer version of it";
 }

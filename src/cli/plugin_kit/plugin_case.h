@@ -26,6 +26,7 @@ struct PluginCase {
   ops::SampleCase made;
   std::vector<plugin::Field> fields;
   std::vector<ir::Type> results;
+  std::vector<std::string> graphs;  ///< that its node adds
 
   ir::NodeView view() const { return made.graph->view(made.node); }
 };

@@ -19,10 +19,6 @@ int32_t refuse(const char* text) {
   return TENON_FAILED;
 }
 
-int32_t no_graphs(const tenon_call*, uint32_t, const tenon_tensor* const*, const tenon_tensor* const*) {
-  return refuse("not supported yet: inner graphs");
-}
-
 Sizes sizes_of(const ir::Type& type) {
   Sizes out;
   for (Dim d : *type.shape) out.push_back(d.value());
@@ -52,7 +48,12 @@ std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& 
 }
 
 PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
-    : object_(object), case_(at), operands_(at.made.operands.size()), results_(at.results.size()) {
+    : object_(object),
+      case_(at),
+      operands_(at.made.operands.size()),
+      results_(at.results.size()),
+      graphs_(ops::EvaluatedGraphs::make(at.graphs, at.made.graph->ops(), object.op().place())) {
+  if (graphs_) graph_calls_.set_graphs(graphs_->get());
   entry_.run = this;
   tenon_call& call = entry_.call = plugin::blank<tenon_call>();
   call.host = object.op().host->table();
@@ -67,7 +68,12 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
     if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
     return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
   };
-  call.run_graph = no_graphs;
+  call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
+    return of(call).graph_calls_.run(graph, operands, results);
+  };
+  call.graph_ports = [](const tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results) {
+    return of(call).graph_calls_.ports(graph, operands, results);
+  };
 }
 
 void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const {
@@ -83,6 +89,7 @@ void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& re
 }
 
 Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
+  if (!graphs_) return Error(graphs_.error());
   set_views(operands_, results_, case_);
   TRY(object_.shapes_changed(operands_.data(), results_.data()));
   if (!workspace_of) {
@@ -137,7 +144,9 @@ Result<RunResults> PluginRun::run(const RunWishes& wishes, const std::vector<Ten
     if (memory_->workspace) memory_->workspace->fill(0x7b);
   }
   call_with(wishes, *memory);
-  const Result<void> done = object_.enqueue(entry_.call);
+  graph_calls_.forget();
+  Result<void> done = object_.enqueue(entry_.call);
+  if (!done) done = graph_calls_.told(std::move(done).error());
   RunResults out;
   if (done) out = collected(*memory, given);
   memory_ = std::move(memory);

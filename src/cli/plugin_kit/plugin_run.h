@@ -8,6 +8,8 @@
 
 #include "cli/plugin_kit/guarded.h"
 #include "cli/plugin_kit/plugin_case.h"
+#include "ops/plugin/evaluated_graphs.h"
+#include "plugin/graph_calls.h"
 #include "plugin/object.h"
 #include "plugin/tensor_views.h"
 
@@ -68,6 +70,8 @@ class PluginRun {
   const plugin::Object& object_;
   const PluginCase& case_;
   plugin::TensorViews operands_, results_;
+  Result<std::unique_ptr<ops::EvaluatedGraphs>> graphs_;
+  plugin::GraphCalls graph_calls_;
   uint64_t workspace_ = 0;
   std::unique_ptr<Memory> memory_;  ///< of the last run
   Entry entry_{};

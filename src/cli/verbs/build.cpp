@@ -36,8 +36,10 @@ void add_devices(const compiler::CompileReport& r, std::vector<std::vector<std::
   std::string last;
   for (const auto& [op, count] : r.ops_of_devices) {
     const auto text = fmt::format("{} x{}", op.second, count);
+    const auto share = r.guessed_shares.find(op.first);  // none of a graph that stands beside the model
     if (op.first == last) rows.back()[1] += ", " + text;
-    else rows.push_back({"on " + op.first, fmt::format("a guessed {:.1f} % of the time: {}", 100 * r.guessed_shares.at(op.first), text)});
+    else if (share == r.guessed_shares.end()) rows.push_back({"on " + op.first, text});
+    else rows.push_back({"on " + op.first, fmt::format("a guessed {:.1f} % of the time: {}", 100 * share->second, text)});
     last = op.first;
   }
 }

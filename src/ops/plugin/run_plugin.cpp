@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/plugin/evaluated_graphs.h"
 #include "ops/plugin/plugin_functions.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/reference/elements.h"
@@ -22,7 +23,10 @@ Result<void> run_plugin(Call& call) {
   const plugin::Op& op = plugin_of(*call.view.op)->op();
   std::vector<DType> dtypes;
   for (const ir::Type& type : call.view.outputs) dtypes.push_back(type.dtype);
-  const auto runner = TRY(plugin::Runner::make(TRY(object_of(call.view, op)), call.in.size(), dtypes));
+  const std::shared_ptr<const plugin::Object> object = TRY(object_of(call.view, op));
+  const auto graphs = TRY(EvaluatedGraphs::make(TRY(object->graphs()), *call.view.ops, call.view.where() + ", " + op.place()));
+  const auto runner = TRY(plugin::Runner::make(object, call.in.size(), dtypes));
+  runner->set_graphs(graphs.get());
   const std::vector<Tensor> operands = TRY(operands_of(call));
   std::vector<Tensor> places(dtypes.size());
   for (size_t k = 0; k < places.size(); ++k) {

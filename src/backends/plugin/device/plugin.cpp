@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "backends/plugin/device/node_graphs.h"
 #include "base/threads.h"
 #include "plugin/registry.h"
 #include "plugin/runner.h"
@@ -21,13 +22,14 @@ using plugin::Saved;
 class PluginNode final : public runtime::Segment, public runtime::InPlace {
  public:
   static Result<std::unique_ptr<runtime::Segment>> make(std::shared_ptr<const plugin::Object> object, Saved saved,
-                                                        std::span<const Tensor> weights) {
+                                                        const runtime::BlobView& blob) {
     for (int32_t k : saved.operands)
-      if (k <= Saved::kWeights && static_cast<size_t>(Saved::kWeights - k) >= weights.size())
+      if (k <= Saved::kWeights && static_cast<size_t>(Saved::kWeights - k) >= blob.weights.size())
         return fail(Code::bad_file, saved.node, "the engine does not hold a weight of the plugin").advice("build the engine again");
     auto runner = TRY(plugin::Runner::make(std::move(object), saved.operands.size(), saved.results));
     runner->set_tactic(saved.tactic);
-    return std::unique_ptr<runtime::Segment>(new PluginNode(std::move(runner), std::move(saved), weights));
+    auto graphs = TRY(NodeGraphs::make(saved, blob));
+    return std::unique_ptr<runtime::Segment>(new PluginNode(std::move(runner), std::move(saved), std::move(graphs), blob.weights));
   }
 
   Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) override {
@@ -51,6 +53,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
       if (saved_.operands[k] >= 0) runner_->point_operand(k, operands[saved_.operands[k]]);
     for (size_t k = 0; k < saved_.places.size(); ++k)
       if (saved_.places[k] >= 0) runner_->point_result(k, places[saved_.places[k]]);
+    if (graphs_) graphs_->begin(options, threads);
     return runner_->run(
         {.team = options.team ? options.team : &default_team(), .threads = threads, .stopped = stopped, .stopped_of = &options});
   }
@@ -60,6 +63,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
     TRY(set_shapes(operands, places));
     Team& team = options.team ? *options.team : default_team();
     const int threads = options.threads > 0 ? std::min(options.threads, team.size()) : team.size();
+    if (graphs_) graphs_->begin(options, threads);
     TRY(runner_->run({.team = &team, .threads = threads, .stopped = stopped, .stopped_of = &options}));
     std::vector<Tensor> out(places.begin(), places.end());
     for (size_t k = 0; k < saved_.places.size(); ++k)
@@ -71,8 +75,10 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   runtime::InPlace* in_place() override { return this; }
 
  private:
-  PluginNode(std::unique_ptr<plugin::Runner> runner, Saved saved, std::span<const Tensor> weights)
-      : runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {}
+  PluginNode(std::unique_ptr<plugin::Runner> runner, Saved saved, std::unique_ptr<NodeGraphs> graphs, std::span<const Tensor> weights)
+      : graphs_(std::move(graphs)), runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {
+    runner_->set_graphs(graphs_.get());
+  }
 
   static bool stopped(const void* options) {
     return asked_to_stop(*static_cast<const runtime::RunOptions*>(options)) != runtime::Stop::none;
@@ -84,6 +90,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
         .advice("build the engine again");
   }
 
+  std::unique_ptr<NodeGraphs> graphs_;  ///< null: it has none
   std::unique_ptr<plugin::Runner> runner_;
   Saved saved_;
   std::vector<Tensor> weights_;
@@ -96,7 +103,7 @@ class LoadedPlugins final : public runtime::Device {
   explicit LoadedPlugins(Objects objects) : objects_(std::move(objects)) {}
   std::string_view name() const override { return "plugin"; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
-    return PluginNode::make(objects_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob.weights);
+    return PluginNode::make(objects_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob);
   }
 
  private:

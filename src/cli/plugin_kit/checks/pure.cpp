@@ -15,6 +15,7 @@ struct Answers {
   uint64_t workspace = 0;
   std::vector<plugin::Field> saved;
   std::vector<int32_t> tactics;
+  std::vector<std::string> graphs;
 };
 
 std::vector<int32_t> supported(const plugin::Object& object, std::vector<tenon_format> formats, bool hide_later) {
@@ -52,6 +53,7 @@ Answers ask(Trial& trial, const plugin::Object& object, const PluginCase& at, bo
   if (auto saved = object.save(at.fields)) out.saved = *std::move(saved);
   if (const auto tactics = object.tactics())
     for (const tenon_tactic& t : *tactics) out.tactics.push_back(t.id);
+  if (auto graphs = object.graphs()) out.graphs = *std::move(graphs);
   return out;
 }
 
@@ -75,6 +77,7 @@ void check_pure(Trial& trial) {
     apart(at, first.workspace == again.workspace && first.workspace == hidden.workspace, "workspace");
     apart(at, first.saved == again.saved && first.saved == hidden.saved, "save");
     apart(at, first.tactics == again.tactics, "tactics");
+    apart(at, first.graphs == again.graphs && first.graphs == at.graphs, "add_graphs");
     before = &at;
   }
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* acme::Gemm, y = a b, computed by an inner graph: Tenon compiles the product with the model, for all sizes, and `enqueue` runs it.
+ *
+ *   cc -O2 -shared -fPIC -Iinclude gemm.c -o gemm.so
+ */
+#include <tenon/plugin.h>
+
+static int32_t create(const tenon_host* host, const tenon_node* node, void** self) {
+  (void)host;
+  (void)node;
+  *self = 0;
+  return TENON_OK;
+}
+
+static int32_t infer(void* self, tenon_inference* inference) {
+  (void)self;
+  const tenon_host* const host = inference->host;
+  const tenon_type *const a = inference->operands[0], *const b = inference->operands[1];
+  tenon_type* const y = inference->results[0];
+  if (a->rank != 2 || b->rank != 2) return host->fail(host, TENON_NOT_SUPPORTED, "a and b must be matrices");
+  y->dtype = TENON_F32;
+  y->rank = 2;
+  y->sizes[0] = a->sizes[0];
+  y->sizes[1] = b->sizes[1];
+  return TENON_OK;
+}
+
+/* The first graph that a node adds has the number 0. */
+static int32_t add_graphs(void* self, const tenon_graphs* graphs) {
+  uint32_t number;
+  (void)self;
+  return graphs->add(graphs, "graph product(a: f32[m,k], b: f32[k,n]) {\n  y = MatMul(a, b)\n  return y\n}\n", &number);
+}
+
+static int32_t enqueue(void* self, const tenon_call* call) {
+  (void)self;
+  return call->run_graph(call, 0, call->operands, call->results);
+}
+
+#define PORT(NAME) {.struct_size = sizeof(tenon_port), .name = NAME, .dtypes = TENON_DTYPE_BIT(TENON_F32)}
+static const tenon_port kA = PORT("a"), kB = PORT("b"), kY = PORT("y");
+static const tenon_port* const kOperands[] = {&kA, &kB};
+static const tenon_port* const kResults[] = {&kY};
+static const char* const kSamples[] = {"f32[2,3], f32[3,4]", "f32[0,3], f32[3,4]", "f32[5,64], f32[64,7]"};
+
+static const tenon_op kGemm = {.struct_size = sizeof(tenon_op),
+                               .name_space = "acme",
+                               .name = "Gemm",
+                               .version = "1",
+                               .docs = "the product of two matrices, by an inner graph",
+                               .operand_count = 2,
+                               .operands = kOperands,
+                               .result_count = 1,
+                               .results = kResults,
+                               .sample_count = 3,
+                               .samples = kSamples,
+                               .expression = "MatMul(a, b)",
+                               .create = create,
+                               .infer = infer,
+                               .add_graphs = add_graphs,
+                               .enqueue = enqueue};
+static const tenon_op* const kOps[] = {&kGemm};
+static const tenon_library kLibrary = {
+    .struct_size = sizeof(tenon_library), .needs = 1, .name = "gemm", .version = "1.0", .op_count = 1, .ops = kOps};
+
+const tenon_library* tenon_plugin_library(const tenon_host* host) {
+  (void)host;
+  return &kLibrary;
+}

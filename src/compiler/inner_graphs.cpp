@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/inner_graphs.h"
+
+#include <fmt/format.h>
+
+#include "compiler/lower_shares.h"
+#include "compiler/on_fallback.h"
+#include "compiler/portable.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+constexpr uint32_t kUnderWay = 0xffffffff;
+constexpr size_t kDeepest = 16;  ///< graphs in graphs in graphs
+constexpr size_t kShown = 400;   ///< bytes of a text that an error shows
+
+/// The place leads to the graph, then to what is wrong in it.
+Error of_graph(Error error, const backend::InnerGraph& graph) {
+  const std::string inside = error->place;
+  return std::move(error).placed_at(inside.empty() ? graph.place : graph.place + ", " + inside);
+}
+
+}  // namespace
+
+InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops,
+                         const codegen::Target& target)
+    : options_(on_fallback(options, backends)), ops_(ops), target_(target) {}
+
+Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) {
+  auto parsed = graph_of_text(graph.text, ops_);
+  if (!parsed && parsed.error()->found.empty()) return std::move(parsed).error().found(graph.text.substr(0, kShown));
+  SharedOut& shared = *shared_.emplace_back(std::make_unique<SharedOut>(TRY(share_out(TRY(std::move(parsed)), options_))));
+  std::vector<partition::HandedBack> handed_back;
+  return lower_shares(shared, options_, target_, handed_back);
+}
+
+Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {
+  if (const auto known = numbers_.find(graph.text); known != numbers_.end()) {
+    if (known->second != kUnderWay) return known->second;
+    return fail(Code::bad_graph, graph.place, "the graph runs itself")
+        .expected("a graph that none of its own nodes runs")
+        .found(graph.text.substr(0, kShown));
+  }
+  const size_t depth = static_cast<size_t>(std::ranges::count(numbers_, kUnderWay, &std::pair<const std::string, uint32_t>::second));
+  if (depth >= kDeepest)
+    return fail(Code::limit_exceeded, graph.place, "inner graphs are nested too deep").expected(fmt::format("at most {}", kDeepest));
+  numbers_.emplace(graph.text, kUnderWay);
+  auto made = lowered(graph);
+  if (!made) return of_graph(std::move(made).error(), graph);
+  TRY(lower_of(*made));
+  lowered_.push_back(*std::move(made));
+  return numbers_[graph.text] = static_cast<uint32_t>(lowered_.size() - 1);
+}
+
+Result<void> InnerGraphs::lower_of(program::Lowered& lowered) {
+  for (backend::Blob& blob : lowered.blobs)
+    for (backend::InnerGraph& graph : blob.graphs) graph.number = TRY(number_of(graph));
+  for (auto& [node, bodies] : lowered.bodies)
+    for (program::Lowered& body : bodies) TRY(lower_of(body));
+  return {};
+}
+
+}  // namespace tenon::compiler

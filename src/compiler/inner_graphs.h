@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+
+namespace tenon::compiler {
+
+/// Compiles the graphs that segments run (backend::Blob::graphs) on the fallback of the model that they stand beside: equal texts once, and
+/// those that such a graph's own segments run before it.
+class InnerGraphs {
+ public:
+  /// All are kept by reference. Those of `backends` that are the fallback's and behind it run the graphs.
+  InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops, const codegen::Target& target);
+
+  /// Numbers the graphs of all segments, after compiling those that are new. Errors: what is wrong with a text, or cannot run, naming
+  /// library, node and graph; bad_graph for one that runs itself.
+  Result<void> lower_of(program::Lowered& lowered);
+  /// In the order of their numbers; points into this.
+  std::vector<program::Lowered> take() { return std::move(lowered_); }
+
+ private:
+  Result<uint32_t> number_of(const backend::InnerGraph& graph);
+  Result<program::Lowered> lowered(const backend::InnerGraph& graph);
+
+  CompileOptions options_;
+  const ir::OpTable& ops_;
+  const codegen::Target& target_;
+  std::map<std::string, uint32_t> numbers_;  ///< by text; kUnderWay: it is being compiled
+  std::vector<std::unique_ptr<SharedOut>> shared_;
+  std::vector<program::Lowered> lowered_;
+};
+
+}  // namespace tenon::compiler

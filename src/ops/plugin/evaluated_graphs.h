@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plugin/inner_graphs.h"
+
+namespace tenon::ops {
+
+/// Inner graphs of a node, run by reference: for who calls a plugin without an engine. A thread has its own.
+class EvaluatedGraphs final : public plugin::InnerGraphs {
+ public:
+  /// texts: in the order of their numbers. Null: there are none. ops: outlives it. Errors: bad_graph, naming the graph by `place` and
+  /// number.
+  static Result<std::unique_ptr<EvaluatedGraphs>> make(const std::vector<std::string>& texts, const ir::OpTable& ops,
+                                                       const std::string& place);
+
+  uint32_t count() const override { return static_cast<uint32_t>(graphs_.size()); }
+  Ports ports(uint32_t number) const override { return {graphs_[number]->inputs().size(), graphs_[number]->outputs().size()}; }
+  /// Errors: those of evaluate(); limit_exceeded where graphs run graphs too deep.
+  Result<void> run(uint32_t number, std::span<const Tensor> operands, std::span<const Tensor> results) override;
+
+ private:
+  std::vector<std::unique_ptr<ir::Graph>> graphs_;
+};
+
+}  // namespace tenon::ops

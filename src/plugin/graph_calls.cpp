@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/graph_calls.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/point_at.h"
+#include "plugin/host.h"
+
+namespace tenon::plugin {
+
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 45;
+
+Error wrong(std::string place, std::string what) { return fail(Code::bad_input, std::move(place), std::move(what)); }
+
+/// A dense tensor with elements where it has any.
+Result<void> check_tensor(const tenon_tensor* t, const std::string& place) {
+  if (!t) return wrong(place, "it is missing: a null pointer").expected("as many tensors as the graph has").found("null");
+  if (t->dtype == TENON_NO_DTYPE || !dtype_from_onnx(t->dtype) || bits_of(static_cast<DType>(t->dtype)) == 0)
+    return wrong(place, "there is no such dtype").expected("a tenon_dtype").found(std::to_string(t->dtype));
+  if (t->rank < 0 || t->rank > TENON_MAX_RANK)
+    return wrong(place, "there is no such rank").expected(fmt::format("0 to {}", TENON_MAX_RANK)).found(std::to_string(t->rank));
+  if (t->layout != TENON_ROW_MAJOR || t->strides)
+    return fail(Code::not_supported, place, "not supported yet: tensors of inner graphs that are not row-major")
+        .expected("layout TENON_ROW_MAJOR, no strides")
+        .found(t->strides ? "strides" : fmt::format("layout {}", t->layout));
+  const std::span<const int64_t> sizes(t->sizes, static_cast<size_t>(t->rank));
+  const auto count = checked_count(sizes);
+  if (!count || *count > kMostElements)
+    return wrong(place, "there are no such sizes")
+        .expected("sizes from 0, of at most 2^45 elements")
+        .found(fmt::format("[{}]", fmt::join(sizes, ",")));
+  if (*count > 0 && !t->data) return wrong(place, "it has no elements").expected("data").found("null");
+  return {};
+}
+
+bool is_as_before(const tenon_tensor* t, const Tensor& before) {
+  return t && !before.empty_handle() && static_cast<DType>(t->dtype) == before.dtype() && t->layout == TENON_ROW_MAJOR && !t->strides &&
+         t->rank == before.rank() && std::equal(before.shape().begin(), before.shape().end(), t->sizes) && (t->data || before.count() == 0);
+}
+
+Result<void> take(const tenon_tensor* const* from, std::vector<Tensor>& to, const char* kind, uint32_t number) {
+  for (size_t k = 0; k < to.size(); ++k) {
+    if (is_as_before(from[k], to[k])) {
+      if (to[k].data() != from[k]->data) point_at(to[k], from[k]->data);
+      continue;
+    }
+    to[k] = Tensor();
+    TRY(check_tensor(from[k], fmt::format("inner graph {}, {} {}", number, kind, k)));
+    to[k] = Tensor::view(static_cast<DType>(from[k]->dtype), Sizes(from[k]->sizes, from[k]->sizes + from[k]->rank), from[k]->data, nullptr);
+  }
+  return {};
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.byte_size() > 0 && b.byte_size() > 0 && a.data() < b.data() + b.byte_size() && b.data() < a.data() + a.byte_size();
+}
+
+/// A result that is written while somebody reads the same bytes, or writes others there, is none.
+Result<void> check_apart(const std::vector<Tensor>& operands, const std::vector<Tensor>& results, uint32_t number) {
+  for (size_t k = 0; k < results.size(); ++k) {
+    const auto refuse = [&](std::string with) {
+      return wrong(fmt::format("inner graph {}, result {}", number, k), "its memory is that of another tensor of the call")
+          .expected("memory of its own")
+          .found("that of " + std::move(with));
+    };
+    for (size_t o = 0; o < operands.size(); ++o)
+      if (overlap(results[k], operands[o])) return refuse(fmt::format("operand {}", o));
+    for (size_t o = 0; o < k; ++o)
+      if (overlap(results[k], results[o])) return refuse(fmt::format("result {}", o));
+  }
+  return {};
+}
+
+int32_t status_of(Code code) {
+  switch (code) {
+    case Code::out_of_memory: return TENON_OUT_OF_MEMORY;
+    case Code::cancelled:
+    case Code::deadline: return TENON_STOPPED;
+    case Code::not_supported: return TENON_NOT_SUPPORTED;
+    default: return TENON_FAILED;
+  }
+}
+
+}  // namespace
+
+void GraphCalls::set_graphs(InnerGraphs* graphs) {
+  graphs_ = graphs;
+  given_.clear();
+  for (uint32_t k = 0; graphs && k < graphs->count(); ++k) {
+    const InnerGraphs::Ports ports = graphs->ports(k);
+    given_.push_back({std::vector<Tensor>(ports.operands), std::vector<Tensor>(ports.results)});
+  }
+}
+
+Result<void> GraphCalls::check_number(uint32_t number) const {
+  if (number < given_.size()) return {};
+  return wrong(fmt::format("inner graph {}", number), "no such graph was added")
+      .expected(given_.empty() ? "a graph that `add_graphs` added: it added none" : fmt::format("0 to {}", given_.size() - 1))
+      .found(std::to_string(number));
+}
+
+Result<void> GraphCalls::checked_run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
+  TRY(check_number(number));
+  Given& given = given_[number];
+  TRY(take(operands, given.operands, "operand", number));
+  TRY(take(results, given.results, "result", number));
+  TRY(check_apart(given.operands, given.results, number));
+  auto done = graphs_->run(number, given.operands, given.results);
+  if (done) return {};
+  const std::string place = fmt::format("inner graph {}, {}", number, done.error()->place);
+  return std::move(done).error().placed_at(place);
+}
+
+int32_t GraphCalls::run(uint32_t number, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
+  if (busy_.exchange(true, std::memory_order_acquire)) {
+    leave_failure("run_graph: another thread runs an inner graph of this node; they run one after the other");
+    return TENON_FAILED;
+  }
+  auto done = checked_run(number, operands, results);
+  const int32_t status = done ? TENON_OK : keep(std::move(done).error());
+  busy_.store(false, std::memory_order_release);
+  return status;
+}
+
+int32_t GraphCalls::ports(uint32_t number, uint32_t* operands, uint32_t* results) {
+  if (auto there = check_number(number); !there) return keep(std::move(there).error());
+  *operands = static_cast<uint32_t>(given_[number].operands.size());
+  *results = static_cast<uint32_t>(given_[number].results.size());
+  return TENON_OK;
+}
+
+int32_t GraphCalls::keep(Error error) {
+  leave_failure(error.text());
+  const int32_t status = status_of(error.code());
+  error_ = std::move(error);
+  return status;
+}
+
+Error GraphCalls::told(Error enqueue) const {
+  if (!error_ || !enqueue->what.ends_with(error_->text())) return enqueue;
+  const Diagnostic& kept = **error_;
+  return fail(kept.code, enqueue->place, fmt::format("its `enqueue` ran a graph that failed: {}: {}", kept.place, kept.what))
+      .expected(kept.expected)
+      .found(kept.found)
+      .advice(kept.advice.empty() ? enqueue->advice : kept.advice);
+}
+
+}  // namespace tenon::plugin
