@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors and runs of tenon/plugin.hpp.
 #pragma once
+#include <cstddef>
 #include <exception>
 #include <mutex>
 
@@ -61,6 +62,26 @@ class Tensors {
   const tenon_tensor* const* own_;
 };
 
+/// A row-major tensor in memory of the plugin's own: what an inner graph gets or gives between others.
+class Dense {
+ public:
+  Dense(int32_t dtype, std::vector<int64_t> sizes, void* data) : sizes_(std::move(sizes)) {
+    own_.struct_size = sizeof(tenon_tensor);
+    own_.dtype = dtype;
+    own_.layout = TENON_ROW_MAJOR;
+    own_.rank = static_cast<int32_t>(sizes_.size());
+    own_.sizes = sizes_.data();
+    own_.data = data;
+  }
+  Dense(const Dense&) = delete;
+  /// Valid as long as this.
+  Tensor view() const { return Tensor(own_); }
+
+ private:
+  std::vector<int64_t> sizes_;
+  tenon_tensor own_{};
+};
+
 /// One run.
 class Call {
  public:
@@ -105,12 +126,31 @@ class Call {
     check(own_.set_sizes(&own_, result, static_cast<int32_t>(sizes.size()), sizes.data(), &data));
     return static_cast<T*>(data);
   }
+  /// Runs an inner graph (Graphs::add): call.run_graph(product, {x, w}, {y}). Results are written where they point. Allocates nothing.
+  /// Errors: other numbers of operands or results than the graph has; what it does not take.
+  template <size_t N, size_t M>
+  void run_graph(uint32_t graph, const Tensor (&operands)[N], const Tensor (&results)[M]) const {
+    check_counts(graph, N, M);
+    const tenon_tensor *in[N], *out[M];
+    for (size_t k = 0; k < N; ++k) in[k] = &operands[k].raw();
+    for (size_t k = 0; k < M; ++k) out[k] = &results[k].raw();
+    run_graph(graph, in, out);
+  }
   void run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
     check(own_.run_graph(&own_, graph, operands, results));
   }
   const tenon_call& raw() const { return own_; }
 
  private:
+  void check_counts(uint32_t graph, size_t operands, size_t results) const {
+    if (own_.struct_size <= offsetof(tenon_call, graph_ports)) return;  // an older host
+    uint32_t takes = 0, gives = 0;
+    check(own_.graph_ports(&own_, graph, &takes, &gives));
+    if (takes != operands || gives != results)
+      throw Error(TENON_FAILED, "inner graph " + std::to_string(graph) + " has " + std::to_string(takes) + " operands and " +
+                                    std::to_string(gives) + " results, given are " + std::to_string(operands) + " and " +
+                                    std::to_string(results));
+  }
   static void check(int32_t status) {
     if (status != TENON_OK) throw HostError(status);
   }
@@ -136,6 +176,7 @@ class Definition {
 class Graphs {
  public:
   explicit Graphs(const tenon_graphs& own) : own_(own) {}
+  /// A graph in Tenon's text form; gives its number for Call::run_graph, the same in the engine as here: 0, 1, ... of this node.
   uint32_t add(const std::string& text) const {
     uint32_t number = 0;
     if (const int32_t status = own_.add(&own_, text.c_str(), &number); status != TENON_OK) throw HostError(status);
