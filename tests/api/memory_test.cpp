@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 #include <tenon/graph.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
 
+#include "allocations.h"
+
+std::atomic<long> tenon::tests::allocations{0};
+
 namespace {
 
-std::atomic<long> calls{0};
+std::atomic<long>& calls = tenon::tests::allocations;
 std::atomic<long> fail_at{0};  // 0: none
 
 bool fails() {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that run inner graphs, in contexts of their own and beside each other.
+#include <gtest/gtest.h>
+#include <tenon/graph.h>
+
+#include <thread>
+
+#include "allocations.h"
+
+namespace {
+
+const std::filesystem::path kGemm = TENON_GEMM;
+
+tenon::Engine product_by(const std::string& op) {
+  const auto graph = tenon::Graph::parse("graph main(a: f32[m,k], b: f32[k,n]) { y = " + op + "(a, b) return y }", std::vector{kGemm});
+  EXPECT_TRUE(graph) << graph.error().text();
+  return *tenon::compile(*graph, {.plugins = {kGemm}});
+}
+
+std::vector<float> numbers(int64_t count, float first) {
+  std::vector<float> out(static_cast<size_t>(count));
+  for (size_t k = 0; k < out.size(); ++k) out[k] = first + static_cast<float>(k % 7);
+  return out;
+}
+
+/// Small integers: products are exact, whatever the order of the sum.
+std::vector<float> product(const std::vector<float>& a, const std::vector<float>& b, int64_t m, int64_t k, int64_t n) {
+  std::vector<float> out(static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t l = 0; l < k; ++l)
+        out[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
+  return out;
+}
+
+TEST(ApiInnerGraphs, RunInAnyNumberOfContextsAtOnce) {
+  const tenon::Engine engine = product_by("acme::Gemm");
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(8);
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      auto context = *tenon::Context::create(engine);
+      for (int64_t round = 0; round < 40; ++round) {
+        const int64_t m = 1 + (round / 10 + t) % 5 * 16, k = 3 + t, n = 64;
+        const auto a = numbers(m * k, static_cast<float>(t)), b = numbers(k * n, 1);
+        const auto y = context.run(std::vector{tenon::Array({m, k}, a), tenon::Array({k, n}, b)});
+        wrong[static_cast<size_t>(t)] += !y || !std::ranges::equal((*y)[0].as<float>(), product(a, b, m, k, n));
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<int>(8));
+}
+
+/// Of runs on memory elsewhere each time, of the same sizes.
+long allocations_of_a_warm_run(const tenon::Engine& engine) {
+  auto context = *tenon::Context::create(engine);
+  std::vector<std::vector<tenon::Array>> inputs;
+  std::vector<std::vector<float>> memory, places;
+  for (int turn = 0; turn < 4; ++turn) {
+    memory.push_back(numbers(std::int64_t{32} * 48, 1));
+    memory.push_back(numbers(std::int64_t{48} * 64, 2));
+    places.push_back(numbers(std::int64_t{32} * 64, 0));
+    inputs.push_back({tenon::Array({32, 48}, memory[memory.size() - 2]), tenon::Array({48, 64}, memory.back())});
+  }
+  const auto run = [&](size_t turn) {
+    EXPECT_TRUE(context.bind_output(0, places[turn].data(), places[turn].size() * sizeof(float)));
+    EXPECT_TRUE(context.run(inputs[turn]));
+  };
+  run(0);
+  run(1);
+  const long before = tenon::tests::allocations;
+  run(2);
+  run(3);
+  const long after = tenon::tests::allocations;
+  EXPECT_EQ(places[3], product(memory[6], memory[7], 32, 48, 64));
+  return after - before;
+}
+
+TEST(ApiInnerGraphs, AllocateNothingOnceTheyHaveSeenTheSizes) {
+  EXPECT_EQ(allocations_of_a_warm_run(product_by("acme::Gemm")), allocations_of_a_warm_run(product_by("MatMul")));
+}
+
+TEST(ApiInnerGraphs, EndWithTheRunThatTheyArePartOf) {
+  const tenon::Engine engine = product_by("acme::Gemm");
+  auto context = *tenon::Context::create(engine);
+  const auto a = numbers(6, 1), b = numbers(6, 1);
+  const std::vector inputs{tenon::Array({2, 3}, a), tenon::Array({3, 2}, b)};
+  EXPECT_TRUE(context.run(inputs));
+  const auto late = context.run(inputs, {.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1)});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, tenon::Code::deadline);
+  EXPECT_TRUE(context.run(inputs)) << "and on";
+}
+
+}  // namespace
