@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* acme::Gemm, y = a b, computed by an inner graph: Tenon compiles the product with the model, for all sizes, and `enqueue` runs it.
+/* acme::Gemm, y = a b, computed by an inner graph: Tenon compiles the product with the model, and `enqueue` runs it.
  *
  *   cc -O2 -shared -fPIC -Iinclude gemm.c -o gemm.so
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <tenon/plugin.h>
 
+/* The sizes m, k and n as the graph says them: numbers where all runs have them, else symbols, for which it takes any. */
+struct gemm {
+  char sizes[3][24];
+};
+
 static int32_t create(const tenon_host* host, const tenon_node* node, void** self) {
-  (void)host;
+  static const struct gemm kAny = {{"m", "k", "n"}};
+  struct gemm* const made = malloc(sizeof *made);
   (void)node;
-  *self = 0;
+  if (!made) return host->fail(host, TENON_OUT_OF_MEMORY, "no memory for an object");
+  *made = kAny;
+  *self = made;
+  return TENON_OK;
+}
+
+static int32_t configure(void* self, const tenon_ranges* ranges) {
+  static const int kOf[][2] = {{0, 0}, {0, 1}, {1, 1}}; /* operand and axis */
+  for (int k = 0; k < 3; ++k) {
+    const tenon_tensor *const least = ranges->least[kOf[k][0]], *const most = ranges->most[kOf[k][0]];
+    const int axis = kOf[k][1];
+    if (least->dtype == TENON_NO_DTYPE || least->sizes[axis] != most->sizes[axis]) continue;
+    snprintf(((struct gemm*)self)->sizes[k], sizeof((struct gemm*)self)->sizes[k], "%lld", (long long)least->sizes[axis]);
+  }
   return TENON_OK;
 }
 
@@ -27,9 +48,12 @@ static int32_t infer(void* self, tenon_inference* inference) {
 
 /* The first graph that a node adds has the number 0. */
 static int32_t add_graphs(void* self, const tenon_graphs* graphs) {
+  const struct gemm* const it = self;
+  char text[256];
   uint32_t number;
-  (void)self;
-  return graphs->add(graphs, "graph product(a: f32[m,k], b: f32[k,n]) {\n  y = MatMul(a, b)\n  return y\n}\n", &number);
+  snprintf(text, sizeof text, "graph product(a: f32[%s,%s], b: f32[%s,%s]) {\n  y = MatMul(a, b)\n  return y\n}\n", it->sizes[0],
+           it->sizes[1], it->sizes[1], it->sizes[2]);
+  return graphs->add(graphs, text, &number);
 }
 
 static int32_t enqueue(void* self, const tenon_call* call) {
@@ -56,7 +80,9 @@ static const tenon_op kGemm = {.struct_size = sizeof(tenon_op),
                                .samples = kSamples,
                                .expression = "MatMul(a, b)",
                                .create = create,
+                               .destroy = free,
                                .infer = infer,
+                               .configure = configure,
                                .add_graphs = add_graphs,
                                .enqueue = enqueue};
 static const tenon_op* const kOps[] = {&kGemm};

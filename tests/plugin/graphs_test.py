@@ -74,8 +74,13 @@ class Graphs(unittest.TestCase):
     def test_of_fixed_sizes_from_a_file(self):
         engine = self.built(self.product(16, 64, 48), self.gemm)
         self.assertEqual(self.first(engine, self.gemm).shape, (16, 48))
-        [kept] = told("inspect", engine)["plugins"]
-        self.assertEqual((kept["name"], kept["graphs"]), ("Gemm", 1))
+        kept = told("inspect", engine)
+        self.assertEqual([(p["name"], p["graphs"]) for p in kept["plugins"]], [("Gemm", 1)])
+        plain = self.folder / "matmul.onnx"
+        ends = [o.value_info("a", [16, 64]), o.value_info("b", [64, 48])], [o.value_info("y", [16, 48])]
+        plain.write_bytes(o.model(o.graph([o.node("MatMul", ["a", "b"], ["y"])], *ends)))
+        told("build", plain, "-o", plain.with_suffix(".tenon"))
+        self.assertEqual(kept["kernels"], told("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
 
     def test_as_the_same_ops_in_the_model(self):
         chain = graph("a = Exp(x)", "s = Sigmoid(a)", "y = Mul(x, s)")
@@ -102,6 +107,7 @@ class Graphs(unittest.TestCase):
         kept = told("inspect", engine)
         self.assertEqual([p["graphs"] for p in kept["plugins"]], [2, 1])
         self.assertEqual(sorted(k["computes"] for k in kept["kernels"]), ["Exp", "Neg"])
+        self.assertEqual([s["step"] for s in kept["steps"]], ["0", "1", "2", "inner graph 0: 0", "inner graph 1: 0"])
         plain = self.folder / "several_plain.onnx"
         names = ["x", "a", "b", "c", "y"]
         ops = [o.node(op, [names[k]], [names[k + 1]]) for k, op in enumerate(("Neg", "Exp", "Exp", "Neg"))]

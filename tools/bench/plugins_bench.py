@@ -110,6 +110,23 @@ def of_a_library(folder: Path) -> Iterator[tuple[str, str, str]]:
     yield "KissFFT as DFT, 1 x 2048, beside Tenon's own", spread([native / theirs for native, theirs in times], "times as fast"), ">= 15"
 
 
+def of_an_inner_graph(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """A product whose two factors are operands, by a plugin that runs an inner graph and by Tenon's MatMul."""
+    gemm = folder / "gemm.so"
+    run(["cc", "-O2", "-shared", "-fPIC", "-I", ROOT / "include", ROOT / "examples" / "plugins" / "gemm.c", "-o", gemm])
+    ends = [o.value_info("a", [128, 768]), o.value_info("b", [768, 3072])], [o.value_info("y", [128, 3072])]
+    engines = []
+    for op, domain in (("MatMul", ""), ("Gemm", "acme")):
+        path = folder / f"{op}.onnx"
+        node = o.node(op, ["a", "b"], ["y"], domain=domain)
+        path.write_bytes(o.model(o.graph([node], *ends)) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
+        engines.append(path.with_suffix(".tenon"))
+        run([TENON, "build", path, "--plugin", gemm, "-o", engines[-1], "--quiet"])
+    times = [stopwatch(engines, "--plugin", gemm) for _ in range(TURNS)]
+    what = "a product of two operands, 128 x 768 by 768 x 3072, by an inner graph, beside MatMul"
+    yield what, spread([native / inner for native, inner in times], "times as fast"), ">= 0.97"
+
+
 def of_python() -> Iterator[tuple[str, str, str]]:
     """Functions that do nothing, called as nodes and as functions."""
     where = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
@@ -131,4 +148,5 @@ def rows() -> Iterator[tuple[str, str, str]]:
         for measure in (of_a_node, of_loading):
             yield from measure(folder, plugin)
         yield from of_a_library(folder)
+        yield from of_an_inner_graph(folder)
     yield from of_python()

@@ -179,6 +179,7 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
     list_steps(other, "other sizes: ", rows, out["steps"], segments);
     console.line("sizes outside of the bounds: steps of their own");
   }
+  for (size_t k = 0; k < p.inner.size(); ++k) list_steps(p.inner[k], fmt::format("inner graph {}: ", k), rows, out["steps"], segments);
   for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));
   if (!text) return;
   console.line();
