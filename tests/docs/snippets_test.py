@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
 BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
-BLOCK = re.compile(r"^(<!-- from \S+.*-->\n)?```(\w*)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(<!-- from \S+[^\n]*-->\n)?```(\w*)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 sys.path.insert(0, str(ROOT / "tools"))
 
 import make_docs  # noqa: E402
