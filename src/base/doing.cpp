@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/doing.h"
 
+#include <cstring>
+
 namespace tenon::inline base {
 
-void Doing::note(Board& board, std::string_view backend, std::string_view action) {
+void Doing::note(Board& board, std::initializer_list<std::string_view> parts) {
+  std::memcpy(before_, board.text, sizeof before_);
   size_t used = 0;
-  const auto add = [&](std::string_view part) { used += part.copy(board.text + used, sizeof board.text - 1 - used); };
-  if (!backend.empty()) {
-    add("backend '");
-    add(backend);
-    add("' ");
-    add(action);
-  }
+  for (const std::string_view part : parts) used += part.copy(board.text + used, sizeof board.text - 1 - used);
   board.text[used] = 0;
+  board.changes.fetch_add(1, std::memory_order_release);
+}
+
+void Doing::go_back(Board& board) const {
+  std::memcpy(board.text, before_, sizeof before_);
   board.changes.fetch_add(1, std::memory_order_release);
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 namespace tenon::inline base {
 
 /// Whose code this process runs beside our own: noted while it lives, for a process that watches this one and is to tell what ended it.
-/// One at a time. Costs a load where nobody watches.
+/// One thread at a time; what is noted inside another counts until its end. Costs a load where nobody watches.
 class Doing {
  public:
   /// Memory that the watching process shares; `text` ends with 0.
@@ -19,18 +20,22 @@ class Doing {
   static void show_on(Board* board) { board_.store(board, std::memory_order_release); }
 
   /// "backend 'NAME' ACTION".
-  Doing(std::string_view backend, std::string_view action) {
-    if (Board* board = board_.load(std::memory_order_acquire)) note(*board, backend, action);
+  Doing(std::string_view backend, std::string_view action) : Doing({"backend '", backend, "' ", action}) {}
+  /// These texts, one behind the other: who, and what was done.
+  Doing(std::initializer_list<std::string_view> parts) {
+    if (Board* board = board_.load(std::memory_order_acquire)) note(*board, parts);
   }
   ~Doing() {
-    if (Board* board = board_.load(std::memory_order_acquire)) note(*board, {}, {});
+    if (Board* board = board_.load(std::memory_order_acquire)) go_back(*board);
   }
   Doing(const Doing&) = delete;
   Doing& operator=(const Doing&) = delete;
 
  private:
-  static void note(Board& board, std::string_view backend, std::string_view action);
+  void note(Board& board, std::initializer_list<std::string_view> parts);
+  void go_back(Board& board) const;
   static inline std::atomic<Board*> board_{nullptr};
+  char before_[sizeof Board::text];  ///< what was noted before, where somebody watches
 };
 
 }  // namespace tenon::inline base

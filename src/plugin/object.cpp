@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/doing.h"
 #include "base/dtype.h"
 #include "plugin/host.h"
 
@@ -13,6 +14,11 @@ namespace {
 
 constexpr uint32_t kMostTactics = 256;
 constexpr size_t kMostGraphs = 4096;  ///< of a node
+
+/// Noted for whoever watches the process while a model is built.
+Doing asked_for(std::string_view function, const Op& op) {
+  return Doing({"plugin '", op.name_space, "::", op.name, "' of ", op.file, " was asked for `", function, "`"});
+}
 
 Code code_of(int32_t status) {
   switch (status) {
@@ -87,6 +93,7 @@ Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, 
                          .fields = views.data(),
                          .operand_count = static_cast<uint32_t>(operands),
                          .result_count = static_cast<uint32_t>(results)};
+  const Doing doing = asked_for("create", op);
   take_failure();
   void* self = nullptr;
   TRY(out->checked("create", op.table.create(op.host->table(), &given, &self)));
@@ -96,6 +103,16 @@ Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, 
 
 Object::~Object() {
   if (self_ && op_.table.destroy) op_.table.destroy(self_);
+}
+
+Result<void> Object::infer(tenon_inference& inference) const {
+  const Doing doing = asked_for("infer", op_);
+  return checked("infer", op_.table.infer(self_, &inference));
+}
+
+Result<void> Object::define(const tenon_definition& definition) const {
+  const Doing doing = asked_for("define", op_);
+  return checked("define", op_.table.define(self_, &definition));
 }
 
 Result<std::unique_ptr<Object>> Object::attach() const {
@@ -122,6 +139,7 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
 
 Result<void> Object::supports(std::span<const tenon_format> formats) const {
   if (!op_.table.supports) return {};
+  const Doing doing = asked_for("supports", op_);
   for (uint32_t k = 0; k < formats.size(); ++k) {
     const int32_t status = op_.table.supports(self_, k, formats.data(), static_cast<uint32_t>(formats.size()));
     if (status == TENON_OK) continue;
@@ -135,12 +153,14 @@ Result<void> Object::supports(std::span<const tenon_format> formats) const {
 
 Result<void> Object::configure(const tenon_ranges& ranges) const {
   if (!op_.table.configure) return {};
+  const Doing doing = asked_for("configure", op_);
   return checked("configure", op_.table.configure(self_, &ranges));
 }
 
 Result<std::vector<tenon_tactic>> Object::tactics() const {
   std::vector<tenon_tactic> out;
   if (!op_.table.tactics) return out;
+  const Doing doing = asked_for("tactics", op_);
   out.resize(kMostTactics);
   uint32_t count = 0;
   TRY(checked("tactics", op_.table.tactics(self_, kMostTactics, out.data(), &count)));
@@ -173,6 +193,7 @@ Result<std::vector<std::string>> Object::graphs() const {
 
 Result<std::vector<Field>> Object::save(std::span<const Field> given) const {
   if (!op_.table.save) return std::vector<Field>(given.begin(), given.end());
+  const Doing doing = asked_for("save", op_);
   int32_t status = TENON_OK;
   auto out = TRY(saved(op_, self_, status));
   TRY(checked("save", status));

@@ -24,7 +24,8 @@ class Object {
   /// A context's own; null where contexts share this one.
   Result<std::unique_ptr<Object>> attach() const;
 
-  Result<void> infer(tenon_inference& inference) const { return checked("infer", op_.table.infer(self_, &inference)); }
+  Result<void> infer(tenon_inference& inference) const;
+  Result<void> define(const tenon_definition& definition) const;
   Result<void> enqueue(const tenon_call& call) const {
     if (const int32_t status = op_.table.enqueue(self_, &call); status != TENON_OK) [[unlikely]]
       return failed("enqueue", status, call);

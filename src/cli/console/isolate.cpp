@@ -31,13 +31,14 @@ Doing::Board* shared_board() {
 Error no_child() { return fail(Code::internal, "--isolate", "no process can be started to run in").found(std::strerror(errno)); }
 
 Error ended_early(const Doing::Board& board, const std::string& how) {
-  const bool of_backend = board.text[0] != 0;
+  const bool of_backend = board.text[0] != 0, of_plugin = std::string_view(board.text).starts_with("plugin ");
   return fail(of_backend ? Code::device_failed : Code::internal, "--isolate",
               of_backend ? fmt::format("{}, and {}", board.text, how) : fmt::format("the process {}", how))
-      .expected("a backend that comes back")
+      .expected(of_plugin ? "a plugin that comes back" : "a backend that comes back")
       .found(how)
-      .advice(of_backend ? "leave the backend out, or give its nodes to another: --pin, --fallback-ops"
-                         : "report this: no backend was at work");
+      .advice(of_plugin    ? "`tenon plugin test LIB` tries what has to hold for a plugin"
+              : of_backend ? "leave the backend out, or give its nodes to another: --pin, --fallback-ops"
+                           : "report this: no backend was at work");
 }
 
 /// Waits for the child. Kills it where a backend does not come back.

@@ -115,7 +115,7 @@ Result<std::string> written(const NodeView& view, const plugin::Op& op) {
                                       return TENON_OK;
                                     },
                                     .host_data = &text};
-  TRY(object->checked("define", op.table.define(object->self(), &definition)));
+  TRY(object->define(definition));
   return text;
 }
 
