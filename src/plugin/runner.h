@@ -7,6 +7,7 @@
 
 #include "base/tensor.h"
 #include "plugin/graph_calls.h"
+#include "plugin/node_runner.h"
 #include "plugin/object.h"
 #include "plugin/tensor_views.h"
 
@@ -24,26 +25,21 @@ struct Running {
   const void* stopped_of = nullptr;
 };
 
-/// Calls `enqueue` of an object: first set_shapes, then, as often as wanted, point and run. Allocates nothing in run() but the results
-/// whose sizes the data tells. One thread at a time.
-class Runner {
+/// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes the data tells.
+class Runner final : public NodeRunner {
  public:
   /// results: their dtypes. Errors: those of attach.
   static Result<std::unique_ptr<Runner>> make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results);
   Runner(const Runner&) = delete;
 
-  /// Operands, and the places of results: an empty handle where an operand is missing, or the data tells a result's sizes; wanted: false
-  /// for a result that nobody reads. Errors: those of shapes_changed and workspace; out_of_memory.
-  Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted);
-  void point_operand(size_t index, void* data) { operands_.set_data(index, data); }
-  void point_result(size_t index, void* data) { results_.set_data(index, data); }
+  Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) override;
+  void point_operand(size_t index, void* data) override { operands_.set_data(index, data); }
+  void point_result(size_t index, void* data) override { results_.set_data(index, data); }
   /// What `run_graph` runs; null: nothing. Outlives the runner.
   void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
-  void set_tactic(int32_t tactic) { entry_.call.tactic = tactic; }
-  /// Errors: those of enqueue; device_failed for a result whose sizes were left untold.
-  Result<void> run(const Running& running);
-  /// A result whose sizes the data told, behind run().
-  const Tensor& late(size_t index) const { return late_[index]; }
+  void set_tactic(int32_t tactic) override { entry_.call.tactic = tactic; }
+  Result<void> run(const Running& running) override;
+  const Tensor& late(size_t index) const override { return late_[index]; }
 
  private:
   struct Entry {  // standard layout: a call is an entry
