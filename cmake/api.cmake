@@ -18,10 +18,12 @@ endfunction()
 
 tenon_shared(tenon_api tenon tenon full tenon_compiler)
 tenon_shared(tenon_run tenon_run run run tenon_runtime ${TENON_DEVICES})
+add_dependencies(tenon_api tenon_plugin_worker)
+add_dependencies(tenon_run tenon_plugin_worker)
 
 # The command line, libraries, header and package: `cmake --install build --prefix DIR --component tenon`.
 if(NOT SKBUILD)
-  install(TARGETS tenon COMPONENT tenon)
+  install(TARGETS tenon tenon_plugin_worker COMPONENT tenon)
   install(TARGETS tenon_api tenon_run EXPORT tenon COMPONENT tenon)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT tenon)
   install(EXPORT tenon NAMESPACE tenon:: FILE tenon-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)

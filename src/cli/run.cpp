@@ -83,6 +83,16 @@ void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& c
   refuse_empty_names(*sub);
 }
 
+/// What plugins are asked while a model is built runs in this program: with --isolate-plugins that is a process of its own too.
+bool asks_plugins_apart(const CLI::App& app) {
+  const CLI::App& verb = *app.get_subcommands().front();
+  const auto given = [&](const char* name) {
+    const CLI::Option* const option = verb.get_option_no_throw(name);
+    return option && option->count() > 0;
+  };
+  return given("--isolate-plugins") && verb.get_option_no_throw("--isolate");
+}
+
 bool json_asked = false;  // for the handler below, which gets nothing
 
 /// What is said where there is no memory to say it with.
@@ -118,6 +128,7 @@ int run_verb(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::Success& asked) {  // --help and --version
     return app.exit(asked);
   } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
+  if (asks_plugins_apart(app)) console.isolate = true;
   const auto rest = [&] { return console.finish(action(console)); };
   if (!console.isolate) return rest();
   const auto code = run_isolated(rest, std::chrono::seconds(console.patience));

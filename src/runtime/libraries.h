@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "plugin/isolation.h"
 #include "plugin/saved.h"
 
 namespace tenon::runtime {
@@ -19,6 +21,7 @@ struct Libraries {
   std::vector<std::filesystem::path> custom_ops = {};               ///< operator libraries, for the backends that register such
   std::shared_ptr<const plugin::Registry> plugins = {};             ///< of libraries that were named; null: none
   plugin::Build plugin_build = plugin::Build::same;                 ///< that an engine's plugins must be of
+  std::optional<plugin::Isolation> isolated_plugins = {};           ///< none: plugins run in this process
   std::vector<std::string> preferred_plugins = {};                  ///< "acme::FastDFT": kernels of ops that Tenon could compute itself
 };
 

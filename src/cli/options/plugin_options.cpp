@@ -22,6 +22,16 @@ void PluginOptions::add_to(CLI::App& app) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
+  CLI::Option* const isolated = app.add_flag("--isolate-plugins", isolate,
+                                             "run each library of plugins in a process of its own: one that crashes or hangs is an error");
+  app.add_option("--plugin-patience", patience, "with --isolate-plugins: seconds that one call of a plugin may take")
+      ->check(CLI::PositiveNumber)
+      ->needs(isolated)
+      ->capture_default_str();
+  app.add_option("--plugin-memory", memory, "with --isolate-plugins: bytes that a library's process may take (default: no limit)")
+      ->type_name("BYTES")
+      ->check(CLI::PositiveNumber)
+      ->needs(isolated);
 }
 
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
@@ -34,6 +44,7 @@ Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries)
   libraries.plugins = TRY(plugins()).registry;
   libraries.plugin_build = any_build ? plugin::Build::any : plugin::Build::same;
   libraries.preferred_plugins = preferred;
+  if (isolate) libraries.isolated_plugins = {.patience = std::chrono::milliseconds(std::llround(patience * 1000)), .memory = memory};
   return libraries;
 }
 

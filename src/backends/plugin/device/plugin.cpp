@@ -2,6 +2,8 @@
 // Runs nodes of plugins: one object an engine, which contexts attach to.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 
 #include "backends/plugin/device/node_graphs.h"
@@ -9,6 +11,7 @@
 #include "plugin/registry.h"
 #include "plugin/runner.h"
 #include "plugin/saved.h"
+#include "plugin/worker/remote_runner.h"
 #include "runtime/device.h"
 #include "runtime/stopping.h"
 
@@ -18,17 +21,49 @@ namespace {
 
 using plugin::Saved;
 
+/// What runs a node in a context that is new; graphs: the node's, which outlive it; null: it has none.
+using MakeRunner = std::function<Result<std::unique_ptr<plugin::NodeRunner>>(const Saved& saved, plugin::InnerGraphs* graphs)>;
+
+/// In this process, by an object of it.
+Result<MakeRunner> here(const plugin::Op& op, const Saved& saved) {
+  std::shared_ptr<const plugin::Object> object =
+      TRY(plugin::Object::create(op, TENON_RUN, saved.node, saved.fields, saved.operands.size(), saved.results.size()));
+  return [object](const Saved& of, plugin::InnerGraphs* graphs) -> Result<std::unique_ptr<plugin::NodeRunner>> {
+    auto runner = TRY(plugin::Runner::make(object, of.operands.size(), of.results));
+    runner->set_graphs(graphs);
+    runner->set_tactic(of.tactic);
+    return runner;
+  };
+}
+
+/// In the process of its library.
+Result<MakeRunner> isolated(const plugin::Op& op, const Saved& saved, const plugin::Registry& plugins, const plugin::Isolation& isolation) {
+  using namespace plugin::worker;
+  const auto libraries = plugins.libraries();
+  const auto library = std::ranges::find(libraries, op.sha256, [](const auto& l) { return l->sha256; });
+  TENON_ASSERT(library != libraries.end());
+  auto object = TRY(RemoteObject::create(
+      op, TRY(Link::to(*library, isolation)),
+      {.name = saved.node, .fields = saved.fields, .operands = saved.operands.size(), .results = saved.results.size()}));
+  return [object](const Saved& of, plugin::InnerGraphs* graphs) -> Result<std::unique_ptr<plugin::NodeRunner>> {
+    if (graphs)
+      return fail(Code::not_supported, of.node, fmt::format("not supported yet: graphs of the isolated plugin {}", of.key()))
+          .expected("a plugin that runs no graphs of its own")
+          .found(fmt::format("{} of them", graphs->count()))
+          .advice("run it without --isolate-plugins");
+    return RemoteRunner::make(object, of.results, of.tactic);
+  };
+}
+
 /// One node in one context.
 class PluginNode final : public runtime::Segment, public runtime::InPlace {
  public:
-  static Result<std::unique_ptr<runtime::Segment>> make(std::shared_ptr<const plugin::Object> object, Saved saved,
-                                                        const runtime::BlobView& blob) {
+  static Result<std::unique_ptr<runtime::Segment>> make(const MakeRunner& make_runner, Saved saved, const runtime::BlobView& blob) {
     for (int32_t k : saved.operands)
       if (k <= Saved::kWeights && static_cast<size_t>(Saved::kWeights - k) >= blob.weights.size())
         return fail(Code::bad_file, saved.node, "the engine does not hold a weight of the plugin").advice("build the engine again");
-    auto runner = TRY(plugin::Runner::make(std::move(object), saved.operands.size(), saved.results));
-    runner->set_tactic(saved.tactic);
     auto graphs = TRY(NodeGraphs::make(saved, blob));
+    auto runner = TRY(make_runner(saved, graphs.get()));
     return std::unique_ptr<runtime::Segment>(new PluginNode(std::move(runner), std::move(saved), std::move(graphs), blob.weights));
   }
 
@@ -54,8 +89,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
     for (size_t k = 0; k < saved_.places.size(); ++k)
       if (saved_.places[k] >= 0) runner_->point_result(k, places[saved_.places[k]]);
     if (graphs_) graphs_->begin(options, threads);
-    return runner_->run(
-        {.team = options.team ? options.team : &default_team(), .threads = threads, .stopped = stopped, .stopped_of = &options});
+    return ran({.team = options.team ? options.team : &default_team(), .threads = threads}, options);
   }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor> places,
@@ -64,7 +98,7 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
     Team& team = options.team ? *options.team : default_team();
     const int threads = options.threads > 0 ? std::min(options.threads, team.size()) : team.size();
     if (graphs_) graphs_->begin(options, threads);
-    TRY(runner_->run({.team = &team, .threads = threads, .stopped = stopped, .stopped_of = &options}));
+    TRY(ran({.team = &team, .threads = threads}, options));
     std::vector<Tensor> out(places.begin(), places.end());
     for (size_t k = 0; k < saved_.places.size(); ++k)
       if (saved_.places[k] >= 0 && out[static_cast<size_t>(saved_.places[k])].empty_handle())
@@ -75,9 +109,15 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   runtime::InPlace* in_place() override { return this; }
 
  private:
-  PluginNode(std::unique_ptr<plugin::Runner> runner, Saved saved, std::unique_ptr<NodeGraphs> graphs, std::span<const Tensor> weights)
-      : graphs_(std::move(graphs)), runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {
-    runner_->set_graphs(graphs_.get());
+  PluginNode(std::unique_ptr<plugin::NodeRunner> runner, Saved saved, std::unique_ptr<NodeGraphs> graphs, std::span<const Tensor> weights)
+      : graphs_(std::move(graphs)), runner_(std::move(runner)), saved_(std::move(saved)), weights_(weights.begin(), weights.end()) {}
+
+  Result<void> ran(plugin::Running running, const runtime::RunOptions& options) {
+    running.stopped = stopped;
+    running.stopped_of = &options;
+    TRY(runner_->run(running));
+    if (const int64_t bytes = runner_->copied_bytes(); bytes > 0) options.copied(bytes);
+    return {};
   }
 
   static bool stopped(const void* options) {
@@ -91,40 +131,41 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   }
 
   std::unique_ptr<NodeGraphs> graphs_;  ///< null: it has none
-  std::unique_ptr<plugin::Runner> runner_;
+  std::unique_ptr<plugin::NodeRunner> runner_;
   Saved saved_;
   std::vector<Tensor> weights_;
 };
 
-/// The objects of one engine, one a blob.
+/// What runs the nodes of one engine, one a blob.
 class LoadedPlugins final : public runtime::Device {
  public:
-  using Objects = std::map<const char*, std::shared_ptr<const plugin::Object>>;
-  explicit LoadedPlugins(Objects objects) : objects_(std::move(objects)) {}
+  using Makers = std::map<const char*, MakeRunner>;
+  explicit LoadedPlugins(Makers makers) : makers_(std::move(makers)) {}
   std::string_view name() const override { return "plugin"; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
-    return PluginNode::make(objects_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob);
+    return PluginNode::make(makers_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob);
   }
 
  private:
-  Objects objects_;  ///< by where the engine keeps the blob
+  Makers makers_;  ///< by where the engine keeps the blob
 };
 
 class PluginDevice final : public runtime::Device {
  public:
   explicit PluginDevice(const runtime::Libraries& libraries)
-      : plugins_(libraries.plugins ? libraries.plugins : std::make_shared<plugin::Registry>()), build_(libraries.plugin_build) {}
+      : plugins_(libraries.plugins ? libraries.plugins : std::make_shared<plugin::Registry>()),
+        build_(libraries.plugin_build),
+        isolation_(libraries.isolated_plugins) {}
   std::string_view name() const override { return "plugin"; }
 
   Result<std::shared_ptr<const Device>> for_engine(std::span<const std::string_view> blobs) const override {
     std::vector<Saved> saved;
     for (std::string_view bytes : blobs) saved.push_back(TRY(plugin::decode_saved(bytes)));
     const auto found = TRY(plugin::find_all(*plugins_, saved, build_, "engine"));
-    LoadedPlugins::Objects objects;
+    LoadedPlugins::Makers makers;
     for (size_t k = 0; k < saved.size(); ++k)
-      objects[blobs[k].data()] = TRY(
-          plugin::Object::create(*found[k], TENON_RUN, saved[k].node, saved[k].fields, saved[k].operands.size(), saved[k].results.size()));
-    return std::make_shared<LoadedPlugins>(std::move(objects));
+      makers[blobs[k].data()] = TRY(isolation_ ? isolated(*found[k], saved[k], *plugins_, *isolation_) : here(*found[k], saved[k]));
+    return std::make_shared<LoadedPlugins>(std::move(makers));
   }
 
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
@@ -135,6 +176,7 @@ class PluginDevice final : public runtime::Device {
  private:
   std::shared_ptr<const plugin::Registry> plugins_;
   plugin::Build build_;
+  std::optional<plugin::Isolation> isolation_;
 };
 
 }  // namespace

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/exchange.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon::plugin::worker {
+
+std::string_view put_piece(Lane& lane, std::string_view message) {
+  const size_t size = std::min(message.size(), Lane::kRoom);
+  std::memcpy(lane.room.data(), message.data(), size);
+  lane.size = static_cast<uint32_t>(size);
+  lane.more = size < message.size() ? 1 : 0;
+  return message.substr(size);
+}
+
+bool take_piece(const Lane& lane, std::string& message) {
+  // Read once each: the other side may write anything here at any time.
+  const uint32_t size = std::min<uint32_t>(__atomic_load_n(&lane.size, __ATOMIC_RELAXED), Lane::kRoom);
+  const bool more = __atomic_load_n(&lane.more, __ATOMIC_RELAXED) != 0;
+  message.append(lane.room.data(), size);
+  return !more;
+}
+
+}  // namespace tenon::plugin::worker

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "plugin/worker/front.h"
+
+namespace tenon::plugin::worker {
+
+/// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
+enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detach = 4, set_shapes = 5, run = 6, late = 7 };
+
+/// Writes the next piece of a message into the lane; returns what is left of it.
+std::string_view put_piece(Lane& lane, std::string_view message);
+/// Adds the piece that is in the lane to a message. Returns whether that was the last.
+bool take_piece(const Lane& lane, std::string& message);
+
+}  // namespace tenon::plugin::worker

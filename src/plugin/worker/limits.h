@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "plugin/worker/front.h"
+
+namespace tenon::plugin::worker {
+
+/// From now on the process may take that much beside what it has, and the stacks of its threads. 0: as it likes.
+void limit_memory(uint64_t bytes);
+/// A thread of this program is about to start: its stack is none of the plugin's memory.
+void allow_stack();
+/// Whether it holds nearly all that it may.
+bool is_nearly_full();
+
+/// What ends the process is noted in `front` first: by a signal, or by a call of exit().
+void note_ends(Front& front);
+/// The calling thread serves that lane; its signals have a stack of their own.
+void note_lane(Lane& lane);
+/// Ends the process where the one that started it, `host`, is gone.
+void watch_host(int host);
+
+}  // namespace tenon::plugin::worker

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/link.h"
+
+#include <map>
+
+namespace tenon::plugin::worker {
+
+Result<std::shared_ptr<Link>> Link::to(std::shared_ptr<const Library> library, const Isolation& isolation) {
+  static std::mutex lock;
+  static auto& links = *new std::map<std::pair<std::string, Isolation>, std::weak_ptr<Link>>;
+  if (!library->is_file)
+    return fail(Code::not_supported, library->file.string(), "not supported yet: isolation of plugins that are functions of this process")
+        .expected("plugins of a library file")
+        .found(library->name)
+        .advice("run without isolation");
+  const std::lock_guard held(lock);
+  auto& known = links[{library->sha256, isolation}];
+  if (auto out = known.lock()) return out;
+  std::error_code ignored;
+  std::string file = std::filesystem::absolute(library->file, ignored).string();
+  auto out = std::make_shared<Link>(std::move(library), std::move(file), isolation);
+  known = out;
+  return out;
+}
+
+Result<std::shared_ptr<Process>> Link::process() {
+  const std::lock_guard held(lock_);
+  if (process_ && !process_->is_lost()) return process_;
+  const tenon_host* const log = library_->ops.empty() ? nullptr : library_->ops[0].host->table();
+  process_ = nullptr;
+  process_ = TRY(Process::start(*library_, file_, log, isolation_));
+  return process_;
+}
+
+}  // namespace tenon::plugin::worker

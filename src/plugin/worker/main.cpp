@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program tenon-plugin-worker: serves one library of plugins to the process that started it, through the file that it was given as
+// descriptor 3.
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "plugin/worker/limits.h"
+#include "plugin/worker/served.h"
+
+namespace tenon::plugin::worker {
+namespace {
+
+/// Lines of the library, which the host reads whenever it waits. Where there is no room the caller waits for that.
+class Log {
+ public:
+  explicit Log(LogStream& to) : to_(to) {}
+  void write(tenon_severity severity, std::string_view text) {
+    const std::lock_guard held(lock_);
+    const uint32_t head[] = {static_cast<uint32_t>(severity), static_cast<uint32_t>(text.size())};
+    add({reinterpret_cast<const char*>(head), sizeof head});
+    add(text);
+  }
+
+ private:
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const uint64_t at = to_.written.load(std::memory_order_relaxed), used = at - to_.read.load(std::memory_order_acquire);
+      const uint64_t start = at % LogStream::kRoom;
+      const size_t count = std::min<size_t>({bytes.size(), LogStream::kRoom - used, LogStream::kRoom - start});
+      std::memcpy(to_.room.data() + start, bytes.data(), count);
+      to_.written.store(at + count, std::memory_order_release);
+      bytes.remove_prefix(count);
+      if (count == 0) usleep(200);
+    }
+  }
+  std::mutex lock_;
+  LogStream& to_;
+};
+
+/// Answers one lane for ever.
+[[noreturn]] void serve(Served& served, Lane& lane) {
+  note_lane(lane);
+  std::string message, answer;
+  const auto await = [&] {
+    while (!await_turn(lane.turn, Turn::asked, lane.worker, std::chrono::hours(1))) {}
+    lane.turn.store(Turn::worker);
+  };
+  while (true) {
+    await();
+    const bool whole = take_piece(lane, message);
+    if (whole) {
+      Unpacker from(message);
+      const auto verb = from.as<Verb>();
+      Packer to(answer);
+      to << 1;
+      if (auto done = served.answer(verb, from, to, lane); !done) {
+        Packer again(answer);
+        again << 0 << is_nearly_full();
+        pack(again, done.error());
+      }
+      message.clear();
+    }
+    for (std::string_view left = whole ? answer : std::string_view(); true;) {
+      left = put_piece(lane, left);
+      give_turn(lane.turn, Turn::host, lane.host);
+      if (left.empty()) break;
+      await();
+    }
+  }
+}
+
+int main_of(int host) {
+  syscall(SYS_close_range, kFile + 1, ~0U, 0);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  watch_host(host);
+  auto shared = Mapping::of(kFile, 0, kDataStart);
+  if (!shared) {
+    std::fprintf(stderr, "%s\n", shared.error().text().c_str());
+    return EXIT_FAILURE;
+  }
+  Front& front = *reinterpret_cast<Front*>(shared->data());
+  note_ends(front);
+  auto& log = *new Log(front.log);
+  auto& served = *new Served([&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
+  for (uint32_t started = 0; true;) {
+    const uint32_t wanted = std::min(front.lanes.load(), Front::kLanes);
+    for (; started < wanted; ++started) {
+      allow_stack();
+      std::thread([&served, &lane = front.lane[started]] { serve(served, lane); }).detach();
+    }
+    sleep_on(front.lanes, wanted);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::plugin::worker
+
+int main(int argc, char** argv) {
+  if (argc == 2) return tenon::plugin::worker::main_of(std::atoi(argv[1]));
+  std::fputs("tenon-plugin-worker is started by Tenon, which gives it a file as descriptor 3\n", stderr);
+  return EXIT_FAILURE;
+}

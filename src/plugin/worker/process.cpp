@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/process.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/runner.h"
+#include "plugin/worker/packing.h"
+
+namespace tenon::plugin::worker {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
+constexpr auto kGrace = 1s;                                                 ///< for a run that was told to stop
+constexpr size_t kMostAnswer = size_t{1} << 30;
+
+std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000); }
+
+}  // namespace
+
+/// A lane for the time of a question.
+class Process::Lease {
+ public:
+  explicit Lease(Process& of) : of_(of), number_(of.take_lane()) {}
+  ~Lease() {
+    {
+      const std::lock_guard held(of_.lanes_lock_);
+      of_.free_.push_back(number_);
+    }
+    of_.lane_free_.notify_one();
+  }
+  Lease(const Lease&) = delete;
+  Lane& operator*() const { return of_.front().lane[number_]; }
+
+ private:
+  Process& of_;
+  uint32_t number_;
+};
+
+Process::Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
+                 const Isolation& isolation)
+    : file_(std::move(file)), front_(std::move(front)), log_(log), isolation_(isolation), owner_(getpid()), child_(std::move(child)) {}
+
+Process::~Process() = default;
+
+Result<std::shared_ptr<Process>> Process::start(const Library& library, const std::string& file, const tenon_host* log,
+                                                const Isolation& isolation) {
+  auto shared = TRY(SharedFile::make(kDataStart));
+  auto front = TRY(Mapping::of(shared->descriptor(), 0, kDataStart));
+  const std::string program = TRY(worker_program());
+  auto child = ChildProcess::start({program, std::to_string(getpid())}, {.own_group = true, .gives = shared->descriptor()});
+  if (!child)
+    return fail(Code::device_failed, program, "the process for isolated plugins does not start")
+        .expected("a program to start")
+        .found(child.error())
+        .advice("install Tenon again, or run without --isolate-plugins");
+  std::shared_ptr<Process> out(new Process(std::move(shared), std::move(front), *std::move(child), log, isolation));
+  std::string message;
+  Packer(message) << Verb::open << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
+  const std::string place = "plugin library " + library.file.string();
+  if (TRY(out->ask(message, {.function = "opening", .place = place})) == Asked::answered) return out;
+  return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")
+      .advice("run " + program + " by hand: it says what it lacks");
+}
+
+bool Process::is_lost() const { return lost_.load(std::memory_order_relaxed) || owner_ != getpid(); }
+
+uint32_t Process::take_lane() {
+  std::unique_lock held(lanes_lock_);
+  if (free_.empty() && used_ < Front::kLanes) {
+    free_.push_back(used_++);
+    front().lanes.store(used_);
+    wake_all(front().lanes);
+  }
+  lane_free_.wait(held, [&] { return !free_.empty(); });
+  const uint32_t out = free_.back();
+  free_.pop_back();
+  return out;
+}
+
+Result<Asked> Process::ask(std::string& message, const Question& question) {
+  const Lease lane(*this);
+  if (TRY(exchange(*lane, message, question)) == Asked::nobody) return Asked::nobody;
+  pass_on_log();
+  Unpacker answer(message);
+  if (answer.number() == 1) return Asked::answered;
+  const bool is_worn = answer.number() != 0;
+  Error error = unpack_error(answer);
+  if (answer.is_broken()) {
+    end("answered what nobody can read: it wrote over its own memory", Code::device_failed);
+    return lost(*lane, question);
+  }
+  if (!is_worn) return error;
+  end(fmt::format("holds nearly all of the {} bytes that it may take, and failed", isolation_.memory), Code::out_of_memory);
+  return std::move(error).expected(fmt::format("at most {} bytes, the memory that a plugin may take", isolation_.memory));
+}
+
+Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question& question) {
+  lane.stop.store(0);
+  for (std::string_view left = message; true;) {
+    left = put_piece(lane, left);
+    give_turn(lane.turn, Turn::asked, lane.worker);
+    if (TRY(wait(lane, question)) == Asked::nobody) return Asked::nobody;
+    if (left.empty()) break;
+  }
+  message.clear();
+  while (!take_piece(lane, message)) {
+    if (message.size() > kMostAnswer) {
+      end("answered without an end", Code::device_failed);
+      return lost(lane, question);
+    }
+    give_turn(lane.turn, Turn::asked, lane.worker);
+    if (TRY(wait(lane, question)) == Asked::nobody) return lost(lane, question);
+  }
+  return Asked::answered;
+}
+
+Result<Asked> Process::wait(Lane& lane, const Question& question) {
+  const auto start = Clock::now();
+  const auto patience = std::min(isolation_.patience, question.most);
+  std::optional<Clock::time_point> stopped;
+  for (std::chrono::microseconds nap = kFirstLook;; nap = std::min(nap * 2, kLongestNap)) {
+    if (await_turn(lane.turn, Turn::host, lane.host, nap)) return Asked::answered;
+    pass_on_log();
+    if (has_ended()) {
+      if (lane.turn.load() == Turn::host) return Asked::answered;
+      return lane.turn.load() == Turn::asked ? Result<Asked>(Asked::nobody) : lost(lane, question);
+    }
+    const Running* const running = question.running;
+    if (!stopped && running && running->stopped && running->stopped(running->stopped_of)) {
+      stopped = Clock::now();
+      lane.stop.store(1);
+    }
+    if (stopped && Clock::now() - *stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
+    else if (Clock::now() - start > patience) end("did not come back within " + text_of(patience), Code::device_failed);
+    else continue;
+    return lost(lane, question);
+  }
+}
+
+bool Process::has_ended() {
+  const std::lock_guard held(end_lock_);
+  if (child_->status()) lost_.store(true);
+  return lost_;
+}
+
+void Process::end(std::string why, Code code) {
+  const std::lock_guard held(end_lock_);
+  lost_.store(true);
+  if (child_->status()) return;  // it was faster
+  child_->end();
+  why_ = std::move(why);
+  why_code_ = code;
+}
+
+std::string Process::how_it_ended(const Lane& lane, Code& code) {
+  const std::lock_guard held(end_lock_);
+  code = why_code_;
+  if (!why_.empty()) return why_;
+  const int status = child_->status().value_or(0);
+  std::string out = WIFSIGNALED(status) ? fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                                        : fmt::format("ended its process (exit code {})", WEXITSTATUS(status));
+  const auto blamed = [](const Lane& l) { return l.blamed.load() != 0; };
+  if (!blamed(lane) && std::ranges::any_of(front().lane, blamed)) out = "was lost: another call of its library " + out;
+  if (const uint64_t held_bytes = front().data_bytes; isolation_.memory > 0 && held_bytes > isolation_.memory / 10 * 9) {
+    code = Code::out_of_memory;
+    out += fmt::format(", where it held {} of the {} bytes that it may take", held_bytes, isolation_.memory);
+  }
+  return out;
+}
+
+Error Process::lost(const Lane& lane, const Question& question) {
+  pass_on_log();
+  Code code = Code::device_failed;
+  const std::string how = how_it_ended(lane, code);
+  return fail(code, question.place, fmt::format("its {} {}", question.function, how))
+      .expected("a call that comes back")
+      .found(how)
+      .advice("the engine goes on: its next run starts a new process for the plugin");
+}
+
+}  // namespace tenon::plugin::worker

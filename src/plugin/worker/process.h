@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/child_process.h"
+#include "plugin/isolation.h"
+#include "plugin/library.h"
+#include "plugin/worker/exchange.h"
+#include "plugin/worker/mapping.h"
+
+namespace tenon::plugin {
+struct Running;
+}
+
+namespace tenon::plugin::worker {
+
+/// What a question came to. nobody: the process had ended before it took the question, so that another one may be asked.
+enum class Asked : uint8_t { answered, nobody };
+
+/// A process that has one library of plugins open and calls its functions. Asked by any number of threads at once. It ends with this, and
+/// where the process of its host ends. The first error that it does not come back from is its last: whoever asks then needs another one.
+class Process {
+ public:
+  /// Whose function it is, for errors and patience.
+  struct Question {
+    std::string_view function;                                ///< "`enqueue`"
+    const std::string& place;                                 ///< of the node
+    const Running* running = nullptr;                         ///< whose stop is passed on; null: nobody's
+    std::chrono::milliseconds most = std::chrono::hours(24);  ///< where that is less than Isolation::patience
+  };
+
+  /// file: of the library, absolute. Errors: file_missing where the program is not there; what the library says; device_failed.
+  static Result<std::shared_ptr<Process>> start(const Library& library, const std::string& file, const tenon_host* log,
+                                                const Isolation& isolation);
+  ~Process();
+  Process(const Process&) = delete;
+
+  /// message: a verb with its arguments; becomes the answer. Errors: those of the function; device_failed, out_of_memory, cancelled where
+  /// the process did not come back from it.
+  Result<Asked> ask(std::string& message, const Question& question);
+  /// Nothing can be asked any more: it ended, was ended, or belongs to the process that this one was forked from.
+  bool is_lost() const;
+  const std::shared_ptr<SharedFile>& file() const { return file_; }
+  /// The address that it could not touch, in its memory; 0: none.
+  uint64_t fault() const { return front().address.load(); }
+
+ private:
+  class Lease;
+  Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
+          const Isolation& isolation);
+  Front& front() const { return *reinterpret_cast<Front*>(front_.data()); }
+  uint32_t take_lane();
+  Result<Asked> wait(Lane& lane, const Question& question);
+  Result<Asked> exchange(Lane& lane, std::string& message, const Question& question);
+  bool has_ended();
+  void end(std::string why, Code code);
+  Error lost(const Lane& lane, const Question& question);
+  std::string how_it_ended(const Lane& lane, Code& code);
+  void pass_on_log();
+
+  const std::shared_ptr<SharedFile> file_;
+  const Mapping front_;
+  const tenon_host* const log_;
+  const Isolation isolation_;
+  const int owner_;
+  std::atomic<bool> lost_{false};
+
+  std::mutex lanes_lock_;
+  std::condition_variable lane_free_;
+  std::vector<uint32_t> free_;
+  uint32_t used_ = 0;
+
+  std::mutex end_lock_;
+  std::unique_ptr<ChildProcess> child_;
+  std::string why_;  ///< this process ended it
+  Code why_code_ = Code::device_failed;
+
+  std::mutex log_lock_;
+  std::string unread_;  ///< of lines that are not whole yet
+};
+
+/// The program that workers run: beside the executable or library that this function is in, or in the folder bin of one above it.
+/// Errors: file_missing, with the places that were looked at.
+Result<std::string> worker_program();
+
+}  // namespace tenon::plugin::worker

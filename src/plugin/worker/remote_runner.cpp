@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/remote_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/threads.h"
+#include "plugin/runner.h"
+#include "plugin/worker/packing.h"
+
+namespace tenon::plugin::worker {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+constexpr int64_t kWorthThreads = 512 * 1024;
+
+uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+void copy(void* to, const void* from, int64_t bytes, const Running& running) {
+  const auto piece = [&](int64_t begin, int64_t end, int) {
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, static_cast<size_t>(end - begin));
+  };
+  if (bytes >= kWorthThreads && running.team && running.threads > 1) running.team->run(bytes, kWorthThreads / 8, piece, running.threads);
+  else if (bytes > 0) piece(0, bytes, 0);
+}
+
+}  // namespace
+
+RemoteRunner::RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic)
+    : object_(std::move(object)),
+      dtypes_(std::move(results)),
+      tactic_(tactic),
+      operands_(object_->node().operands),
+      results_(dtypes_.size()) {}
+
+Result<std::unique_ptr<NodeRunner>> RemoteRunner::make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic) {
+  std::unique_ptr<RemoteRunner> out(new RemoteRunner(std::move(object), std::move(results), tactic));
+  TRY(out->attach());
+  return out;
+}
+
+RemoteRunner::~RemoteRunner() {
+  if (!in_.process || in_.process->is_lost()) return;
+  Packer(message_) << Verb::detach << id_;
+  (void)in_.process->ask(message_, {.function = "`destroy`", .place = object_->place(), .most = std::chrono::seconds(5)});
+}
+
+Result<Asked> RemoteRunner::ask(std::string_view function, const Running* running) {
+  return in_.process->ask(message_, {.function = function, .place = object_->place(), .running = running});
+}
+
+Result<Asked> RemoteRunner::attach() {
+  is_told_ = false;
+  read_ = {};
+  written_ = {};
+  in_ = {};
+  auto made = TRY(object_->made());
+  Packer to(message_);
+  to << Verb::attach << made.id << operands_.size() << tactic_ << dtypes_.size();
+  for (const DType d : dtypes_) to << d;
+  in_ = std::move(made);
+  if (TRY(ask("`attach`", nullptr)) == Asked::nobody) {
+    in_ = {};
+    return Asked::nobody;
+  }
+  Unpacker answer(message_);
+  answer.number();
+  id_ = answer.number();
+  return Asked::answered;
+}
+
+Result<void> RemoteRunner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
+  using enum Placed::Kind;
+  for (size_t k = 0; k < operands.size(); ++k) operands_[k] = {.tensor = operands[k]};
+  for (size_t k = 0; k < places.size(); ++k) {
+    results_[k] = {.kind = !wanted[k] ? unwanted : places[k].empty_handle() ? late : placed, .place = places[k], .late = {}};
+    if (results_[k].kind == placed) results_[k].to = const_cast<std::byte*>(places[k].data());
+  }
+  is_told_ = false;
+  for (int k = 0; k < RemoteObject::kTries; ++k)
+    if (TRY(ready()) == Asked::answered) return {};
+  return {};  // the run tries again, and says what is wrong
+}
+
+Result<Asked> RemoteRunner::ready() {
+  if ((!in_.process || in_.process->is_lost()) && TRY(attach()) == Asked::nobody) return Asked::nobody;
+  return is_told_ ? Asked::answered : tell_shapes();
+}
+
+/// Results end where a page does, so that what is written behind one is noticed.
+Result<void> RemoteRunner::lay_out() {
+  uint64_t at = 0;
+  for (Operand& o : operands_) {
+    o.at = at;
+    if (!o.tensor.empty_handle()) at += rounded(static_cast<uint64_t>(o.tensor.byte_size()), kAlignment);
+  }
+  if (read_.bytes() < at || !read_.data()) read_ = TRY(SharedFile::part(in_.process->file(), at));
+  guards_ = {0};
+  at = kPage;
+  for (Placed& p : results_) {
+    if (p.kind != Placed::Kind::placed) continue;
+    const uint64_t bytes = rounded(static_cast<uint64_t>(p.place.byte_size()), kAlignment), room = rounded(bytes, kPage);
+    p.at = at + room - bytes;
+    at += room + kPage;
+    guards_.push_back(at - kPage);
+  }
+  written_ = {};
+  written_ = TRY(SharedFile::part(in_.process->file(), at));
+  return {};
+}
+
+Result<Asked> RemoteRunner::tell_shapes() {
+  TRY(lay_out());
+  for (const Operand& o : operands_)
+    if (!o.pointed && !o.tensor.empty_handle()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
+  Packer to(message_);
+  to << Verb::set_shapes << id_ << read_.offset() << read_.bytes() << written_.offset() << written_.bytes() << guards_.size();
+  for (const uint64_t g : guards_) to << g;
+  to << operands_.size();
+  for (const Operand& o : operands_) to << o.tensor.dtype() << std::span<const int64_t>(o.tensor.shape()) << o.at;
+  for (const Placed& p : results_) to << p.kind << std::span<const int64_t>(p.place.shape()) << p.at;
+  if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == Asked::nobody) return Asked::nobody;
+  Unpacker answer(message_);
+  answer.number();
+  read_address_ = answer.as<uint64_t>();
+  written_address_ = answer.as<uint64_t>();
+  is_told_ = true;
+  return Asked::answered;
+}
+
+Result<void> RemoteRunner::run(const Running& running) {
+  for (int k = 0; k < RemoteObject::kTries; ++k) {
+    auto asked = try_run(running);
+    if (!asked) return with_types(std::move(asked).error());
+    if (*asked == Asked::answered) return {};
+  }
+  return object_->nobody_answers();
+}
+
+Result<Asked> RemoteRunner::try_run(const Running& running) {
+  if (TRY(ready()) == Asked::nobody) return Asked::nobody;
+  copied_ = 0;
+  for (const Operand& o : operands_) {
+    if (!o.pointed || o.tensor.empty_handle()) continue;
+    copy(read_.data() + o.at, o.pointed, o.tensor.byte_size(), running);
+    copied_ += o.tensor.byte_size();
+  }
+  Packer(message_) << Verb::run << id_ << (running.team ? running.threads : 1);
+  if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
+  for (const Placed& p : results_) {
+    if (p.kind != Placed::Kind::placed) continue;
+    copy(p.to, written_.data() + p.at, p.place.byte_size(), running);
+    copied_ += p.place.byte_size();
+  }
+  return take_late(running);
+}
+
+/// Behind a run, whose answer is in message_.
+Result<Asked> RemoteRunner::take_late(const Running& running) {
+  const std::string told = message_;
+  Unpacker answer(told);
+  answer.number();
+  for (size_t k = 0; k < results_.size(); ++k) {
+    if (results_[k].kind != Placed::Kind::late) continue;
+    Sizes sizes = answer.numbers();
+    if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
+      return fail(Code::device_failed, object_->place(), fmt::format("it told sizes below 0 of result {}", k));
+    Tensor out = TRY(Tensor::make(dtypes_[k], std::move(sizes)));
+    const auto part = TRY(SharedFile::part(in_.process->file(), static_cast<uint64_t>(out.byte_size())));
+    Packer(message_) << Verb::late << id_ << k << part.offset() << part.bytes() << out.byte_size();
+    if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
+    copy(out.mutable_data(), part.data(), out.byte_size(), running);
+    copied_ += out.byte_size();
+    results_[k].late = std::move(out);
+  }
+  return Asked::answered;
+}
+
+/// What it touched that it may not; empty: nobody knows.
+std::string RemoteRunner::blame() const {
+  const uint64_t address = in_.process ? in_.process->fault() : 0;
+  if (address >= read_address_ && address < read_address_ + read_.bytes()) return "it wrote into an operand";
+  if (address < written_address_ || address >= written_address_ + written_.bytes()) return "";
+  for (size_t k = 0; k < results_.size(); ++k) {
+    const Placed& p = results_[k];
+    if (p.kind != Placed::Kind::placed) continue;
+    const uint64_t end = written_address_ + p.at + rounded(static_cast<uint64_t>(p.place.byte_size()), kAlignment);
+    if (address >= end && address < end + kPage) return fmt::format("it wrote behind result {}", k);
+  }
+  return "it wrote before a result";
+}
+
+Error RemoteRunner::with_types(Error error) const {
+  if (!in_.process || !in_.process->is_lost()) return error;
+  std::string types;
+  for (const Operand& o : operands_) types += (types.empty() ? "" : ", ") + (o.tensor.empty_handle() ? "_" : type_text(o.tensor));
+  const std::string why = blame();
+  return std::move(error).found(fmt::format("{}{}, for ({}), tactic {}", error->found, why.empty() ? "" : ": " + why, types, tactic_));
+}
+
+}  // namespace tenon::plugin::worker

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plugin/node_runner.h"
+#include "plugin/worker/remote_object.h"
+
+namespace tenon::plugin::worker {
+
+/// Runs a node in the process of its library. Operands are copied to memory that the process may read, results from memory that it may
+/// write: nothing else of this process is in its reach. Where it ended, the next run is in a new one.
+class RemoteRunner final : public NodeRunner {
+ public:
+  /// results: their dtypes. Errors: those of attach.
+  static Result<std::unique_ptr<NodeRunner>> make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic);
+  ~RemoteRunner() override;
+  RemoteRunner(const RemoteRunner&) = delete;
+
+  Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) override;
+  void point_operand(size_t index, void* data) override { operands_[index].pointed = data; }
+  void point_result(size_t index, void* data) override { results_[index].to = data; }
+  void set_tactic(int32_t tactic) override { tactic_ = tactic; }
+  Result<void> run(const Running& running) override;
+  const Tensor& late(size_t index) const override { return results_[index].late; }
+  int64_t copied_bytes() const override { return copied_; }
+
+ private:
+  struct Operand {
+    Tensor tensor;                  ///< empty: missing
+    const void* pointed = nullptr;  ///< where its elements are; null: in the tensor
+    uint64_t at = 0;                ///< in the part for operands
+  };
+  struct Placed {
+    enum class Kind : int64_t { unwanted = 0, placed = 1, late = 2 };
+    Kind kind = Kind::unwanted;
+    Tensor place;
+    void* to = nullptr;
+    uint64_t at = 0;  ///< in the part for results
+    Tensor late;
+  };
+  RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic);
+
+  Result<Asked> ready();
+  Result<Asked> attach();
+  Result<Asked> tell_shapes();
+  Result<void> lay_out();
+  Result<Asked> ask(std::string_view function, const Running* running);
+  Result<Asked> try_run(const Running& running);
+  Result<Asked> take_late(const Running& running);
+  Error with_types(Error error) const;
+  std::string blame() const;
+
+  std::shared_ptr<RemoteObject> object_;
+  std::vector<DType> dtypes_;
+  int32_t tactic_;
+  std::vector<Operand> operands_;
+  std::vector<Placed> results_;
+  RemoteObject::Made in_;                            ///< where it is attached
+  int64_t id_ = 0;                                   ///< there
+  bool is_told_ = false;                             ///< the shapes, there
+  SharedFile::Part read_, written_;                  ///< operands; results, each behind and before pages that nobody may touch
+  std::vector<uint64_t> guards_;                     ///< those pages
+  uint64_t read_address_ = 0, written_address_ = 0;  ///< of the parts, there
+  int64_t copied_ = 0;
+  std::string message_;
+};
+
+}  // namespace tenon::plugin::worker

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/served.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/threads.h"
+#include "plugin/worker/limits.h"
+
+namespace tenon::plugin::worker {
+
+Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, const Lane& lane) {
+  switch (verb) {
+    case Verb::open: return open(from);
+    case Verb::create: return create(from, to);
+    case Verb::attach: return attach(from, to);
+    case Verb::set_shapes: return set_shapes(from, to);
+    case Verb::run: return run(from, to, lane);
+    case Verb::late: return late(from);
+    case Verb::destroy: {
+      const auto id = from.number();
+      std::unique_lock held(lock_);
+      const auto gone = objects_.extract(id);
+      held.unlock();
+      return {};
+    }
+    case Verb::detach: {
+      const auto id = from.number();
+      std::unique_lock held(lock_);
+      const auto gone = runners_.extract(id);
+      held.unlock();
+      return {};
+    }
+  }
+  return fail(Code::internal, "isolated plugins", "the host asks for what the worker does not know");
+}
+
+Result<void> Served::open(Unpacker& from) {
+  const std::filesystem::path file = from.text();
+  const std::string sha256(from.text());
+  library_ = TRY(open_library(file, logger_));
+  if (library_->sha256 != sha256)
+    return fail(Code::bad_file, file.string(), "the plugin library is another one than it was when it was opened")
+        .expected("SHA-256 " + sha256)
+        .found(library_->sha256)
+        .advice("start again");
+  limit_memory(from.as<uint64_t>());
+  return {};
+}
+
+Result<void> Served::create(Unpacker& from, Packer& to) {
+  Op op = library_->ops.at(from.as<size_t>());
+  op.name_space = from.text();
+  std::string node(from.text());
+  const auto operands = from.as<size_t>(), results = from.as<size_t>();
+  std::vector<Field> fields(from.as<size_t>());
+  for (Field& f : fields) {
+    f.name = from.text();
+    f.type = from.as<tenon_field_type>();
+    f.length = from.number();
+    f.bytes = from.text();
+  }
+  std::unique_lock held(lock_);
+  const Op& kept = ops_.emplace_back(std::move(op));
+  held.unlock();
+  auto made = TRY(Object::create(kept, TENON_RUN, std::move(node), fields, operands, results));
+  held.lock();
+  objects_.emplace(++last_id_, std::move(made));
+  to << last_id_;
+  return {};
+}
+
+Result<void> Served::attach(Unpacker& from, Packer& to) {
+  std::unique_lock held(lock_);
+  const auto object = objects_.at(from.number());
+  held.unlock();
+  const auto operands = from.as<size_t>();
+  const auto tactic = from.as<int32_t>();
+  std::vector<DType> results(from.as<size_t>());
+  for (DType& d : results) d = from.as<DType>();
+  Hosted made{.runner = TRY(Runner::make(object, operands, results)), .results = results, .is_late = {}, .read = {}, .written = {}};
+  made.runner->set_tactic(tactic);
+  held.lock();
+  runners_.emplace(++last_id_, std::move(made));
+  to << last_id_;
+  return {};
+}
+
+Served::Hosted& Served::hosted(int64_t id) {
+  const std::lock_guard held(lock_);
+  return runners_.at(id);  // which stays where it is
+}
+
+Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
+  Hosted& h = hosted(from.number());
+  h.read = {};
+  h.written = {};
+  const auto read = from.as<uint64_t>(), read_bytes = from.as<uint64_t>(), written = from.as<uint64_t>(),
+             written_bytes = from.as<uint64_t>();
+  h.read = TRY(Mapping::of(kFile, read, read_bytes, false));
+  h.written = TRY(Mapping::of(kFile, written, written_bytes));
+  for (auto guards = from.number(); guards > 0; --guards) h.written.guard_page(from.as<uint64_t>());
+  std::vector<Tensor> operands(static_cast<size_t>(from.number())), places(h.results.size());
+  for (Tensor& t : operands) {
+    const auto dtype = from.as<DType>();
+    Sizes sizes = from.numbers();
+    const auto at = from.as<uint64_t>();
+    if (dtype != DType::none) t = Tensor::view(dtype, std::move(sizes), h.read.data() + at, nullptr);
+  }
+  std::vector<bool> wanted(places.size());
+  h.is_late.assign(places.size(), false);
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto kind = from.number();
+    Sizes sizes = from.numbers();
+    const auto at = from.as<uint64_t>();
+    wanted[k] = kind != 0;
+    h.is_late[k] = kind == 2;
+    if (kind == 1) places[k] = Tensor::view(h.results[k], std::move(sizes), h.written.data() + at, nullptr);
+  }
+  TRY(h.runner->set_shapes(operands, places, wanted));
+  to << reinterpret_cast<uintptr_t>(h.read.data()) << reinterpret_cast<uintptr_t>(h.written.data());
+  return {};
+}
+
+Result<void> Served::run(Unpacker& from, Packer& to, const Lane& lane) {
+  Hosted& h = hosted(from.number());
+  const int threads = std::min(from.as<int>(), default_team().size());
+  TRY(h.runner->run({.team = threads > 1 ? &default_team() : nullptr,
+                     .threads = threads,
+                     .stopped = [](const void* of) { return static_cast<const Lane*>(of)->stop.load(std::memory_order_relaxed) != 0; },
+                     .stopped_of = &lane}));
+  for (size_t k = 0; k < h.is_late.size(); ++k)
+    if (h.is_late[k]) to << std::span<const int64_t>(h.runner->late(k).shape());
+  return {};
+}
+
+Result<void> Served::late(Unpacker& from) {
+  Hosted& h = hosted(from.number());
+  const auto index = from.as<size_t>();
+  const auto offset = from.as<uint64_t>(), room = from.as<uint64_t>(), bytes = from.as<uint64_t>();
+  const auto to = TRY(Mapping::of(kFile, offset, room));
+  if (bytes > 0) std::memcpy(to.data(), h.runner->late(index).data(), bytes);
+  return {};
+}
+
+}  // namespace tenon::plugin::worker

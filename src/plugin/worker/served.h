@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "plugin/library.h"
+#include "plugin/runner.h"
+#include "plugin/worker/exchange.h"
+#include "plugin/worker/mapping.h"
+#include "plugin/worker/packing.h"
+
+namespace tenon::plugin::worker {
+
+/// The library of a worker, and the objects and runners that its host asked for. Safe from several threads, of which no two ask for one
+/// runner at once.
+class Served {
+ public:
+  explicit Served(Logger logger) : logger_(std::move(logger)) {}
+
+  /// Does what is asked, and packs what the host is to know. Errors: those of the library.
+  Result<void> answer(Verb verb, Unpacker& from, Packer& to, const Lane& lane);
+
+ private:
+  struct Hosted {
+    std::unique_ptr<Runner> runner;
+    std::vector<DType> results;
+    std::vector<bool> is_late;
+    Mapping read, written;  ///< operands; results
+  };
+
+  Result<void> open(Unpacker& from);
+  Result<void> create(Unpacker& from, Packer& to);
+  Result<void> attach(Unpacker& from, Packer& to);
+  Result<void> set_shapes(Unpacker& from, Packer& to);
+  Result<void> run(Unpacker& from, Packer& to, const Lane& lane);
+  Result<void> late(Unpacker& from);
+  Hosted& hosted(int64_t id);
+
+  const Logger logger_;
+  std::shared_ptr<const Library> library_;
+  std::mutex lock_;
+  std::deque<Op> ops_;  ///< as the host's registry names them
+  int64_t last_id_ = 0;
+  std::map<int64_t, std::shared_ptr<const Object>> objects_;
+  std::map<int64_t, Hosted> runners_;
+};
+
+}  // namespace tenon::plugin::worker

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins in processes of their own, from the command line: every way to end a process is one error."""
+
+import json
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import small_models  # noqa: E402
+from small_models import ROOT, o  # noqa: E402
+
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+ISOLATED = ["--isolate-plugins", "--plugin-patience", "0.5", "--plugin-memory", 64 << 20]
+
+
+@unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+class Isolated(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.harm, cls.ops = cls.compiled("harm"), cls.compiled("ops")
+
+    @classmethod
+    def compiled(cls, name: str) -> Path:
+        out = cls.folder / f"{name}.so"
+        flags = ["-std=c11", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
+        subprocess.run(["cc", *flags, FIXTURES / f"{name}.c", "-o", out, "-pthread"], check=True)
+        return out
+
+    def model(self, name: str, nodes: list[bytes], outputs: list[bytes]) -> Path:
+        path = self.folder / f"{name}.onnx"
+        domains = b"".join(o.message(8, o.text(1, d), o.number(2, 1)) for d in ("test", "harm"))
+        path.write_bytes(o.model(o.graph(nodes, [o.value_info("x", ["n", 3])], outputs)) + domains)
+        return path
+
+    def scaled(self, *attributes: bytes) -> Path:
+        node = o.node("Scaled", ["x"], ["y"], *attributes, domain="harm", name="it")
+        return self.model("scaled", [node], [o.value_info("y", ["n", 3])])
+
+    def values(self, first: float) -> list:
+        path = self.folder / "x.npy"
+        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }".ljust(117) + b"\n"
+        path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<3f", first, 2, 3))
+        return ["--input", f"x={path}"]
+
+    def told(self, *arguments: object, status: int = 0) -> dict:
+        done = small_models.tenon(*arguments, "--json")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def run_of(self, model: Path, folder: str, *options: object) -> dict[str, bytes]:
+        self.told("run", model, "--output-dir", self.folder / folder, *options)
+        return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir()}
+
+    def test_results_are_those_of_this_process(self):
+        nodes = [
+            o.node("Scaled", ["x"], ["a"], domain="harm"),
+            o.node("Positive", ["a"], ["p", "count"], domain="test"),
+            o.node("Neg", ["p"], ["late"]),
+            o.node("Total", ["a", "x", "x"], ["sum"], domain="test"),
+        ]
+        outputs = [o.value_info("late", [None]), o.value_info("count", [], 7), o.value_info("sum", ["n", 3])]
+        model = self.model("several", nodes, outputs)
+        options = ["--plugin", self.harm, "--plugin", self.ops, "--shape", "x=700x3"]
+        here = self.run_of(model, "here", *options)
+        self.assertEqual(len(here), 3)
+        self.assertEqual(here, self.run_of(model, "there", *options, "--isolate-plugins"))
+        engine = model.with_suffix(".tenon")
+        self.told("build", model, "-o", engine, "--plugin", self.harm, "--plugin", self.ops, "--isolate-plugins")
+        loaded = self.run_of(engine, "loaded", *options, "--isolate-plugins")
+        self.assertEqual(here, loaded)
+
+    def test_each_harm_is_one_error(self):
+        cases = {
+            1001: ("device_failed", "`enqueue` crashed (signal 11"),
+            1002: ("device_failed", "`enqueue` crashed (signal 6"),
+            1003: ("device_failed", "`enqueue` ended its process (exit code 3)"),
+            1004: ("device_failed", "`enqueue` did not come back within 0.5 s"),
+            1005: ("out_of_memory", "of the 67108864 bytes that it may take"),
+        }
+        model = self.scaled()
+        for first, (name, what) in cases.items():
+            with self.subTest(what):
+                error = self.told("run", model, "--plugin", self.harm, *self.values(first), *ISOLATED, status=1)["error"]
+                self.assertEqual(error["name"], name)
+                self.assertIn(what, error["what"])
+                self.assertIn("node 'it' (harm::Scaled), plugin 'harm::Scaled' of harm.so", error["place"])
+                self.assertTrue(error["advice"])
+        self.told("run", model, "--plugin", self.harm, *self.values(3), *ISOLATED)
+
+    def test_what_crashes_while_a_model_is_built_is_an_error_too(self):
+        model = self.scaled(o.message(5, o.text(1, "factor"), o.varint(2 << 3 | 5) + struct.pack("<f", -1), o.number(20, 1)))
+        out = self.folder / "none.tenon"
+        error = self.told("build", model, "-o", out, "--plugin", self.harm, "--isolate-plugins", status=1)["error"]
+        self.assertEqual(error["name"], "device_failed")
+        self.assertIn("plugin 'harm::Scaled' of harm.so was asked for `create`, and crashed (signal 6", error["what"])
+        self.assertIn("tenon plugin test", error["advice"])
+        self.assertFalse(out.exists())
+
+    def test_limits_need_isolation(self):
+        self.told("run", self.scaled(), "--plugin", self.harm, "--plugin-memory", 1 << 20, status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
