@@ -46,12 +46,16 @@ nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, c
 }
 
 tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops,
-                   const Files& plugins, bool plugin_any_build, bool embedded_plugins) {
+                   const Files& plugins, bool plugin_any_build, bool embedded_plugins, bool isolate_plugins, double plugin_patience,
+                   uint64_t plugin_memory) {
   const tenon::LoadOptions options{.verify = verify,
                                    .libraries = libraries_of(backend_libraries, custom_ops),
                                    .plugins = tenon::python::with_environment(plugins),
                                    .plugin_any_build = plugin_any_build,
-                                   .embedded_plugins = embedded_plugins};
+                                   .embedded_plugins = embedded_plugins,
+                                   .isolate_plugins = isolate_plugins,
+                                   .plugin_patience = tenon::python::patience_of(plugin_patience),
+                                   .plugin_memory = plugin_memory};
   auto engine = [&] {
     const nb::gil_scoped_release released;
     return tenon::Engine::load(path, options);
@@ -132,7 +136,8 @@ NB_MODULE(_tenon, m) {
   bind_compile(m);
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,
-        nb::arg("embedded_plugins") = false);
+        nb::arg("embedded_plugins") = false, nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
+        nb::arg("plugin_memory") = 0);
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

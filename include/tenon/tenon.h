@@ -203,6 +203,11 @@ struct LoadOptions {
   std::vector<std::filesystem::path> plugins = {};  ///< libraries of plugins (tenon/plugin.h), which stay open until the process ends
   bool plugin_any_build = false;                    ///< take other builds of them than the engine was built with
   bool embedded_plugins = false;                    ///< take the libraries inside the engine file, which are code of whoever made it
+  /// Isolated: libraries of plugins run in processes of their own (the program tenon-plugin-worker), so that one that crashes or hangs is
+  /// an error of that run. patience: what one call may take; memory: bytes that a library's process may take, 0 for no limit.
+  bool isolate_plugins = false;
+  std::chrono::milliseconds plugin_patience{300'000};
+  uint64_t plugin_memory = 0;
 };
 
 /// Each node to the first backend that supports it, or all to where they cost least by what `tenon calibrate` kept and backends guess.
@@ -257,6 +262,10 @@ struct CompileOptions {
   std::vector<std::filesystem::path> plugins = {};
   std::vector<std::string> prefer = {};  ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
   bool embed_plugins = false;            ///< Engine::save puts the libraries of plugins that it needs into the file
+  /// As those of LoadOptions, for the engine in memory.
+  bool isolate_plugins = false;
+  std::chrono::milliseconds plugin_patience{300'000};
+  uint64_t plugin_memory = 0;
 };
 
 /// How large an engine is.

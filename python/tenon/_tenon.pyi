@@ -92,6 +92,9 @@ def compile(
     segmenter: Literal["fewest", "walk"] = "fewest",
     plugins: Sequence[str | PathLike[str]] = ...,
     prefer: Sequence[str] = ...,
+    isolate_plugins: bool = False,
+    plugin_patience: float = 300.0,
+    plugin_memory: int = 0,
     embed_plugins: bool = False,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
@@ -112,7 +115,9 @@ def compile(
     may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
     into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
     those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered. prefer: kernels of theirs, "acme::FastDFT", to take in place of
-    Tenon's own. embed_plugins: Engine.save puts the libraries that it needs into the file.
+    Tenon's own. isolate_plugins: they run in processes of their own, so that one that crashes, or takes more than plugin_patience seconds
+    for a call or plugin_memory bytes (0: any), is an error of that run. embed_plugins: Engine.save puts the libraries that it needs into
+    the file.
     Raises TenonError.
     """
 
@@ -138,6 +143,9 @@ def partition(
     segmenter: Literal["fewest", "walk"] = "fewest",
     plugins: Sequence[str | PathLike[str]] = ...,
     prefer: Sequence[str] = ...,
+    isolate_plugins: bool = False,
+    plugin_patience: float = 300.0,
+    plugin_memory: int = 0,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().
@@ -154,10 +162,13 @@ def load(
     plugins: Sequence[str | PathLike[str]] = ...,
     plugin_any_build: bool = False,
     embedded_plugins: bool = False,
+    isolate_plugins: bool = False,
+    plugin_patience: float = 300.0,
+    plugin_memory: int = 0,
 ) -> Engine:
     """Loads an engine file; `verify` checks every byte of it. backend_libraries, custom_ops, plugins: as for compile(). plugin_any_build:
     takes other builds of plugins than the engine was built with. embedded_plugins: takes the libraries inside the file, which are code of
-    whoever made it. Raises TenonError."""
+    whoever made it. isolate_plugins, plugin_patience, plugin_memory: as for compile(). Raises TenonError."""
 
 class SymbolicSize:
     """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is

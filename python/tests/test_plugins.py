@@ -356,6 +356,23 @@ def test_measuring_with_a_function_says_why_not(ops):
     assert "acme::Swish" in error.what and "processes of their own" in error.expected
 
 
+def test_libraries_run_in_processes_of_their_own(library, tmp_path):
+    with_limits = {"plugins": [library], "isolate_plugins": True, "plugin_patience": 60.0, "plugin_memory": 1 << 30}
+    made = tenon.compile(double_model(), **with_limits)
+    np.testing.assert_array_equal(made.run({"x": X})["y"], 2 * X)
+    made.save(tmp_path / "double.tenon")
+    loaded = tenon.load(tmp_path / "double.tenon", **with_limits)
+    thousand = np.full((1, 3), 1000, np.float32)
+    assert "1000 is too much" in refused(lambda: loaded.run({"x": thousand})).what
+    np.testing.assert_array_equal(loaded.run({"x": X})["y"], 2 * X)
+    wrong = refused(lambda: tenon.compile(double_model(), plugins=[library], isolate_plugins=True, plugin_patience=0.0))
+    assert (wrong.code, wrong.place) == ("bad_usage", "plugin_patience")
+
+
+def test_functions_cannot_be_isolated_yet():
+    assert "not supported yet" in refused(lambda: engine("acme::Swish(x)", isolate_plugins=True)).what
+
+
 def test_the_environment_names_libraries_too(library, monkeypatch):
     monkeypatch.setenv("TENON_PLUGINS", os.fspath(library))
     np.testing.assert_array_equal(tenon.compile(double_model()).run({"x": X})["y"], 2 * X)

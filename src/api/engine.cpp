@@ -69,6 +69,7 @@ base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries,
 base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine) {
   auto out = TRY(libraries_of(options.libraries, options.plugins));
   if (options.embedded_plugins) out.plugins = TRY(plugin::kept_registry(options.plugins, {}, TRY(runtime::embedded_plugins(engine))));
+  out.isolated_plugins = isolation_of(options);
   if (options.plugin_any_build) out.plugin_build = plugin::Build::any;
   return out;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/escaped.h"
@@ -41,6 +42,13 @@ Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr)
 base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins);
 /// engine: the file whose own libraries are taken where the options say so.
 base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const std::filesystem::path& engine);
+
+/// None: plugins run in this process.
+template <class Options>
+std::optional<plugin::Isolation> isolation_of(const Options& options) {
+  if (!options.isolate_plugins) return std::nullopt;
+  return plugin::Isolation{.patience = options.plugin_patience, .memory = options.plugin_memory};
+}
 
 /// What load() does, the one thing in which the two libraries differ.
 base::Result<std::shared_ptr<runtime::Engine>> open_engine(const std::filesystem::path& path, const LoadOptions& options);

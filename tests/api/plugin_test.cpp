@@ -8,7 +8,7 @@
 namespace {
 
 const std::filesystem::path kModel = std::filesystem::path(TENON_TEST_DATA) / "../../examples/plugins/model.onnx";
-const std::filesystem::path kSwish = TENON_SWISH, kOtherSwish = TENON_OTHER_SWISH, kOps = TENON_OPS;
+const std::filesystem::path kSwish = TENON_SWISH, kOtherSwish = TENON_OTHER_SWISH, kOps = TENON_OPS, kHarm = TENON_HARM;
 constexpr const char* kText = "graph main(x: f32[n,3]) { y = acme::Swish(x, beta=1.5) return y }";
 
 std::vector<float> swished(const tenon::Engine& engine) {
@@ -89,6 +89,25 @@ TEST(ApiPlugins, AnotherBuildIsTakenOnlyWhereThatIsSaid) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().found.find("another build"), std::string::npos) << refused.error().text();
   expect_swish(tenon::Engine::load(path, {.plugins = {kOtherSwish}, .plugin_any_build = true}));
+}
+
+TEST(ApiPlugins, AnEngineOutlivesItsIsolatedPlugins) {
+  expect_swish(tenon::Engine::load(saved_engine(), {.plugins = {kSwish}, .isolate_plugins = true}));
+  const auto graph = tenon::Graph::parse("graph main(x: f32[n]) { y = harm::Scaled(x) return y }", std::vector{kHarm});
+  ASSERT_TRUE(graph) << graph.error().text();
+  const auto engine =
+      tenon::compile(*graph, {.plugins = {kHarm}, .isolate_plugins = true, .plugin_patience = std::chrono::milliseconds(200)});
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto run = [&](float first) { return engine->run(std::vector{tenon::Array({2}, std::vector<float>{first, 3})}); };
+  for (const auto& [first, what] : {std::pair(1001.F, "crashed (signal 11"), {1003.F, "(exit code 3)"}, {1004.F, "within 0.2 s"}}) {
+    const auto harmed = run(first);
+    ASSERT_FALSE(harmed) << what;
+    EXPECT_EQ(harmed.error().code, tenon::Code::device_failed);
+    EXPECT_NE(harmed.error().what.find(what), std::string::npos) << harmed.error().text();
+    const auto right = run(4);
+    ASSERT_TRUE(right) << right.error().text();
+    EXPECT_EQ((*right)[0].as<float>()[1], 6);
+  }
 }
 
 TEST(ApiPlugins, LibrariesThatCannotBeUsedAreErrorsOfEachCall) {

@@ -94,6 +94,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
   libraries.preferred_plugins = options.prefer;
   out.embed_plugins = options.embed_plugins;
+  libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));
   out.wishes = TRY(wishes_of(options));

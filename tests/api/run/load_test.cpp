@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace {
@@ -26,6 +27,18 @@ TEST(RunPlugins, AnEngineIsLoadedAndRunWithThoseThatAreNamed) {
   const auto y = engine->run(std::vector{tenon::Array({1, 8}, x)});
   ASSERT_TRUE(y) << y.error().text();
   EXPECT_EQ((*y)[0].shape(), (std::vector<int64_t>{1, 8}));
+}
+
+TEST(RunPlugins, InAProcessOfTheirOwn) {
+  const auto path = built();
+  const auto here = tenon::Engine::load(path, {.plugins = {kSwish}}),
+             there = tenon::Engine::load(path, {.plugins = {kSwish}, .isolate_plugins = true});
+  ASSERT_TRUE(here && there) << there.error().text();
+  const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector inputs{tenon::Array({1, 8}, x)};
+  const auto a = here->run(inputs), b = there->run(inputs);
+  ASSERT_TRUE(a && b);
+  EXPECT_TRUE(std::ranges::equal((*a)[0].as<float>(), (*b)[0].as<float>()));
 }
 
 TEST(RunPlugins, WhatIsMissingOrOfAnotherBuildIsOneError) {
