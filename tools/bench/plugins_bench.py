@@ -136,6 +136,55 @@ def of_python() -> Iterator[tuple[str, str, str]]:
         yield f"a node of a plugin in Python that {how}, 64 elements, over the bare function", spread(over, "us"), "<= 10"
 
 
+def of_isolation(folder: Path, plugin: Path) -> Iterator[tuple[str, str, str]]:
+    """The same engines with plugins in this process and in one of their own."""
+    small = [folder / f"empty{count}.tenon" for count in (1, 1 + MORE)]
+    over = []
+    for _ in range(TURNS):
+        one, many = stopwatch(small, "--plugin", plugin)
+        isolated_one, isolated_many = stopwatch(small, "--plugin", plugin, "--isolate-plugins")
+        over.append(((isolated_many - isolated_one) - (many - one)) / MORE / 1e3)
+    yield "a node of a plugin that does nothing, isolated, over one in process", spread(over, "us"), "<= 40"
+    swish = folder / "swish.so"
+    source = ROOT / "examples" / "plugins" / "swish.c"
+    run(["cc", "-O2", "-shared", "-fPIC", "-I", ROOT / "include", source, "-o", swish, "-lm"])
+    for megabytes in (1, 16):
+        for kind, around in (("of the model's input", False), ("between kernels", True)):
+            path = swish_model(folder, megabytes, around)
+            engine = path.with_suffix(".tenon")
+            run([TENON, "build", path, "--plugin", swish, "--opt", "0", "--threads", "1", "-o", engine, "--quiet"])
+            more = []
+            for _ in range(TURNS):
+                (here,) = stopwatch([engine], "--plugin", swish)
+                (there,) = stopwatch([engine], "--plugin", swish, "--isolate-plugins")
+                more.append((there / here - 1) * 100)
+            yield f"Swish of {megabytes} MB {kind}, isolated, over in process", spread(more, "%"), "<= 5"
+
+
+def swish_model(folder: Path, megabytes: int, between_kernels: bool) -> Path:
+    nodes = [o.node("Swish", ["x"], ["y"], domain="acme")]
+    if between_kernels:
+        nodes = [o.node("Neg", ["x"], ["a"]), o.node("Swish", ["a"], ["b"], domain="acme"), o.node("Neg", ["b"], ["y"])]
+    ends = [[o.value_info(name, [megabytes << 18])] for name in "xy"]
+    path = folder / f"swish{megabytes}{between_kernels}.onnx"
+    path.write_bytes(o.model(o.graph(nodes, *ends)) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
+    return path
+
+
+def of_harm(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """A thousand runs that end the plugin's process, and one behind each that has to be right."""
+    harm = folder / "harm.so"
+    source = ROOT / "tests" / "plugin" / "fixtures" / "harm.c"
+    run(["cc", "-O1", "-shared", "-fPIC", "-I", ROOT / "include", source, "-o", harm, "-pthread"])
+    where = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
+    told = json.loads(run([sys.executable, Path(__file__).with_name("isolated_harm.py"), harm, "1000"], env=where).stdout)
+    for kind, times in told["ms"].items():
+        late = told["patience_ms"] if kind == "loop" else 0
+        behind = ", behind its deadline" if late else ""
+        yield f"an isolated {kind}, until the error{behind}", spread([ms - late for ms in times], "ms"), "<= 100"
+    yield "runs of those 1,000 without an error, or wrong behind one; files left open", f"{told['wrong']}; {told['files_left']}", "0; 0"
+
+
 def spread(values: list[float], unit: str) -> str:
     return f"{statistics.median(values):.2f} {unit} ({min(values):.2f} to {max(values):.2f})"
 
@@ -147,6 +196,8 @@ def rows() -> Iterator[tuple[str, str, str]]:
         plugin = library(folder, "empty")
         for measure in (of_a_node, of_loading):
             yield from measure(folder, plugin)
+        yield from of_isolation(folder, plugin)
         yield from of_a_library(folder)
         yield from of_an_inner_graph(folder)
+        yield from of_harm(folder)
     yield from of_python()
