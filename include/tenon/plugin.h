@@ -266,7 +266,7 @@ typedef struct tenon_resource {
   void* argument;
 } tenon_resource;
 
-/* What a definition is written to: text in Tenon's graph form. */
+/* What a definition is written to: text in Tenon's graph form, or as tenon_op::expression has it. */
 typedef struct tenon_definition {
   size_t struct_size;
   const tenon_node* node;
@@ -305,7 +305,7 @@ typedef struct tenon_op {
   void (*destroy)(void* self);
   /* null: results have the types that the definition gives. */
   int32_t (*infer)(void* self, tenon_inference* inference);
-  /* As `expression`, told by fields and types: writes a graph of the node's operands and results. */
+  /* As `expression`, told by fields and types: writes a graph of the node's operands and results, or an expression. */
   int32_t (*define)(void* self, const tenon_definition* definition);
   /* Whether `enqueue` takes format `position` together with those before it; it may look at no later one. null: row-major, and the dtypes
    * that the ports allow. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // @tenon.plugin, behind what tenon/_plugins.py finds out of the function.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +15,7 @@
 #include "plugin/kept.h"
 #include "plugins/python_op.h"
 #include "plugins/sizes.h"
+#include "plugins/trial.h"
 
 namespace tenon::python {
 
@@ -22,6 +25,8 @@ using Text = std::optional<std::string>;
 using Operand = std::tuple<std::string, bool, bool>;  ///< name, optional, variadic
 /// name, type of tenon_field_type, length, the bytes of the default, whether it may be left out where there are none, whether it is a bool.
 using FieldRule = std::tuple<std::string, int32_t, int64_t, std::optional<nb::bytes>, bool, bool>;
+using Ranges = std::map<std::string, std::pair<double, double>>;
+using Choices = std::map<std::string, std::vector<std::string>>;
 
 struct Given {
   std::string name_space, name, version, origin, source, library;
@@ -29,6 +34,9 @@ struct Given {
   std::vector<Operand> operands;
   std::vector<std::string> results;
   std::vector<FieldRule> fields;
+  Ranges ranges;    ///< by field
+  Choices choices;  ///< likewise
+  std::vector<std::string> samples;
 };
 
 Given read(const nb::dict& told) {
@@ -43,7 +51,10 @@ Given read(const nb::dict& told) {
           .expression = nb::cast<Text>(told["definition"]),
           .operands = nb::cast<std::vector<Operand>>(told["operands"]),
           .results = nb::cast<std::vector<std::string>>(told["results"]),
-          .fields = nb::cast<std::vector<FieldRule>>(told["fields"])};
+          .fields = nb::cast<std::vector<FieldRule>>(told["fields"]),
+          .ranges = nb::cast<Ranges>(told["ranges"]),
+          .choices = nb::cast<Choices>(told["choices"]),
+          .samples = nb::cast<std::vector<std::string>>(told["samples"])};
 }
 
 tenon_port port(PythonOp& op, const std::string& name) {
@@ -73,6 +84,16 @@ void list_fields(PythonOp& op, const Given& given) {
     rule.optional = optional;
     rule.has_range = is_bool;
     rule.most = 1;
+    if (const auto range = given.ranges.find(name); range != given.ranges.end()) {
+      rule.has_range = 1;
+      std::tie(rule.least, rule.most) = range->second;
+    }
+    if (const auto choices = given.choices.find(name); choices != given.choices.end()) {
+      auto& list = op.choice_lists.emplace_back();
+      for (const std::string& choice : choices->second) list.push_back(op.keep(choice));
+      list.push_back(nullptr);
+      rule.choices = list.data();
+    }
     op.fields.push_back(rule);
     op.are_bools.push_back(is_bool);
   }
@@ -83,6 +104,8 @@ PythonOp& make(const nb::dict& told, const Given& given) {
   op.arrays = nb::cast<bool>(told["torch"]) ? ArrayKind::torch : ArrayKind::numpy;
   op.function = told["function"];
   if (const nb::object shape = told["shape"]; !shape.is_none()) op.shape = shape;
+  if (const nb::object define = told["define"]; !define.is_none()) op.define = define;
+  for (const std::string& sample : given.samples) op.sample_list.push_back(op.keep(sample));
   for (const nb::handle dtype : told["dtypes"])
     op.dtypes.push_back(dtype.is_none() ? int32_t{TENON_NO_DTYPE} : static_cast<int32_t>(dtype_of(dtype)));
   op.takes_out = nb::cast<bool>(told["takes_out"]);
@@ -114,6 +137,7 @@ void add_plugin(const nb::dict& told) {
 
 void bind_plugins(nb::module_& m) {
   bind_sizes(m);
+  bind_trial(m);
   m.def("_add_plugin", &add_plugin, nb::arg("told"));
 }
 

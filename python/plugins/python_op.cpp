@@ -83,6 +83,21 @@ int32_t infer(void* self, tenon_inference* inference) {
   return guarded(inference->host, [&] { infer_results(instance.op, *inference); });
 }
 
+/// By the function of operands (tenon.Operand, None where one is missing) and fields.
+int32_t write_definition(void* self, const tenon_definition* to) {
+  const auto& instance = *static_cast<const Instance*>(self);
+  return guarded(instance.host, [&] {
+    nb::list operands = operands_of(instance.host, {to->operands, to->operand_count});
+    for (size_t k = to->operand_count; k < instance.op.operands.size() && !instance.op.operands[k].variadic; ++k)
+      operands.append(nb::none());
+    nb::dict fields;
+    for (size_t k = 0; k < instance.values.size(); ++k) fields[instance.names[k]] = instance.values[k];
+    const nb::object text = instance.op.define(*nb::tuple(operands), **fields);
+    if (!nb::isinstance<nb::str>(text)) throw nb::type_error("`definition` returned no text");
+    if (to->write(to, nb::cast<std::string>(text).c_str()) != TENON_OK) throw nb::value_error("the text was not taken");
+  });
+}
+
 /// Every operand as an array, for the time of a call.
 class Call {
  public:
@@ -92,6 +107,9 @@ class Call {
     views_.reserve(call.operand_count + call.result_count);
     for (uint32_t k = 0; k < call.operand_count; ++k) views_.emplace_back(instance.operands[k], call.operands[k]->data, op_.arrays, false);
     if (!op_.takes_out) return;
+    for (uint32_t k = 0; k < call.result_count; ++k)
+      if (is_late(*call.results[k]))
+        throw nb::value_error("results whose sizes the data tells are returned: the function has no `out` then");
     for (uint32_t k = 0; k < call.result_count; ++k) views_.emplace_back(instance.results[k], call.results[k]->data, op_.arrays, true);
   }
 
@@ -138,9 +156,29 @@ class Call {
     const bool one = op_.results.size() == 1;
     if (!one && (!PySequence_Check(given.ptr()) || nb::len(given) != op_.results.size()))
       throw nb::type_error(("the function returned no tuple of " + std::to_string(op_.results.size()) + " arrays").c_str());
-    for (uint32_t k = 0; k < call_.result_count; ++k)
-      copy_to(instance_.results[k], call_.results[k]->data, one ? nb::borrow(given) : nb::object(given[k]), op_.arrays,
-              op_.results[k].name);
+    for (uint32_t k = 0; k < call_.result_count; ++k) {
+      const nb::object value = one ? nb::borrow(given) : nb::object(given[k]);
+      if (is_late(*call_.results[k])) copy_late(k, value);
+      else copy_to(instance_.results[k], call_.results[k]->data, value, op_.arrays, op_.results[k].name);
+    }
+  }
+
+  /// A scalar has one element, so that it always lies somewhere.
+  static bool is_late(const tenon_tensor& result) { return result.dtype != TENON_NO_DTYPE && result.rank == 0 && !result.data; }
+
+  /// The array tells how large the result is.
+  void copy_late(uint32_t k, nb::handle value) const {
+    const nb::object shape = nb::getattr(value, "shape", nb::none());
+    if (!PySequence_Check(shape.ptr()))
+      throw nb::type_error((std::string("result '") + op_.results[k].name + "' is no array, whose shape would be the result's").c_str());
+    const auto sizes = nb::cast<std::vector<int64_t>>(nb::list(shape));
+    void* data = nullptr;
+    if (call_.set_sizes(&call_, k, static_cast<int32_t>(sizes.size()), sizes.data(), &data) != TENON_OK)
+      throw nb::value_error((std::string("the sizes of result '") + op_.results[k].name + "' were not taken").c_str());
+    tenon_tensor tensor = *call_.results[k];
+    tensor.rank = static_cast<int32_t>(sizes.size());
+    tensor.sizes = sizes.data();
+    copy_to(place_of(tensor, op_.arrays), data, value, op_.arrays, op_.results[k].name);
   }
 
   bool dropped() {
@@ -182,6 +220,9 @@ void PythonOp::fill_tables(bool infers) {
   op.attach = attach;
   op.enqueue = enqueue;
   if (infers) op.infer = infer;
+  if (define.is_valid()) op.define = write_definition;
+  op.sample_count = static_cast<uint32_t>(sample_list.size());
+  op.samples = sample_list.data();
   op_list = &op;
   library.struct_size = sizeof library;
   library.needs = 1;

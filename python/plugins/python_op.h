@@ -19,6 +19,7 @@ struct PythonOp {
   ArrayKind arrays = ArrayKind::numpy;
   nb::object function;
   nb::object shape;             ///< from operands' shapes to results'; null: as operand 0's
+  nb::object define;            ///< from operands and fields to a definition; null: there is none, or it is a text
   std::vector<int32_t> dtypes;  ///< of results; TENON_NO_DTYPE: as operand 0's
   std::vector<bool> are_bools;  ///< of fields
   bool takes_out = false;       ///< writes to arrays that it is given
@@ -28,6 +29,8 @@ struct PythonOp {
   std::vector<tenon_field_rule> fields;
   std::vector<const tenon_port*> operand_list, result_list;
   std::vector<const tenon_field_rule*> field_list;
+  std::vector<const char*> sample_list;
+  std::deque<std::vector<const char*>> choice_lists;  ///< each with null behind the last
   tenon_op op = {};
   const tenon_op* op_list = nullptr;
   tenon_library library = {};

@@ -16,6 +16,11 @@ struct SymbolicSize {
   tenon_dim dim;
 };
 
+/// A size that only the data tells, and the most that it may be.
+struct LateSize {
+  nb::object most;
+};
+
 /// An int where it is known.
 nb::object size_of(const tenon_host* host, tenon_dim dim);
 /// Of an int or a SymbolicSize. Raises TypeError.

@@ -8,8 +8,23 @@
 from __future__ import annotations
 
 from ._error import TenonError
-from ._plugins import plugin
-from ._tenon import Engine, Port, SymbolicSize, Team, compile, load, partition
+from ._plugin_test import test_plugin
+from ._plugins import Operand, plugin, sized_by_data
+from ._tenon import Engine, Port, SizedByData, SymbolicSize, Team, compile, load, partition
 
-__all__ = ["Engine", "Port", "SymbolicSize", "Team", "TenonError", "compile", "load", "partition", "plugin"]
+__all__ = [
+    "Engine",
+    "Operand",
+    "Port",
+    "SizedByData",
+    "SymbolicSize",
+    "Team",
+    "TenonError",
+    "compile",
+    "load",
+    "partition",
+    "plugin",
+    "sized_by_data",
+    "test_plugin",
+]
 __version__ = "0.1.0"

@@ -6,12 +6,12 @@ from __future__ import annotations
 import inspect
 import struct
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from ._error import TenonError
-from ._tenon import _add_plugin
+from ._tenon import SizedByData, SymbolicSize, _add_plugin
 
 F = TypeVar("F", bound=Callable[..., Any])
 F32, TEXT, I64 = 1, 6, 10  # of tenon_field_type
@@ -19,15 +19,31 @@ TYPES = {float: (F32, "<f"), bool: (I64, "<q"), int: (I64, "<q"), str: (TEXT, ""
 _origins: dict[tuple[str, str, str], tuple[str, str]] = {}
 
 
+class Operand(NamedTuple):
+    """What a function that gives a definition is told of an operand."""
+
+    dtype: str
+    shape: tuple[int | SymbolicSize, ...] | None
+    """None: its rank is not known."""
+
+
+def sized_by_data(most: int | SymbolicSize) -> SizedByData:
+    """Stands among the sizes that `shape` of a plugin gives, for one that is known only when the function has run: at most so many."""
+    return SizedByData(most)
+
+
 def plugin(
     name: str,
     *,
-    definition: str | None = None,
+    definition: str | Callable[..., str] | None = None,
     shape: Callable[..., Any] | None = None,
     dtype: str | Sequence[str | None] | None = None,
     results: int | Sequence[str] = 1,
     version: str = "1",
     arrays: Literal["numpy", "torch"] = "numpy",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    choices: Mapping[str, Sequence[str]] | None = None,
+    samples: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Registers a function as an op of this process: models that are compiled or loaded from now on may have it.
 
@@ -36,19 +52,29 @@ def plugin(
     `int | None = None` where it may be left out, alone where it must be given. A function with the field `out` writes its results to the
     arrays given there; else what it returns is copied: one array, or a tuple of as many as there are results.
 
-    definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))"; the reference and other backends go by it. shape:
+    definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))"; the reference and other backends go by it. Or a function
+    from operands (each an Operand, None where one is missing) and fields by name to such a text, or to a graph in Tenon's text form. shape:
     from the shapes of operands, tuples of ints and SymbolicSize (None where one is missing), to that of the result, or a tuple of several;
-    without it results are as the definition says, else of operand 0's shape. dtype: of results, "f32" or a list; None: operand
-    0's. results: how many, or their names. arrays: what the function is given, which lives for the time of the call and is not written to.
+    a size may be sized_by_data(most). Without it results are as the definition says, else of operand 0's shape. dtype: of results,
+    "f32" or a list; None: operand 0's. results: how many, or their names. arrays: what the function is given, which lives for the time
+    of the call and is not written to. ranges: least and most of fields that are numbers. choices: what fields that are texts may be.
+    samples: cases to try it with, "f32[2,3], i64[2] = [1, 0]; beta=1.5" (test_plugin).
 
     The same function may be registered again, as another cell of a notebook does. Raises TenonError.
     """
 
     def register(function: F) -> F:
-        _register(function, name, definition, shape, dtype, results, version, arrays)
+        limits = _Limits(dict(ranges or {}), {field: list(texts) for field, texts in (choices or {}).items()}, list(samples))
+        _register(function, name, definition, shape, dtype, results, version, arrays, limits)
         return function
 
     return register
+
+
+class _Limits(NamedTuple):
+    ranges: dict[str, tuple[float, float]]
+    choices: dict[str, list[str]]
+    samples: list[str]
 
 
 def _refuse(place: str, what: str, expected: str, found: str, advice: str = "") -> TenonError:
@@ -58,12 +84,13 @@ def _refuse(place: str, what: str, expected: str, found: str, advice: str = "") 
 def _register(
     function: Callable[..., Any],
     name: str,
-    definition: str | None,
+    definition: str | Callable[..., str] | None,
     shape: Callable[..., Any] | None,
     dtype: str | Sequence[str | None] | None,
     results: int | Sequence[str],
     version: str,
     arrays: str,
+    limits: _Limits,
 ) -> None:
     place = f"plugin '{name}'"
     if not isinstance(function, types.FunctionType):
@@ -74,9 +101,11 @@ def _register(
     if arrays not in ("numpy", "torch"):
         raise _refuse(place, "there is no such kind of arrays", "numpy or torch", str(arrays))
     names = _names_of_results(results, place)
-    if definition is not None and len(names) > 1:
+    text = definition if isinstance(definition, str) else None
+    if text is not None and len(names) > 1:
         raise _refuse(place, "not supported yet: a definition of several results", "one result", str(len(names)))
     operands, fields, takes_out = _signature(function, place)
+    _check_limits(limits, fields, place)
     infers = definition is None or shape is not None or dtype is not None
     if infers and shape is None and not operands:
         raise _refuse(place, "nobody tells the shape of its results", "shape=, a definition or an operand", "none of them")
@@ -85,14 +114,15 @@ def _register(
         raise _refuse(place, "nobody tells the dtype of each result", f"dtype= of {len(names)}", str(dtype))
     _same_function(function, (name_space, short, version), place)
     code = function.__code__
-    options = (name, version, operands, fields, names, given, definition, arrays, infers)
+    options = (name, version, operands, fields, names, given, text, arrays, infers, *limits)
     _add_plugin(
         {
             "name_space": name_space,
             "name": short,
             "version": version,
             "docs": (inspect.getdoc(function) or "").partition("\n")[0] or None,
-            "definition": definition,
+            "definition": text,
+            "define": definition if text is None else None,
             "operands": operands,
             "results": names,
             "fields": fields,
@@ -104,9 +134,22 @@ def _register(
             "infers": infers,
             "library": f"module {function.__module__} of Python",
             "origin": f"{Path(code.co_filename).name}:{code.co_firstlineno}",
-            "source": repr((options, _source(function), _source(shape))),
+            **limits._asdict(),
+            "source": repr((options, _source(function), _source(shape), _source(definition if text is None else None))),
         }
     )
+
+
+def _check_limits(limits: _Limits, fields: list[Any], place: str) -> None:
+    types_of = {field[0]: field[1] for field in fields}
+    for option, given, wanted in (("ranges", limits.ranges, (F32, I64)), ("choices", limits.choices, (TEXT,))):
+        for field in given:
+            if types_of.get(field) not in wanted:
+                found = "a field of another type" if field in types_of else "no such field"
+                raise _refuse(place, f"{option} of '{field}'", "a field that is a " + ("number" if F32 in wanted else "text"), found)
+    for field, (least, most) in limits.ranges.items():
+        if not least <= most:
+            raise _refuse(place, f"the range of field '{field}' is empty", "least <= most", f"{least}, {most}")
 
 
 def _names_of_results(results: int | Sequence[str], place: str) -> list[str]:
@@ -174,6 +217,15 @@ def _type_by_annotation(annotation: Any) -> tuple[Any, bool]:
         annotation = next(one for one in get_args(annotation) if one is not types.NoneType)
     is_list = get_origin(annotation) in (list, tuple, Sequence)
     return get_args(annotation)[0] if is_list else annotation, is_list
+
+
+def key_of(function: Callable[..., Any]) -> str:
+    """ "namespace::Name" of a function that was registered. Raises TenonError."""
+    own = (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
+    for (name_space, name, _), origin in _origins.items():
+        if origin == own:
+            return f"{name_space}::{name}"
+    raise _refuse("plugin", "the function is no plugin", "what @tenon.plugin registered", repr(function))
 
 
 def _same_function(function: Callable[..., Any], key: tuple[str, str, str], place: str) -> None:

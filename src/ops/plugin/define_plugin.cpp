@@ -42,11 +42,11 @@ ir::Attribute attribute_of(const plugin::Field& f) {
   }
 }
 
-Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const PluginOp& plugin, const NodeView& view,
+Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const Expression& expression, const plugin::Op& op, const NodeView& view,
                                                std::span<const ir::ValueId> inputs) {
-  const std::vector<plugin::Field> fields = TRY(fields_of(view, plugin.op()));
+  const std::vector<plugin::Field> fields = TRY(fields_of(view, op));
   const Expression::Names names{.operand = [&](std::string_view name) -> std::optional<ir::ValueId> {
-                                  const auto& ports = plugin.op().operands;
+                                  const auto& ports = op.operands;
                                   const auto at = std::ranges::find(ports, name, &tenon_port::name);
                                   if (at == ports.end()) return std::nullopt;
                                   const auto k = static_cast<size_t>(at - ports.begin());
@@ -56,7 +56,7 @@ Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const PluginO
                                   const auto at = std::ranges::find(fields, name, &plugin::Field::name);
                                   return at == fields.end() ? std::nullopt : std::optional(attribute_of(*at));
                                 }};
-  return std::vector{TRY(plugin.expression()->build(build, names))};
+  return std::vector{TRY(expression.build(build, names))};
 }
 
 /// Nodes of `from` are built anew over `inputs`.
@@ -119,16 +119,26 @@ Result<std::string> written(const NodeView& view, const plugin::Op& op) {
   return text;
 }
 
+/// Else an expression, which has no braces.
+bool is_graph(std::string_view text) { return text.find('{') != text.npos; }
+
 Result<std::vector<ir::ValueId>> by_text(ir::Builder& build, const plugin::Op& op, const NodeView& view,
                                          std::span<const ir::ValueId> inputs) {
   const std::string text = TRY(written(view, op));
-  auto graph = ir::parse(text, *view.ops);
-  if (!graph)
+  const auto wrong = [&](const Error& error) {
     return fail(Code::device_failed, fmt::format("{}, {}", view.where(), op.place()),
-                "the definition that it writes does not parse: " + graph.error()->what)
-        .expected("a graph in Tenon's text form")
+                "the definition that it writes does not parse: " + error->what)
+        .expected("a graph in Tenon's text form, or an expression")
         .found(text.substr(0, 400))
-        .advice(graph.error()->place);
+        .advice(error->place);
+  };
+  if (!is_graph(text)) {
+    const auto expression = Expression::parse(text);
+    if (!expression) return wrong(expression.error());
+    return by_expression(build, *expression, op, view, inputs);
+  }
+  auto graph = ir::parse(text, *view.ops);
+  if (!graph) return wrong(graph.error());
   return copied(build, **graph, inputs, op);
 }
 
@@ -136,7 +146,8 @@ Result<std::vector<ir::ValueId>> by_text(ir::Builder& build, const plugin::Op& o
 
 std::vector<ir::ValueId> define_plugin(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) {
   const PluginOp& plugin = *plugin_of(*view.op);
-  auto made = plugin.expression() ? by_expression(build, plugin, view, inputs) : by_text(build, plugin.op(), view, inputs);
+  auto made = plugin.expression() ? by_expression(build, *plugin.expression(), plugin.op(), view, inputs)
+                                  : by_text(build, plugin.op(), view, inputs);
   if (made) return *std::move(made);
   build.refuse(std::move(made).error());
   return {};
