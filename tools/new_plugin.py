@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes NAME.c or NAME.cpp where it is called: a plugin of one op that compiles and passes `tenon plugin test`, ready to be changed."""
+"""Writes NAME.c, .cpp, .rs or .py where it is called: a plugin of one op that passes its tests, ready to be changed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from new_op import camel, snake
 from new_rule import Mistake
 
 ROOT = Path(__file__).resolve().parent.parent
-SKELETONS = {"c": "plugin.c", "c++": "plugin.cpp"}
-NOT_YET = ("python", "rust")
-LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"  # of the skeleton; that of what is written is its author's
+SKELETONS = {"c": "plugin.c", "c++": "plugin.cpp", "python": "plugin_function.py", "rust": "plugin.rs"}
+# Of the skeleton; that of what is written is its author's.
+LICENCE = re.compile(r"(//|#) SPDX-License-Identifier: Apache-2.0\n")
 
 
 def language_of(said: str, word: str) -> str:
     if said in SKELETONS:
         return said
-    what = f"not supported yet: plugins in {said}" if said in NOT_YET else "there is no such language"
-    raise Mistake(what, ", ".join(SKELETONS), said, f"./dev new-plugin {word}", 3 if said in NOT_YET else 2)
+    raise Mistake("there is no such language", ", ".join(SKELETONS), said, f"./dev new-plugin {word}", 2)
 
 
 def write(word: str, said: str, folder: Path) -> None:
@@ -33,15 +32,15 @@ def write(word: str, said: str, folder: Path) -> None:
     if path.exists():
         raise Mistake(f"there is a file {path.name} already", "a new name", str(path), f"another name, or edit {path}", 1)
     text = (ROOT / "tools/skeletons" / skeleton).read_text(encoding="utf-8")
-    text = text.removeprefix(LICENCE).replace("IINCLUDE", f"I{ROOT / 'include'}")
+    text = LICENCE.sub("", text, count=1).replace("IINCLUDE", f"I{ROOT / 'include'}")
     path.write_text(re.sub("Skeleton", camel(word), re.sub("skeleton", name, text)), encoding="utf-8")
-    print(f"{path}\nthe commands at its head compile it and try it; docs/plugins.md tells what an op may say")
+    print(f"{path}\nthe commands at its head try it; docs/plugins.md tells what an op may say")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev new-plugin", description=__doc__, epilog="how to go on: docs/plugins.md")
     parser.add_argument("name", metavar="NAME", nargs="?", help="of the file and of the op: HardGate")
-    parser.add_argument("--language", default="c", help="what it is written in: c (default) or c++")
+    parser.add_argument("--language", default="c", help="what it is written in: c (default), c++, python or rust")
     parser.add_argument("--folder", type=Path, default=Path(), help="where it is written (default: here)")
     options = parser.parse_args()
     try:

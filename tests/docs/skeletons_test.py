@@ -87,34 +87,56 @@ class Skeletons(unittest.TestCase):
             self.assertEqual(found, status, told)
             self.assertIn(advice, told)
 
-    def new_plugin(self, language: str, suffix: str, compiler: list[str], libraries: list[str]) -> None:
-        """Writes one, compiles it as its head says, with warnings, and tests it."""
+    def new_plugin(self, language: str, suffix: str, command: list[str], *flags: str) -> None:
+        """Writes one, compiles it as its head says, without warnings, and tests it."""
         self.assertEqual(self.tool(new_plugin, "HardGate", "--language", language, "--folder", str(self.root)), (0, ""))
         source, library = self.root / f"hard_gate{suffix}", self.root / "hard_gate.so"
-        command = [*compiler, "-O2", "-shared", "-fPIC", f"-I{self.root}/include", source.name, "-o", library.name, *libraries]
-        self.assertIn(" ".join(command) + "\n", source.read_text())
-        flags = ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-        self.passes(ran(*compiler, *flags, source, "-o", library, *libraries))
+        self.assertIn(" ".join(command).replace("$INCLUDE", f"{self.root}/include") + "\n", source.read_text())
+        words = [str(self.root / w) if w.startswith("hard_gate") else w.replace("$INCLUDE", str(ROOT / "include")) for w in command]
+        self.passes(ran(*words[:1], *flags, *words[1:]))
         self.passes(ran(TENON, "plugin", "test", library, "mine::HardGate"))
+
+    def skeletons(self) -> None:
+        (self.root / "tools/skeletons").mkdir(parents=True)
+        for skeleton in new_plugin.SKELETONS.values():
+            shutil.copy(ROOT / "tools/skeletons" / skeleton, self.root / "tools/skeletons")
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("c++"), "needs a C and a C++ compiler")
     def test_a_new_plugin_is_sound_as_it_stands(self):
         folder = ("--folder", str(self.root))
-        (self.root / "tools/skeletons").mkdir(parents=True)
-        for skeleton in ("plugin.c", "plugin.cpp"):
-            shutil.copy(ROOT / "tools/skeletons" / skeleton, self.root / "tools/skeletons")
-        self.new_plugin("c", ".c", ["cc"], ["-lm"])
-        self.new_plugin("c++", ".cpp", ["c++", "-std=c++17"], [])
+        self.skeletons()
+        shared, warnings = ["-O2", "-shared", "-fPIC", "-I$INCLUDE"], ("-Wall", "-Wextra", "-Werror")
+        self.new_plugin("c", ".c", ["cc", *shared, "hard_gate.c", "-o", "hard_gate.so", "-lm"], *warnings)
+        self.new_plugin("c++", ".cpp", ["c++", "-std=c++17", *shared, "hard_gate.cpp", "-o", "hard_gate.so"], *warnings)
         for words, status, advice in (
             (("HardGate",), 1, "another name"),
             (("../up",), 2, "./dev new-plugin HardGate"),
-            (("Other", "--language", "rust"), 3, "./dev new-plugin Other"),
             (("Other", "--language", "cobol"), 2, "./dev new-plugin Other"),
             ((), 2, "./dev new-plugin HardGate"),
         ):
             found, told = self.tool(new_plugin, *words, *folder)
             self.assertEqual(found, status, told)
             self.assertIn(advice, told)
+
+    @unittest.skipUnless(shutil.which("rustc"), "needs rustc")
+    def test_a_new_plugin_in_rust(self):
+        self.skeletons()
+        command = ["rustc", "--edition", "2021", "-O", "--crate-type", "cdylib", "hard_gate.rs", "-o", "hard_gate.so"]
+        self.new_plugin("rust", ".rs", command, "-D", "warnings")
+
+    @unittest.skipUnless((BUILD / "python/tenon").exists(), "needs the Python package")
+    def test_a_new_plugin_in_python(self):
+        self.skeletons()
+        self.assertEqual(self.tool(new_plugin, "HardGate", "--language", "python", "--folder", str(self.root)), (0, ""))
+        source = self.root / "hard_gate.py"
+        self.assertIn("python hard_gate.py ", source.read_text())
+        environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+        told = self.passes(subprocess.run([sys.executable, source], capture_output=True, text=True, env=environment))
+        self.assertRegex(told, r"^\d+ cases: nothing was found")
+        source.write_text(source.read_text().replace("return x * np.float32(scale)", "return x + np.float32(scale)"))
+        done = subprocess.run([sys.executable, source], capture_output=True, text=True, env=environment)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is not what the definition gives", done.stderr)
 
     def test_rules_in_cpp_pass_their_cases(self):
         names = [f"some_{kind}" for kind in CPP]
