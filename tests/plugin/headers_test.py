@@ -17,7 +17,8 @@ import small_models  # noqa: E402
 from small_models import ROOT, np, o  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
-LIBRARIES = ("cpp_ops", "trt_gemm_v2", "trt_swish_v3", "trt_kinds")
+CHECKED = ("cpp_ops", "trt_gemm_v2", "trt_swish_v3", "trt_kinds")
+LIBRARIES = (*CHECKED, "trt_attention_v2")
 
 
 def attribute_float(name: str, value: float) -> bytes:
@@ -50,10 +51,10 @@ class Headers(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_behind_a_host_that_does_the_least(self):
-        self.run_check("check", *LIBRARIES)
+        self.run_check("check", *CHECKED)
 
     def test_a_library_that_registers_itself_when_it_is_opened(self):
-        self.run_check("check", *LIBRARIES, TRT_LLM_LOAD_PLUGINS="1")
+        self.run_check("check", *CHECKED, TRT_LLM_LOAD_PLUGINS="1")
 
     def test_the_registry_as_an_application_uses_it(self):
         self.run_check("registry_check", "trt_kinds")
@@ -93,6 +94,37 @@ class Headers(unittest.TestCase):
         x, b = np.random.default_rng(1).normal(size=(5, 3)), np.random.default_rng(2).normal(size=(4, 3))
         x, b = x.astype(np.float32), b.astype(np.float32)
         np.testing.assert_allclose(self.results(self.gemm(), "trt_gemm_v2", {"x": x, "b": b}), x @ b.T, rtol=1e-5)
+
+    def attention(self, seq: object, past: object, **more: int) -> Path:
+        fields = {"layer_idx": 0, "num_heads": 2, "vision_start": -1, "vision_length": -1, "num_kv_heads": 2, "head_size": 4}
+        fields |= {"remove_input_padding": 0, "mask_type": 1, "block_sparse_block_size": 64, "block_sparse_homo_head_pattern": 0}
+        fields |= {"block_sparse_num_local_blocks": 16, "block_sparse_vertical_stride": 8, "type_id": 0, **more}
+        attributes = [*(o.attribute_int(*f) for f in fields.items()), attribute_float("q_scaling", 1.0)]
+        node = o.node("GPTAttention", ["qkv", "past"], ["y", "present"], *attributes, domain="tensorrt_llm", name="it")
+        path = self.folder / "attention.onnx"
+        inputs = [o.value_info("qkv", ["b", seq, 24]), o.value_info("past", ["b", 2, 2, past, 4])]
+        graph = o.graph([node], inputs, [o.value_info("y", ["b", seq, 8]), o.value_info("present", ["b", 2, 2, None, 4])])
+        path.write_bytes(o.model(graph) + o.message(8, o.text(1, "tensorrt_llm"), o.number(2, 1)))
+        return path
+
+    def test_attention_as_the_page_has_it(self):
+        """A context of five tokens, then two of generation, beside all seven at once."""
+        qkv = np.random.default_rng(3).normal(size=(2, 7, 24)).astype(np.float32)
+        q, k, v = (qkv.reshape(2, 7, 3, 2, 4)[:, :, part].transpose(0, 2, 1, 3) for part in range(3))
+        scores = np.where(np.tril(np.ones((7, 7), bool)), q @ k.transpose(0, 1, 3, 2) / 2, -np.inf)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        wanted = (weights / weights.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).reshape(2, 7, 8)
+        past = np.zeros((2, 2, 2, 0, 4), np.float32)
+        for begin, end in ((0, 5), (5, 6), (6, 7)):
+            model = self.attention("s", "p")
+            got = self.results(model, "trt_attention_v2", {"qkv": qkv[:, begin:end], "past": past})
+            np.testing.assert_allclose(got, wanted[:, begin:end], rtol=2e-5, atol=1e-6)
+            past = np.load(self.folder / "present.npy")
+        np.testing.assert_array_equal(past, np.stack([k, v], axis=1))
+
+    def test_attention_says_what_it_cannot(self):
+        done = small_models.tenon("compare", self.attention("s", "p", num_kv_heads=1), "--plugin", self.library["trt_attention_v2"])
+        self.assertIn("num_kv_heads: grouped queries are not in this fixture", done.stderr)
 
     def test_what_a_creator_logs_is_told(self):
         said = self.error(self.gemm(type_id=1), "trt_gemm_v2")

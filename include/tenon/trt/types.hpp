@@ -92,6 +92,10 @@ struct PluginTensorDesc {
   float scale;  ///< -1: none
 };
 
+/// The max of a size that nobody bounds, where TensorRT would have a profile: large, and a product of three fits 64 bits. Runs may have
+/// more: configurePlugin (V2) or onShapeChange (V3) tells what they have, before they compute.
+constexpr int64_t kNoLimit = 65536;
+
 struct DynamicPluginTensorDesc {
   PluginTensorDesc desc;  ///< dims of -1 where min and max differ
   Dims min, max, opt;

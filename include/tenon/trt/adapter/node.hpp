@@ -60,6 +60,8 @@ class Node {
       DynamicPluginTensorDesc d = dynamic(desc_of(*ranges.usual[k]));
       d.min = dims_of(ranges.least[k]->sizes, ranges.least[k]->rank);
       d.max = dims_of(ranges.most[k]->sizes, ranges.most[k]->rank);
+      for (int32_t axis = 0; axis < d.max.nbDims; ++axis)
+        if (d.max.d[axis] < 0) d.max.d[axis] = std::max(kNoLimit, d.min.d[axis]);
       in.push_back(d);
     }
     reorder(in);
