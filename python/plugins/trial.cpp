@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "compiler/plugins.h"
 #include "convert.h"
 #include "handles.h"
 #include "ops/core/sample.h"
@@ -27,7 +28,7 @@ struct Asked {
 };
 
 Asked asked(const std::string& name_space, const std::string& name, const Files& plugins) {
-  const ir::OpTable& ops = ops_with(plugins);
+  const ir::OpTable& ops = *unwrap(compiler::kept_plugins(with_environment(plugins))).ops;
   const ir::Op* const op = ops.find(name_space, name);
   const ops::PluginOp* const plugin = op ? ops::plugin_of(*op) : nullptr;
   if (!plugin)
