@@ -14,6 +14,7 @@
 #include "ops/plugin/plugin_table.h"
 #include "plugin/kept.h"
 #include "plugins/python_op.h"
+#include "plugins/registry.h"
 #include "plugins/sizes.h"
 #include "plugins/trial.h"
 
@@ -138,6 +139,7 @@ void add_plugin(const nb::dict& told) {
 void bind_plugins(nb::module_& m) {
   bind_sizes(m);
   bind_trial(m);
+  bind_registry(m);
   m.def("_add_plugin", &add_plugin, nb::arg("told"));
 }
 

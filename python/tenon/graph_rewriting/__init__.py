@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from . import functional, trt
-from .context import default_net, net_guard
+from .context import default_net, default_trtnet, net_guard
 from .flayer import FLayerInfo, FLayerInfoMemo, record_signature
 from .functional import gpt_attention
 from .layer import Layer
@@ -33,6 +33,7 @@ __all__ = [
     "RewriteWarning",
     "Tensor",
     "default_net",
+    "default_trtnet",
     "functional",
     "gpt_attention",
     "net_guard",

@@ -23,6 +23,9 @@ def default_net() -> Any:
     return network
 
 
+default_trtnet = default_net  # there is no other network below it
+
+
 @contextmanager
 def net_guard(network: Net) -> Iterator[Net]:
     """Makes `network` the default one; what was the default before is so again afterwards, whatever happens inside."""

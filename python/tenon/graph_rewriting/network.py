@@ -15,10 +15,13 @@ from ..rewriting import Graph, Node, Value
 from .context import net_guard
 from .flayer import FLayerInfoMemo
 from .kinds import kind_of, operation_of
-from .layer import Layer
+from .layer import Layer, NativeLayer
 from .ledger import Ledger
+from .plugins import Plugin, count_outputs
 from .tensor import Tensor
-from .trt import DataType
+from .trt import DataType, LayerType
+
+SHAPE_INPUTS = "tensorrt_plugin_shape_input_indices"
 
 
 class Network:
@@ -132,6 +135,24 @@ class Network:
             value.name = f"{name}_output_{k}"
         self.flayer_memo.layer_made(name)
         return [Tensor(value=value, network=self) for value in node.outputs]
+
+    def add_plugin_v2(self, inputs: Iterable[Tensor | None], plugin: Plugin) -> NativeLayer:
+        """A layer of a plugin; None: an input that is missing. Raises TenonError, with all that is wrong with fields and inputs."""
+        return self._add_plugin([None if tensor is None else tensor.value for tensor in inputs], plugin, plugin.attributes)
+
+    def add_plugin_v3(self, inputs: Iterable[Tensor | None], shape_inputs: Iterable[Tensor], plugin: Plugin) -> NativeLayer:
+        """The same; shape_inputs: integers of which the plugin asks the values when it tells sizes."""
+        operands = [None if tensor is None else tensor.value for tensor in inputs]
+        shapes = [tensor.value for tensor in shape_inputs]
+        which = list(range(len(operands), len(operands) + len(shapes)))
+        return self._add_plugin([*operands, *shapes], plugin, plugin.attributes | ({SHAPE_INPUTS: which} if which else {}))
+
+    def _add_plugin(self, operands: list[Value | None], plugin: Plugin, attributes: dict[str, Any]) -> NativeLayer:
+        creator = plugin.creator
+        outputs = creator.num_outputs or count_outputs(creator, operands, attributes)
+        kind = f"{LayerType.PLUGIN_V2.name}_{creator.name}"
+        made = self.insert(creator.name, operands, attributes, outputs=outputs, domain=creator.plugin_namespace, kind=kind)
+        return Layer(self, made[0].value.producer).as_layer()
 
     def parameter(self, array: np.ndarray | Sequence[int]) -> Value:
         """A constant operand that is no layer of its own: axes, sizes, an epsilon."""

@@ -45,6 +45,11 @@ class Tensor:
         self.value = value
 
     @property
+    def trt_tensor(self) -> Tensor:
+        """Itself: there is no other tensor below it."""
+        return self
+
+    @property
     def name(self) -> str:
         return self.value.ensure_name() if self.value.alive else ""
 

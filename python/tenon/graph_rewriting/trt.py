@@ -8,6 +8,47 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from .plugins import (
+    PluginCreator,
+    PluginField,
+    PluginFieldCollection,
+    PluginFieldType,
+    PluginRegistry,
+    TensorRTPhase,
+    get_plugin_registry,
+)
+
+__all__ = [
+    "ActivationType",
+    "DataType",
+    "ElementWiseOperation",
+    "FillOperation",
+    "LayerType",
+    "MatrixOperation",
+    "PluginCreator",
+    "PluginField",
+    "PluginFieldCollection",
+    "PluginFieldType",
+    "PluginRegistry",
+    "PoolingType",
+    "ReduceOperation",
+    "TensorRTPhase",
+    "TopKOperation",
+    "UnaryOperation",
+    "bfloat16",
+    "bool",
+    "float16",
+    "float32",
+    "float64",
+    "fp8",
+    "get_plugin_registry",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "uint8",
+]
+
 
 class DataType(Enum):
     """An element type; the value is Tenon's name of it."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..tensor import METHODS
+from ..tensor import METHODS, Tensor
 from .arithmetic import (
     abs,
     add,
@@ -56,6 +56,12 @@ from .operands import arange, constant
 from .reduce import max, mean, min, prod, sum
 
 reshape = view
+
+
+def _create_tensor(trt_tensor: Tensor, producer: object = None) -> Tensor:
+    """What functionals make of a layer's output: here it is the tensor."""
+    return trt_tensor
+
 
 # What a tensor offers as a method, and what its operators do.
 METHODS.update({f"__{function.__name__}__": function for function in (add, sub, mul, pow, matmul, neg, lt, gt)} | {"__truediv__": div})

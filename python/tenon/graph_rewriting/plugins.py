@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins as code written for TensorRT's Python package makes them: a creator of the registry, a collection of fields, a layer.
+
+The registry is what this process knows: TENON_PLUGINS, `load_library`, and functions of @tenon.plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .._error import TenonError
+from .._tenon import _open_plugins, _plugin_ops
+from ..rewriting import Graph, Value
+
+MOST_OUTPUTS = 64
+
+
+class PluginFieldType(Enum):
+    """Numbered as TensorRT's."""
+
+    FLOAT16 = 0
+    FLOAT32 = 1
+    FLOAT64 = 2
+    INT8 = 3
+    INT16 = 4
+    INT32 = 5
+    CHAR = 6
+    DIMS = 7
+    UNKNOWN = 8
+    BF16 = 9
+    INT64 = 10
+    FP8 = 11
+    INT4 = 12
+    FP4 = 13
+
+
+FLOATS = {PluginFieldType.FLOAT16, PluginFieldType.FLOAT32, PluginFieldType.FLOAT64, PluginFieldType.BF16}
+INTS = {PluginFieldType.INT8, PluginFieldType.INT16, PluginFieldType.INT32, PluginFieldType.INT64}
+
+
+class TensorRTPhase(Enum):
+    BUILD = auto()
+    RUNTIME = auto()
+
+
+class PluginField:
+    """A named array. data: an array, a number, a text or bytes."""
+
+    def __init__(self, name: str = "", data: Any = b"", type: PluginFieldType = PluginFieldType.UNKNOWN) -> None:
+        self.name, self.data, self.type = name, data, type
+
+    @property
+    def size(self) -> int:
+        return len(self.data) if isinstance(self.data, str | bytes) else int(np.size(self.data))
+
+    def __repr__(self) -> str:
+        return f"<PluginField {self.name}: {self.type.name} x{self.size}>"
+
+
+class PluginFieldCollection(list[PluginField]):
+    """Fields in their order."""
+
+    def __init__(self, fields: Iterable[PluginField] = ()) -> None:
+        super().__init__(fields)
+
+
+class Plugin:
+    """What a creator made: it becomes a layer by add_plugin_v2 or add_plugin_v3, which is where wrong fields are told, all at once."""
+
+    def __init__(self, creator: PluginCreator, name: str, attributes: dict[str, Any]) -> None:
+        self.creator, self.name, self.attributes = creator, name, attributes
+
+    @property
+    def plugin_type(self) -> str:
+        return self.creator.name
+
+    @property
+    def plugin_version(self) -> str:
+        return self.creator.plugin_version
+
+    @property
+    def plugin_namespace(self) -> str:
+        return self.creator.plugin_namespace
+
+
+class PluginCreator:
+    """An op of a library, or a function of @tenon.plugin."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.name: str = told["name"]
+        self.plugin_version: str = told["version"]
+        self.plugin_namespace: str = told["name_space"]
+        self.library: str = told["library"]
+        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length in told["fields"]}
+        results = told["results"]
+        self.num_outputs: int | None = None if results[-1][1] else len(results)
+        """None: nobody knows before it is a layer."""
+
+    @property
+    def field_names(self) -> PluginFieldCollection:
+        return PluginFieldCollection(PluginField(name, b"", kind) for name, (kind, _) in self._rules.items())
+
+    def create_plugin(self, name: str, field_collection: Iterable[PluginField], phase: TensorRTPhase = TensorRTPhase.BUILD) -> Plugin:
+        """Raises ValueError for a phase that only an engine has, TypeError for data that are not of the field's type."""
+        if phase is not TensorRTPhase.BUILD:
+            raise ValueError(f"plugin {self.name}: a network is built in the phase BUILD; in RUNTIME engines make their plugins themselves")
+        return Plugin(self, name, {field.name: self._attribute(field) for field in field_collection})
+
+    def _attribute(self, field: PluginField) -> Any:
+        if field.type is PluginFieldType.CHAR:
+            return _text(field)
+        if field.type is PluginFieldType.UNKNOWN:
+            return np.frombuffer(field.data if isinstance(field.data, bytes) else np.asarray(field.data).tobytes(), np.uint8).copy()
+        if field.type not in FLOATS | INTS:
+            raise NotImplementedError(f"not supported yet: field {field.name!r} of type {field.type.name}")
+        array = np.atleast_1d(np.asarray(field.data))
+        if array.dtype.kind not in ("iufb" if field.type in FLOATS else "iub"):
+            raise TypeError(f"field {field.name!r} is {field.type.name}, and its data are {array.dtype}")
+        values = [float(v) if field.type in FLOATS else int(v) for v in array.ravel().tolist()]
+        _, length = self._rules.get(field.name, (None, 1))
+        return values[0] if len(values) == 1 and length == 1 else values
+
+    def __repr__(self) -> str:
+        return f"<PluginCreator {self.plugin_namespace}::{self.name}, version {self.plugin_version}, of {self.library}>"
+
+
+def _text(field: PluginField) -> str:
+    if isinstance(field.data, str):
+        return field.data
+    data = field.data if isinstance(field.data, bytes) else np.asarray(field.data).astype(np.uint8).tobytes()
+    return data.removesuffix(b"\0").decode()
+
+
+def count_outputs(creator: PluginCreator, operands: list[Value | None], attributes: dict[str, Any]) -> int:
+    """Of a plugin whose op has any number of them. Only the plugin itself knows, and refuses a layer that wants more: it is asked in a
+    graph of its own."""
+
+    def takes(count: int) -> bool:
+        graph = Graph()
+        try:
+            graph.insert(creator.name, [_twin(graph, v) for v in operands], attributes, outputs=count, domain=creator.plugin_namespace)
+        except TenonError:
+            return False
+        return True
+
+    return next((count - 1 for count in range(2, MOST_OUTPUTS + 1) if not takes(count)), MOST_OUTPUTS)
+
+
+def _twin(graph: Graph, value: Value | None) -> Value | None:
+    """Of the same type, and of the same value where that is known."""
+    if value is None:
+        return None
+    if value.is_constant:
+        return graph.add_constant(value.array())
+    sizes = None if value.shape is None else [size if isinstance(size, int) else None for size in value.shape]
+    return graph.add_input(value.name, value.dtype, sizes)
+
+
+class PluginRegistry:
+    """The plugins that the process knows; of several versions of one the newest, which networks have."""
+
+    @property
+    def all_creators(self) -> list[PluginCreator]:
+        return [PluginCreator(told) for told in _plugin_ops()]
+
+    @property
+    def plugin_creator_list(self) -> list[PluginCreator]:
+        return self.all_creators
+
+    def get_creator(self, type: str, version: str, plugin_namespace: str = "") -> PluginCreator | None:
+        """None: there is none. An empty namespace is a namespace too."""
+        key = (type, version, plugin_namespace)
+        return next((c for c in self.all_creators if (c.name, c.plugin_version, c.plugin_namespace) == key), None)
+
+    get_plugin_creator = get_creator
+
+    def load_library(self, plugin_path: str | PathLike[str]) -> str:
+        """Opens a library of plugins for the rest of the process: networks, and engines that are compiled or loaded, have its ops from then
+        on. Raises TenonError, and nothing is opened, where one of its ops is another library's."""
+        _open_plugins(plugin_path)
+        return str(plugin_path)
+
+    def __iter__(self) -> Iterator[PluginCreator]:
+        return iter(self.all_creators)
+
+
+_registry = PluginRegistry()
+
+
+def get_plugin_registry() -> PluginRegistry:
+    return _registry
