@@ -61,8 +61,8 @@ class Snippets(unittest.TestCase):
             self.assertEqual(path.read_text(encoding="utf-8"), text, f"{path.relative_to(ROOT)}: ./dev docs writes it")
 
     def test_python_runs(self):
-        for page, from_a_test, text in blocks("python", r"<!-- from (?:\w+/)*tests/"):
-            if from_a_test:  # and run there
+        for page, runs_there, text in blocks("python", r"<!-- from (?:(?:\w+/)*tests|python/tenon)/"):
+            if runs_there:
                 continue
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BUILD / "python"), os.environ.get("PYTHONPATH", "")])}
             done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, env=environment, timeout=120)
