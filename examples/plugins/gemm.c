@@ -46,16 +46,27 @@ static int32_t infer(void* self, tenon_inference* inference) {
   return TENON_OK;
 }
 
-/* The first graph that a node adds has the number 0. */
+/* The first graph that a node adds has the number 0. Where b is a constant the graph holds it, laid out as products like it, and has one
+ * operand. */
 static int32_t add_graphs(void* self, const tenon_graphs* graphs) {
   const struct gemm* const it = self;
+  const char *const m = it->sizes[0], *const k = it->sizes[1], *const n = it->sizes[2];
+  const char* const nodes = "  y = MatMul(a, b)\n  return y\n}\n";
+  tenon_tensor b = {.struct_size = sizeof(tenon_tensor)};
+  const tenon_tensor* const constants[] = {&b};
   char text[256];
   uint32_t number;
-  snprintf(text, sizeof text, "graph product(a: f32[%s,%s], b: f32[%s,%s]) {\n  y = MatMul(a, b)\n  return y\n}\n", it->sizes[0],
-           it->sizes[1], it->sizes[1], it->sizes[2]);
-  return graphs->add(graphs, text, &number);
+  const int32_t status = graphs->constant(graphs, 1, &b);
+  if (status != TENON_OK) return status;
+  if (b.dtype == TENON_NO_DTYPE) {
+    snprintf(text, sizeof text, "graph product(a: f32[%s,%s], b: f32[%s,%s]) {\n%s", m, k, k, n, nodes);
+    return graphs->add(graphs, text, &number);
+  }
+  snprintf(text, sizeof text, "graph product(a: f32[%s,%s]) {\n  const b: f32[%s,%s] = @0\n%s", m, k, k, n, nodes);
+  return graphs->add_with(graphs, text, 1, constants, &number);
 }
 
+/* A graph that holds b takes the first operand alone. */
 static int32_t enqueue(void* self, const tenon_call* call) {
   (void)self;
   return call->run_graph(call, 0, call->operands, call->results);

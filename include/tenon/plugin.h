@@ -256,6 +256,13 @@ typedef struct tenon_graphs {
    * number: what tenon_call::run_graph is told, of this node: 0, 1, ... in the order of these calls. */
   int32_t (*add)(const struct tenon_graphs* graphs, const char* text, uint32_t* number);
   void* host_data;
+  /* As `add`, of a text that has constants beside it: `const w: f32[768,3072] = @1` is constants[1]. What `constant` gave is used as it is,
+   * other tensors are copied. */
+  int32_t (*add_with)(const struct tenon_graphs* graphs, const char* text, uint32_t count, const tenon_tensor* const* constants,
+                      uint32_t* number);
+  /* The value of an operand of the node that is a constant, of any size: row-major, valid until add_graphs returns. dtype TENON_NO_DTYPE:
+   * it is known only when the model runs. value->struct_size is given. */
+  int32_t (*constant)(const struct tenon_graphs* graphs, uint32_t operand, tenon_tensor* value);
 } tenon_graphs;
 
 /* What is shared by objects of a library, by key: made by who asks first, destroyed when the last one lets it go. */

@@ -37,9 +37,10 @@ struct Kernels {
 
 /// A graph that a segment runs while it runs itself (runtime::InnerGraph).
 struct InnerGraph {
-  std::string text;     ///< in Tenon's text form
-  std::string place;    ///< for errors
-  uint32_t number = 0;  ///< in runtime::Program::inner, once it is compiled
+  std::string text;                        ///< in Tenon's text form
+  std::vector<ir::ConstantRef> constants;  ///< what @0, @1, ... are in it
+  std::string place;                       ///< for errors
+  uint32_t number = 0;                     ///< in runtime::Program::inner, once it is compiled
 };
 
 /// What the device of the same name makes a segment from.

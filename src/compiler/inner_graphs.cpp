@@ -21,6 +21,13 @@ Error of_graph(Error error, const backend::InnerGraph& graph) {
   return std::move(error).placed_at(inside.empty() ? graph.place : graph.place + ", " + inside);
 }
 
+/// Equal where two graphs are. The constants live as long as what is lowered.
+std::string key_of(const backend::InnerGraph& graph) {
+  std::string key = graph.text + '\0';
+  for (const ir::ConstantRef& c : graph.constants) key += fmt::format("{} ", fmt::ptr(std::get<Tensor>(c->how).data()));
+  return key;
+}
+
 }  // namespace
 
 InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops,
@@ -28,7 +35,8 @@ InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& bac
     : options_(on_fallback(options, backends)), ops_(ops), target_(target) {}
 
 Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) {
-  auto parsed = graph_of_text(graph.text, ops_);
+  const ir::TextConstants constants{graph.constants};
+  auto parsed = graph_of_text(graph.text, ops_, &constants);
   if (!parsed && parsed.error()->found.empty()) return std::move(parsed).error().found(graph.text.substr(0, kShown));
   SharedOut& shared = *shared_.emplace_back(std::make_unique<SharedOut>(TRY(share_out(TRY(std::move(parsed)), options_))));
   std::vector<partition::HandedBack> handed_back;
@@ -36,7 +44,8 @@ Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) 
 }
 
 Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {
-  if (const auto known = numbers_.find(graph.text); known != numbers_.end()) {
+  const std::string key = key_of(graph);
+  if (const auto known = numbers_.find(key); known != numbers_.end()) {
     if (known->second != kUnderWay) return known->second;
     return fail(Code::bad_graph, graph.place, "the graph runs itself")
         .expected("a graph that none of its own nodes runs")
@@ -45,12 +54,12 @@ Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {
   const size_t depth = static_cast<size_t>(std::ranges::count(numbers_, kUnderWay, &std::pair<const std::string, uint32_t>::second));
   if (depth >= kDeepest)
     return fail(Code::limit_exceeded, graph.place, "inner graphs are nested too deep").expected(fmt::format("at most {}", kDeepest));
-  numbers_.emplace(graph.text, kUnderWay);
+  numbers_.emplace(key, kUnderWay);
   auto made = lowered(graph);
   if (!made) return of_graph(std::move(made).error(), graph);
   TRY(lower_of(*made));
   lowered_.push_back(*std::move(made));
-  return numbers_[graph.text] = static_cast<uint32_t>(lowered_.size() - 1);
+  return numbers_[key] = static_cast<uint32_t>(lowered_.size() - 1);
 }
 
 Result<void> InnerGraphs::lower_of(program::Lowered& lowered) {

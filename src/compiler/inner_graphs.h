@@ -28,7 +28,7 @@ class InnerGraphs {
   CompileOptions options_;
   const ir::OpTable& ops_;
   const codegen::Target& target_;
-  std::map<std::string, uint32_t> numbers_;  ///< by text; kUnderWay: it is being compiled
+  std::map<std::string, uint32_t> numbers_;  ///< by text and constants; kUnderWay: it is being compiled
   std::vector<std::unique_ptr<SharedOut>> shared_;
   std::vector<program::Lowered> lowered_;
 };

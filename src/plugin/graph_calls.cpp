@@ -2,42 +2,18 @@
 #include "plugin/graph_calls.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "base/point_at.h"
+#include "plugin/given_tensor.h"
 #include "plugin/host.h"
 
 namespace tenon::plugin {
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 45;
-
-Error wrong(std::string place, std::string what) { return fail(Code::bad_input, std::move(place), std::move(what)); }
-
-/// A dense tensor with elements where it has any.
-Result<void> check_tensor(const tenon_tensor* t, const std::string& place) {
-  if (!t) return wrong(place, "it is missing: a null pointer").expected("as many tensors as the graph has").found("null");
-  if (t->dtype == TENON_NO_DTYPE || !dtype_from_onnx(t->dtype) || bits_of(static_cast<DType>(t->dtype)) == 0)
-    return wrong(place, "there is no such dtype").expected("a tenon_dtype").found(std::to_string(t->dtype));
-  if (t->rank < 0 || t->rank > TENON_MAX_RANK)
-    return wrong(place, "there is no such rank").expected(fmt::format("0 to {}", TENON_MAX_RANK)).found(std::to_string(t->rank));
-  if (t->layout != TENON_ROW_MAJOR || t->strides)
-    return fail(Code::not_supported, place, "not supported yet: tensors of inner graphs that are not row-major")
-        .expected("layout TENON_ROW_MAJOR, no strides")
-        .found(t->strides ? "strides" : fmt::format("layout {}", t->layout));
-  const std::span<const int64_t> sizes(t->sizes, static_cast<size_t>(t->rank));
-  const auto count = checked_count(sizes);
-  if (!count || *count > kMostElements)
-    return wrong(place, "there are no such sizes")
-        .expected("sizes from 0, of at most 2^45 elements")
-        .found(fmt::format("[{}]", fmt::join(sizes, ",")));
-  if (*count > 0 && !t->data) return wrong(place, "it has no elements").expected("data").found("null");
-  return {};
-}
+Error bad_call(std::string place, std::string what) { return fail(Code::bad_input, std::move(place), std::move(what)); }
 
 bool is_as_before(const tenon_tensor* t, const Tensor& before) {
   return t && !before.empty_handle() && static_cast<DType>(t->dtype) == before.dtype() && t->layout == TENON_ROW_MAJOR && !t->strides &&
@@ -51,8 +27,7 @@ Result<void> take(const tenon_tensor* const* from, std::vector<Tensor>& to, cons
       continue;
     }
     to[k] = Tensor();
-    TRY(check_tensor(from[k], fmt::format("inner graph {}, {} {}", number, kind, k)));
-    to[k] = Tensor::view(static_cast<DType>(from[k]->dtype), Sizes(from[k]->sizes, from[k]->sizes + from[k]->rank), from[k]->data, nullptr);
+    to[k] = TRY(given_tensor(from[k], fmt::format("inner graph {}, {} {}", number, kind, k)));
   }
   return {};
 }
@@ -65,7 +40,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
 Result<void> check_apart(const std::vector<Tensor>& operands, const std::vector<Tensor>& results, uint32_t number) {
   for (size_t k = 0; k < results.size(); ++k) {
     const auto refuse = [&](std::string with) {
-      return wrong(fmt::format("inner graph {}, result {}", number, k), "its memory is that of another tensor of the call")
+      return bad_call(fmt::format("inner graph {}, result {}", number, k), "its memory is that of another tensor of the call")
           .expected("memory of its own")
           .found("that of " + std::move(with));
     };
@@ -100,7 +75,7 @@ void GraphCalls::set_graphs(InnerGraphs* graphs) {
 
 Result<void> GraphCalls::check_number(uint32_t number) const {
   if (number < given_.size()) return {};
-  return wrong(fmt::format("inner graph {}", number), "no such graph was added")
+  return bad_call(fmt::format("inner graph {}", number), "no such graph was added")
       .expected(given_.empty() ? "a graph that `add_graphs` added: it added none" : fmt::format("0 to {}", given_.size() - 1))
       .found(std::to_string(number));
 }

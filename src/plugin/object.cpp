@@ -13,7 +13,6 @@ namespace tenon::plugin {
 namespace {
 
 constexpr uint32_t kMostTactics = 256;
-constexpr size_t kMostGraphs = 4096;  ///< of a node
 
 /// Noted for whoever watches the process while a model is built.
 Doing asked_for(std::string_view function, const Op& op) {
@@ -170,25 +169,6 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
         .found(std::to_string(count));
   out.resize(count);
   return out;
-}
-
-Result<std::vector<std::string>> Object::graphs() const {
-  std::vector<std::string> texts;
-  if (!op_.table.add_graphs) return texts;
-  const tenon_graphs taker{.struct_size = sizeof(tenon_graphs),
-                           .add = [](const tenon_graphs* to, const char* text, uint32_t* number) -> int32_t {
-                             auto& out = *static_cast<std::vector<std::string>*>(to->host_data);
-                             if (!text || out.size() >= kMostGraphs) {
-                               leave_failure(text ? "add: these are too many graphs" : "add: there is no text");
-                               return TENON_FAILED;
-                             }
-                             if (number) *number = static_cast<uint32_t>(out.size());
-                             out.emplace_back(text);
-                             return TENON_OK;
-                           },
-                           .host_data = &texts};
-  TRY(checked("add_graphs", op_.table.add_graphs(self_, &taker)));
-  return texts;
 }
 
 Result<std::vector<Field>> Object::save(std::span<const Field> given) const {

@@ -37,8 +37,6 @@ class Object {
   Result<void> supports(std::span<const tenon_format> formats) const;
   Result<void> configure(const tenon_ranges& ranges) const;
   Result<std::vector<tenon_tactic>> tactics() const;
-  /// Graphs, as text, that `enqueue` runs by their numbers here.
-  Result<std::vector<std::string>> graphs() const;
   /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
   Result<std::vector<Field>> save(std::span<const Field> given) const;
   void* self() const { return self_; }

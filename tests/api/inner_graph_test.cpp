@@ -11,10 +11,14 @@ namespace {
 
 const std::filesystem::path kGemm = TENON_GEMM;
 
-tenon::Engine product_by(const std::string& op) {
-  const auto graph = tenon::Graph::parse("graph main(a: f32[m,k], b: f32[k,n]) { y = " + op + "(a, b) return y }", std::vector{kGemm});
+tenon::Engine compiled(const std::string& text) {
+  const auto graph = tenon::Graph::parse(text, std::vector{kGemm});
   EXPECT_TRUE(graph) << graph.error().text();
   return *tenon::compile(*graph, {.plugins = {kGemm}});
+}
+
+tenon::Engine product_by(const std::string& op) {
+  return compiled("graph main(a: f32[m,k], b: f32[k,n]) { y = " + op + "(a, b) return y }");
 }
 
 std::vector<float> numbers(int64_t count, float first) {
@@ -78,6 +82,23 @@ long allocations_of_a_warm_run(const tenon::Engine& engine) {
 
 TEST(ApiInnerGraphs, AllocateNothingOnceTheyHaveSeenTheSizes) {
   EXPECT_EQ(allocations_of_a_warm_run(product_by("acme::Gemm")), allocations_of_a_warm_run(product_by("MatMul")));
+}
+
+TEST(ApiInnerGraphs, RunInBodiesOfBranchesAndLoops) {
+  const tenon::Engine engine = compiled(R"(graph main(go: bool[], a: f32[m,3], b: f32[3,3]) {
+    y = If(go) then_branch={ graph(p: f32[m,3], q: f32[3,3]) { r = acme::Gemm(p, q) return r } } captures=[a, b]
+      else_branch={ graph(p: f32[m,3], q: f32[3,3]) {
+        const two: i64[] = 2
+        last = Loop(two, _, p) body={ graph(i: i64[], c: bool[], v: f32[m,3], w: f32[3,3]) {
+          n = acme::Gemm(v, w) return c, n } } captures=[q]
+        return last } } captures=[a, b]
+    return y })");
+  const auto a = numbers(6, 1), b = numbers(9, 2), once = product(a, b, 2, 3, 3);
+  for (const bool go : {true, false}) {
+    const auto y = engine.run(std::vector{tenon::Array({}, std::span(&go, 1)), tenon::Array({2, 3}, a), tenon::Array({3, 3}, b)});
+    ASSERT_TRUE(y) << y.error().text();
+    EXPECT_TRUE(std::ranges::equal((*y)[0].as<float>(), go ? once : product(once, b, 2, 3, 3)));
+  }
 }
 
 TEST(ApiInnerGraphs, EndWithTheRunThatTheyArePartOf) {

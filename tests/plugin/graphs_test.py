@@ -82,6 +82,25 @@ class Graphs(unittest.TestCase):
         told("build", plain, "-o", plain.with_suffix(".tenon"))
         self.assertEqual(kept["kernels"], told("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
 
+    def test_a_constant_factor_is_laid_out_as_that_of_a_product_of_the_models(self):
+        weights = o.tensor("b", [64, 48], np.linspace(-1, 1, 64 * 48, dtype=np.float32).tobytes())
+        ends = [o.value_info("a", ["m", 64])], [o.value_info("y", ["m", 48])]
+        engines = {}
+        for op, domain in (("MatMul", ""), ("Gemm", "acme")):
+            path = self.folder / f"weights_{op}.onnx"
+            graph_of = o.graph([o.node(op, ["a", "b"], ["y"], domain=domain, name=op)], *ends, initializers=[weights])
+            path.write_bytes(o.model(graph_of) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
+            engines[op] = self.built(path, self.gemm)
+        kept = {op: told("inspect", engine) for op, engine in engines.items()}
+        self.assertEqual(kept["Gemm"]["kernels"], kept["MatMul"]["kernels"], "the same code as MatMul")
+        for m in (1, 5, 64):
+            shape = ["--shape", f"a={m}x64"]
+            self.assert_same(self.first(engines["Gemm"], self.gemm, *shape), self.first(engines["MatMul"], self.gemm, *shape))
+        model = engines["Gemm"].with_suffix(".onnx")
+        self.assertEqual(told("compare", model, "--plugin", self.gemm, "--shape", "a=5x64")["verdict"], "good")
+        portable = self.built(model, self.gemm, "--portable")
+        self.assertEqual(self.first(portable, self.gemm, "--shape", "a=5x64").shape, (5, 48))
+
     def test_as_the_same_ops_in_the_model(self):
         chain = graph("a = Exp(x)", "s = Sigmoid(a)", "y = Mul(x, s)")
         model, plain = self.one("chain", chain), self.folder / "plain.onnx"
@@ -186,6 +205,20 @@ class Graphs(unittest.TestCase):
         found = error("run", self.one("refused", op="Refused"), "--plugin", self.graphs)
         self.assertIn("add: there is no text", found["what"])
         self.assertIn("plugin 'test::Refused' of graphs.so", found["place"])
+
+    def test_what_is_wrong_with_the_constants_of_a_graph(self):
+        cases = {
+            "Missing": ("bad_graph", "@1", "inner graph 0"),
+            "Shape": ("bad_graph", "", "inner graph 0"),
+            "Null": ("device_failed", "null pointer", "plugin 'test::Null' of graphs.so"),
+            "Operand": ("device_failed", "no such operand", "plugin 'test::Operand' of graphs.so"),
+        }
+        for op, (code, part, place) in cases.items():
+            with self.subTest(op):
+                found = error("run", self.one(f"constants_{op}", op=op), "--plugin", self.graphs)
+                self.assertEqual(found["name"], code)
+                self.assertIn(part, " ".join(map(str, found.values())))
+                self.assertIn(place, found["place"])
 
     def test_what_is_wrong_with_a_call_names_what_was_expected_and_found(self):
         text = graph("y = Neg(x)")

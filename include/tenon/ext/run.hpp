@@ -182,6 +182,22 @@ class Graphs {
     if (const int32_t status = own_.add(&own_, text.c_str(), &number); status != TENON_OK) throw HostError(status);
     return number;
   }
+  /// Of a text that has constants beside it: `const w: f32[768,3072] = @0` is the first. What constant() gave is not copied.
+  uint32_t add(const std::string& text, const std::vector<Tensor>& constants) const {
+    std::vector<const tenon_tensor*> own;
+    for (const Tensor& t : constants) own.push_back(&t.raw());
+    uint32_t number = 0;
+    const auto count = static_cast<uint32_t>(own.size());
+    if (const int32_t status = own_.add_with(&own_, text.c_str(), count, own.data(), &number); status != TENON_OK) throw HostError(status);
+    return number;
+  }
+  /// An operand of the node that is a constant; false: its value is known only when the model runs. value: valid until add_graphs returns.
+  bool constant(uint32_t operand, tenon_tensor& value) const {
+    value = {};
+    value.struct_size = sizeof value;
+    if (const int32_t status = own_.constant(&own_, operand, &value); status != TENON_OK) throw HostError(status);
+    return value.dtype != TENON_NO_DTYPE;
+  }
 
  private:
   const tenon_graphs& own_;

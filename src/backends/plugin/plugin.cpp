@@ -9,6 +9,7 @@
 #include "backend/work.h"
 #include "backends/plugin/ranges.h"
 #include "ops/plugin/plugin_op.h"
+#include "plugin/added_graphs.h"
 #include "plugin/registry.h"
 #include "plugin/saved.h"
 
@@ -44,7 +45,12 @@ class Plugin final : public backend::Backend {
     const plugin::Op& op = *TRY(runner_of(view));
     const auto object = TRY(object_of(view, op));
     TRY(object->configure(Ranges(view).told()));
-    const std::vector<std::string> graphs = TRY(object->graphs());
+    const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
+      const ir::ValueId v = graph.node(node).inputs[operand];
+      if (!v || !graph.value(v).is_constant()) return Tensor();
+      return ir::materialise(*graph.value(v).constant);
+    };
+    std::vector<plugin::AddedGraph> graphs = TRY(plugin::added_graphs(*object, static_cast<uint32_t>(view.explicit_inputs), value_of));
     plugin::Saved saved{.name_space = op.name_space,
                         .name = op.name,
                         .version = op.version,
@@ -62,8 +68,12 @@ class Plugin final : public backend::Backend {
     for (ir::ValueId v : graph.node(node).outputs) saved.places.push_back(v ? index_of(graph.outputs(), v) : plugin::Saved::kMissing);
     for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
     blob.bytes = plugin::encode(saved);
-    for (size_t k = 0; k < graphs.size(); ++k)
-      blob.graphs.push_back({.text = graphs[k], .place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), k)});
+    for (plugin::AddedGraph& added : graphs) {
+      auto& to = blob.graphs.emplace_back();
+      to.text = std::move(added.text);
+      to.place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), blob.graphs.size() - 1);
+      for (Tensor& t : added.constants) to.constants.push_back(ir::constant_of(std::move(t)));
+    }
     return blob;
   }
 

@@ -171,7 +171,7 @@ Result<PluginCase> make_case(const PluginOf& plugin, ops::Sample sample, uint64_
   out.fields = plugin.is_kernel() ? ops::attributes_as_fields(view) : TRY(ops::fields_of(view, plugin.op));
   if (plugin.is_kernel()) TRY(takes(plugin.op, out));
   out.results = view.outputs;
-  if (plugin.op.table.add_graphs) out.graphs = TRY(TRY(create_at(plugin.op, out, TENON_BUILD, out.fields))->graphs());
+  if (plugin.op.table.add_graphs) out.graphs = TRY(ops::added_graphs_of(view, *TRY(create_at(plugin.op, out, TENON_BUILD, out.fields))));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/core/sample.h"
+#include "ops/plugin/evaluated_graphs.h"
 #include "ops/plugin/plugin_op.h"
 
 namespace tenon::cli {
@@ -26,7 +27,7 @@ struct PluginCase {
   ops::SampleCase made;
   std::vector<plugin::Field> fields;
   std::vector<ir::Type> results;
-  std::vector<std::string> graphs;  ///< that its node adds
+  std::vector<plugin::AddedGraph> graphs;  ///< that its node adds
 
   ir::NodeView view() const { return made.graph->view(made.node); }
 };

@@ -17,25 +17,27 @@ constexpr int kMostNested = 16;  ///< graphs in graphs in graphs
 constexpr size_t kShown = 400;
 thread_local int depth = 0;
 
-Result<std::unique_ptr<ir::Graph>> read(const std::string& text, const ir::OpTable& ops) {
-  auto graph = TRY(ir::parse(text, ops));
+Result<std::unique_ptr<ir::Graph>> read(const plugin::AddedGraph& added, const ir::OpTable& ops) {
+  ir::TextConstants constants;
+  for (const Tensor& t : added.constants) constants.constants.push_back(ir::constant_of(t));
+  auto graph = TRY(ir::parse(added.text, ops, &constants));
   TRY(ir::verify(*graph));
   return graph;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<EvaluatedGraphs>> EvaluatedGraphs::make(const std::vector<std::string>& texts, const ir::OpTable& ops,
+Result<std::unique_ptr<EvaluatedGraphs>> EvaluatedGraphs::make(std::span<const plugin::AddedGraph> added, const ir::OpTable& ops,
                                                                const std::string& place) {
-  if (texts.empty()) return std::unique_ptr<EvaluatedGraphs>();
+  if (added.empty()) return std::unique_ptr<EvaluatedGraphs>();
   auto out = std::make_unique<EvaluatedGraphs>();
-  for (const std::string& text : texts) {
-    auto graph = read(text, ops);
+  for (const plugin::AddedGraph& one : added) {
+    auto graph = read(one, ops);
     if (!graph)
       return fail(graph.error().code(), fmt::format("{}, inner graph {}, {}", place, out->graphs_.size(), graph.error()->place),
                   graph.error()->what)
           .expected("a graph in Tenon's text form")
-          .found(text.substr(0, kShown));
+          .found(one.text.substr(0, kShown));
     out->graphs_.push_back(*std::move(graph));
   }
   return out;
@@ -58,6 +60,14 @@ Result<void> EvaluatedGraphs::run(uint32_t number, std::span<const Tensor> opera
     if (from.byte_size() > 0) std::memcpy(const_cast<std::byte*>(results[k].data()), from.data(), static_cast<size_t>(from.byte_size()));
   }
   return {};
+}
+
+Result<std::vector<plugin::AddedGraph>> added_graphs_of(const ir::NodeView& view, const plugin::Object& object) {
+  const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
+    const Tensor* const known = view.has(operand) ? view.inputs[operand].constant : nullptr;
+    return known ? *known : Tensor();
+  };
+  return plugin::added_graphs(object, static_cast<uint32_t>(view.explicit_inputs), value_of);
 }
 
 }  // namespace tenon::ops

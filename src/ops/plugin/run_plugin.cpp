@@ -24,7 +24,8 @@ Result<void> run_plugin(Call& call) {
   std::vector<DType> dtypes;
   for (const ir::Type& type : call.view.outputs) dtypes.push_back(type.dtype);
   const std::shared_ptr<const plugin::Object> object = TRY(object_of(call.view, op));
-  const auto graphs = TRY(EvaluatedGraphs::make(TRY(object->graphs()), *call.view.ops, call.view.where() + ", " + op.place()));
+  const auto graphs =
+      TRY(EvaluatedGraphs::make(TRY(added_graphs_of(call.view, *object)), *call.view.ops, call.view.where() + ", " + op.place()));
   const auto runner = TRY(plugin::Runner::make(object, call.in.size(), dtypes));
   runner->set_graphs(graphs.get());
   const std::vector<Tensor> operands = TRY(operands_of(call));
