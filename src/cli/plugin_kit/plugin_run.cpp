@@ -69,7 +69,7 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
     return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
   };
   call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
-    return of(call).graph_calls_.run(graph, operands, results);
+    return of(call).run_graph(graph, operands, results);
   };
   call.graph_ports = [](const tenon_call* call, uint32_t graph, uint32_t* operands, uint32_t* results) {
     return of(call).graph_calls_.ports(graph, operands, results);
@@ -206,6 +206,12 @@ int32_t PluginRun::parallel_for(int64_t count, int64_t grain, void (*body)(void*
   for (int64_t pieces = (count + piece - 1) / piece; pieces-- > 0;)
     body(argument, pieces * piece, std::min(count, (pieces + 1) * piece), static_cast<int32_t>(pieces % 4));
   return TENON_OK;
+}
+
+int32_t PluginRun::run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
+  if (!wishes_->refuse_run_graph) return graph_calls_.run(graph, operands, results);
+  refused_ = true;
+  return refuse("the graph is gone");
 }
 
 int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {

@@ -23,6 +23,7 @@ struct RunWishes {
   bool in_place = false;  ///< results take the memory of operands where the op says that they may
   bool refuse_parallel_for = false;
   bool refuse_set_sizes = false;
+  bool refuse_run_graph = false;
   bool stopped = false;
   std::function<void()> meanwhile;  ///< called once, inside the first call of parallel_for
 };
@@ -59,6 +60,7 @@ class PluginRun {
   };
   static PluginRun& of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->run; }
   int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
+  int32_t run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
   void set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const;
   void lay_out(Memory& memory, const std::vector<Tensor>& operands, const RunWishes& wishes);

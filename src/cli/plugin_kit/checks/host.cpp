@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/host.h"
 #include "cli/plugin_kit/checks/checks.h"
+#include "plugin/grown.h"
 
 namespace tenon::cli {
 
@@ -55,20 +56,47 @@ void without_a_saver(Trial& trial, const PluginCase& at) {
   if (was_asked && status == TENON_OK) trial.found(at, "put fails, and save says that all is well");
 }
 
+void without_graphs(Trial& trial, const PluginCase& at) {
+  if (!trial.op().table.add_graphs) return;
+  const auto object = trial.object(at);
+  if (!object) return;
+  bool was_asked = false;
+  tenon_graphs graphs = plugin::blank<tenon_graphs>();
+  graphs.host_data = &was_asked;
+  graphs.add = [](const tenon_graphs* to, const char*, uint32_t*) -> int32_t {
+    *static_cast<bool*>(to->host_data) = true;
+    return TENON_FAILED;
+  };
+  graphs.add_with = [](const tenon_graphs* to, const char*, uint32_t, const tenon_tensor* const*, uint32_t*) -> int32_t {
+    *static_cast<bool*>(to->host_data) = true;
+    return TENON_FAILED;
+  };
+  graphs.constant = [](const tenon_graphs*, uint32_t, tenon_tensor* value) -> int32_t {
+    value->dtype = TENON_NO_DTYPE;
+    return TENON_OK;
+  };
+  const int32_t status = trial.op().table.add_graphs(object->self(), &graphs);
+  plugin::take_failure();
+  if (was_asked && status == TENON_OK) trial.found(at, "add fails, and add_graphs says that all is well");
+}
+
 }  // namespace
 
 void check_host(Trial& trial) {
   for (const PluginCase& at : trial.cases()) {
     const auto expected = trial.expected(at);
     if (!expected) continue;
-    RunWishes no_team, no_memory;
+    RunWishes no_team, no_memory, no_graph;
     no_team.refuse_parallel_for = true;
     no_memory.refuse_set_sizes = true;
+    no_graph.refuse_run_graph = true;
     refused(trial, at, *expected, no_team, "parallel_for");
     refused(trial, at, *expected, no_memory, "set_sizes");
+    refused(trial, at, *expected, no_graph, "run_graph");
     without_resources(trial, at, *expected);
     stopped(trial, at, *expected);
     without_a_saver(trial, at);
+    without_graphs(trial, at);
   }
 }
 
