@@ -369,6 +369,26 @@ def test_libraries_run_in_processes_of_their_own(library, tmp_path):
     assert (wrong.code, wrong.place) == ("bad_usage", "plugin_patience")
 
 
+def test_a_forked_process_has_isolated_plugins_of_its_own(library):
+    graph = Graph.parse("graph g(x: f32[n]) { a = Neg(x) b = test::Double(a) y = Neg(b) return y }", plugins=[library])
+    made = tenon.compile(graph, plugins=[library], isolate_plugins=True, threads=1)
+    x = np.arange(50_000, dtype=np.float32)
+    np.testing.assert_array_equal(made.run({"x": x}, threads=1)["y"], 2 * x)
+    ready, go = os.pipe(), os.pipe()
+    copy = os.fork()
+    if copy == 0:
+        right = all(np.array_equal(made.run({"x": x + k}, threads=1)["y"], 2 * (x + k)) for k in range(20))
+        os.write(ready[1], b"!")
+        right = right and os.read(go[0], 1) == b"!" and np.array_equal(made.run({"x": x}, threads=1)["y"], 2 * x)
+        os._exit(0 if right else 1)
+    for k in range(20):
+        np.testing.assert_array_equal(made.run({"x": x - k}, threads=1)["y"], 2 * (x - k))
+    os.read(ready[0], 1)
+    os.write(go[1], b"!")
+    assert os.waitpid(copy, 0)[1] == 0
+    np.testing.assert_array_equal(made.run({"x": x}, threads=1)["y"], 2 * x)
+
+
 def test_functions_cannot_be_isolated_yet():
     assert "not supported yet" in refused(lambda: engine("acme::Swish(x)", isolate_plugins=True)).what
 

@@ -24,6 +24,9 @@ class NodeRunner {
   virtual Result<void> run(const Running& running) = 0;
   /// A result whose sizes the data told, behind run().
   virtual const Tensor& late(size_t index) const = 0;
+  /// Whether a result may be pointed at null: then kept() tells where it is, behind run() and until the next one.
+  virtual bool keeps_results() const { return false; }
+  virtual void* kept(size_t /*index*/) const { return nullptr; }
   /// Bytes that each run moves to where the plugin is, and back.
   virtual int64_t copied_bytes() const { return 0; }
 };

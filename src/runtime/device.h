@@ -20,6 +20,10 @@ class InPlace {
   virtual ~InPlace() = default;
   /// As Segment::run, without running; before the first run, and whenever sizes are others.
   virtual Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places) = 0;
+  /// Whether it can leave results in memory of its own: then a place may be null, and kept() tells where the result is, behind the run
+  /// and until the next one.
+  virtual bool keeps_results() const { return false; }
+  virtual void* kept(size_t /*place*/) const { return nullptr; }
   /// Where the elements of the operands and places are. Allocates nothing.
   virtual Result<void> run_in_place(void* const* operands, void* const* places, const RunOptions& options, int threads) = 0;
 };
@@ -59,6 +63,8 @@ class Device {
   virtual Result<std::shared_ptr<const Device>> for_engine(std::span<const std::string_view> /*blobs*/) const {
     return std::shared_ptr<const Device>();
   }
+  /// Whether what contexts keep between steps is to lie in SharedMemory.
+  virtual bool shares_memory() const { return false; }
   /// Errors: those of a blob that is no such thing.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };

@@ -70,6 +70,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
     sizes = std::max(sizes, step.sizes.size());
     controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
   }
+  if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
   arguments_.resize(arguments);
   kernel_sizes_.resize(sizes);
 }
@@ -77,7 +78,7 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
 Frame::~Frame() = default;
 
 bool Frame::same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const {
-  if (!planned_ || !std::ranges::equal(outer, outer_)) return false;
+  if (!planned_ || arena_.is_anothers() || !std::ranges::equal(outer, outer_)) return false;
   for (size_t k = 0; k < inputs.size(); ++k)
     if (shapes_[k] != inputs[k].shape()) return false;
   return true;

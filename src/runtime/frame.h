@@ -22,6 +22,7 @@ struct StepSegment {
   uint64_t told = 0;                       ///< the plan whose sizes it was told
   std::vector<uint32_t> operands, places;  ///< buffers whose memory they have; kMissing: none
   std::vector<void*> pointers;             ///< of the operands, then of the places
+  std::vector<size_t> kept;                ///< places whose results stay in its memory: they are of this frame alone
 };
 
 /// One running instance of a program: the engine's own, or the body of a branch or loop, which has sizes and memory of its own.

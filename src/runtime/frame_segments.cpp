@@ -49,6 +49,8 @@ Result<void> Frame::make_segment(const Step& step, StepSegment& made, int thread
   for (uint32_t b : step.results) made.places.push_back(root_of(b));
   if (has_fixed_sizes(buffers.first(count)) && has_fixed_sizes(step.results) && has_fixed_sizes(made.operands))
     made.in_place = made.segment->in_place();
+  for (size_t k = 0; made.in_place && made.in_place->keeps_results() && k < made.places.size(); ++k)
+    if (made.places[k] != kMissing && program_.buffers[made.places[k]].kind == BufferInfo::Kind::arena) made.kept.push_back(k);
   made.pointers.resize(made.operands.size() + made.places.size());
   return {};
 }
@@ -64,8 +66,11 @@ Result<void> Frame::run_in_place(const Step& step, StepSegment& s, const RunOpti
   size_t at = 0;
   for (uint32_t b : s.operands) s.pointers[at++] = b == kMissing ? nullptr : pointers_[b];
   for (uint32_t b : s.places) s.pointers[at++] = b == kMissing ? nullptr : pointers_[b];
+  const std::span<const size_t> kept = guards_ ? std::span<const size_t>() : s.kept;
+  for (const size_t k : kept) s.pointers[s.operands.size() + k] = nullptr;
   auto ran = s.in_place->run_in_place(s.pointers.data(), s.pointers.data() + s.operands.size(), options, threads);
   if (!ran) return of_backend(std::move(ran).error(), device, step.label);
+  for (const size_t k : kept) pointers_[s.places[k]] = s.in_place->kept(k);
   return {};
 }
 

@@ -2,29 +2,39 @@
 #pragma once
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "base/result.h"
+#include "base/shared_memory.h"
 
 namespace tenon::runtime {
 
-/// Anonymous memory that only grows; 4 KiB aligned, zeroed when fresh.
+/// Memory that only grows; 4 KiB aligned, zeroed when fresh. Anonymous, or, where it is to be shared, SharedMemory.
 class Block {
  public:
   Block() = default;
+  /// From the next reserve() on other processes can be let to read it.
+  void share() { is_shared_ = true; }
+  /// A forked copy of this process has the same memory, which both would write.
+  bool is_anothers() const { return is_shared_ && data_ && owner_ != getpid(); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   ~Block() { release(); }
   /// What was in it is lost where it grows. Errors: out_of_memory.
   Result<std::byte*> reserve(uint64_t bytes) {
-    if (bytes <= size_) return data_;
+    if (bytes <= size_ && !is_anothers()) return data_;
     release();
     const uint64_t size = (bytes + 4095) / 4096 * 4096;
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (is_shared_ && size > 0) file_ = memfd_create("tenon-values", MFD_CLOEXEC);
+    const bool has_room = file_ < 0 || ftruncate(file_, static_cast<off_t>(size)) == 0;
+    const int flags = file_ < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void* memory = has_room ? mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, file_, 0) : MAP_FAILED;
     if (memory == MAP_FAILED)
       return fail(Code::out_of_memory, "run", "no memory for intermediate values")
           .expected(fmt::format("{} bytes", bytes))
@@ -32,18 +42,26 @@ class Block {
           .advice("give smaller inputs, or use fewer threads");
     data_ = static_cast<std::byte*>(memory);
     size_ = size;
+    owner_ = getpid();
+    if (file_ >= 0) sharing_.emplace(data_, size, file_, 0);
     return data_;
   }
   std::byte* data() const { return data_; }
 
  private:
   void release() {
+    sharing_.reset();
     if (data_) munmap(data_, size_);
+    if (file_ >= 0) close(file_);
     data_ = nullptr;
     size_ = 0;
+    file_ = -1;
   }
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
+  bool is_shared_ = false;
+  int file_ = -1, owner_ = 0;
+  std::optional<SharedMemory> sharing_;
 };
 
 }  // namespace tenon::runtime

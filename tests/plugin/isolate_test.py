@@ -54,6 +54,7 @@ class Isolated(unittest.TestCase):
         return json.loads(done.stdout)
 
     def run_of(self, model: Path, folder: str, *options: object) -> dict[str, bytes]:
+        shutil.rmtree(self.folder / folder, ignore_errors=True)
         self.told("run", model, "--output-dir", self.folder / folder, *options)
         return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir()}
 
@@ -74,6 +75,21 @@ class Isolated(unittest.TestCase):
         self.told("build", model, "-o", engine, "--plugin", self.harm, "--plugin", self.ops, "--isolate-plugins")
         loaded = self.run_of(engine, "loaded", *options, "--isolate-plugins")
         self.assertEqual(here, loaded)
+
+    def test_between_kernels_nothing_is_copied(self):
+        nodes = [
+            o.node("Neg", ["x"], ["a"]),
+            o.node("Scaled", ["a"], ["b"], domain="harm"),
+            o.node("Scaled", ["b"], ["c"], domain="harm"),
+            o.node("Neg", ["c"], ["y"]),
+        ]
+        model = self.model("between", nodes, [o.value_info("y", ["n", 3])])
+        options = ["--plugin", self.harm, "--shape", "x=20000x3"]
+        here = self.run_of(model, "here", *options)
+        for more in ([], ["--guard"], ["--threads", 1]):
+            self.assertEqual(here, self.run_of(model, "there", *options, "--isolate-plugins", *more))
+        segments = self.told("run", model, *options, "--isolate-plugins", "--segments")["segments"]
+        self.assertEqual([(s["backend"], s["copied_bytes"]) for s in segments], [("cpu", 0), ("plugin", 0), ("plugin", 0), ("cpu", 0)])
 
     def test_each_harm_is_one_error(self):
         cases = {

@@ -22,7 +22,7 @@ PATIENCE = 0.2
 def main() -> None:
     library, times = sys.argv[1], int(sys.argv[2])
     graph = Graph.parse("graph main(x: f32[n]) { y = harm::Scaled(x) return y }", plugins=[library])
-    engine = tenon.compile(graph, plugins=[library], isolate_plugins=True, plugin_patience=PATIENCE, plugin_memory=64 << 20)
+    engine = tenon.compile(graph, plugins=[library], isolate_plugins=True, plugin_patience=PATIENCE, plugin_memory=16 << 20)
     x = np.array([4, 1, -3], np.float32)
     right = engine.run({"x": x})["y"]
     files = len(os.listdir("/proc/self/fd"))

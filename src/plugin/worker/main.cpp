@@ -88,7 +88,7 @@ int main_of(int host) {
   Front& front = *reinterpret_cast<Front*>(shared->data());
   note_ends(front);
   auto& log = *new Log(front.log);
-  auto& served = *new Served([&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
+  auto& served = *new Served(host, [&log](tenon_severity severity, std::string_view, std::string_view text) { log.write(severity, text); });
   for (uint32_t started = 0; true;) {
     const uint32_t wanted = std::min(front.lanes.load(), Front::kLanes);
     for (; started < wanted; ++started) {

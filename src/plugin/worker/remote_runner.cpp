@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 constexpr int64_t kWorthThreads = 512 * 1024;
+constexpr uint64_t kWorthReading = 16 * 1024;  ///< bytes of an operand, from which it is read where it is
 
 uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -54,8 +55,7 @@ Result<Asked> RemoteRunner::ask(std::string_view function, const Running* runnin
 
 Result<Asked> RemoteRunner::attach() {
   is_told_ = false;
-  read_ = {};
-  written_ = {};
+  may_read_ = true;
   in_ = {};
   auto made = TRY(object_->made());
   Packer to(message_);
@@ -74,7 +74,7 @@ Result<Asked> RemoteRunner::attach() {
 
 Result<void> RemoteRunner::set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) {
   using enum Placed::Kind;
-  for (size_t k = 0; k < operands.size(); ++k) operands_[k] = {.tensor = operands[k]};
+  for (size_t k = 0; k < operands.size(); ++k) (operands_[k] = Operand()).tensor = operands[k];
   for (size_t k = 0; k < places.size(); ++k) {
     results_[k] = {.kind = !wanted[k] ? unwanted : places[k].empty_handle() ? late : placed, .place = places[k], .late = {}};
     if (results_[k].kind == placed) results_[k].to = const_cast<std::byte*>(places[k].data());
@@ -95,9 +95,10 @@ Result<void> RemoteRunner::lay_out() {
   uint64_t at = 0;
   for (Operand& o : operands_) {
     o.at = at;
-    if (!o.tensor.empty_handle()) at += rounded(static_cast<uint64_t>(o.tensor.byte_size()), kAlignment);
+    if (!o.read_from) at += rounded(o.bytes(), kAlignment);
   }
-  if (read_.bytes() < at || !read_.data()) read_ = TRY(SharedFile::part(in_.process->file(), at));
+  read_ = {};
+  read_ = TRY(SharedFile::part(in_.process->file(), at));
   guards_ = {0};
   at = kPage;
   for (Placed& p : results_) {
@@ -107,28 +108,57 @@ Result<void> RemoteRunner::lay_out() {
     at += room + kPage;
     guards_.push_back(at - kPage);
   }
+  others_may_read_.reset();
   written_ = {};
   written_ = TRY(SharedFile::part(in_.process->file(), at));
+  others_may_read_.emplace(written_.data(), written_.bytes(), in_.process->file()->descriptor(), written_.offset());
   return {};
+}
+
+void RemoteRunner::pack_shapes() {
+  Packer to(message_);
+  to << Verb::set_shapes << id_ << read_.offset() << read_.bytes() << written_.offset() << written_.bytes() << guards_.size();
+  for (const uint64_t g : guards_) to << g;
+  to << operands_.size();
+  for (const Operand& o : operands_) {
+    to << o.tensor.dtype() << std::span<const int64_t>(o.tensor.shape()) << (o.read_from ? o.read_from->file : -1);
+    to << (o.read_from ? o.read_from->offset : o.at) << o.bytes();
+  }
+  for (const Placed& p : results_) to << p.kind << std::span<const int64_t>(p.place.shape()) << p.at;
 }
 
 Result<Asked> RemoteRunner::tell_shapes() {
   TRY(lay_out());
   for (const Operand& o : operands_)
-    if (!o.pointed && !o.tensor.empty_handle()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
-  Packer to(message_);
-  to << Verb::set_shapes << id_ << read_.offset() << read_.bytes() << written_.offset() << written_.bytes() << guards_.size();
-  for (const uint64_t g : guards_) to << g;
-  to << operands_.size();
-  for (const Operand& o : operands_) to << o.tensor.dtype() << std::span<const int64_t>(o.tensor.shape()) << o.at;
-  for (const Placed& p : results_) to << p.kind << std::span<const int64_t>(p.place.shape()) << p.at;
+    if (!o.pointed && !o.is_missing()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
+  pack_shapes();
   if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == Asked::nobody) return Asked::nobody;
   Unpacker answer(message_);
   answer.number();
+  may_read_ = answer.number() != 0;
+  if (!may_read_) {
+    for (Operand& o : operands_) o.read_from.reset();
+    return tell_shapes();
+  }
   read_address_ = answer.as<uint64_t>();
   written_address_ = answer.as<uint64_t>();
+  for (Operand& o : operands_) o.address = answer.as<uint64_t>();
   is_told_ = true;
   return Asked::answered;
+}
+
+/// Whether each operand is where it was when the process was told; where not, what it is to be told.
+bool RemoteRunner::are_read_where_told() {
+  bool out = true;
+  for (Operand& o : operands_) {
+    if (!o.pointed || o.is_copied || !may_read_ || o.bytes() < kWorthReading) continue;
+    const auto now = SharedMemory::find(o.pointed, o.bytes());
+    if (now == o.read_from) continue;
+    o.is_copied = o.read_from.has_value();  // it moves from run to run: a mapping for each would cost more
+    o.read_from = o.is_copied ? std::nullopt : now;
+    out = false;
+  }
+  return out;
 }
 
 Result<void> RemoteRunner::run(const Running& running) {
@@ -141,17 +171,18 @@ Result<void> RemoteRunner::run(const Running& running) {
 }
 
 Result<Asked> RemoteRunner::try_run(const Running& running) {
+  if (!are_read_where_told()) is_told_ = false;
   if (TRY(ready()) == Asked::nobody) return Asked::nobody;
   copied_ = 0;
   for (const Operand& o : operands_) {
-    if (!o.pointed || o.tensor.empty_handle()) continue;
+    if (!o.pointed || o.is_missing() || o.read_from) continue;
     copy(read_.data() + o.at, o.pointed, o.tensor.byte_size(), running);
     copied_ += o.tensor.byte_size();
   }
   Packer(message_) << Verb::run << id_ << (running.team ? running.threads : 1);
   if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
   for (const Placed& p : results_) {
-    if (p.kind != Placed::Kind::placed) continue;
+    if (p.kind != Placed::Kind::placed || !p.to) continue;
     copy(p.to, written_.data() + p.at, p.place.byte_size(), running);
     copied_ += p.place.byte_size();
   }
@@ -182,7 +213,10 @@ Result<Asked> RemoteRunner::take_late(const Running& running) {
 /// What it touched that it may not; empty: nobody knows.
 std::string RemoteRunner::blame() const {
   const uint64_t address = in_.process ? in_.process->fault() : 0;
-  if (address >= read_address_ && address < read_address_ + read_.bytes()) return "it wrote into an operand";
+  const auto is_within = [&](uint64_t begin, uint64_t bytes) { return begin > 0 && address >= begin && address < begin + bytes; };
+  if (is_within(read_address_, read_.bytes()) ||
+      std::ranges::any_of(operands_, [&](const Operand& o) { return o.read_from && is_within(o.address, o.bytes()); }))
+    return "it wrote into an operand";
   if (address < written_address_ || address >= written_address_ + written_.bytes()) return "";
   for (size_t k = 0; k < results_.size(); ++k) {
     const Placed& p = results_[k];
@@ -196,7 +230,7 @@ std::string RemoteRunner::blame() const {
 Error RemoteRunner::with_types(Error error) const {
   if (!in_.process || !in_.process->is_lost()) return error;
   std::string types;
-  for (const Operand& o : operands_) types += (types.empty() ? "" : ", ") + (o.tensor.empty_handle() ? "_" : type_text(o.tensor));
+  for (const Operand& o : operands_) types += (types.empty() ? "" : ", ") + (o.is_missing() ? "_" : type_text(o.tensor));
   const std::string why = blame();
   return std::move(error).found(fmt::format("{}{}, for ({}), tactic {}", error->found, why.empty() ? "" : ": " + why, types, tactic_));
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/shared_memory.h"
 #include "plugin/node_runner.h"
 #include "plugin/worker/remote_object.h"
 
 namespace tenon::plugin::worker {
 
-/// Runs a node in the process of its library. Operands are copied to memory that the process may read, results from memory that it may
-/// write: nothing else of this process is in its reach. Where it ended, the next run is in a new one.
+/// Runs a node in the process of its library, which may read its operands and write its results, and nothing else of this process: operands
+/// that lie in SharedMemory it reads there, others are copied to where it can; results lie in a part of its own, and are copied from there
+/// or stay. Where it ended, the next run is in a new one.
 class RemoteRunner final : public NodeRunner {
  public:
   /// results: their dtypes. Errors: those of attach.
@@ -25,12 +28,19 @@ class RemoteRunner final : public NodeRunner {
   Result<void> run(const Running& running) override;
   const Tensor& late(size_t index) const override { return results_[index].late; }
   int64_t copied_bytes() const override { return copied_; }
+  bool keeps_results() const override { return true; }
+  void* kept(size_t index) const override { return written_.data() + results_[index].at; }
 
  private:
   struct Operand {
-    Tensor tensor;                  ///< empty: missing
-    const void* pointed = nullptr;  ///< where its elements are; null: in the tensor
-    uint64_t at = 0;                ///< in the part for operands
+    Tensor tensor;                                 ///< empty: missing
+    const void* pointed = nullptr;                 ///< where its elements are; null: in the tensor
+    uint64_t at = 0;                               ///< in the part for operands, where they are copied to
+    std::optional<SharedMemory::Place> read_from;  ///< where the process was told to read them; none: they are copied
+    bool is_copied = false;                        ///< in any case: it was somewhere else than the run before
+    uint64_t address = 0;                          ///< there
+    bool is_missing() const { return tensor.empty_handle(); }
+    uint64_t bytes() const { return is_missing() ? 0 : static_cast<uint64_t>(tensor.byte_size()); }
   };
   struct Placed {
     enum class Kind : int64_t { unwanted = 0, placed = 1, late = 2 };
@@ -46,6 +56,8 @@ class RemoteRunner final : public NodeRunner {
   Result<Asked> attach();
   Result<Asked> tell_shapes();
   Result<void> lay_out();
+  bool are_read_where_told();
+  void pack_shapes();
   Result<Asked> ask(std::string_view function, const Running* running);
   Result<Asked> try_run(const Running& running);
   Result<Asked> take_late(const Running& running);
@@ -60,7 +72,9 @@ class RemoteRunner final : public NodeRunner {
   RemoteObject::Made in_;                            ///< where it is attached
   int64_t id_ = 0;                                   ///< there
   bool is_told_ = false;                             ///< the shapes, there
+  bool may_read_ = true;                             ///< operands where they are; false: this system does not let it
   SharedFile::Part read_, written_;                  ///< operands; results, each behind and before pages that nobody may touch
+  std::optional<SharedMemory> others_may_read_;      ///< what is written
   std::vector<uint64_t> guards_;                     ///< those pages
   uint64_t read_address_ = 0, written_address_ = 0;  ///< of the parts, there
   int64_t copied_ = 0;

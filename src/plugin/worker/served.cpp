@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/worker/served.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -78,7 +82,8 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
   const auto tactic = from.as<int32_t>();
   std::vector<DType> results(from.as<size_t>());
   for (DType& d : results) d = from.as<DType>();
-  Hosted made{.runner = TRY(Runner::make(object, operands, results)), .results = results, .is_late = {}, .read = {}, .written = {}};
+  Hosted made{
+      .runner = TRY(Runner::make(object, operands, results)), .results = results, .is_late = {}, .read = {}, .written = {}, .operands = {}};
   made.runner->set_tactic(tactic);
   held.lock();
   runners_.emplace(++last_id_, std::move(made));
@@ -91,22 +96,41 @@ Served::Hosted& Served::hosted(int64_t id) {
   return runners_.at(id);  // which stays where it is
 }
 
+/// Memory of the host, to be read alone. Null where the system does not let it.
+const std::byte* Served::host_memory(int file, uint64_t offset, uint64_t bytes, Hosted& to) const {
+  const int opened = ::open(fmt::format("/proc/{}/fd/{}", host_, file).c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return nullptr;
+  const uint64_t start = offset / kPage * kPage, end = (offset + bytes + kPage - 1) / kPage * kPage;
+  auto mapping = Mapping::of(opened, start, end - start, false);
+  close(opened);
+  if (!mapping) return nullptr;
+  return to.operands.emplace_back(*std::move(mapping)).data() + (offset - start);
+}
+
 Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
   Hosted& h = hosted(from.number());
   h.read = {};
   h.written = {};
+  h.operands.clear();
   const auto read = from.as<uint64_t>(), read_bytes = from.as<uint64_t>(), written = from.as<uint64_t>(),
              written_bytes = from.as<uint64_t>();
   h.read = TRY(Mapping::of(kFile, read, read_bytes, false));
   h.written = TRY(Mapping::of(kFile, written, written_bytes));
   for (auto guards = from.number(); guards > 0; --guards) h.written.guard_page(from.as<uint64_t>());
   std::vector<Tensor> operands(static_cast<size_t>(from.number())), places(h.results.size());
+  bool may_read = true;
   for (Tensor& t : operands) {
     const auto dtype = from.as<DType>();
     Sizes sizes = from.numbers();
-    const auto at = from.as<uint64_t>();
-    if (dtype != DType::none) t = Tensor::view(dtype, std::move(sizes), h.read.data() + at, nullptr);
+    const auto file = from.as<int>();
+    const auto at = from.as<uint64_t>(), bytes = from.as<uint64_t>();
+    if (dtype == DType::none) continue;
+    const std::byte* const data = file < 0 ? h.read.data() + at : host_memory(file, at, bytes, h);
+    may_read &= data != nullptr;
+    if (data) t = Tensor::view(dtype, std::move(sizes), data, nullptr);
   }
+  to << may_read;
+  if (!may_read) return {};
   std::vector<bool> wanted(places.size());
   h.is_late.assign(places.size(), false);
   for (size_t k = 0; k < places.size(); ++k) {
@@ -119,6 +143,7 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
   }
   TRY(h.runner->set_shapes(operands, places, wanted));
   to << reinterpret_cast<uintptr_t>(h.read.data()) << reinterpret_cast<uintptr_t>(h.written.data());
+  for (const Tensor& t : operands) to << reinterpret_cast<uintptr_t>(t.data());
   return {};
 }
 

@@ -18,7 +18,8 @@ namespace tenon::plugin::worker {
 /// runner at once.
 class Served {
  public:
-  explicit Served(Logger logger) : logger_(std::move(logger)) {}
+  /// host: the process that asks.
+  Served(int host, Logger logger) : host_(host), logger_(std::move(logger)) {}
 
   /// Does what is asked, and packs what the host is to know. Errors: those of the library.
   Result<void> answer(Verb verb, Unpacker& from, Packer& to, const Lane& lane);
@@ -28,17 +29,20 @@ class Served {
     std::unique_ptr<Runner> runner;
     std::vector<DType> results;
     std::vector<bool> is_late;
-    Mapping read, written;  ///< operands; results
+    Mapping read, written;          ///< operands that are copied here; results
+    std::vector<Mapping> operands;  ///< those that are read where the host has them
   };
 
   Result<void> open(Unpacker& from);
   Result<void> create(Unpacker& from, Packer& to);
   Result<void> attach(Unpacker& from, Packer& to);
   Result<void> set_shapes(Unpacker& from, Packer& to);
+  const std::byte* host_memory(int file, uint64_t offset, uint64_t bytes, Hosted& to) const;
   Result<void> run(Unpacker& from, Packer& to, const Lane& lane);
   Result<void> late(Unpacker& from);
   Hosted& hosted(int64_t id);
 
+  const int host_;
   const Logger logger_;
   std::shared_ptr<const Library> library_;
   std::mutex lock_;

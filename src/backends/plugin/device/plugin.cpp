@@ -107,6 +107,11 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
   }
 
   runtime::InPlace* in_place() override { return this; }
+  bool keeps_results() const override { return runner_->keeps_results(); }
+  void* kept(size_t place) const override {
+    const auto found = std::ranges::find(saved_.places, static_cast<int32_t>(place));
+    return runner_->kept(static_cast<size_t>(found - saved_.places.begin()));
+  }
 
  private:
   PluginNode(std::unique_ptr<plugin::NodeRunner> runner, Saved saved, std::unique_ptr<NodeGraphs> graphs, std::span<const Tensor> weights)
@@ -140,14 +145,16 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
 class LoadedPlugins final : public runtime::Device {
  public:
   using Makers = std::map<const char*, MakeRunner>;
-  explicit LoadedPlugins(Makers makers) : makers_(std::move(makers)) {}
+  LoadedPlugins(Makers makers, bool isolated) : makers_(std::move(makers)), isolated_(isolated) {}
   std::string_view name() const override { return "plugin"; }
+  bool shares_memory() const override { return isolated_; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
     return PluginNode::make(makers_.at(blob.bytes.data()), TRY(plugin::decode_saved(blob.bytes)), blob);
   }
 
  private:
   Makers makers_;  ///< by where the engine keeps the blob
+  bool isolated_;
 };
 
 class PluginDevice final : public runtime::Device {
@@ -165,7 +172,7 @@ class PluginDevice final : public runtime::Device {
     LoadedPlugins::Makers makers;
     for (size_t k = 0; k < saved.size(); ++k)
       makers[blobs[k].data()] = TRY(isolation_ ? isolated(*found[k], saved[k], *plugins_, *isolation_) : here(*found[k], saved[k]));
-    return std::make_shared<LoadedPlugins>(std::move(makers));
+    return std::make_shared<LoadedPlugins>(std::move(makers), isolation_.has_value());
   }
 
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
