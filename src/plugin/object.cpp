@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "base/doing.h"
 #include "base/dtype.h"
 #include "plugin/host.h"
@@ -136,18 +138,18 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
       .found(std::to_string(bytes));
 }
 
-Result<void> Object::supports(std::span<const tenon_format> formats) const {
-  if (!op_.table.supports) return {};
+Result<bool> Object::takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const {
+  if (!op_.table.supports) return formats[position].layout == TENON_ROW_MAJOR;
   const Doing doing = asked_for("supports", op_);
-  for (uint32_t k = 0; k < formats.size(); ++k) {
-    const int32_t status = op_.table.supports(self_, k, formats.data(), static_cast<uint32_t>(formats.size()));
-    if (status == TENON_OK) continue;
-    if (status != TENON_NOT_SUPPORTED) return error_of("supports", status);
-    const std::string said = take_failure();
-    return fail(Code::not_supported, fmt::format("{}, {}", node_, op_.place()),
-                said.empty() ? fmt::format("it does not take {} at place {}", name_of(static_cast<DType>(formats[k].dtype)), k) : said);
-  }
-  return {};
+  take_failure();
+  const int32_t status = op_.table.supports(self_, position, formats.data(), static_cast<uint32_t>(formats.size()));
+  if (status != TENON_OK && status != TENON_NOT_SUPPORTED) return error_of("supports", status);
+  said = take_failure();
+  return status == TENON_OK;
+}
+
+Error Object::refusal(std::string what) const {
+  return fail(Code::not_supported, fmt::format("{}, {}", node_, op_.place()), std::move(what));
 }
 
 Result<void> Object::configure(const tenon_ranges& ranges) const {
@@ -163,11 +165,20 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
   out.resize(kMostTactics);
   uint32_t count = 0;
   TRY(checked("tactics", op_.table.tactics(self_, kMostTactics, out.data(), &count)));
+  const auto wrong = [&](std::string what, std::string expected, std::string found) {
+    return fail(Code::device_failed, fmt::format("{}, {}", node_, op_.place()), "its `tactics` " + std::move(what))
+        .expected(std::move(expected))
+        .found(std::move(found))
+        .advice("the plugin has to be mended");
+  };
   if (count > kMostTactics)
-    return fail(Code::device_failed, op_.place(), "it offers more tactics than there is room for")
-        .expected(fmt::format("at most {}", kMostTactics))
-        .found(std::to_string(count));
+    return wrong("offers more than there is room for", fmt::format("at most {}", kMostTactics), std::to_string(count));
   out.resize(count);
+  std::set<int32_t> ids;
+  for (const tenon_tactic& t : out) {
+    if (t.id < 1) return wrong("offers one whose id stands for none", "ids from 1; 0 is the plugin's own choice", std::to_string(t.id));
+    if (!ids.insert(t.id).second) return wrong("offers one twice", "an id for each", fmt::format("{} twice", t.id));
+  }
   return out;
 }
 

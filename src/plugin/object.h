@@ -33,9 +33,12 @@ class Object {
   }
   Result<void> shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
   Result<uint64_t> workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const;
-  /// Whether it takes these types and layouts, asked position by position. Errors: not_supported, naming the first that it does not take.
-  Result<void> supports(std::span<const tenon_format> formats) const;
+  /// Whether it takes the format at a position behind those before it; `said`: why not, where it tells. Errors: what `supports` says.
+  Result<bool> takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const;
+  /// not_supported, of this node.
+  Error refusal(std::string what) const;
   Result<void> configure(const tenon_ranges& ranges) const;
+  /// Errors: what `tactics` says; device_failed for more than there is room for, for ids below 1 and for ids that come twice.
   Result<std::vector<tenon_tactic>> tactics() const;
   /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
   Result<std::vector<Field>> save(std::span<const Field> given) const;

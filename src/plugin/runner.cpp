@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/threads.h"
 #include "plugin/grown.h"
 #include "plugin/host.h"
@@ -20,9 +22,36 @@ int32_t refuse(const char* text) {
 
 Runner& Runner::of(const tenon_call* call) { return *reinterpret_cast<const Entry*>(call)->runner; }
 
-Result<std::unique_ptr<Runner>> Runner::make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results) {
+Result<std::unique_ptr<Runner>> Runner::make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results,
+                                             const Layouts& layouts) {
   auto attached = TRY(object->attach());
-  return std::unique_ptr<Runner>(new Runner(std::move(object), std::move(attached), operands, std::move(results)));
+  std::unique_ptr<Runner> out(new Runner(std::move(object), std::move(attached), operands, std::move(results)));
+  if (std::ranges::any_of(layouts, [](int32_t l) { return l != TENON_ROW_MAJOR; })) {
+    const auto first_result = layouts.begin() + static_cast<ptrdiff_t>(operands);
+    out->laid_out_.reset(new LaidOutViews{LaidOut(out->operands_, Layouts(layouts.begin(), first_result)),
+                                          LaidOut(out->results_, Layouts(first_result, layouts.end()))});
+  }
+  return out;
+}
+
+Result<void> Runner::lay_out() {
+  const auto one = [](LaidOut& laid_out, const TensorViews& views, size_t k) -> Result<void> {
+    if (views[k].dtype != TENON_NO_DTYPE) return laid_out.lay_out(k);
+    laid_out.clear(k);
+    return {};
+  };
+  for (size_t k = 0; k < operands_.size(); ++k) TRY(one(laid_out_->operands, operands_, k));
+  for (size_t k = 0; k < results_.size(); ++k) TRY(one(laid_out_->results, results_, k));
+  return {};
+}
+
+Result<void> Runner::enqueue() {
+  if (!laid_out_) [[likely]]
+    return object().enqueue(entry_.call);
+  laid_out_->operands.bring(running_->team, entry_.call.threads);
+  TRY(object().enqueue(entry_.call));
+  laid_out_->results.take(running_->team, entry_.call.threads);
+  return {};
 }
 
 Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results)
@@ -72,6 +101,7 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
     else if (is_late_[k]) forget(k);
     else results_.set(k, places[k]);
   }
+  if (laid_out_) TRY(lay_out());
   TRY(object().shapes_changed(operands_.data(), results_.data()));
   const uint64_t bytes = TRY(object().workspace(operands_.data(), results_.data()));
   if (workspace_.empty_handle() || static_cast<uint64_t>(workspace_.byte_size()) < bytes)
@@ -87,7 +117,7 @@ Result<void> Runner::run(const Running& running) {
     for (size_t k = 0; k < late_.size(); ++k)
       if (is_late_[k]) forget(k);
   graphs_.forget();
-  if (auto done = object().enqueue(entry_.call); !done) return graphs_.told(std::move(done).error());
+  if (auto done = enqueue(); !done) return graphs_.told(std::move(done).error());
   for (size_t k = 0; any_late_ && k < late_.size(); ++k)
     if (is_late_[k] && late_[k].empty_handle())
       return fail(Code::device_failed, object().op().place(), fmt::format("its `enqueue` did not tell the sizes of result {}", k))
@@ -98,6 +128,7 @@ Result<void> Runner::run(const Running& running) {
 
 void Runner::forget(size_t result) {
   late_[result] = Tensor();
+  if (laid_out_) laid_out_->results.clear(result);
   results_.set_type(result, dtypes_[result], {});
   results_.set_data(result, nullptr);
 }
@@ -121,7 +152,12 @@ int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void*
   }
   late_[result] = *std::move(made);
   results_.set(result, late_[result]);
-  *data = late_[result].mutable_data();
+  if (laid_out_)
+    if (const auto done = laid_out_->results.lay_out(result); !done) {
+      leave_failure(done.error().text());
+      return TENON_OUT_OF_MEMORY;
+    }
+  *data = results_[result].data;
   return TENON_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/tensor.h"
 #include "plugin/graph_calls.h"
+#include "plugin/layout/laid_out.h"
 #include "plugin/node_runner.h"
 #include "plugin/object.h"
 #include "plugin/tensor_views.h"
@@ -28,13 +29,23 @@ struct Running {
 /// Calls `enqueue` of an object. Allocates nothing in run() but the results whose sizes the data tells.
 class Runner final : public NodeRunner {
  public:
-  /// results: their dtypes. Errors: those of attach.
-  static Result<std::unique_ptr<Runner>> make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results);
+  /// results: their dtypes. layouts: what the object takes; operands and results that we hold are row-major, and are brought there and
+  /// back. Errors: those of attach.
+  static Result<std::unique_ptr<Runner>> make(std::shared_ptr<const Object> object, size_t operands, std::vector<DType> results,
+                                              const Layouts& layouts = {});
   Runner(const Runner&) = delete;
 
   Result<void> set_shapes(std::span<const Tensor> operands, std::span<const Tensor> places, const std::vector<bool>& wanted) override;
-  void point_operand(size_t index, void* data) override { operands_.set_data(index, data); }
-  void point_result(size_t index, void* data) override { results_.set_data(index, data); }
+  void point_operand(size_t index, void* data) override {
+    if (laid_out_) [[unlikely]]
+      laid_out_->operands.set_data(index, data);
+    else operands_.set_data(index, data);
+  }
+  void point_result(size_t index, void* data) override {
+    if (laid_out_) [[unlikely]]
+      laid_out_->results.set_data(index, data);
+    else results_.set_data(index, data);
+  }
   /// What `run_graph` runs; null: nothing. Outlives the runner.
   void set_graphs(InnerGraphs* graphs) { graphs_.set_graphs(graphs); }
   void set_tactic(int32_t tactic) override { entry_.call.tactic = tactic; }
@@ -48,6 +59,8 @@ class Runner final : public NodeRunner {
   };
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
   static Runner& of(const tenon_call* call);
+  Result<void> lay_out();
+  Result<void> enqueue();
   int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
   /// The sizes and elements of a late result of the run before.
   void forget(size_t result);
@@ -57,6 +70,10 @@ class Runner final : public NodeRunner {
   std::shared_ptr<const Object> shared_;
   std::unique_ptr<Object> attached_;  ///< null: contexts share the one
   TensorViews operands_, results_;
+  struct LaidOutViews {
+    LaidOut operands, results;
+  };
+  std::unique_ptr<LaidOutViews> laid_out_;  ///< null: all is row-major
   std::vector<DType> dtypes_;
   std::vector<Tensor> late_;
   std::vector<bool> is_late_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <protozero/pbf_writer.hpp>
 #include <set>
 
@@ -29,7 +30,9 @@ enum : uint32_t {
   tactic = 10,
   operand = 11,
   place = 12,
-  graphs = 13
+  graphs = 13,
+  tactic_name = 14,
+  layout = 15
 };
 }
 namespace field_tag {
@@ -84,6 +87,8 @@ Saved read_saved(WireReader r) {
       case tag::place: out.places.push_back(static_cast<int32_t>(r.get_sint64())); break;
       case tag::graphs: out.graphs = r.get_uint32(); break;
       case tag::tactic: out.tactic = static_cast<int32_t>(r.get_sint64()); break;
+      case tag::tactic_name: out.tactic_name = r.get_string(); break;
+      case tag::layout: out.layouts.push_back(static_cast<int32_t>(std::min(r.get_uint32(), uint32_t{255}))); break;
       default: r.skip();
     }
   }
@@ -121,6 +126,9 @@ std::string encode(const Saved& s) {
   for (int32_t k : s.places) w.add_sint64(tag::place, k);
   if (s.tactic != 0) w.add_sint64(tag::tactic, s.tactic);
   if (s.graphs != 0) w.add_uint32(tag::graphs, s.graphs);
+  if (!s.tactic_name.empty()) w.add_string(tag::tactic_name, s.tactic_name);
+  if (std::ranges::any_of(s.layouts, [](int32_t l) { return l != TENON_ROW_MAJOR; }))
+    for (int32_t l : s.layouts) w.add_uint32(tag::layout, static_cast<uint32_t>(l));
   return out;
 }
 
@@ -135,6 +143,10 @@ Result<Saved> decode_saved(std::string_view bytes) {
   for (DType d : out.results)
     if (!dtype_from_onnx(static_cast<int64_t>(d)) || bits_of(d) == 0)
       return damaged(fmt::format("a result of dtype {}", static_cast<int>(d)));
+  if (!out.layouts.empty() && out.layouts.size() != out.operands.size() + out.results.size())
+    return damaged(fmt::format("{} layouts of {} operands and {} results", out.layouts.size(), out.operands.size(), out.results.size()));
+  for (int32_t l : out.layouts)
+    if (l > TENON_STRIDED) return damaged(fmt::format("layout {}", l));
   if (out.places.size() != out.results.size())
     return damaged(fmt::format("{} places of {} results", out.places.size(), out.results.size()));
   return out;

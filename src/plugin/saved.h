@@ -24,7 +24,9 @@ struct Saved {
   std::vector<int32_t> operands;  ///< of the node: which operand of the segment each is; kMissing; kWeights - w for weight w of the blob
   std::vector<int32_t> places;    ///< of each result: which of the segment; kMissing: nobody wants it
   int32_t tactic = 0;
-  uint32_t graphs = 0;  ///< that it runs: runtime::Blob::graphs says which
+  std::string tactic_name = {};       ///< as the plugin calls it
+  std::vector<int32_t> layouts = {};  ///< tenon_layout of each operand, then of each result; empty: all row-major
+  uint32_t graphs = 0;                ///< that it runs: runtime::Blob::graphs says which
 
   static constexpr int32_t kMissing = -1, kWeights = -2;
   std::string key() const { return name_space + "::" + name + ", version " + version; }

@@ -8,7 +8,7 @@
 
 namespace tenon::plugin {
 
-/// Tensors as a plugin sees them: row-major ones. Sizes are copied, elements are where they were.
+/// Tensors as a plugin sees them: row-major ones, unless a layout is set. Sizes are copied, elements are where they were.
 class TensorViews {
  public:
   explicit TensorViews(size_t count);
@@ -17,6 +17,11 @@ class TensorViews {
   /// Without elements yet.
   void set_type(size_t index, DType dtype, std::span<const int64_t> sizes);
   void set_data(size_t index, void* data) { views_[index].data = data; }
+  /// strides: live as long as the view says them.
+  void set_layout(size_t index, int32_t layout, const int64_t* strides) {
+    views_[index].layout = layout;
+    views_[index].strides = strides;
+  }
   void clear(size_t index) { views_[index].dtype = TENON_NO_DTYPE; }
   const tenon_tensor& operator[](size_t index) const { return views_[index]; }
   std::span<const int64_t> sizes(size_t index) const { return sizes_[index]; }

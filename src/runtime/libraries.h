@@ -23,6 +23,7 @@ struct Libraries {
   plugin::Build plugin_build = plugin::Build::same;                 ///< that an engine's plugins must be of
   std::optional<plugin::Isolation> isolated_plugins = {};           ///< none: plugins run in this process
   std::vector<std::string> preferred_plugins = {};                  ///< "acme::FastDFT": kernels of ops that Tenon could compute itself
+  std::map<std::string, int32_t, std::less<>> plugin_tactics = {};  ///< "acme::Conv": the tactic that all its nodes are built with
 };
 
 /// A library as its makers ship it. The texts live for ever.

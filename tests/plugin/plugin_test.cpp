@@ -71,13 +71,22 @@ TEST(PluginSaved, ReadsBackAndRefusesDamage) {
                     .results = {DType::f32, DType::i64},
                     .operands = {0, Saved::kMissing, Saved::kWeights},
                     .places = {0, Saved::kMissing},
-                    .tactic = 3};
+                    .tactic = 3,
+                    .tactic_name = "blocked",
+                    .layouts = {0, 1, 2, 1, 0}};
   const std::string bytes = encode(saved);
   const auto again = decode_saved(bytes);
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(encode(*again), bytes);
   EXPECT_EQ(again->fields, saved.fields);
   EXPECT_EQ(again->operands, saved.operands);
+  EXPECT_EQ(again->layouts, saved.layouts);
+  EXPECT_EQ(again->tactic_name, saved.tactic_name);
+  Saved wrong = saved;
+  wrong.layouts[1] = 3;
+  EXPECT_FALSE(decode_saved(encode(wrong)));
+  wrong.layouts = {0, 1};
+  EXPECT_FALSE(decode_saved(encode(wrong)));
   for (size_t size = 0; size < bytes.size(); ++size) (void)decode_saved(std::string_view(bytes).substr(0, size));  // no crash
   for (size_t at = 0; at < bytes.size(); ++at)
     for (int bit = 0; bit < 8; ++bit) {

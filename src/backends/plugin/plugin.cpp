@@ -1,145 +1,200 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs nodes of plugins that compute them by functions of their own. A segment is one node; what its object is made from travels in the
-// blob.
+#include "backends/plugin/plugin.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "backend/backend.h"
 #include "backend/work.h"
 #include "backends/plugin/ranges.h"
 #include "ops/plugin/plugin_op.h"
 #include "plugin/added_graphs.h"
-#include "plugin/registry.h"
+#include "plugin/layout/formats.h"
 #include "plugin/saved.h"
 
 namespace tenon::backends {
 
 namespace {
 
-class Plugin final : public backend::Backend {
- public:
-  explicit Plugin(const runtime::Libraries& libraries) : plugins_(libraries.plugins), preferred_(libraries.preferred_plugins) {}
-  std::string_view name() const override { return "plugin"; }
-  std::string_view docs() const override { return "ops of plugin libraries (--plugin LIB), by their own functions"; }
+Result<std::vector<plugin::Field>> fields_of(const ir::NodeView& view, const plugin::Op& op) {
+  if (op.table.kernel_of) return ops::attributes_as_fields(view);
+  return ops::fields_of(view, op);
+}
 
-  Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override {
-    const ir::NodeView view = graph.view(node);
-    const plugin::Op* const op = TRY(runner_of(view));
-    return TRY(object_of(view, *op))->supports(formats_of(view));
-  }
+Result<std::unique_ptr<plugin::Object>> object_of(const ir::NodeView& view, const plugin::Op& op) {
+  return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)), view.explicit_inputs, view.outputs.size());
+}
 
-  /// A guess: as fast as our own kernels.
-  double cost(const ir::Graph& graph, ir::NodeId node) const override {
-    const backend::Work work = backend::work_of(graph, node);
-    return std::max(work.steps / 16, work.bytes / 10);
-  }
-  backend::Overheads overheads() const override { return {.launch = 100}; }
-  bool one_node_a_segment() const override { return true; }
+int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
+  const auto found = std::ranges::find(values, v);
+  return found == values.end() ? plugin::Saved::kMissing : static_cast<int32_t>(found - values.begin());
+}
 
-  Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
-    const ir::Graph& graph = share.graph;
-    TENON_ASSERT(graph.node_count() == 1);
-    const ir::NodeId node = *graph.nodes().begin();
-    const ir::NodeView view = graph.view(node);
-    const plugin::Op& op = *TRY(runner_of(view));
-    const auto object = TRY(object_of(view, op));
-    TRY(object->configure(Ranges(view).told()));
-    const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
-      const ir::ValueId v = graph.node(node).inputs[operand];
-      if (!v || !graph.value(v).is_constant()) return Tensor();
-      return ir::materialise(*graph.value(v).constant);
-    };
-    std::vector<plugin::AddedGraph> graphs = TRY(plugin::added_graphs(*object, static_cast<uint32_t>(view.explicit_inputs), value_of));
-    plugin::Saved saved{.name_space = op.name_space,
-                        .name = op.name,
-                        .version = op.version,
-                        .library = op.library,
-                        .sha256 = op.sha256,
-                        .interface = TENON_PLUGIN_VERSION,
-                        .node = view.where(),
-                        .fields = TRY(object->save(TRY(fields_of(view, op)))),
-                        .results = {},
-                        .operands = {},
-                        .places = {},
-                        .graphs = static_cast<uint32_t>(graphs.size())};
-    backend::Blob blob;
-    for (ir::ValueId v : graph.node(node).inputs) saved.operands.push_back(place_of(graph, v, blob.weights));
-    for (ir::ValueId v : graph.node(node).outputs) saved.places.push_back(v ? index_of(graph.outputs(), v) : plugin::Saved::kMissing);
-    for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
-    blob.bytes = plugin::encode(saved);
-    for (plugin::AddedGraph& added : graphs) {
-      auto& to = blob.graphs.emplace_back();
-      to.text = std::move(added.text);
-      to.place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), blob.graphs.size() - 1);
-      for (Tensor& t : added.constants) to.constants.push_back(ir::constant_of(std::move(t)));
-    }
-    return blob;
-  }
+int32_t place_of(const ir::Graph& graph, ir::ValueId v, std::vector<ir::ConstantRef>& weights) {
+  if (!v) return plugin::Saved::kMissing;
+  if (!graph.value(v).is_constant()) return index_of(graph.inputs(), v);
+  weights.push_back(graph.value(v).constant);
+  return plugin::Saved::kWeights - static_cast<int32_t>(weights.size() - 1);
+}
 
- private:
-  bool is_preferred(const plugin::Op& op) const {
-    return std::ranges::find(preferred_, op.name_space + "::" + op.name) != preferred_.end();
-  }
+std::string name_of(const plugin::Op& op) { return op.name_space + "::" + op.name; }
 
-  /// Whose function computes the node: the plugin that the op is of, else a kernel that a plugin has for it, a preferred one first. Errors:
-  /// not_supported.
-  Result<const plugin::Op*> runner_of(const ir::NodeView& view) const {
-    const auto refuse = [&](std::string why) { return fail(Code::not_supported, view.where(), std::move(why)); };
-    if (const ops::PluginOp* const op = ops::plugin_of(*view.op)) {
-      if (!op->op().runs()) return refuse("the plugin has a definition and no `enqueue`");
-      return &op->op();
-    }
-    const plugin::Op* const kernel = kernel_of(*view.op);
-    if (!kernel) return refuse("it is no op of a plugin, and no plugin has a kernel of it");
-    if (ops::def_of(*view.op).definition && !is_preferred(*kernel))
-      return refuse(fmt::format("{0}::{1} is a kernel of it, and Tenon compiles it; --prefer {0}::{1} takes the plugin's",
-                                kernel->name_space, kernel->name));
-    return kernel;
-  }
-
-  const plugin::Op* kernel_of(const ir::Op& op) const {
-    const plugin::Op* found = nullptr;
-    const std::string name = op.domain.empty() ? op.name : op.domain + "::" + op.name;
-    if (plugins_)
-      for (const plugin::Op* k : plugins_->ops())
-        if (k->table.kernel_of && k->table.kernel_of == name && (!found || is_preferred(*k))) found = k;
-    return found;
-  }
-
-  static Result<std::vector<plugin::Field>> fields_of(const ir::NodeView& view, const plugin::Op& op) {
-    if (op.table.kernel_of) return ops::attributes_as_fields(view);
-    return ops::fields_of(view, op);
-  }
-  static Result<std::unique_ptr<plugin::Object>> object_of(const ir::NodeView& view, const plugin::Op& op) {
-    return plugin::Object::create(op, TENON_BUILD, view.where(), TRY(fields_of(view, op)), view.explicit_inputs, view.outputs.size());
-  }
-
-  static int32_t index_of(std::span<const ir::ValueId> values, ir::ValueId v) {
-    const auto found = std::ranges::find(values, v);
-    return found == values.end() ? plugin::Saved::kMissing : static_cast<int32_t>(found - values.begin());
-  }
-
-  static int32_t place_of(const ir::Graph& graph, ir::ValueId v, std::vector<ir::ConstantRef>& weights) {
-    if (!v) return plugin::Saved::kMissing;
-    if (!graph.value(v).is_constant()) return index_of(graph.inputs(), v);
-    weights.push_back(graph.value(v).constant);
-    return plugin::Saved::kWeights - static_cast<int32_t>(weights.size() - 1);
-  }
-
-  static std::vector<tenon_format> formats_of(const ir::NodeView& view) {
-    std::vector<tenon_format> out;
-    for (size_t k = 0; k < view.explicit_inputs; ++k)
-      out.push_back({static_cast<int32_t>(view.has(k) ? view.type(k).dtype : DType::none), TENON_ROW_MAJOR});
-    for (const ir::Type& type : view.outputs) out.push_back({static_cast<int32_t>(type.dtype), TENON_ROW_MAJOR});
-    return out;
-  }
-
-  std::shared_ptr<const plugin::Registry> plugins_;
-  std::vector<std::string> preferred_;
-};
+std::vector<plugin::Asked> asked_of(const ir::NodeView& view) {
+  const auto asked = [](const ir::Type& type) { return plugin::Asked{type.dtype, type.has_rank() ? type.rank() : -1}; };
+  std::vector<plugin::Asked> out;
+  for (size_t k = 0; k < view.explicit_inputs; ++k) out.push_back(view.has(k) ? asked(view.type(k)) : plugin::Asked());
+  for (const ir::Type& type : view.outputs) out.push_back(asked(type));
+  return out;
+}
 
 }  // namespace
+
+Result<void> Plugin::supports(const ir::Graph& graph, ir::NodeId node) const {
+  const plugin::Op& op = *TRY(runner_of(graph, node));
+  TRY(way_of(graph, node, op, *TRY(object_of(graph.view(node), op))));
+  return {};
+}
+
+double Plugin::cost(const ir::Graph& graph, ir::NodeId node) const {
+  const backend::Work work = backend::work_of(graph, node);
+  return std::max(work.steps / 16, work.bytes / 10);
+}
+
+Result<backend::Artifact> Plugin::compile(const backend::Share& share, const backend::Options&) const {
+  const ir::Graph& graph = share.graph;
+  TENON_ASSERT(graph.node_count() == 1);
+  const ir::NodeId node = *graph.nodes().begin();
+  const ir::NodeView view = graph.view(node);
+  const plugin::Op& op = *TRY(runner_of(graph, node));
+  const auto object = TRY(object_of(view, op));
+  const PluginWay way = TRY(way_of(graph, node, op, *object));
+  TRY(object->configure(Ranges(view, way.layouts).told()));
+  const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
+    const ir::ValueId v = graph.node(node).inputs[operand];
+    if (!v || !graph.value(v).is_constant()) return Tensor();
+    return ir::materialise(*graph.value(v).constant);
+  };
+  std::vector<plugin::AddedGraph> graphs = TRY(plugin::added_graphs(*object, static_cast<uint32_t>(view.explicit_inputs), value_of));
+  plugin::Saved saved{.name_space = op.name_space,
+                      .name = op.name,
+                      .version = op.version,
+                      .library = op.library,
+                      .sha256 = op.sha256,
+                      .interface = TENON_PLUGIN_VERSION,
+                      .node = view.where(),
+                      .fields = TRY(object->save(TRY(fields_of(view, op)))),
+                      .results = {},
+                      .operands = {},
+                      .places = {},
+                      .tactic = way.tactic,
+                      .tactic_name = way.tactic_name,
+                      .layouts = way.layouts,
+                      .graphs = static_cast<uint32_t>(graphs.size())};
+  backend::Blob blob;
+  for (ir::ValueId v : graph.node(node).inputs) saved.operands.push_back(place_of(graph, v, blob.weights));
+  for (ir::ValueId v : graph.node(node).outputs) saved.places.push_back(v ? index_of(graph.outputs(), v) : plugin::Saved::kMissing);
+  for (const ir::Type& type : view.outputs) saved.results.push_back(type.dtype);
+  blob.bytes = plugin::encode(saved);
+  for (plugin::AddedGraph& added : graphs) {
+    auto& to = blob.graphs.emplace_back();
+    to.text = std::move(added.text);
+    to.place = fmt::format("{}, {}, inner graph {}", view.where(), op.place(), blob.graphs.size() - 1);
+    for (Tensor& t : added.constants) to.constants.push_back(ir::constant_of(std::move(t)));
+  }
+  return blob;
+}
+
+std::shared_ptr<const Plugin> Plugin::with(PluginChoices choices) const {
+  std::shared_ptr<Plugin> out(new Plugin(*this));
+  out->choices_ = std::make_shared<const PluginChoices>(std::move(choices));
+  return out;
+}
+
+const PluginChoice* Plugin::choice_of(const ir::Graph& graph, ir::NodeId node) const {
+  if (!choices_ || choices_->empty()) return nullptr;
+  const auto found = choices_->find(key_of(graph, node));
+  return found == choices_->end() ? nullptr : &found->second;
+}
+
+bool Plugin::is_preferred(const plugin::Op& op) const { return std::ranges::find(preferred_, name_of(op)) != preferred_.end(); }
+
+const plugin::Op* Plugin::kernel_of(const ir::Op& op) const {
+  const plugin::Op* found = nullptr;
+  const std::string name = op.domain.empty() ? op.name : op.domain + "::" + op.name;
+  if (plugins_)
+    for (const plugin::Op* k : plugins_->ops())
+      if (k->table.kernel_of && k->table.kernel_of == name && (!found || is_preferred(*k))) found = k;
+  return found;
+}
+
+const plugin::Op* Plugin::op_for(const ir::NodeView& view) const {
+  const ops::PluginOp* const own = ops::plugin_of(*view.op);
+  if (!own) return kernel_of(*view.op);
+  return own->op().runs() ? &own->op() : nullptr;
+}
+
+const plugin::Library* Plugin::library_of(const plugin::Op& op) const {
+  if (plugins_)
+    for (const auto& library : plugins_->libraries())
+      if (library->sha256 == op.sha256 && library->name == op.library) return library.get();
+  return nullptr;
+}
+
+/// Errors: not_supported.
+Result<const plugin::Op*> Plugin::runner_of(const ir::Graph& graph, ir::NodeId node) const {
+  const ir::NodeView view = graph.view(node);
+  const auto refuse = [&](std::string why) { return fail(Code::not_supported, view.where(), std::move(why)); };
+  const plugin::Op* const op = op_for(view);
+  const bool is_own = ops::plugin_of(*view.op) != nullptr;
+  if (!op)
+    return refuse(is_own ? "the plugin has a definition and no `enqueue`" : "it is no op of a plugin, and no plugin has a kernel of it");
+  if (const PluginChoice* const choice = choice_of(graph, node)) {
+    if (choice->way) return op;
+    return refuse(choice->why);
+  }
+  if (!is_own && ops::def_of(*view.op).definition && !is_preferred(*op))
+    return refuse(fmt::format("{0} is a kernel of it, and Tenon compiles it; --prefer {0} takes the plugin's", name_of(*op)));
+  return op;
+}
+
+Result<PluginWay> Plugin::way_of(const ir::Graph& graph, ir::NodeId node, const plugin::Op& op, const plugin::Object& object) const {
+  if (const PluginChoice* const choice = choice_of(graph, node)) return *choice->way;
+  const ir::NodeView view = graph.view(node);
+  const auto layouts = TRY(plugin::formats_of(object, asked_of(view), view.explicit_inputs, 1));
+  PluginWay out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
+  if (!tactics_.contains(name_of(op))) return out;
+  TRY(object.configure(Ranges(view, out.layouts).told()));
+  const tenon_tactic tactic = TRY(wanted_tactics(op, object))[0];
+  out.tactic = tactic.id;
+  if (tactic.name) out.tactic_name = tactic.name;
+  return out;
+}
+
+Result<std::vector<tenon_tactic>> Plugin::wanted_tactics(const plugin::Op& op, const plugin::Object& object) const {
+  std::vector<tenon_tactic> all = TRY(object.tactics());
+  all.insert(all.begin(), tenon_tactic{0, nullptr});
+  const auto wanted = tactics_.find(name_of(op));
+  if (wanted == tactics_.end()) return all;
+  const auto found = std::ranges::find(all, wanted->second, &tenon_tactic::id);
+  if (found != all.end()) return std::vector{*found};
+  std::vector<int32_t> ids;
+  for (const tenon_tactic& t : all) ids.push_back(t.id);
+  return fail(Code::bad_usage, fmt::format("plugin-tactic {}={}", name_of(op), wanted->second), "the plugin does not offer this tactic")
+      .expected(fmt::format("one of {}", fmt::join(ids, ", ")))
+      .found(std::to_string(wanted->second))
+      .advice("0 is the plugin's own choice");
+}
+
+Result<std::vector<PluginWay>> Plugin::ways(const ir::NodeView& view, const plugin::Op& op, size_t formats) const {
+  const auto object = TRY(object_of(view, op));
+  std::vector<PluginWay> out;
+  for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, asked_of(view), view.explicit_inputs, formats))) {
+    TRY(object->configure(Ranges(view, layouts).told()));
+    for (const tenon_tactic& t : TRY(wanted_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});
+  }
+  return out;
+}
 
 BACKEND(plugin) { return std::make_unique<Plugin>(libraries); }
 

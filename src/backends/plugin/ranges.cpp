@@ -16,7 +16,7 @@ int64_t most_of(Dim d) { return d.upper() >= kNoLimit ? -1 : d.upper(); }
 
 }  // namespace
 
-Ranges::Ranges(const ir::NodeView& view)
+Ranges::Ranges(const ir::NodeView& view, const plugin::Layouts& layouts)
     : least_(view.explicit_inputs), usual_(view.explicit_inputs), most_(view.explicit_inputs), told_(plugin::blank<tenon_ranges>()) {
   for (size_t k = 0; k < view.explicit_inputs; ++k) {
     if (!view.has(k) || !view.type(k).has_rank()) continue;
@@ -29,6 +29,7 @@ Ranges::Ranges(const ir::NodeView& view)
     least_.set_type(k, view.type(k).dtype, least);
     usual_.set_type(k, view.type(k).dtype, usual);
     most_.set_type(k, view.type(k).dtype, most);
+    for (plugin::TensorViews* views : {&least_, &usual_, &most_}) views->set_layout(k, layouts[k], nullptr);
   }
   told_.operand_count = least_.size();
   told_.least = least_.data();

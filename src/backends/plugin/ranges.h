@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/op.h"
-#include "plugin/tensor_views.h"
+#include "plugin/layout/laid_out.h"
 
 namespace tenon::backends {
 
-/// The sizes that runs of a node may have, as `configure` is told. The usual ones are the least that are not 0: a model does not say them.
+/// The sizes that runs of a node may have, as `configure` is told, in the layouts that are chosen (operands first). The usual ones are the
+/// least that are not 0: a model does not say them.
 class Ranges {
  public:
-  explicit Ranges(const ir::NodeView& view);
+  Ranges(const ir::NodeView& view, const plugin::Layouts& layouts);
   const tenon_ranges& told() const { return told_; }
 
  private:

@@ -2,8 +2,11 @@
 #include "cli/options/plugin_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "runtime/embedded_plugins.h"
@@ -20,6 +23,9 @@ void PluginOptions::add_to(CLI::App& app) {
   add_libraries(app);
   app.add_option("--prefer", preferred, "a plugin's kernel of an op, \"acme::FastDFT\", to take in place of Tenon's own; may be repeated")
       ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--plugin-tactic", tactics, "the tactic of a plugin's nodes, by its number, \"acme::Conv=2\"; may be repeated")
+      ->type_name("NAME=ID")
       ->allow_extra_args(false);
   app.add_flag("--plugin-any-build", any_build, "take other builds of plugins than the engine was built with");
   CLI::Option* const isolated = app.add_flag("--isolate-plugins", isolate,
@@ -45,7 +51,26 @@ Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries)
   libraries.plugin_build = any_build ? plugin::Build::any : plugin::Build::same;
   libraries.preferred_plugins = preferred;
   if (isolate) libraries.isolated_plugins = {.patience = std::chrono::milliseconds(std::llround(patience * 1000)), .memory = memory};
+  for (const std::string& text : tactics)
+    libraries.plugin_tactics.insert_or_assign(TRY(tactic_of(text)).first, TRY(tactic_of(text)).second);
   return libraries;
+}
+
+Result<std::pair<std::string, int32_t>> PluginOptions::tactic_of(const std::string& text) const {
+  const size_t equals = text.rfind('=');
+  const std::string name = text.substr(0, equals);
+  int32_t id = -1;
+  if (equals != text.npos) std::from_chars(text.data() + equals + 1, text.data() + text.size(), id);
+  if (id < 0) return fail(Code::bad_usage, "--plugin-tactic", "it names an op of a plugin, and a tactic").expected("NAME=ID").found(text);
+  std::vector<std::string> known;
+  for (const plugin::Op* op : TRY(plugins()).registry->ops())
+    if (op->runs()) known.push_back(op->name_space + "::" + op->name);
+  if (std::ranges::find(known, name) != known.end()) return std::pair(name, id);
+  const std::string near = nearest_name(name, known);
+  return fail(Code::bad_usage, "--plugin-tactic " + text, "no plugin runs an op of this name")
+      .expected(known.empty() ? "an op of a library that --plugin names" : fmt::format("{}", fmt::join(known, ", ")))
+      .found("'" + name + "'")
+      .advice(near.empty() ? "`tenon plugin list LIB` names what a library has" : "did you mean '" + near + "'?");
 }
 
 Result<std::vector<partition::Pin>> PluginOptions::preferences() const {

@@ -15,8 +15,8 @@ class App;
 namespace tenon::cli {
 
 /// --plugin LIB: a library of plugins. --plugin-any-build: an engine takes another build of one than it was built with. --prefer NAME: a
-/// kernel in place of Tenon's own. --isolate-plugins, --plugin-patience, --plugin-memory: plugin::Isolation. The environment's
-/// TENON_PLUGINS, A.so:B.so, stands in front of what is named.
+/// kernel in place of Tenon's own. --plugin-tactic NAME=ID: the tactic of all nodes of an op. --isolate-plugins, --plugin-patience,
+/// --plugin-memory: plugin::Isolation. The environment's TENON_PLUGINS, A.so:B.so, stands in front of what is named.
 struct PluginOptions {
   std::vector<std::string> files;
   bool any_build = false;
@@ -25,6 +25,7 @@ struct PluginOptions {
   uint64_t memory = 0;                       ///< bytes; 0: no limit
   const std::string* embedded_in = nullptr;  ///< the engine file whose own libraries are taken; null: none's
   std::vector<std::string> preferred;        ///< kernels of plugins
+  std::vector<std::string> tactics;          ///< "acme::Conv=2"
 
   void add_to(CLI::App& app);
   /// --embedded-plugins, of verbs that take the engine `file`, which is read when the plugins are.
@@ -33,12 +34,13 @@ struct PluginOptions {
   void add_libraries(CLI::App& app);
   /// Loaded when first asked for, and kept as long as these options. Errors: those of compiler::kept_plugins.
   Result<compiler::Plugins> plugins() const;
-  /// The libraries of backends, with those of plugins. Errors: those of plugins().
+  /// The libraries of backends, with those of plugins. Errors: those of plugins(); bad_usage for a tactic of no plugin.
   Result<runtime::Libraries> added_to(runtime::Libraries libraries) const;
   /// The ops of which kernels are preferred. Errors: bad_usage for what is no kernel of a plugin.
   Result<std::vector<partition::Pin>> preferences() const;
 
  private:
+  Result<std::pair<std::string, int32_t>> tactic_of(const std::string& text) const;
   mutable std::optional<compiler::Plugins> loaded_;
 };
 

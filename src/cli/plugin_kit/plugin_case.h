@@ -7,6 +7,7 @@
 #include "ops/core/sample.h"
 #include "ops/plugin/evaluated_graphs.h"
 #include "ops/plugin/plugin_op.h"
+#include "plugin/layout/formats.h"
 
 namespace tenon::cli {
 
@@ -35,7 +36,9 @@ struct PluginCase {
 /// An object for the case, of these fields. Errors: what `create` says.
 Result<std::unique_ptr<plugin::Object>> create_at(const plugin::Op& op, const PluginCase& at, tenon_phase phase,
                                                   std::span<const plugin::Field> fields);
-/// Of the operands, then of the results: row-major.
+/// The operands, then the results.
+std::vector<plugin::Asked> asked_of(const PluginCase& at);
+/// Of them: row-major.
 std::vector<tenon_format> formats_of(const PluginCase& at);
 
 struct PluginCases {

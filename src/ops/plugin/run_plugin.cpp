@@ -3,6 +3,7 @@
 #include "ops/plugin/plugin_functions.h"
 #include "ops/plugin/plugin_op.h"
 #include "ops/reference/elements.h"
+#include "plugin/layout/formats.h"
 #include "plugin/runner.h"
 
 namespace tenon::ops {
@@ -17,6 +18,14 @@ Result<std::vector<Tensor>> operands_of(const Call& call) {
   return out;
 }
 
+Result<plugin::Layouts> layouts_of(const Call& call, const plugin::Object& object) {
+  const auto asked = [](const ir::Type& type) { return plugin::Asked{type.dtype, type.has_rank() ? type.rank() : -1}; };
+  std::vector<plugin::Asked> places;
+  for (size_t k = 0; k < call.in.size(); ++k) places.push_back(call.has(k) ? asked(call.view.type(k)) : plugin::Asked());
+  for (const ir::Type& type : call.view.outputs) places.push_back(asked(type));
+  return TRY(plugin::formats_of(object, places, call.in.size(), 1))[0];
+}
+
 }  // namespace
 
 Result<void> run_plugin(Call& call) {
@@ -26,7 +35,7 @@ Result<void> run_plugin(Call& call) {
   const std::shared_ptr<const plugin::Object> object = TRY(object_of(call.view, op));
   const auto graphs =
       TRY(EvaluatedGraphs::make(TRY(added_graphs_of(call.view, *object)), *call.view.ops, call.view.where() + ", " + op.place()));
-  const auto runner = TRY(plugin::Runner::make(object, call.in.size(), dtypes));
+  const auto runner = TRY(plugin::Runner::make(object, call.in.size(), dtypes, TRY(layouts_of(call, *object))));
   runner->set_graphs(graphs.get());
   const std::vector<Tensor> operands = TRY(operands_of(call));
   std::vector<Tensor> places(dtypes.size());

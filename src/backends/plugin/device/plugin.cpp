@@ -29,7 +29,7 @@ Result<MakeRunner> here(const plugin::Op& op, const Saved& saved) {
   std::shared_ptr<const plugin::Object> object =
       TRY(plugin::Object::create(op, TENON_RUN, saved.node, saved.fields, saved.operands.size(), saved.results.size()));
   return [object](const Saved& of, plugin::InnerGraphs* graphs) -> Result<std::unique_ptr<plugin::NodeRunner>> {
-    auto runner = TRY(plugin::Runner::make(object, of.operands.size(), of.results));
+    auto runner = TRY(plugin::Runner::make(object, of.operands.size(), of.results, of.layouts));
     runner->set_graphs(graphs);
     runner->set_tactic(of.tactic);
     return runner;
@@ -50,6 +50,11 @@ Result<MakeRunner> isolated(const plugin::Op& op, const Saved& saved, const plug
       return fail(Code::not_supported, of.node, fmt::format("not supported yet: graphs of the isolated plugin {}", of.key()))
           .expected("a plugin that runs no graphs of its own")
           .found(fmt::format("{} of them", graphs->count()))
+          .advice("run it without --isolate-plugins");
+    if (std::ranges::any_of(of.layouts, [](int32_t l) { return l != TENON_ROW_MAJOR; }))
+      return fail(Code::not_supported, of.node, fmt::format("not supported yet: layouts of the isolated plugin {}", of.key()))
+          .expected("a plugin that takes row-major memory")
+          .found("channels-last or strided memory")
           .advice("run it without --isolate-plugins");
     return RemoteRunner::make(object, of.results, of.tactic);
   };

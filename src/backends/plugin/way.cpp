@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/plugin/way.h"
+
+#include <fmt/format.h>
+
+#include "backend/trials.h"
+#include "plugin/layout/formats.h"
+
+namespace tenon::backends {
+
+namespace {
+
+constexpr int64_t kMostListed = 16;  ///< elements of a constant that say what is computed: axes, pads, a shape
+
+}  // namespace
+
+std::string PluginWay::text(size_t operands) const {
+  const std::string name = tactic_name.empty() ? "" : fmt::format(" ({})", tactic_name);
+  return fmt::format("tactic {}{}, {}", tactic, name, plugin::text_of_layouts(layouts, operands));
+}
+
+std::string key_of(const ir::Graph& graph, ir::NodeId node) {
+  std::string out = backend::call_text(graph.view(node));
+  for (ir::ValueId v : graph.node(node).inputs) {
+    if (!v || !graph.value(v).is_constant()) {
+      out += "; _";
+      continue;
+    }
+    out += "; constant";
+    const ir::Constant& constant = *graph.value(v).constant;
+    const Tensor* const tensor = constant.tensor();
+    if (constant.count() > kMostListed || !is_integer(constant.dtype) || !tensor) continue;
+    for (int64_t i = 0; i < tensor->count(); ++i) out += fmt::format(" {}", tensor->integer(i));
+  }
+  return out;
+}
+
+}  // namespace tenon::backends
