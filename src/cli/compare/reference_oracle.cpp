@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/compare/judge.h"
+#include "base/judge.h"
 #include "ops/reference/evaluate.h"
 #include "program/bind_sizes.h"
 #include "program/least_sizes.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/compare/judge.h"
+#include "base/judge.h"
 #include "compiler/compile.h"
 #include "ir/graph.h"
 #include "runtime/engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "cli/compare/judge.h"
+#include "base/judge.h"
 #include "cli/plugin_kit/checks/checks.h"
 #include "ops/reference/evaluate.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare/judge.h"
+#include "base/judge.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace tenon::cli {
+namespace tenon {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -107,4 +107,4 @@ TEST(Tolerance, IsWiderForNarrowerTypes) {
 }
 
 }  // namespace
-}  // namespace tenon::cli
+}  // namespace tenon

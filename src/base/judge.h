@@ -5,7 +5,7 @@
 
 #include "base/tensor.h"
 
-namespace tenon::cli {
+namespace tenon::inline base {
 
 /// What a value of this dtype may differ from the fp64 reference, element by element:
 /// relative * |reference| + absolute * max(1, |reference|, the largest |reference| of the tensor that is no mask's fill).
@@ -36,4 +36,4 @@ bool is_good(const Distance& ours, const std::optional<Distance>& other = {});
 /// sums inside the nodes, which are rounded too.
 bool is_bad(const Distance& distance, double rounding);
 
-}  // namespace tenon::cli
+}  // namespace tenon::inline base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare/judge.h"
+#include "base/judge.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tenon::cli {
+namespace tenon::inline base {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -153,4 +153,4 @@ bool is_bad(const Distance& d, double rounding) {
   return d.of_bound > 1 && !rounded;
 }
 
-}  // namespace tenon::cli
+}  // namespace tenon::inline base
