@@ -13,21 +13,33 @@ namespace tenon::python {
 
 namespace {
 
-double run_time(const std::filesystem::path& engine, int threads, std::map<std::string, std::filesystem::path> libraries,
-                std::vector<std::filesystem::path> custom_ops, const std::vector<std::filesystem::path>& files) {
+using Files = std::vector<std::filesystem::path>;
+using FilesByName = std::map<std::string, std::filesystem::path>;
+
+compiler::LoadOptions options_of(int threads, FilesByName libraries, Files custom_ops, const Files& files) {
   auto plugins = unwrap(compiler::kept_plugins(files));
   compiler::LoadOptions options{
       .threads = threads,
       .ops = plugins.ops,
       .libraries = {.files = {}, .packages = {}, .custom_ops = std::move(custom_ops), .plugins = std::move(plugins.registry)}};
   for (auto& [name, file] : libraries) options.libraries.files.emplace(name, std::move(file));
-  return unwrap(compiler::run_time(engine, options));
+  return options;
+}
+
+double run_time(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
+  return unwrap(compiler::run_time(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
+}
+
+void keep_results(const std::filesystem::path& engine, int threads, FilesByName libraries, Files custom_ops, const Files& plugins) {
+  unwrap(compiler::keep_results(engine, options_of(threads, std::move(libraries), std::move(custom_ops), plugins)));
 }
 
 }  // namespace
 
 void bind_stopwatch(nb::module_& m) {
   m.def("_run_time", &run_time, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"), nb::arg("plugins"));
+  m.def("_keep_results", &keep_results, nb::arg("engine"), nb::arg("threads"), nb::arg("libraries"), nb::arg("custom_ops"),
+        nb::arg("plugins"));
 }
 
 }  // namespace tenon::python

@@ -241,7 +241,8 @@ struct CompileOptions {
   /// reference run what even the fallback cannot.
   std::vector<std::string> backends = {};
   Assign assign = Assign::priority;
-  /// With Assign::cost: costs are measured, not guessed, in processes of their own; times are kept in ~/.cache/tenon/times.
+  /// The ways of plugins are measured and the fastest is taken; with Assign::cost, costs are measured, not guessed. In processes of their
+  /// own; times are kept in ~/.cache/tenon/times.
   bool measure = false;
   /// The program that measures, found as a shell finds it, and its first arguments: a library has no program of its own to start. Empty:
   /// `tenon stopwatch`.

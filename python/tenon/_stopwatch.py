@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from . import TenonError
-from ._tenon import _run_time
+from ._tenon import _keep_results, _run_time
 
 
 def command() -> list[str]:
@@ -25,11 +25,17 @@ def main() -> None:
     parser.add_argument("--backend-lib", action="append", default=[])
     parser.add_argument("--custom-ops", action="append", default=[])
     parser.add_argument("--plugin", action="append", default=[])
+    parser.add_argument("--results", action="store_true")
     given = parser.parse_args()
     libraries = dict(text.split("=", 1) for text in given.backend_lib)
     print("ready", flush=True)
     for engine in given.engines:
+        how = (engine, given.threads, libraries, given.custom_ops, given.plugin)
         try:
-            print(f"{_run_time(engine, given.threads, libraries, given.custom_ops, given.plugin):.0f} ns", flush=True)
+            if given.results:
+                _keep_results(*how)
+                print("ran", flush=True)
+            else:
+                print(f"{_run_time(*how):.0f} ns", flush=True)
         except TenonError as error:
             print(f"- {error.what}", flush=True)

@@ -12,6 +12,7 @@
 #include "compiler/build_shared.h"
 #include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
+#include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/on_fallback.h"
 #include "compiler/unknown_ops.h"
 #include "ir/port_names.h"
@@ -66,16 +67,17 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   partition::Wishes wishes = options.wishes;
   if (options.backends.empty()) wishes.listed = 1;
   out.backends.listed = partition::Roles(out.backends.all, wishes).listed;
-  if (options.calibration && wishes.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
   passes::Options rewriting;
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
   TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
+  if (options.measuring) TRY(choose_plugin_ways(out, options));
+  if (options.calibration && wishes.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
   TRY(partition::prepare(*out.graph, out.backends.all));
   out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes, {}, &out.without_casts));
-  if (options.measuring) TRY(share_by_measuring(out, options));
+  if (options.measuring && wishes.assign == partition::Assign::cost) TRY(share_by_measuring(out, options));
   return out;
 }
 
@@ -91,9 +93,11 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
     if (options.portable) unbounded = std::move(all.graph);
     else behind.emplace(Behind{std::move(all), others});
   }
+  std::vector<MeasuredNode> measured = std::move(shared.measured);
   Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(behind)));
   out.unbounded = std::move(unbounded);
   TRY(options.tactics.check_used());
+  out.report.measured = std::move(measured);
   out.report.times = clock.end();
   return out;
 }

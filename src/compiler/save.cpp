@@ -95,6 +95,11 @@ Result<void> add_plugins(engine::Writer& writer, const runtime::Program& program
   return add_plugin_libraries(writer, saved);
 }
 
+/// What was measured of plugins: for people.
+void add_measured(engine::Writer& writer, const Compiled& c) {
+  if (!c.report.measured.empty()) writer.add(SectionType::plugin_times, encode(c.report.measured), {.required = false});
+}
+
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target& target = *c.code.target;
   const uint32_t tag = target.tag;
@@ -115,6 +120,7 @@ Result<void> save(const Compiled& c, const CompileOptions& options, const std::f
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
   TRY(add_plugins(writer, c.built.program, options.embed_plugins));
+  add_measured(writer, c);
   TRY(options.portable ? add_graph(writer, *c.graph, c.unbounded.get()) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kUnbounded = int64_t{1} << 40;  // what ir::Symbols gives a symbol of which nothing is known
+constexpr int64_t kNoBound = int64_t{1} << 40;  // what ir::Symbols gives a symbol of which nothing is known
 
 std::string_view name_of(const partition::Roles& roles, uint16_t backend) { return roles.backends[backend]->name(); }
 
@@ -121,7 +121,7 @@ std::string shape_text(const ir::Type& type) {
   for (Dim d : *type.shape) {
     dims += (dims.empty() ? "" : ", ") + d.text();
     each_symbol(d, [&](const DimNode& s) {
-      if (s.lower > 1 || s.upper < kUnbounded) intervals[s.name] = fmt::format("{} in {}..{}", s.name, s.lower, s.upper);
+      if (s.lower > 1 || s.upper < kNoBound) intervals[s.name] = fmt::format("{} in {}..{}", s.name, s.lower, s.upper);
     });
   }
   std::string out = "[" + dims + "]";

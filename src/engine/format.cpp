@@ -17,7 +17,8 @@ std::string_view name_of(SectionType type) {
     case SectionType::target: return "target";
     case SectionType::tactics: return "tactics";
     case SectionType::plugins: return "plugins";
-    case SectionType::plugin_library: return "plugin library";
+    case SectionType::plugin_library: return "plugin_library";
+    case SectionType::plugin_times: return "plugin_times";
   }
   return "unknown";
 }

@@ -23,6 +23,7 @@ enum class SectionType : uint32_t {
   tactics = 11,         ///< text: how each kernel is cut, a line each, in their order
   plugins = 12,         ///< numbered fields: what is kept of each node that a plugin runs
   plugin_library = 13,  ///< numbered fields: a library that plugins are of; `tag`: the how manieth
+  plugin_times = 14,    ///< numbered fields: what was measured where the build measured
 };
 std::string_view name_of(SectionType type);
 

@@ -27,7 +27,7 @@ Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, con
   return table;
 }
 
-bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plugin_library; }
+bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plugin_times; }
 
 /// What a run relies on before it starts. Hashing weights costs more than starting; graph text and provenance are for people.
 bool checked_at_open(SectionType type) {

@@ -106,6 +106,106 @@ class Measured(unittest.TestCase):
                 self.assertIn(text, error["what"])
                 self.assertIn(f"plugin 'tuned::{op}'", error["place"])
 
+    def measured(self, model: Path, *options: object) -> tuple[dict, list, dict]:
+        """What a build that measures told of its one kind of nodes, what the engine keeps of plugins, and the answer of inspect."""
+        report, kept = self.built(model, "--measure", *options)
+        (of_node,) = report["plugin_times"]
+        inspected = self.told("inspect", model.with_suffix(".tenon"))
+        again = [(n["chosen"], [c["name"] for c in n["candidates"]]) for n in inspected["plugin_times"]]
+        self.assertEqual(again, [(of_node["chosen"], [c["name"] for c in of_node["candidates"]])])
+        return of_node, kept, inspected
+
+    def test_the_fastest_tactic_is_chosen_kept_and_run(self):
+        model = self.one_op("Wave", sizes=["n", 3000])
+        found, kept, _ = self.measured(model)
+        self.assertEqual(found["chosen"], "tactic 2 (quick), row-major")
+        self.assertEqual([c["name"][:8] for c in found["candidates"]], ["tactic 0", "tactic 1", "tactic 2"])
+        self.assertTrue(all(c["us"] > 0 and not c["dropped"] for c in found["candidates"]), found)
+        self.assertEqual((kept[0]["tactic"], kept[0]["tactic_name"]), (2, "quick"))
+        ran = small_models.tenon("run", model.with_suffix(".tenon"), "--plugin", self.tuned, "--shape", "x=2x4")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_tactics_that_are_wrong_fail_or_crash_are_dropped(self):
+        found, kept, _ = self.measured(self.one_op("Traps", sizes=[4, 3000]))
+        self.assertEqual(kept[0]["tactic"], 2)
+        dropped = [c["dropped"] for c in found["candidates"]]
+        self.assertEqual(dropped[:3], ["", "", ""])
+        self.assertIn("result 0 is not what tactic 0, row-major gives: [", dropped[3])
+        self.assertIn("the fourth tactic needs another CPU", dropped[4])
+        self.assertIn("it crashed", dropped[5])
+        self.assertEqual([c["us"] for c in found["candidates"][3:]], [None] * 3)
+
+    def test_code_of_the_definition_is_taken_where_it_is_faster(self):
+        model = self.one_op("Heavy", sizes=["n", 3000])
+        found, kept, _ = self.measured(model)
+        self.assertEqual(found["chosen"], "Tenon's own code")
+        self.assertEqual(kept, [])
+        alone = small_models.tenon("run", model.with_suffix(".tenon"), "--shape", "x=1x3000")
+        self.assertEqual(alone.returncode, 0, "nothing of the plugin is needed to run it")
+        nodes = self.told("partition", model, "--plugin", self.tuned, "--measure", "--dry-run")
+        self.assertEqual({n["backend"] for n in nodes["nodes"]}, {"cpu"})
+        self.assertEqual(nodes["plugin_times"][0]["chosen"], "Tenon's own code")
+        forced, kept, _ = self.measured(model, "--plugin-tactic", "tuned::Heavy=1")
+        self.assertEqual([c["name"] for c in forced["candidates"]], ["tactic 1 (slow), row-major"])
+        self.assertEqual(kept[0]["tactic"], 1)
+
+    def test_the_faster_layout_is_taken(self):
+        found, kept, _ = self.measured(self.one_op("Either", sizes=[1, 8, 20, 20]))
+        self.assertEqual(found["chosen"], "tactic 0, channels-last")
+        self.assertEqual(kept[0]["layouts"], ["channels-last", "channels-last"])
+
+    def test_a_kernel_of_an_op_is_held_against_tenons_code(self):
+        slow = self.one_op("Abs", domain="", sizes=["n", 3000])
+        found, kept, _ = self.measured(slow)
+        self.assertEqual((found["plugin"], found["chosen"], kept), ("tuned::SlowAbs", "Tenon's own code", []))
+        preferred, kept, _ = self.measured(slow, "--prefer", "tuned::SlowAbs")
+        self.assertEqual([c["name"] for c in preferred["candidates"]], ["tactic 0, row-major"])
+        self.assertEqual(kept[0]["name"], "SlowAbs")
+        pool = self.one_op("MaxPool", o.attribute_ints("kernel_shape", [60, 60]), domain="", sizes=[1, 8, 96, 96], results=[1, 8, 37, 37])
+        found, kept, _ = self.measured(pool)
+        self.assertEqual(found["chosen"], "tactic 0, row-major", found)
+        self.assertEqual(kept[0]["name"], "MaxPool")
+        told = self.told("partition", pool, "--plugin", self.tuned, "--measure", "--dry-run")["nodes"][0]
+        self.assertEqual((told["backend"], told["reasons"][0]["code"]), ("plugin", "measured"))
+        self.assertRegex(told["reasons"][0]["text"], r"tactic 0, row-major: .* beside Tenon's own code: [\d.]+ .s")
+
+    def test_equal_nodes_are_measured_once(self):
+        nodes = [o.node("Wave", [a], [b], domain="tuned", name=b) for a, b in (("x", "a"), ("a", "b"), ("b", "y"))]
+        path = self.folder / "equal.onnx"
+        graph = o.graph(nodes, [o.value_info("x", [2, 50])], [o.value_info("y", [2, 50])])
+        path.write_bytes(o.model(graph) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
+        found, kept, _ = self.measured(path)
+        self.assertEqual(found["nodes"], 3)
+        self.assertEqual({k["tactic"] for k in kept}, {2})
+
+    def test_times_are_kept_for_this_build_of_the_plugin_alone(self):
+        model, times = self.one_op("Wave", sizes=[7, 11]), self.folder / "cache" / "tenon" / "times"
+        self.measured(model)
+        known = times.read_text()
+        self.measured(model)
+        self.assertEqual(times.read_text(), known, "nothing was timed again")
+        other = self.compiled("other", "-DOTHER")
+        with open(other, "ab") as file:
+            file.write(b"another build")
+        report = self.told("build", model, "-o", self.folder / "other.tenon", "--plugin", other, "--measure")
+        self.assertEqual(report["plugin_times"][0]["chosen"], "tactic 2 (quick), row-major")
+        self.assertEqual(len(times.read_text().splitlines()), len(known.splitlines()) + 3)
+
+    def test_with_costs_that_are_measured_too(self):
+        nodes = [o.node("Wave", ["x"], ["a"], domain="tuned", name="wave"), o.node("Exp", ["a"], ["y"], name="exp")]
+        path = self.folder / "both.onnx"
+        graph = o.graph(nodes, [o.value_info("x", [2, 500])], [o.value_info("y", [2, 500])])
+        path.write_bytes(o.model(graph) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
+        costs = ["--assign", "cost", "--backend", "cpu,reference"]
+        found, kept, _ = self.measured(path, *costs)
+        self.assertEqual((found["chosen"], kept[0]["tactic"]), ("tactic 2 (quick), row-major", 2))
+
+    def test_what_is_not_measured_says_why(self):
+        nothing = self.error("build", self.one_op("Abs", domain=""), "--measure", "-o", self.folder / "n.tenon", status=2)
+        self.assertEqual(nothing["expected"], "--assign cost --measure, or plugins")
+        error = self.error("build", self.one_op("IdTwice"), "-o", self.folder / "e.tenon", "--plugin", self.tuned, "--measure")
+        self.assertIn("offers one twice", error["what"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -152,7 +152,7 @@ class Plugins(unittest.TestCase):
             damaged[damaged.rindex(b"\x7fELF") + 600] ^= 1
             bad = engine.with_name("bad.tenon")
             bad.write_bytes(damaged)
-            self.assertIn("plugin library", self.error("run", bad, "--embedded-plugins")["what"])
+            self.assertIn("plugin_library", self.error("run", bad, "--embedded-plugins")["what"])
             hidden.rename(own)
         plain = self.built(model, "--plugin", own)
         self.assertIn("no libraries of plugins inside", self.error("run", plain, "--embedded-plugins", status=2)["what"])

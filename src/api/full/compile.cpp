@@ -68,10 +68,6 @@ base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
   if (options.min_block_size) out.min_block_size = static_cast<uint32_t>(least);
   for (const auto& [backend, bytes] : options.memory) out.memory.push_back({backend, bytes});
   for (const auto& [from, to] : options.narrow) out.narrow.push_back({from, to});
-  if (options.measure && options.assign != Assign::cost)
-    return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by")
-        .expected("measure with assignment by cost")
-        .found("assignment by priority");
   if (options.assign == Assign::cost) out.assign = partition::Assign::cost;
   if (options.segmenter == Segmenter::walk) out.segmenter = partition::Segmenter::walk;
   out.require_full = options.require_full;
@@ -100,6 +96,10 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.wishes = TRY(wishes_of(options));
   out.wishes.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
+  if (options.measure && options.assign != Assign::cost && libraries.plugins->empty())
+    return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by, and the ways of plugins")
+        .expected("measure with assignment by cost, or with plugins")
+        .found("assignment by priority");
   if (options.measure) {
     const bool named = !options.stopwatch.empty();
     const auto program = named ? options.stopwatch : std::vector<std::string>{"tenon", "stopwatch"};

@@ -134,11 +134,12 @@ const plugin::Op* Plugin::op_for(const ir::NodeView& view) const {
   return own->op().runs() ? &own->op() : nullptr;
 }
 
-const plugin::Library* Plugin::library_of(const plugin::Op& op) const {
-  if (plugins_)
-    for (const auto& library : plugins_->libraries())
-      if (library->sha256 == op.sha256 && library->name == op.library) return library.get();
-  return nullptr;
+bool Plugin::is_settled(const plugin::Op& op) const { return is_preferred(op) || tactics_.contains(name_of(op)); }
+
+std::string Plugin::settled_text(const ir::Graph& graph, ir::NodeId node) const {
+  const PluginChoice* const choice = choice_of(graph, node);
+  if (!choice) return {};
+  return choice->way ? choice->way->text(graph.view(node).explicit_inputs) : "others run it";
 }
 
 /// Errors: not_supported.

@@ -35,8 +35,10 @@ class Plugin final : public backend::Backend {
   /// The ways in which that op runs the node, at most so many choices of layouts, each with each tactic; the first is taken where nothing
   /// is settled. Errors: not_supported, and what the plugin says.
   Result<std::vector<PluginWay>> ways(const ir::NodeView& view, const plugin::Op& op, size_t formats) const;
-  /// The library of an op. Null: it is none of these.
-  const plugin::Library* library_of(const plugin::Op& op) const;
+  /// The user says which: nobody asks what is faster than the plugin.
+  bool is_settled(const plugin::Op& op) const;
+  /// What is settled of a node, as a text; empty: nothing.
+  std::string settled_text(const ir::Graph& graph, ir::NodeId node) const;
 
  private:
   Plugin(const Plugin&) = default;

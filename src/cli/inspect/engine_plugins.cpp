@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console/console.h"
+#include "cli/inspect/measured_text.h"
 #include "plugin/layout/formats.h"
 #include "plugin/saved.h"
 
@@ -29,7 +30,17 @@ std::vector<std::string> layouts_of(const plugin::Saved& s) {
 
 }  // namespace
 
+Result<void> show_measured(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out) {
+  const auto section = reader.find(engine::SectionType::plugin_times);
+  if (!section) return {};
+  const auto nodes = TRY(compiler::decode_measured({reinterpret_cast<const char*>(section->data()), section->size()}));
+  show_measured(nodes, console);
+  out["plugin_times"] = measured_data(nodes);
+  return {};
+}
+
 Result<void> show_plugins(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out) {
+  TRY(show_measured(reader, console, out));
   const auto section = reader.find(engine::SectionType::plugins);
   if (!section) return {};
   std::vector<std::vector<std::string>> rows{{"plugin", "version", "library", "SHA-256", "node", "tactic", "fields", "inner graphs"}};

@@ -65,6 +65,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.registry = TRY(compiler::Registry::make(from));
   options.backends = TRY(options.registry->named(TRY(sharing.backends())));
   options.wishes = TRY(sharing.wishes());
+  TRY(sharing.check_measure(!TRY(model.plugins.plugins()).registry->empty()));
   options.wishes.preferred = TRY(model.plugins.preferences());
   if (sharing.measures()) options.measuring = TRY(compiler::measuring_in_children({"/proc/self/exe", "stopwatch"}, options, from));
   options.calibration = compiler::kept_calibration();

@@ -69,8 +69,9 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
   app.add_option("--assign", assign_, "each node to the first that supports it, or all to where they cost least")
       ->check(CLI::IsMember({"priority", "cost"}))
       ->capture_default_str();
-  app.add_flag("--measure", measure_,
-               "with --assign cost: run the model's nodes on each backend, in processes of their own, instead of guessing");
+  app.add_flag(
+      "--measure", measure_,
+      "run ways of plugins, and with --assign cost the model's nodes on each backend, in processes of their own, and take the fastest");
   app.add_option("--min-block-size", min_block_size_,
                  "nodes that do work in each segment of a backend but the last (default: 1; with --assign cost what pays)")
       ->type_name("N")
@@ -104,15 +105,18 @@ bool ShareOptions::any() const {
          segmenter_ != "fewest" || assign_ != "priority" || measure_ || !memory_.empty() || !narrow_.empty();
 }
 
+Result<void> ShareOptions::check_measure(bool has_plugins) const {
+  if (!measure_ || assign_ == "cost" || has_plugins) return {};
+  return fail(Code::bad_usage, "--measure", "what is measured is what --assign cost goes by, and the ways of plugins")
+      .expected("--assign cost --measure, or plugins")
+      .found("--assign " + assign_);
+}
+
 Result<partition::Wishes> ShareOptions::wishes() const {
   if (has_block_size_ && (min_block_size_ < 1 || min_block_size_ > UINT32_MAX))
     return fail(Code::bad_usage, "--min-block-size", "a segment has at least one node")
         .expected(fmt::format("a number from 1 to {}", UINT32_MAX))
         .found(std::to_string(min_block_size_));
-  if (measure_ && assign_ != "cost")
-    return fail(Code::bad_usage, "--measure", "what is measured is what --assign cost goes by")
-        .expected("--assign cost --measure")
-        .found("--assign " + assign_);
   partition::Wishes out;
   out.listed = std::max<size_t>(1, TRY(backends()).size());
   out.fallback_ops = TRY(names_between_commas("--fallback-ops", fallback_ops_));

@@ -21,6 +21,8 @@ struct ShareOptions {
   void add_to(CLI::App& app, std::function<void()> needs_modules);
   /// Costs are to be measured.
   bool measures() const { return measure_; }
+  /// Errors: bad_usage where there is nothing to measure.
+  Result<void> check_measure(bool has_plugins) const;
   /// Whether anything is said at all.
   bool any() const;
   /// Errors: bad_usage.

@@ -13,6 +13,7 @@
 #include "cli/console/verb.h"
 #include "cli/inspect/graph_data.h"
 #include "cli/inspect/graph_page.h"
+#include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
 #include "compiler/default_shapes.h"
 #include "compiler/save.h"
@@ -121,13 +122,15 @@ Json json_of(const compiler::CompileReport& r, const Peak& planned, const std::f
           {"arena_bytes", planned ? Json(planned->values) : Json()},
           {"peak_bytes", planned ? Json(peak_of(*planned)) : Json()},
           {"build_ms", build_ms},
-          {"steps", times}};
+          {"steps", times},
+          {"plugin_times", measured_data(r.measured)}};
 }
 
 void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes, const std::filesystem::path& path, double build_ms,
             Console& console) {
   const Peak planned = runtime::planned_bytes(compiled.built.program, shapes);
   show_figures(compiled.report, peak_text(planned, shapes_text(shapes)), path, console);
+  show_measured(compiled.report.measured, console);
   show_times(compiled.report, build_ms, console);
   console.object(json_of(compiled.report, planned, path, build_ms));
 }

@@ -9,6 +9,7 @@
 
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
+#include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
 #include "cli/partition/share_page.h"
 #include "compiler/share_data.h"
@@ -85,7 +86,8 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
 }
 
 Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
-                  const partition::Wishes& wishes, const compiler::Compiled* built, Console& console) {
+                  const partition::Wishes& wishes, std::span<const compiler::MeasuredNode> measured, const compiler::Compiled* built,
+                  Console& console) {
   const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;
   show_segments(graph, shares, console);
@@ -94,7 +96,9 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   console.line();
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
-  const auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, built, shapes);
+  show_measured(measured, console);
+  auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, built, shapes);
+  told["plugin_times"] = measured_data(measured);
   if (wishes.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (shares.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", shares.predicted->ns / 1000,
@@ -116,10 +120,10 @@ Result<void> partition_model(const Options& o, Console& console) {
   const auto options = TRY(o.engine.compile_options(console));
   if (o.dry_run) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(imported.graph), options));
-    return tell(*shared.graph, shared.shares, shared.backends.roles(), o, options.wishes, nullptr, console);
+    return tell(*shared.graph, shared.shares, shared.backends.roles(), o, options.wishes, shared.measured, nullptr, console);
   }
   const compiler::Compiled built = TRY(compiled(std::move(imported.graph), options, console));
-  return tell(*built.graph, built.shares, built.backends.roles(), o, options.wishes, &built, console);
+  return tell(*built.graph, built.shares, built.backends.roles(), o, options.wishes, built.report.measured, &built, console);
 }
 
 }  // namespace

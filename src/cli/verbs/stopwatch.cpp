@@ -19,12 +19,27 @@ struct Options {
   LibraryOptions libraries;
   PluginOptions plugins;
   int threads = 0;
+  bool results = false;
 };
+
+/// What is said of an engine, and to --json.
+std::pair<std::string, nlohmann::ordered_json> told_of(const Options& o, const std::string& engine, const compiler::LoadOptions& options,
+                                                       Result<void>& failed) {
+  if (o.results) {
+    failed = compiler::keep_results(engine, options);
+    return failed ? std::pair<std::string, nlohmann::ordered_json>("ran", true)
+                  : std::pair<std::string, nlohmann::ordered_json>("- " + failed.error()->what, false);
+  }
+  const auto ns = compiler::run_time(engine, options);
+  if (ns) return {fmt::format("{:.0f} ns", *ns), *ns};
+  failed = std::unexpected(ns.error());
+  return {fmt::format("- {}", ns.error()->what), nullptr};
+}
 
 }  // namespace
 
 VERB(stopwatch) {
-    .summary = "time engines, one behind the other: ready, then a line each, as soon as it is known",
+    .summary = "time engines, one behind the other, or run them: ready, then a line each, as soon as it is known",
     .examples =
         "  tenon stopwatch a.tenon b.tenon\n"
         "  tenon stopwatch a.tenon --threads 1\n",
@@ -32,6 +47,7 @@ VERB(stopwatch) {
       auto o = std::make_shared<Options>();
       app.add_option("ENGINE", o->engines, "engine files")->required();
       app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+      app.add_flag("--results", o->results, "run each once and keep what it gives beside it, ENGINE.npz, in place of a time");
       o->libraries.add_to(app);
       o->plugins.add_to(app);
       return [o](Console& console) -> Result<void> {
@@ -42,13 +58,14 @@ VERB(stopwatch) {
         std::fflush(stdout);
         auto told = nlohmann::ordered_json::array();
         for (const std::string& engine : o->engines) {
-          const auto ns = compiler::run_time(engine, options);
-          if (!ns && o->engines.size() == 1) return std::unexpected(ns.error());
-          console.line(ns ? fmt::format("{:.0f} ns", *ns) : fmt::format("- {}", ns.error()->what));
+          Result<void> failed;
+          auto [line, value] = told_of(*o, engine, options, failed);
+          if (!failed && o->engines.size() == 1 && !o->results) return failed;
+          console.line(line);
           std::fflush(stdout);
-          told.push_back(ns ? nlohmann::ordered_json(*ns) : nullptr);
+          told.push_back(std::move(value));
         }
-        console.object({{"ns", told}});
+        console.object({{o->results ? "ran" : "ns", told}});
         return {};
       };
     },

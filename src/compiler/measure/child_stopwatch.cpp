@@ -24,22 +24,38 @@ Error no_stopwatch(const std::string& program, std::string found) {
 
 }  // namespace
 
-Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const std::filesystem::path> engines) {
-  std::vector<std::optional<double>> out;
+Result<std::vector<std::optional<std::string>>> ChildStopwatch::lines(std::span<const std::filesystem::path> engines,
+                                                                      const std::vector<std::string>& options) const {
+  std::vector<std::optional<std::string>> out;
   while (out.size() < engines.size()) {
     std::vector<std::string> words = program_;
     for (size_t k = out.size(); k < engines.size(); ++k) words.push_back(engines[k].string());
     words.insert(words.end(), options_.begin(), options_.end());
+    words.insert(words.end(), options.begin(), options.end());
     const auto child = ChildProcess::start(std::move(words), {.lines = true, .quiet = true});
     if (!child) return no_stopwatch(program_[0], child.error());
     if (const auto first = (*child)->line(kPatience); first != "ready")
       return no_stopwatch(program_[0], first ? "'" + *first + "'" : "nothing");
-    while (out.size() < engines.size()) {
-      const std::optional<std::string> line = (*child)->line(kPatience);
-      const double ns = line ? std::strtod(line->c_str(), nullptr) : 0;
-      out.push_back(ns > 0 ? std::optional(ns) : std::nullopt);
-      if (!line) break;  // this engine took the process down, or holds it up: the next one gets another
-    }
+    while (out.size() < engines.size())
+      if (!out.emplace_back((*child)->line(kPatience))) break;  // it took the process down, or holds it up: the next one gets another
+  }
+  return out;
+}
+
+Result<std::vector<std::optional<double>>> ChildStopwatch::time(std::span<const std::filesystem::path> engines) {
+  std::vector<std::optional<double>> out;
+  for (const auto& line : TRY(lines(engines, {}))) {
+    const double ns = line ? std::strtod(line->c_str(), nullptr) : 0;
+    out.push_back(ns > 0 ? std::optional(ns) : std::nullopt);
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> ChildStopwatch::run(std::span<const std::filesystem::path> engines) {
+  std::vector<std::string> out;
+  for (const auto& line : TRY(lines(engines, {"--results"}))) {
+    if (!line) out.emplace_back("it crashed, ended the process, or did not come back");
+    else out.push_back(*line == "ran" ? "" : line->starts_with("- ") ? line->substr(2) : *line);
   }
   return out;
 }

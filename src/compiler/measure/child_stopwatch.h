@@ -19,8 +19,12 @@ class ChildStopwatch final : public Stopwatch {
       : program_(std::move(program)), options_(std::move(options)) {}
   /// Errors: bad_usage where the program does not start, or is no stopwatch.
   Result<std::vector<std::optional<double>>> time(std::span<const std::filesystem::path> engines) override;
+  Result<std::vector<std::string>> run(std::span<const std::filesystem::path> engines) override;
 
  private:
+  /// What is said of each engine; none of one that ended the process, or of which nothing was heard.
+  Result<std::vector<std::optional<std::string>>> lines(std::span<const std::filesystem::path> engines,
+                                                        const std::vector<std::string>& options) const;
   std::vector<std::string> program_, options_;
 };
 

@@ -9,9 +9,9 @@
 #include "compiler/measure/faster.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/node_times.h"
+#include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/measure/timer.h"
 #include "ir/text.h"
-#include "ops/plugin/plugin_op.h"
 
 namespace tenon::compiler {
 
@@ -24,7 +24,10 @@ constexpr double kOutOfReach = 1e6;  ///< makes other backends too dear for what
 class Chooser {
  public:
   Chooser(SharedOut& shared, const CompileOptions& options)
-      : shared_(shared), options_(quiet(options)), timer_(options_, shared.backends.all), graph_text_(ir::print(*shared.graph)) {}
+      : shared_(shared),
+        options_(quiet(options)),
+        timer_(options_, shared.backends.all),
+        graph_text_(ir::print(*shared.graph) + text_of_plugins(*shared.graph, shared.backends.all)) {}
 
   Result<void> run() {
     known_ = TRY(node_times(shared_, options_, timer_));
@@ -147,27 +150,8 @@ class Chooser {
   std::vector<Plan> singles_;
 };
 
-/// Ops that this process made itself (functions of Python) are in no other.
-Result<void> check_plugins(const ir::Graph& graph) {
-  for (const ir::NodeId id : graph.nodes()) {
-    const ir::Node& node = graph.node(id);
-    const ops::PluginOp* const plugin = ops::plugin_of(*node.op);
-    if (plugin && plugin->op().in_process && plugin->op().runs())
-      return fail(Code::not_supported, "measure",
-                  "not supported yet: measuring " + partition::op_name(*node.op) + ", a function of this process")
-          .expected("ops of Tenon, or of libraries in files: engines are timed in processes of their own, which have no others")
-          .found(plugin->op().place())
-          .advice("leave measuring out: costs are guessed then");
-    for (const ir::Body& body : node.bodies) TRY(check_plugins(*body.graph));
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<void> share_by_measuring(SharedOut& shared, const CompileOptions& options) {
-  TRY(check_plugins(*shared.graph));
-  return Chooser(shared, options).run();
-}
+Result<void> share_by_measuring(SharedOut& shared, const CompileOptions& options) { return Chooser(shared, options).run(); }
 
 }  // namespace tenon::compiler

@@ -21,6 +21,7 @@ class MeasuredBackend final : public backend::Backend {
  public:
   MeasuredBackend(const backend::Backend& of, KnownCosts known) : of_(of), known_(std::move(known)) {}
 
+  const backend::Backend& of() const { return of_; }
   std::string_view name() const override { return of_.name(); }
   std::string_view docs() const override { return of_.docs(); }
   Result<std::optional<backend::Library>> library() const override { return of_.library(); }

@@ -8,6 +8,7 @@
 #include "backend/work.h"
 #include "compiler/measure/build_on.h"
 #include "compiler/measure/node_alone.h"
+#include "compiler/measure/plugins/choose_ways.h"
 #include "ir/text.h"
 
 namespace tenon::compiler {
@@ -62,8 +63,9 @@ Result<std::vector<KnownCosts>> node_times(const SharedOut& shared, const Compil
     auto alone = TRY(node_alone(graph, share.node, sizes));
     if (!alone) continue;
     const std::shared_ptr<const ir::Graph> kept = std::move(alone->graph);
+    const std::string plugins = text_of_plugins(*kept, backends);
     for (uint16_t b : share.choices) {
-      items.push_back({fmt::format("{}: {}", backends[b]->name(), alone->signature),
+      items.push_back({fmt::format("{}: {}{}", backends[b]->name(), alone->signature, plugins),
                        [&backends, &options, kept, b] { return build_on(kept->clone(), backends, b, options); }});
       asked.push_back({n, b, copies_ns(*kept, backends[b]->overheads())});
     }

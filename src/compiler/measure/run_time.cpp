@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/measure/stopwatch.h"
 #include "compiler/port_values.h"
 
 namespace tenon::compiler {
@@ -33,6 +34,18 @@ Result<double> run_time(const std::filesystem::path& path, const LoadOptions& op
   const auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
   std::ranges::nth_element(samples, middle);
   return *middle;
+}
+
+Result<void> keep_results(const std::filesystem::path& path, const LoadOptions& options) {
+  const auto engine = TRY(load(path, options));
+  const auto inputs = TRY(drawn_inputs(engine->inputs()));
+  auto context = TRY(runtime::Context::create(engine));
+  runtime::RunOptions running;
+  running.threads = options.threads;
+  const auto results = TRY(context->run(inputs, running));
+  files::NamedTensors named;
+  for (const Tensor& t : results) named.emplace_back(std::to_string(named.size()), t);
+  return files::write_npz(results_file(path), named);
 }
 
 }  // namespace tenon::compiler

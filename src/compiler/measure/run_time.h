@@ -8,4 +8,7 @@ namespace tenon::compiler {
 /// takes to fill a tenth of a second. options.threads: of a run too. Errors: those of load() and of a run.
 Result<double> run_time(const std::filesystem::path& engine, const LoadOptions& options);
 
+/// Runs an engine file once, on the same inputs, and writes results_file(engine). Errors: those of load() and of a run; write_failed.
+Result<void> keep_results(const std::filesystem::path& engine, const LoadOptions& options);
+
 }  // namespace tenon::compiler

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/measure/plugins/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/build_shared.h"
+#include "ops/plugin/plugin_op.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+constexpr size_t kMostFormats = 4, kMostWays = 64;
+
+using Graph = std::shared_ptr<const ir::Graph>;
+
+Result<Compiled> build_alone(const ir::Graph& alone, const backend::Backends& backends, const CompileOptions& options) {
+  SharedOut one;
+  one.graph = alone.clone();
+  one.backends.all = backends;
+  one.backends.listed = static_cast<uint16_t>(backends.size());
+  TRY(partition::prepare(*one.graph, backends));
+  one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
+  StepClock clock(options);
+  return build_shared(std::move(one), options, clock);
+}
+
+backend::Backends without_plugins(const backend::Backends& backends) {
+  backend::Backends out = backends;
+  std::erase_if(out, [](const backend::Backend* b) { return b->name() == "plugin"; });
+  return out;
+}
+
+Candidate by_plugin(const Graph& alone, const backends::Plugin& plugin, backends::PluginWay way, const backend::Backends& backends,
+                    const CompileOptions& options) {
+  const ir::NodeId node = *alone->nodes().begin();
+  const std::shared_ptr<const backends::Plugin> with = plugin.with({{backends::key_of(*alone, node), {way, {}}}});
+  backend::Backends all = without_plugins(backends);
+  all.insert(all.begin(), with.get());
+  const size_t operands = alone->view(node).explicit_inputs;
+  return {way.text(operands), way, [alone, with, all, &options] { return build_alone(*alone, all, options); }};
+}
+
+/// Whether somebody runs the node who is not the reference: the last one.
+Result<bool> is_run_by_others(const ir::Graph& graph, ir::NodeId node, const backend::Backends& backends) {
+  const backend::Backends others = without_plugins(backends);
+  for (size_t k = 0; k + 1 < others.size(); ++k) {
+    const auto supported = others[k]->supports(graph, node);
+    if (supported) return true;
+    if (supported.error().code() != Code::not_supported) return std::unexpected(supported.error());
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Candidates> candidates_of(const ir::Graph& graph, ir::NodeId node, Graph alone, const backends::Plugin& plugin,
+                                 const backend::Backends& backends, const CompileOptions& options) {
+  const ir::NodeView view = graph.view(node);
+  const plugin::Op& op = *plugin.op_for(view);
+  Candidates out;
+  const auto ways = TRY(plugin.ways(view, op, kMostFormats));
+  if (ways.size() > kMostWays) out.left_out = fmt::format("{} of {} ways were tried", kMostWays, ways.size());
+  for (size_t k = 0; k < std::min(ways.size(), kMostWays); ++k) out.all.push_back(by_plugin(alone, plugin, ways[k], backends, options));
+  const bool is_own = ops::plugin_of(*view.op) != nullptr, has_definition = static_cast<bool>(ops::def_of(*view.op).definition);
+  if (plugin.is_settled(op) || (!has_definition && (is_own || !TRY(is_run_by_others(graph, node, backends))))) return out;
+  const backend::Backends others = without_plugins(backends);
+  Candidate own{"Tenon's own code", {}, [alone, others, &options] { return build_alone(*alone, others, options); }};
+  out.all.insert(is_own ? out.all.end() : out.all.begin(), std::move(own));
+  return out;
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "compiler/compile.h"
+
+namespace tenon::compiler {
+
+/// Settles by measuring how each node is run that a plugin may run: by which of the plugin's tactics and layouts, or by Tenon's own code.
+/// Nodes that are alike are measured once, alone, at the sizes that runs take where nobody says any. Before fused ops are written out:
+/// what is settled is what the plugin backend says of them from then on, and stands in shared.measured.
+/// Errors: those of the plugins; not_supported for functions of this process; those of Timer and Stopwatch.
+Result<void> choose_plugin_ways(SharedOut& shared, const CompileOptions& options);
+
+/// The builds of the plugins that may run nodes of a graph, and what is settled of them: what times of the graph depend on.
+std::string text_of_plugins(const ir::Graph& graph, const backend::Backends& backends);
+
+}  // namespace tenon::compiler
