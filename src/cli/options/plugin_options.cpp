@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
+#include "base/nearest.h"
 #include "runtime/embedded_plugins.h"
 
 namespace tenon::cli {
