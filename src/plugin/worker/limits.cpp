@@ -52,7 +52,9 @@ uint64_t taken() {
 
 void set_limit() {
   if (limit == 0) return;
-  const rlimit to{base + limit, RLIM_INFINITY};
+  rlimit to{};
+  getrlimit(RLIMIT_DATA, &to);
+  to.rlim_cur = std::min<rlim_t>(base + limit, to.rlim_max);
   setrlimit(RLIMIT_DATA, &to);
 }
 

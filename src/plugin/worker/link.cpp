@@ -9,10 +9,10 @@ Result<std::shared_ptr<Link>> Link::to(std::shared_ptr<const Library> library, c
   static std::mutex lock;
   static auto& links = *new std::map<std::pair<std::string, Isolation>, std::weak_ptr<Link>>;
   if (!library->is_file)
-    return fail(Code::not_supported, library->file.string(), "not supported yet: isolation of plugins that are functions of this process")
-        .expected("plugins of a library file")
+    return fail(Code::not_supported, library->file.string(), "not supported yet: isolation of plugins that no other process can open")
+        .expected("a library file: no functions of this process, no library inside an engine")
         .found(library->name)
-        .advice("run without isolation");
+        .advice("name the library's file, or run without isolation");
   const std::lock_guard held(lock);
   auto& known = links[{library->sha256, isolation}];
   if (auto out = known.lock()) return out;
