@@ -195,6 +195,9 @@ def test_an_engine_is_loaded_where_the_function_is(tmp_path):
     np.testing.assert_array_equal(tenon.load(path).run({"x": X})["y"], made.run({"x": X})["y"])
     done = subprocess.run([sys.executable, "-c", f"import tenon; tenon.load({str(path)!r})"], capture_output=True, text=True)
     assert "acme::Swish, version 1, of library module python_plugins of Python: not there" in done.stderr
+    run = subprocess.run([ROOT / "build/bin/tenon", "run", path, "--shape", "x=2x3"], capture_output=True, text=True)
+    assert run.returncode == 3 and "of library module python_plugins of Python: not there" in run.stderr, run.stderr
+    assert "functions run in Python alone: import their module there" in run.stderr, run.stderr
     program = f"""
 import sys, tenon
 sys.path.insert(0, {str(Path(__file__).parent)!r})

@@ -108,6 +108,13 @@ std::string gap(const Registry& plugins, const Saved& need, Build build, const O
                      op->sha256.substr(0, 16), need.sha256.substr(0, 16));
 }
 
+/// What can be done about them. A library of Python is named by python/tenon/_plugins.py.
+std::string advice_for(const std::set<std::string>& gaps) {
+  if (std::ranges::any_of(gaps, [](const std::string& gap) { return gap.ends_with(" of Python: not there"); }))
+    return "functions run in Python alone: import their module there, then tenon.load; other libraries are named (--plugin LIB)";
+  return "name their libraries (--plugin LIB); another build of one is taken with --plugin-any-build";
+}
+
 }  // namespace
 
 std::string encode(const Saved& s) {
@@ -181,7 +188,7 @@ Result<std::vector<const Op*>> find_all(const Registry& plugins, std::span<const
                           gaps.size() == 1 ? "is" : "are"))
       .expected("each plugin that `tenon inspect` lists, of the build that it names")
       .found(fmt::format("{}", fmt::join(gaps, "\n            ")))
-      .advice("name their libraries (--plugin LIB); another build of one is taken with --plugin-any-build");
+      .advice(advice_for(gaps));
 }
 
 }  // namespace tenon::plugin
