@@ -396,6 +396,29 @@ def test_functions_cannot_be_isolated_yet():
     assert "not supported yet" in refused(lambda: engine("acme::Swish(x)", isolate_plugins=True)).what
 
 
+def test_measuring_takes_the_fastest_way_of_a_library(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
+    tuned = tmp_path / "tuned.so"
+    source = ROOT / "tests" / "plugin" / "fixtures" / "tuned.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", tuned, "-lm"], check=True)
+    graph = Graph.parse("graph main(x: f32[3,500]) { y = tuned::Wave(x) return y }", plugins=[tuned])
+    saved = tmp_path / "wave.tenon"
+    tenon.compile(graph, plugins=[tuned], measure=True).save(saved)
+    assert len((tmp_path / "tenon" / "times").read_text().splitlines()) == 3
+    assert b"quick" in saved.read_bytes()
+    x = np.linspace(-2, 2, 1500, dtype=np.float32).reshape(3, 500)
+    again = tenon.load(saved, plugins=[tuned]).run({"x": x})["y"]
+    np.testing.assert_allclose(again, np.abs(x) * np.cos(x), atol=1e-6)
+    # Channels last, in this process and in one of its own, run after run.
+    graph = Graph.parse("graph main(x: f32[n,3,4,5]) { y = tuned::OnlyChannels(x) return y }", plugins=[tuned])
+    for wishes in ({}, {"isolate_plugins": True}):
+        made = tenon.compile(graph, plugins=[tuned], **wishes)
+        for seed in range(3):
+            image = np.random.default_rng(seed).normal(size=(2, 3, 4, 5)).astype(np.float32)
+            softmax = np.exp(image) / np.exp(image).sum(axis=1, keepdims=True)
+            np.testing.assert_allclose(made.run({"x": image})["y"], softmax, atol=1e-6)
+
+
 def test_the_environment_names_libraries_too(library, monkeypatch):
     monkeypatch.setenv("TENON_PLUGINS", os.fspath(library))
     np.testing.assert_array_equal(tenon.compile(double_model()).run({"x": X})["y"], 2 * X)

@@ -93,7 +93,7 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
     if (options.portable) unbounded = std::move(all.graph);
     else behind.emplace(Behind{std::move(all), others});
   }
-  std::vector<MeasuredNode> measured = std::move(shared.measured);
+  std::vector<plugin::MeasuredNode> measured = std::move(shared.measured);
   Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(behind)));
   out.unbounded = std::move(unbounded);
   TRY(options.tactics.check_used());

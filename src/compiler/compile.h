@@ -12,10 +12,10 @@
 #include "codegen/emit.h"
 #include "compiler/backends.h"
 #include "compiler/measure/calibration.h"
-#include "compiler/measure/plugins/measured_node.h"
 #include "compiler/measure/stopwatch.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
+#include "plugin/measured_node.h"
 #include "program/build.h"
 #include "runtime/engine.h"
 
@@ -56,7 +56,7 @@ struct CompileReport {
   /// What backends without kernels run: backend, op, how many nodes.
   std::map<std::pair<std::string, std::string>, size_t> ops_of_devices;
   std::map<std::string, double> guessed_shares;  ///< of each backend, where there are several: its part of a run's time
-  std::vector<MeasuredNode> measured;            ///< of plugins, where a build measures
+  std::vector<plugin::MeasuredNode> measured;    ///< of plugins, where a build measures
   std::vector<StepTime> times;
 };
 
@@ -113,7 +113,7 @@ struct SharedOut {
   size_t nodes_before = 0;
   partition::Shares shares;
   std::unique_ptr<ir::Graph> without_casts = nullptr;  ///< where sharing out put Casts: the graph as it was
-  std::vector<MeasuredNode> measured = {};             ///< of plugins, where a build measures
+  std::vector<plugin::MeasuredNode> measured = {};     ///< of plugins, where a build measures
 };
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);

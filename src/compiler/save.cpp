@@ -97,7 +97,7 @@ Result<void> add_plugins(engine::Writer& writer, const runtime::Program& program
 
 /// What was measured of plugins: for people.
 void add_measured(engine::Writer& writer, const Compiled& c) {
-  if (!c.report.measured.empty()) writer.add(SectionType::plugin_times, encode(c.report.measured), {.required = false});
+  if (!c.report.measured.empty()) writer.add(SectionType::plugin_times, plugin::encode(c.report.measured), {.required = false});
 }
 
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {

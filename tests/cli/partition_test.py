@@ -106,7 +106,7 @@ class Partition(unittest.TestCase):
             )
             self.assertEqual(kept.read_text().splitlines()[: len(lines)], lines)
         error = self.refused(2, "--backend", "reference,cpu", "--measure")
-        self.assertEqual(error["expected"], "--assign cost --measure")
+        self.assertEqual(error["expected"], "--assign cost --measure, or plugins")
 
     def test_a_stopwatch_tells_a_line_an_engine(self):
         engine = self.folder / "m.tenon"

@@ -142,6 +142,18 @@ class Headers(unittest.TestCase):
         )
         self.assertIn("there is no field 'gamma'", done.stderr)
 
+    def test_tactics_and_formats_of_the_third_generation_are_measured(self):
+        self.library["hwc"] = self.compiled("trt_swish_v3", "hwc.so", "-shared", "-fPIC", "-DHWC")
+        node = o.node("Swish", ["x"], ["y"], attribute_float("beta", 1.5), domain="fixture", name="it")
+        model = self.model("swish_hwc", node, {"x": [2, 3, 4, 5]}, [2, 3, 4, 5], "fixture")
+        x = np.linspace(-3, 3, 120, dtype=np.float32).reshape(2, 3, 4, 5)
+        np.testing.assert_allclose(self.results(model, "hwc", {"x": x}), x / (1 + np.exp(-1.5 * x)), rtol=1e-5)
+        done = small_models.tenon("build", model, "-o", self.folder / "hwc.tenon", "--plugin", self.library["hwc"], "--measure", "--json")
+        (measured,) = json.loads(done.stdout)["plugin_times"]
+        ways = [f"tactic {k}, channels-last" for k in ("0", "1 (tactic 1)", "2 (tactic 2)")]
+        self.assertEqual([c["name"] for c in measured["candidates"]], ways)
+        self.assertEqual([c["dropped"] for c in measured["candidates"]], [""] * 3)
+
     def test_sizes_that_only_the_data_tells(self):
         node = o.node("NonZeroValues", ["x"], ["y"], domain="fixture", name="it")
         x = np.array([[0, 1, 0], [2, 0, 3]], dtype=np.float32)

@@ -53,6 +53,8 @@ FAULTS = {
     32: ("host", "put fails, and save says that all is well"),
     33: ("fields", "it crashed (signal 11"),
     34: ("contexts", "in pieces, the last one first: result 0 differs"),
+    35: ("formats", "channels-last, row-major -> channels-last: result 0 is not what the definition gives"),
+    36: ("tactics", "its tactics cannot be: its `tactics` offers one twice"),
 }
 HANGS = 22
 
@@ -99,9 +101,11 @@ class Kit(unittest.TestCase):
     def test_sound_plugins_raise_no_alarm(self):
         whole = [self.compiled(source) for source in (SWISH, FIXTURES / "sound.c")] + [self.compiled(FIXTURES / "faults.c", "-DFAULT=0")]
         others, in_cpp = self.compiled(FIXTURES / "ops.c"), self.compiled(FIXTURES / "cpp_ops.cpp")
+        tuned = self.compiled(FIXTURES / "tuned.c")
         calls = (
             [(library,) for library in whole]
             + [(in_cpp, "ScaledSum")]
+            + [(tuned, op) for op in ("Channels", "Strided", "OnlyChannels")]
             + [(others, op) for op in ("Double", "Positive", "Total", "Gate", "Fielded")]
         )
         ops = set()

@@ -31,6 +31,8 @@ class Tensor {
   bool missing() const { return own_->dtype == TENON_NO_DTYPE; }
   int32_t dtype() const { return own_->dtype; }
   int32_t layout() const { return own_->layout; }
+  /// In elements; null: row-major.
+  const int64_t* strides() const { return own_->strides; }
   int32_t rank() const { return own_->rank; }
   /// axis: from the end where below 0.
   int64_t size(int32_t axis) const { return own_->sizes[axis < 0 ? axis + own_->rank : axis]; }

@@ -147,7 +147,8 @@ void set_build_functions(tenon_op& op) {
     op.tactics = [](void* self, uint32_t room, tenon_tactic* out, uint32_t* count) {
       return guarded([&] {
         const std::vector<tenon_tactic> all = object<T>(self).tactics();
-        for (*count = 0; *count < room && *count < all.size(); ++*count) out[*count] = all[*count];
+        *count = static_cast<uint32_t>(all.size());  // more than there is room for is the host's to refuse
+        for (uint32_t k = 0; k < room && k < *count; ++k) out[k] = all[k];
       });
     };
   if constexpr (has_save<T>::value)

@@ -48,6 +48,11 @@ std::vector<plugin::Asked> asked_of(const ir::NodeView& view) {
   return out;
 }
 
+Result<void> configure(const plugin::Object& object, const ir::NodeView& view, const plugin::Layouts& layouts) {
+  TRY(plugin::ask_again(object, asked_of(view), layouts));
+  return object.configure(Ranges(view, layouts).told());
+}
+
 }  // namespace
 
 Result<void> Plugin::supports(const ir::Graph& graph, ir::NodeId node) const {
@@ -69,7 +74,7 @@ Result<backend::Artifact> Plugin::compile(const backend::Share& share, const bac
   const plugin::Op& op = *TRY(runner_of(graph, node));
   const auto object = TRY(object_of(view, op));
   const PluginWay way = TRY(way_of(graph, node, op, *object));
-  TRY(object->configure(Ranges(view, way.layouts).told()));
+  TRY(configure(*object, view, way.layouts));
   const auto value_of = [&](uint32_t operand) -> Result<Tensor> {
     const ir::ValueId v = graph.node(node).inputs[operand];
     if (!v || !graph.value(v).is_constant()) return Tensor();
@@ -165,7 +170,7 @@ Result<PluginWay> Plugin::way_of(const ir::Graph& graph, ir::NodeId node, const 
   const auto layouts = TRY(plugin::formats_of(object, asked_of(view), view.explicit_inputs, 1));
   PluginWay out{.tactic = 0, .tactic_name = {}, .layouts = layouts[0]};
   if (!tactics_.contains(name_of(op))) return out;
-  TRY(object.configure(Ranges(view, out.layouts).told()));
+  TRY(configure(object, view, out.layouts));
   const tenon_tactic tactic = TRY(wanted_tactics(op, object))[0];
   out.tactic = tactic.id;
   if (tactic.name) out.tactic_name = tactic.name;
@@ -191,7 +196,7 @@ Result<std::vector<PluginWay>> Plugin::ways(const ir::NodeView& view, const plug
   const auto object = TRY(object_of(view, op));
   std::vector<PluginWay> out;
   for (const plugin::Layouts& layouts : TRY(plugin::formats_of(*object, asked_of(view), view.explicit_inputs, formats))) {
-    TRY(object->configure(Ranges(view, layouts).told()));
+    TRY(configure(*object, view, layouts));
     for (const tenon_tactic& t : TRY(wanted_tactics(op, *object))) out.push_back({t.id, t.name ? t.name : "", layouts});
   }
   return out;

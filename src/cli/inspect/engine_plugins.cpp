@@ -33,7 +33,7 @@ std::vector<std::string> layouts_of(const plugin::Saved& s) {
 Result<void> show_measured(const engine::Reader& reader, Console& console, nlohmann::ordered_json& out) {
   const auto section = reader.find(engine::SectionType::plugin_times);
   if (!section) return {};
-  const auto nodes = TRY(compiler::decode_measured({reinterpret_cast<const char*>(section->data()), section->size()}));
+  const auto nodes = TRY(plugin::decode_measured({reinterpret_cast<const char*>(section->data()), section->size()}));
   show_measured(nodes, console);
   out["plugin_times"] = measured_data(nodes);
   return {};

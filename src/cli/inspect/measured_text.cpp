@@ -12,32 +12,32 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-void add_rows(const compiler::MeasuredNode& n, Rows& rows) {
+void add_rows(const plugin::MeasuredNode& n, Rows& rows) {
   const std::string nodes = n.nodes > 1 ? fmt::format("{} and {} more", n.node, n.nodes - 1) : n.node;
   if (!n.note.empty()) rows.push_back({n.plugin, nodes, n.note, "", ""});
   for (size_t k = 0; k < n.candidates.size(); ++k) {
-    const compiler::MeasuredNode::Candidate& c = n.candidates[k];
+    const plugin::MeasuredNode::Candidate& c = n.candidates[k];
     const std::string told = k == n.chosen ? "chosen" : c.dropped.empty() ? "" : "dropped: " + c.dropped;
     const bool first = k == 0 && n.note.empty();
-    rows.push_back({first ? n.plugin : "", first ? nodes : "", c.name, compiler::time_text(c.ns), told});
+    rows.push_back({first ? n.plugin : "", first ? nodes : "", c.name, plugin::time_text(c.ns), told});
   }
 }
 
 }  // namespace
 
-void show_measured(std::span<const compiler::MeasuredNode> nodes, Console& console) {
+void show_measured(std::span<const plugin::MeasuredNode> nodes, Console& console) {
   if (nodes.empty()) return;
   Rows rows{{"plugin", "node", "way", "a run", ""}};
-  for (const compiler::MeasuredNode& n : nodes) add_rows(n, rows);
+  for (const plugin::MeasuredNode& n : nodes) add_rows(n, rows);
   console.line();
   console.table(rows);
 }
 
-nlohmann::ordered_json measured_data(std::span<const compiler::MeasuredNode> nodes) {
+nlohmann::ordered_json measured_data(std::span<const plugin::MeasuredNode> nodes) {
   auto out = nlohmann::ordered_json::array();
-  for (const compiler::MeasuredNode& n : nodes) {
+  for (const plugin::MeasuredNode& n : nodes) {
     auto candidates = nlohmann::ordered_json::array();
-    for (const compiler::MeasuredNode::Candidate& c : n.candidates)
+    for (const plugin::MeasuredNode::Candidate& c : n.candidates)
       candidates.push_back(
           {{"name", c.name}, {"us", c.ns ? nlohmann::ordered_json(*c.ns / 1e3) : nlohmann::ordered_json()}, {"dropped", c.dropped}});
     out.push_back({{"plugin", n.plugin},

@@ -155,10 +155,10 @@ std::vector<plugin::Asked> asked_of(const PluginCase& at) {
   return out;
 }
 
-std::vector<tenon_format> formats_of(const PluginCase& at) {
+std::vector<tenon_format> formats_of(const PluginCase& at, int32_t layout) {
   std::vector<tenon_format> out;
-  for (const Tensor& t : at.made.operands) out.push_back({static_cast<int32_t>(t.dtype()), TENON_ROW_MAJOR});
-  for (const ir::Type& type : at.results) out.push_back({static_cast<int32_t>(type.dtype), TENON_ROW_MAJOR});
+  for (const Tensor& t : at.made.operands) out.push_back({static_cast<int32_t>(t.dtype()), layout});
+  for (const ir::Type& type : at.results) out.push_back({static_cast<int32_t>(type.dtype), layout});
   return out;
 }
 

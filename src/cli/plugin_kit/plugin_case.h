@@ -38,8 +38,8 @@ Result<std::unique_ptr<plugin::Object>> create_at(const plugin::Op& op, const Pl
                                                   std::span<const plugin::Field> fields);
 /// The operands, then the results.
 std::vector<plugin::Asked> asked_of(const PluginCase& at);
-/// Of them: row-major.
-std::vector<tenon_format> formats_of(const PluginCase& at);
+/// Of them, all in one layout.
+std::vector<tenon_format> formats_of(const PluginCase& at, int32_t layout);
 
 struct PluginCases {
   std::vector<PluginCase> cases;

@@ -47,11 +47,13 @@ std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& 
   return {};
 }
 
-PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
+PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts)
     : object_(object),
       case_(at),
       operands_(at.made.operands.size()),
       results_(at.results.size()),
+      layouts_(std::move(layouts)),
+      strides_(operands_.size() + results_.size()),
       graphs_(ops::EvaluatedGraphs::make(at.graphs, at.made.graph->ops(), object.op().place())) {
   if (graphs_) graph_calls_.set_graphs(graphs_->get());
   entry_.run = this;
@@ -76,20 +78,31 @@ PluginRun::PluginRun(const plugin::Object& object, const PluginCase& at)
   };
 }
 
-void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const {
+void PluginRun::set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) {
   for (size_t k = 0; k < at.made.operands.size(); ++k) {
     const Tensor& t = at.made.operands[k];
-    if (t.empty_handle()) operands.clear(k);
-    else operands.set_type(k, t.dtype(), t.shape());
+    if (t.empty_handle()) {
+      operands.clear(k);
+      continue;
+    }
+    operands.set_type(k, t.dtype(), t.shape());
+    tell_layout(operands, k, layouts_[k], strides_[k]);
   }
   for (size_t k = 0; k < at.results.size(); ++k) {
     const ir::Type& type = at.results[k];
     results.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
+    tell_layout(results, k, layout_of_result(k), strides_[operands_.size() + k]);
   }
+}
+
+void PluginRun::set_result_type(size_t k, DType dtype, const Sizes& sizes) {
+  results_.set_type(k, dtype, sizes);
+  tell_layout(results_, k, layout_of_result(k), strides_[operands_.size() + k]);
 }
 
 Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   if (!graphs_) return Error(graphs_.error());
+  if (layouts_.empty()) layouts_ = TRY(plugin::formats_of(object_, asked_of(case_), operands_.size(), 1))[0];
   set_views(operands_, results_, case_);
   TRY(object_.shapes_changed(operands_.data(), results_.data()));
   if (!workspace_of) {
@@ -99,6 +112,7 @@ Result<void> PluginRun::set_shapes(const PluginCase* workspace_of) {
   plugin::TensorViews operands(workspace_of->made.operands.size()), results(workspace_of->results.size());
   set_views(operands, results, *workspace_of);
   workspace_ = TRY(object_.workspace(operands.data(), results.data()));
+  set_views(operands_, results_, case_);
   return {};
 }
 
@@ -107,18 +121,19 @@ void PluginRun::lay_out(Memory& memory, const std::vector<Tensor>& operands, con
     const Tensor& t = operands[k];
     Guarded& bytes = memory.operands.emplace_back(t.empty_handle() ? 0 : static_cast<size_t>(t.byte_size()));
     if (t.empty_handle()) continue;
-    std::memcpy(bytes.data(), t.data(), bytes.size());
+    std::memcpy(bytes.data(), in_layout(t, layouts_[k]).data(), bytes.size());
     operands_.set_data(k, bytes.data());
   }
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
     const size_t size = is_late(type) ? 0 : static_cast<size_t>(bytes_of(type.dtype, product(*type.shape).value()));
     Guarded& bytes = memory.results.emplace_back(size, wishes.fill);
-    results_.set_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
+    set_result_type(k, type.dtype, is_late(type) ? Sizes() : sizes_of(type));
     results_.set_data(k, is_late(type) ? nullptr : bytes.data());
     const auto& ports = object_.op().results;
     const int32_t place = k < ports.size() ? ports[k].in_place - 1 : -1;
     if (!wishes.in_place || place < 0 || static_cast<size_t>(place) >= operands.size()) continue;
+    if (layouts_[static_cast<size_t>(place)] != layout_of_result(k)) continue;
     if (Guarded& other = memory.operands[static_cast<size_t>(place)]; other.size() == size) results_.set_data(k, other.data());
   }
   memory.workspace = std::make_unique<Guarded>(workspace_, static_cast<uint8_t>(~wishes.fill));
@@ -164,15 +179,19 @@ std::string PluginRun::name_of(size_t result) const {
   return fmt::format("result '{}'", ports[std::min(result, ports.size() - 1)].name);
 }
 
-RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>& operands) const {
-  RunResults out{.tensors = {}, .faults = faults_, .refused = refused_};
+void PluginRun::check_operands(const Memory& memory, const std::vector<Tensor>& operands, RunResults& out) const {
   for (size_t k = 0; k < operands.size(); ++k) {
     if (const std::string broken = memory.operands[k].broken(); !broken.empty())
       out.faults.push_back(fmt::format("operand {}: {}", k, broken));
     if (operands[k].empty_handle() || may_be_overwritten(k)) continue;
-    if (std::memcmp(memory.operands[k].data(), operands[k].data(), memory.operands[k].size()) != 0)
+    if (std::memcmp(memory.operands[k].data(), in_layout(operands[k], layouts_[k]).data(), memory.operands[k].size()) != 0)
       out.faults.push_back(fmt::format("operand {} is overwritten", k));
   }
+}
+
+RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>& operands) const {
+  RunResults out{.tensors = {}, .faults = faults_, .refused = refused_};
+  check_operands(memory, operands, out);
   for (size_t k = 0; k < case_.results.size(); ++k) {
     const ir::Type& type = case_.results[k];
     const Guarded& bytes = memory.results[k];
@@ -183,9 +202,10 @@ RunResults PluginRun::collected(const Memory& memory, const std::vector<Tensor>&
       continue;
     }
     const Sizes sizes = is_late(type) ? *told_[k] : sizes_of(type);
-    out.tensors.push_back(copy_of(type.dtype, sizes, bytes));
+    Tensor found = copy_of(type.dtype, sizes, bytes);
     if (!is_late(type) && results_[k].data != bytes.data())  // in place
-      std::memcpy(out.tensors.back().mutable_data(), results_[k].data, bytes.size());
+      std::memcpy(found.mutable_data(), results_[k].data, bytes.size());
+    out.tensors.push_back(from_layout(found, layout_of_result(k)));
   }
   if (const std::string broken = memory.workspace->broken(); !broken.empty()) out.faults.push_back("workspace: " + broken);
   return out;
@@ -232,7 +252,7 @@ int32_t PluginRun::set_sizes(uint32_t result, std::span<const int64_t> sizes, vo
     faults_.push_back(fmt::format("{}: its sizes are [{}], inferred {}", name_of(result), fmt::join(sizes, ","), type.text()));
   told_[result] = Sizes(sizes.begin(), sizes.end());
   now_->results[result] = Guarded(static_cast<size_t>(bytes_of(type.dtype, count)), wishes_->fill);
-  results_.set_type(result, type.dtype, *told_[result]);
+  set_result_type(result, type.dtype, *told_[result]);
   results_.set_data(result, now_->results[result].data());
   *data = now_->results[result].data();
   return TENON_OK;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/plugin_kit/guarded.h"
+#include "cli/plugin_kit/in_layout.h"
 #include "cli/plugin_kit/plugin_case.h"
 #include "ops/plugin/evaluated_graphs.h"
 #include "plugin/graph_calls.h"
@@ -38,7 +39,8 @@ struct RunResults {
 /// An object in one context: shapes once, then runs, each on memory of its own between guards. Memory of the run before is overwritten.
 class PluginRun {
  public:
-  PluginRun(const plugin::Object& object, const PluginCase& at);
+  /// layouts: of operands and results; empty: those that a build takes, which the object is asked for.
+  PluginRun(const plugin::Object& object, const PluginCase& at, plugin::Layouts layouts = {});
   PluginRun(const PluginRun&) = delete;
 
   /// Tells the shapes. workspace_of: shapes to ask the workspace for, of another case, whose workspace runs then get.
@@ -62,7 +64,10 @@ class PluginRun {
   int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
   int32_t run_graph(uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results);
   int32_t set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data);
-  void set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at) const;
+  void set_views(plugin::TensorViews& operands, plugin::TensorViews& results, const PluginCase& at);
+  int32_t layout_of_result(size_t k) const { return layouts_[operands_.size() + k]; }
+  void set_result_type(size_t k, DType dtype, const Sizes& sizes);
+  void check_operands(const Memory& memory, const std::vector<Tensor>& operands, RunResults& out) const;
   void lay_out(Memory& memory, const std::vector<Tensor>& operands, const RunWishes& wishes);
   void call_with(const RunWishes& wishes, Memory& memory);
   RunResults collected(const Memory& memory, const std::vector<Tensor>& operands) const;
@@ -72,6 +77,8 @@ class PluginRun {
   const plugin::Object& object_;
   const PluginCase& case_;
   plugin::TensorViews operands_, results_;
+  plugin::Layouts layouts_;
+  std::vector<Sizes> strides_;  ///< of operands, then of results
   Result<std::unique_ptr<ops::EvaluatedGraphs>> graphs_;
   plugin::GraphCalls graph_calls_;
   uint64_t workspace_ = 0;

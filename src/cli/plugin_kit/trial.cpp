@@ -29,8 +29,9 @@ std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, con
   return std::nullopt;
 }
 
-std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes) {
-  PluginRun made(object, at);
+std::optional<RunResults> Trial::run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes,
+                                     const plugin::Layouts& layouts) {
+  PluginRun made(object, at, layouts);
   if (!set_shapes(made, at)) return std::nullopt;
   return again(made, at, wishes);
 }

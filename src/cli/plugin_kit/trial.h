@@ -30,7 +30,8 @@ class Trial {
   /// A new object; null, with a finding, where the op does not make one.
   std::unique_ptr<plugin::Object> object(const PluginCase& at);
   /// Shapes and one run; none where there is an error, which is a finding unless the op says that it does not take a case that was drawn.
-  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes = {});
+  std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes = {},
+                                const plugin::Layouts& layouts = {});
   std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const RunWishes& wishes = {},
                                   const std::vector<Tensor>* operands = nullptr);
   bool set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of = nullptr);

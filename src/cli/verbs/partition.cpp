@@ -86,7 +86,7 @@ void show_what_if(const std::vector<partition::WhatIf>& all, Console& console) {
 }
 
 Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, const Options& o,
-                  const partition::Wishes& wishes, std::span<const compiler::MeasuredNode> measured, const compiler::Compiled* built,
+                  const partition::Wishes& wishes, std::span<const plugin::MeasuredNode> measured, const compiler::Compiled* built,
                   Console& console) {
   const auto what_if = TRY(partition::what_if(graph, shares, roles, wishes));
   const auto shapes = TRY(o.engine.model.import_options()).shapes;

@@ -123,6 +123,16 @@ Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const As
   return Search(object, places, operands).run(most);
 }
 
+Result<void> ask_again(const Object& object, std::span<const Asked> places, const Layouts& layouts) {
+  std::vector<tenon_format> formats;
+  for (size_t k = 0; k < places.size(); ++k) formats.push_back({static_cast<int32_t>(places[k].dtype), layouts[k]});
+  std::string said;
+  for (uint32_t k = 0; k < formats.size(); ++k)
+    if (!TRY(object.takes(k, formats, said)))
+      return object.refusal(fmt::format("asked again, it no longer takes {} at place {}", name_of_layout(layouts[k]), k));
+  return {};
+}
+
 std::string text_of_layouts(const Layouts& layouts, size_t operands) {
   if (std::ranges::all_of(layouts, [&](int32_t l) { return l == layouts[0]; })) return name_of_layout(layouts.empty() ? 0 : layouts[0]);
   std::string out;

@@ -20,6 +20,10 @@ struct Asked {
 /// Cost: some calls of `supports` a place and choice.
 Result<std::vector<Layouts>> formats_of(const Object& object, std::span<const Asked> places, size_t operands, size_t most);
 
+/// Asks about one choice once more, the last thing that the object is asked before it is configured. Errors: not_supported, what `supports`
+/// says.
+Result<void> ask_again(const Object& object, std::span<const Asked> places, const Layouts& layouts);
+
 /// "channels-last", or of mixed ones "row-major, channels-last -> channels-last".
 std::string text_of_layouts(const Layouts& layouts, size_t operands);
 

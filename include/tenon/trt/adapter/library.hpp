@@ -56,9 +56,9 @@ inline void set_build_functions(tenon_op& op) {
   op.save = [](void* self, const tenon_saver* saver) { return ext::guarded([&] { node_of(self).save(ext::Saver(*saver)); }); };
   op.tactics = [](void* self, uint32_t room, tenon_tactic* out, uint32_t* count) {
     return ext::guarded([&] {
-      *count = 0;
-      for (const int32_t id : node_of(self).tactics())
-        if (*count < room && id > 0) out[(*count)++] = {id, name_of_tactic(id)};
+      const std::vector<int32_t> all = node_of(self).tactics();
+      *count = static_cast<uint32_t>(all.size());  // what cannot be is the host's to refuse
+      for (uint32_t k = 0; k < room && k < *count; ++k) out[k] = {all[k], name_of_tactic(all[k])};
     });
   };
 }

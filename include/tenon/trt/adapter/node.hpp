@@ -49,7 +49,10 @@ class Node {
     Descs all;
     for (uint32_t k = 0; k <= position; ++k) all.push_back({Dims{-1, {}}, type_of(formats[k].dtype), format_of(formats[k].layout), -1.0F});
     all.resize(count, PluginTensorDesc{Dims{-1, {}}, DataType::kFLOAT, TensorFormat::kLINEAR, -1.0F});
-    return object_->supports(static_cast<int32_t>(position), all, static_cast<int32_t>(inputs));
+    const bool out = object_->supports(static_cast<int32_t>(position), all, static_cast<int32_t>(inputs));
+    asked_.clear();
+    for (uint32_t k = inputs; out && k <= position; ++k) asked_.push_back(format_of(formats[k].layout));
+    return out;
   }
 
   /// Not where sizes of outputs go by values of shape inputs, which ranges do not tell: shapes_changed does.
@@ -69,6 +72,7 @@ class Node {
     const Descs least = expected(picked(in, &DynamicPluginTensorDesc::min), nullptr);
     const Descs most = expected(picked(in, &DynamicPluginTensorDesc::max), nullptr);
     for (size_t k = 0; k < out.size(); ++k) {
+      if (k < asked_.size()) out[k].desc.format = asked_[k];
       out[k].min = least[k].dims;
       out[k].max = most[k].dims;
     }
@@ -203,6 +207,7 @@ class Node {
   std::unique_ptr<Object> object_;
   std::vector<int64_t> shape_inputs_;
   uint32_t operand_count_ = 0, result_count_ = 0;  ///< 0 results: the host does not tell
+  std::vector<TensorFormat> asked_;                ///< of outputs, as `supports` took them last
   Descs in_, out_;                                 ///< of the runs
   std::vector<std::vector<uint64_t>> spare_;       ///< places of outputs that the host has none for
   std::vector<uint64_t> own_workspace_;

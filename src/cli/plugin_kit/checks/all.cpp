@@ -22,6 +22,8 @@ constexpr Check kChecks[] = {
      [](const plugin::Op& op) { return !op.table.kernel_of; }, check_inference},
     {"definition", "enqueue gives what the definition, or the op that it is a kernel of, gives, within the bounds of the dtype", is_judged,
      check_definition},
+    {"formats", "so does each choice of layouts that it takes",
+     [](const plugin::Op& op) { return op.runs() && op.table.supports && !op.table.is_random; }, check_formats},
     {"tactics", "so does each tactic", [](const plugin::Op& op) { return op.runs() && op.table.tactics; }, check_tactics},
     {"canaries", "nothing is written beside results and workspace, and operands stay", runs, check_canaries},
     {"written", "every byte of every result is written", runs, check_written},

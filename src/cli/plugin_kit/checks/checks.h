@@ -10,6 +10,7 @@ void check_runs(Trial& trial);
 void check_pure(Trial& trial);
 void check_inference(Trial& trial);
 void check_definition(Trial& trial);
+void check_formats(Trial& trial);
 void check_tactics(Trial& trial);
 void check_canaries(Trial& trial);
 void check_written(Trial& trial);

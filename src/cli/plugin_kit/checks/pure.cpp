@@ -53,7 +53,9 @@ Answers ask(Trial& trial, const plugin::Object& object, const PluginCase& at, bo
   Answers out;
   if (const auto made = make_case(trial.plugin, at.sample)) {
     for (const ir::Type& type : made->results) out.types.push_back(type.text());
-    if (!is_late(made->results[0])) out.supports = supported(object, formats_of(*made), hide_later);
+    if (!is_late(made->results[0]))
+      for (int32_t layout : {TENON_ROW_MAJOR, TENON_CHANNELS_LAST, TENON_STRIDED})
+        for (int32_t answer : supported(object, formats_of(*made, layout), hide_later)) out.supports.push_back(answer);
   }
   if (object.op().table.workspace) out.workspace = workspace_of(object, at);
   if (auto saved = object.save(at.fields)) out.saved = *std::move(saved);

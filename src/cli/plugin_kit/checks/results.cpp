@@ -28,24 +28,54 @@ void judge(Trial& trial, const PluginCase& at, const std::string& who, const std
   }
 }
 
+constexpr size_t kMostFormats = 8;
+
+/// The choices of layouts that it takes; none, with a finding unless it may refuse the case, where it takes none.
+std::vector<plugin::Layouts> layouts_of(Trial& trial, const PluginCase& at, const plugin::Object& object) {
+  auto found = plugin::formats_of(object, asked_of(at), at.made.operands.size(), kMostFormats);
+  if (found) return *std::move(found);
+  if (at.is_as_given || found.error().code() != Code::not_supported) trial.found(at, "it takes no layouts", found.error());
+  return {};
+}
+
+std::optional<std::vector<Tensor>> wanted_of(Trial& trial, const PluginCase& at) {
+  auto reference = by_definition(trial, at);
+  return reference ? std::move(reference) : trial.expected(at);
+}
+
+void try_way(Trial& trial, const PluginCase& at, const plugin::Object& object, const std::string& name, const plugin::Layouts& layouts,
+             int32_t tactic, const std::vector<Tensor>& wanted) {
+  RunWishes wishes;
+  wishes.tactic = tactic;
+  const auto done = trial.run(object, at, wishes, layouts);
+  if (!done) return;
+  judge(trial, at, name, done->tensors, wanted);
+  for (const std::string& fault : done->faults) trial.found(at, name + ": " + fault);
+}
+
 void each_tactic(Trial& trial, const PluginCase& at) {
   const auto object = trial.object(at);
   if (!object) return;
   const auto tactics = object->tactics();
-  if (!tactics) return trial.found(at, "it does not tell its tactics", tactics.error());
-  auto reference = by_definition(trial, at);
-  if (!reference) reference = trial.expected(at);
-  if (!reference) return;
-  for (const tenon_tactic& tactic : *tactics) {
-    const std::string name = fmt::format("tactic {} ({})", tactic.id, tactic.name ? tactic.name : "no name");
-    if (tactic.id < 1) trial.found(at, name + ": ids begin at 1");
-    RunWishes wishes;
-    wishes.tactic = tactic.id;
-    if (const auto done = trial.run(*object, at, wishes)) {
-      judge(trial, at, name, done->tensors, *reference);
-      for (const std::string& fault : done->faults) trial.found(at, name + ": " + fault);
+  if (!tactics) return trial.found(at, "its tactics cannot be", tactics.error());
+  const auto wanted = wanted_of(trial, at);
+  if (!wanted) return;
+  const auto all = layouts_of(trial, at, *object);
+  for (const plugin::Layouts& layouts : all)
+    for (const tenon_tactic& tactic : *tactics) {
+      std::string name = fmt::format("tactic {} ({})", tactic.id, tactic.name ? tactic.name : "no name");
+      if (all.size() > 1) name += ", " + plugin::text_of_layouts(layouts, at.made.operands.size());
+      try_way(trial, at, *object, name, layouts, tactic.id, *wanted);
     }
-  }
+}
+
+void each_format(Trial& trial, const PluginCase& at) {
+  const auto object = trial.object(at);
+  if (!object) return;
+  const auto wanted = wanted_of(trial, at);
+  if (!wanted) return;
+  for (const plugin::Layouts& layouts : layouts_of(trial, at, *object))
+    try_way(trial, at, *object, plugin::text_of_layouts(layouts, at.made.operands.size()), layouts, 0, *wanted);
 }
 
 }  // namespace
@@ -56,6 +86,10 @@ void check_definition(Trial& trial) {
     if (!reference) continue;
     if (const auto results = trial.expected(at)) judge(trial, at, "enqueue", *results, *reference);
   }
+}
+
+void check_formats(Trial& trial) {
+  for (const PluginCase& at : trial.cases()) each_format(trial, at);
 }
 
 void check_tactics(Trial& trial) {

@@ -84,7 +84,7 @@ class Ways {
           .expected("ops of Tenon, or of libraries in files: engines are timed in processes of their own, which have no others")
           .found(kind.op->place())
           .advice("leave measuring out: costs are guessed then");
-    MeasuredNode out;
+    plugin::MeasuredNode out;
     out.plugin = name_of(*kind.op);
     out.node = graph->view(node).where();
     out.call = key.substr(0, key.find("; "));
@@ -95,7 +95,7 @@ class Ways {
     return {};
   }
 
-  Result<void> measure(const std::string& key, const Kind& kind, MeasuredNode& out) {
+  Result<void> measure(const std::string& key, const Kind& kind, plugin::MeasuredNode& out) {
     const auto [graph, node] = kind.nodes[0];
     auto alone = TRY(node_alone(*graph, node, usual_sizes(*shared_.graph)));
     if (!alone) {
@@ -112,14 +112,14 @@ class Ways {
     out.note = candidates.left_out;
     TRY(time(candidates.all, *kept, *kind.op, out));
     std::vector<std::optional<double>> times;
-    for (const MeasuredNode::Candidate& c : out.candidates) times.push_back(c.ns);
+    for (const plugin::MeasuredNode::Candidate& c : out.candidates) times.push_back(c.ns);
     out.chosen = fastest(times);
     apply(key, kind, candidates.all[out.chosen], out);
     return {};
   }
 
   /// Those that are right. What was timed before was right then.
-  Result<void> time(const std::vector<Candidate>& all, const ir::Graph& alone, const plugin::Op& op, MeasuredNode& out) {
+  Result<void> time(const std::vector<Candidate>& all, const ir::Graph& alone, const plugin::Op& op, plugin::MeasuredNode& out) {
     std::vector<Timer::Item> items;
     for (const Candidate& c : all)
       items.push_back({fmt::format("node {}\n{} {}\n{}\n{}", op.key(), op.sha256, TENON_PLUGIN_VERSION,
@@ -141,7 +141,7 @@ class Ways {
     return {};
   }
 
-  void apply(const std::string& key, const Kind& kind, const Candidate& chosen, const MeasuredNode& found) {
+  void apply(const std::string& key, const Kind& kind, const Candidate& chosen, const plugin::MeasuredNode& found) {
     const bool is_own = ops::plugin_of(*kind.graph->node(kind.nodes[0].second).op) != nullptr;
     const std::string why = fmt::format("measured: {}", found.text());
     if (chosen.way || is_own) choices_[key] = {chosen.way, why};

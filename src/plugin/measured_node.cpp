@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/measure/plugins/measured_node.h"
+#include "plugin/measured_node.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/wire_reader.h"
 
-namespace tenon::compiler {
+namespace tenon::plugin {
 
 namespace {
 
@@ -123,4 +123,4 @@ Result<std::vector<MeasuredNode>> decode_measured(std::string_view bytes) {
   return out;
 }
 
-}  // namespace tenon::compiler
+}  // namespace tenon::plugin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an engine keeps of what was measured of plugins.
-#include "compiler/measure/plugins/measured_node.h"
+#include "plugin/measured_node.h"
 
 #include <gtest/gtest.h>
 
-namespace tenon::compiler {
+namespace tenon::plugin {
 namespace {
 
 std::vector<MeasuredNode> two_nodes() {
@@ -48,4 +48,4 @@ TEST(MeasuredNode, ReadsBackAndRefusesDamage) {
 }
 
 }  // namespace
-}  // namespace tenon::compiler
+}  // namespace tenon::plugin

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace tenon::compiler {
+namespace tenon::plugin {
 
 /// What a build that measures found of nodes that are alike and that a plugin may run.
 struct MeasuredNode {
@@ -35,4 +35,4 @@ std::string time_text(std::optional<double> ns);
 std::string encode(std::span<const MeasuredNode> nodes);
 Result<std::vector<MeasuredNode>> decode_measured(std::string_view bytes);
 
-}  // namespace tenon::compiler
+}  // namespace tenon::plugin
