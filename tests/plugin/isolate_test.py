@@ -15,7 +15,7 @@ import small_models  # noqa: E402
 from small_models import ROOT, o  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
-ISOLATED = ["--isolate-plugins", "--plugin-patience", "0.5", "--plugin-memory", 64 << 20]
+ISOLATED = ["--isolate-plugins", "--plugin-patience", "1.5", "--plugin-memory", 64 << 20]
 
 
 @unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
@@ -29,8 +29,17 @@ class Isolated(unittest.TestCase):
     def compiled(cls, name: str) -> Path:
         out = cls.folder / f"{name}.so"
         flags = ["-std=c11", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-        subprocess.run(["cc", *flags, FIXTURES / f"{name}.c", "-o", out, "-pthread"], check=True)
+        subprocess.run(["cc", *flags, FIXTURES / f"{name}.c", "-o", out, "-pthread", "-lm"], check=True)
         return out
+
+    def test_layouts_are_brought_there_too(self):
+        tuned = self.compiled("tuned")
+        for op in ("Channels", "Strided"):
+            path = self.folder / f"{op}.onnx"
+            ends = [[o.value_info(name, [2, 40, 30, 30])] for name in "xy"]
+            nodes = [o.node("Neg", ["x"], ["a"]), o.node(op, ["a"], ["b"], domain="tuned"), o.node("Neg", ["b"], ["y"])]
+            path.write_bytes(o.model(o.graph(nodes, *ends)) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
+            self.assertEqual(self.told("compare", path, "--plugin", tuned, "--isolate-plugins")["verdict"], "good")
 
     def model(self, name: str, nodes: list[bytes], outputs: list[bytes]) -> Path:
         path = self.folder / f"{name}.onnx"
@@ -96,7 +105,7 @@ class Isolated(unittest.TestCase):
             1001: ("device_failed", "`enqueue` crashed (signal 11"),
             1002: ("device_failed", "`enqueue` crashed (signal 6"),
             1003: ("device_failed", "`enqueue` ended its process (exit code 3)"),
-            1004: ("device_failed", "`enqueue` did not come back within 0.5 s"),
+            1004: ("device_failed", "`enqueue` did not come back within 1.5 s"),
             1005: ("out_of_memory", "of the 67108864 bytes that it may take"),
         }
         model = self.scaled()

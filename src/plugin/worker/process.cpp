@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
 constexpr auto kGrace = 1s;                                                 ///< for a run that was told to stop
+constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
 constexpr size_t kMostAnswer = size_t{1} << 30;
 
 std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000); }
@@ -64,9 +65,9 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
         .advice("install Tenon again, or run without --isolate-plugins");
   std::shared_ptr<Process> out(new Process(std::move(shared), std::move(front), *std::move(child), log, isolation));
   std::string message;
-  Packer(message) << Verb::open << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
+  Packer(message) << Verb::open << kVersion << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
   const std::string place = "plugin library " + library.file.string();
-  if (TRY(out->ask(message, {.function = "opening", .place = place})) == Asked::answered) return out;
+  if (TRY(out->ask(message, {.function = "opening", .place = place, .least = kToStart})) == Asked::answered) return out;
   return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")
       .advice("run " + program + " by hand: it says what it lacks");
 }
@@ -125,7 +126,7 @@ Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question
 
 Result<Asked> Process::wait(Lane& lane, const Question& question) {
   const auto start = Clock::now();
-  const auto patience = std::min(isolation_.patience, question.most);
+  const auto patience = std::max(std::min(isolation_.patience, question.most), question.least);
   std::optional<Clock::time_point> stopped;
   for (std::chrono::microseconds nap = kFirstLook;; nap = std::min(nap * 2, kLongestNap)) {
     if (await_turn(lane.turn, Turn::host, lane.host, nap)) return Asked::answered;

@@ -27,10 +27,10 @@ class Process {
  public:
   /// Whose function it is, for errors and patience.
   struct Question {
-    std::string_view function;                                ///< "`enqueue`"
-    const std::string& place;                                 ///< of the node
-    const Running* running = nullptr;                         ///< whose stop is passed on; null: nobody's
-    std::chrono::milliseconds most = std::chrono::hours(24);  ///< where that is less than Isolation::patience
+    std::string_view function;                                          ///< "`enqueue`"
+    const std::string& place;                                           ///< of the node
+    const Running* running = nullptr;                                   ///< whose stop is passed on; null: nobody's
+    std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
   };
 
   /// file: of the library, absolute. Errors: file_missing where the program is not there; what the library says; device_failed.

@@ -30,15 +30,17 @@ void copy(void* to, const void* from, int64_t bytes, const Running& running) {
 
 }  // namespace
 
-RemoteRunner::RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic)
+RemoteRunner::RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic)
     : object_(std::move(object)),
       dtypes_(std::move(results)),
+      layouts_(std::move(layouts)),
       tactic_(tactic),
       operands_(object_->node().operands),
       results_(dtypes_.size()) {}
 
-Result<std::unique_ptr<NodeRunner>> RemoteRunner::make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic) {
-  std::unique_ptr<RemoteRunner> out(new RemoteRunner(std::move(object), std::move(results), tactic));
+Result<std::unique_ptr<NodeRunner>> RemoteRunner::make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts,
+                                                       int32_t tactic) {
+  std::unique_ptr<RemoteRunner> out(new RemoteRunner(std::move(object), std::move(results), std::move(layouts), tactic));
   TRY(out->attach());
   return out;
 }
@@ -61,6 +63,8 @@ Result<Asked> RemoteRunner::attach() {
   Packer to(message_);
   to << Verb::attach << made.id << operands_.size() << tactic_ << dtypes_.size();
   for (const DType d : dtypes_) to << d;
+  to << layouts_.size();
+  for (const int32_t l : layouts_) to << l;
   in_ = std::move(made);
   if (TRY(ask("`attach`", nullptr)) == Asked::nobody) {
     in_ = {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/shared_memory.h"
+#include "plugin/layout/laid_out.h"
 #include "plugin/node_runner.h"
 #include "plugin/worker/remote_object.h"
 
@@ -16,8 +17,9 @@ namespace tenon::plugin::worker {
 /// or stay. Where it ended, the next run is in a new one.
 class RemoteRunner final : public NodeRunner {
  public:
-  /// results: their dtypes. Errors: those of attach.
-  static Result<std::unique_ptr<NodeRunner>> make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic);
+  /// results: their dtypes; layouts: as of Runner::make. Errors: those of attach.
+  static Result<std::unique_ptr<NodeRunner>> make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts,
+                                                  int32_t tactic);
   ~RemoteRunner() override;
   RemoteRunner(const RemoteRunner&) = delete;
 
@@ -50,7 +52,7 @@ class RemoteRunner final : public NodeRunner {
     uint64_t at = 0;  ///< in the part for results
     Tensor late;
   };
-  RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, int32_t tactic);
+  RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic);
 
   Result<Asked> ready();
   Result<Asked> attach();
@@ -66,6 +68,7 @@ class RemoteRunner final : public NodeRunner {
 
   std::shared_ptr<RemoteObject> object_;
   std::vector<DType> dtypes_;
+  Layouts layouts_;
   int32_t tactic_;
   std::vector<Operand> operands_;
   std::vector<Placed> results_;

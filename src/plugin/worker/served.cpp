@@ -40,6 +40,11 @@ Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, const Lane& l
 }
 
 Result<void> Served::open(Unpacker& from) {
+  if (const auto version = from.number(); version != kVersion)
+    return fail(Code::wrong_target, "isolated plugins", "the program that runs them is of another Tenon than the library that starts it")
+        .expected(fmt::format("version {} of what they tell each other", kVersion))
+        .found(std::to_string(version))
+        .advice("install Tenon again: the program tenon-plugin-worker lies beside the library, or in the folder bin above it");
   const std::filesystem::path file = from.text();
   const std::string sha256(from.text());
   library_ = TRY(open_library(file, logger_));
@@ -82,8 +87,14 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
   const auto tactic = from.as<int32_t>();
   std::vector<DType> results(from.as<size_t>());
   for (DType& d : results) d = from.as<DType>();
-  Hosted made{
-      .runner = TRY(Runner::make(object, operands, results)), .results = results, .is_late = {}, .read = {}, .written = {}, .operands = {}};
+  Layouts layouts(from.as<size_t>());
+  for (int32_t& l : layouts) l = from.as<int32_t>();
+  Hosted made{.runner = TRY(Runner::make(object, operands, results, layouts)),
+              .results = results,
+              .is_late = {},
+              .read = {},
+              .written = {},
+              .operands = {}};
   made.runner->set_tactic(tactic);
   held.lock();
   runners_.emplace(++last_id_, std::move(made));

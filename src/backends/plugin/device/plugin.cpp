@@ -51,12 +51,7 @@ Result<MakeRunner> isolated(const plugin::Op& op, const Saved& saved, const plug
           .expected("a plugin that runs no graphs of its own")
           .found(fmt::format("{} of them", graphs->count()))
           .advice("run it without --isolate-plugins");
-    if (std::ranges::any_of(of.layouts, [](int32_t l) { return l != TENON_ROW_MAJOR; }))
-      return fail(Code::not_supported, of.node, fmt::format("not supported yet: layouts of the isolated plugin {}", of.key()))
-          .expected("a plugin that takes row-major memory")
-          .found("channels-last or strided memory")
-          .advice("run it without --isolate-plugins");
-    return RemoteRunner::make(object, of.results, of.tactic);
+    return RemoteRunner::make(object, of.results, of.layouts, of.tactic);
   };
 }
 
