@@ -94,7 +94,8 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
               .is_late = {},
               .read = {},
               .written = {},
-              .operands = {}};
+              .operands = {},
+              .data = {}};
   made.runner->set_tactic(tactic);
   held.lock();
   runners_.emplace(++last_id_, std::move(made));
@@ -154,13 +155,19 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
   }
   TRY(h.runner->set_shapes(operands, places, wanted));
   to << reinterpret_cast<uintptr_t>(h.read.data()) << reinterpret_cast<uintptr_t>(h.written.data());
-  for (const Tensor& t : operands) to << reinterpret_cast<uintptr_t>(t.data());
+  h.data.clear();
+  for (const Tensor& t : operands) {
+    to << reinterpret_cast<uintptr_t>(t.data());
+    h.data.push_back(const_cast<std::byte*>(t.data()));
+  }
   return {};
 }
 
 Result<void> Served::run(Unpacker& from, Packer& to, const Lane& lane) {
   Hosted& h = hosted(from.number());
   const int threads = std::min(from.as<int>(), default_team().size());
+  for (size_t k = 0; k < h.data.size(); ++k)
+    if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // what it holds may be new
   TRY(h.runner->run({.team = threads > 1 ? &default_team() : nullptr,
                      .threads = threads,
                      .stopped = [](const void* of) { return static_cast<const Lane*>(of)->stop.load(std::memory_order_relaxed) != 0; },

@@ -31,6 +31,7 @@ class Served {
     std::vector<bool> is_late;
     Mapping read, written;          ///< operands that are copied here; results
     std::vector<Mapping> operands;  ///< those that are read where the host has them
+    std::vector<void*> data;        ///< of all operands; null of one that is missing
   };
 
   Result<void> open(Unpacker& from);
