@@ -32,7 +32,9 @@ std::string key_of(const backend::InnerGraph& graph) {
 
 InnerGraphs::InnerGraphs(const CompileOptions& options, const BackendsInUse& backends, const ir::OpTable& ops,
                          const codegen::Target& target)
-    : options_(on_fallback(options, backends)), ops_(ops), target_(target) {}
+    : options_(on_fallback(options, backends)), ops_(ops), target_(target) {
+  options_.source.clear();  // errors know the graph
+}
 
 Result<program::Lowered> InnerGraphs::lowered(const backend::InnerGraph& graph) {
   const ir::TextConstants constants{graph.constants};
@@ -65,8 +67,11 @@ Result<uint32_t> InnerGraphs::number_of(const backend::InnerGraph& graph) {
 Result<void> InnerGraphs::lower_of(program::Lowered& lowered) {
   for (backend::Blob& blob : lowered.blobs)
     for (backend::InnerGraph& graph : blob.graphs) graph.number = TRY(number_of(graph));
-  for (auto& [node, bodies] : lowered.bodies)
-    for (program::Lowered& body : bodies) TRY(lower_of(body));
+  for (const ir::NodeId n : lowered.graph->nodes()) {
+    const auto bodies = lowered.bodies.find(n);
+    if (bodies == lowered.bodies.end()) continue;
+    for (program::Lowered& body : bodies->second) TRY(lower_of(body));
+  }
   return {};
 }
 

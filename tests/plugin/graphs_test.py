@@ -254,6 +254,13 @@ class Graphs(unittest.TestCase):
                         self.assertIn(expected, told_of["expected"])
                         self.assertIn(found, told_of["found"])
 
+    def test_bounds_of_sizes_are_checked_at_each_call(self):
+        engine = self.built(self.one("bounded", "symbol n in 1 to 4\n" + graph("y = Neg(x)")), self.graphs, "--verify-passes")
+        self.first(engine, self.graphs, "--shape", "x=4x3")
+        found = error("run", engine, "--plugin", self.graphs, "--shape", "x=6x3")
+        self.assertIn("inner graph 0, input 'x': dimension 0 is out of its range", found["what"])
+        self.assertEqual((found["expected"], found["found"]), ("n between 1 and 4", "[6,3]"))
+
     def test_a_plugin_may_say_it_in_its_own_words_or_go_on(self):
         text = graph("y = Neg(x)")
         own = error("run", self.one("own", text, fault="own words"), "--plugin", self.graphs)
