@@ -123,6 +123,7 @@ using Limits = std::map<std::string, int64_t>;
 using Names = std::vector<std::string>;
 using Pins = std::map<std::string, std::string>;
 using Types = std::map<std::string, std::string>;
+using Tactics = std::map<std::string, int32_t>;
 
 tenon::InputRange range_of(const std::vector<Size>& sizes) {
   tenon::InputRange out;
@@ -147,7 +148,8 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
                 const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
                 bool require_full, const Limits& memory, const Types& narrow, const std::string& segmenter, const Files& plugins,
-                const Names& prefer, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory, More... more) {
+                const Names& prefer, const Tactics& plugin_tactics, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory,
+                More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
@@ -167,6 +169,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.segmenter = segmenter_of(segmenter);
   options.plugins = tenon::python::with_environment(plugins);
   options.prefer = prefer;
+  options.plugin_tactics = plugin_tactics;
   options.isolate_plugins = isolate_plugins;
   options.plugin_patience = tenon::python::patience_of(plugin_patience);
   options.plugin_memory = plugin_memory;
@@ -181,8 +184,8 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(),
         nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
         nb::arg("memory") = Limits(), nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", nb::arg("plugins") = Files(),
-        nb::arg("prefer") = Names(), nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0, nb::arg("plugin_memory") = 0,
-        more...);
+        nb::arg("prefer") = Names(), nb::arg("plugin_tactics") = Tactics(), nb::arg("isolate_plugins") = false,
+        nb::arg("plugin_patience") = 300.0, nb::arg("plugin_memory") = 0, more...);
 }
 
 }  // namespace

@@ -261,8 +261,9 @@ struct CompileOptions {
   BackendLibraries libraries = {};
   /// Libraries of plugins (tenon/plugin.h), whose ops the model may have. They stay open until the process ends.
   std::vector<std::filesystem::path> plugins = {};
-  std::vector<std::string> prefer = {};  ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
-  bool embed_plugins = false;            ///< Engine::save puts the libraries of plugins that it needs into the file
+  std::vector<std::string> prefer = {};                ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
+  std::map<std::string, int32_t> plugin_tactics = {};  ///< "acme::Conv": the tactic of all its nodes, by its number
+  bool embed_plugins = false;                          ///< Engine::save puts the libraries of plugins that it needs into the file
   /// As those of LoadOptions, for the engine in memory.
   bool isolate_plugins = false;
   std::chrono::milliseconds plugin_patience{300'000};

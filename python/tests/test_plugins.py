@@ -3,6 +3,7 @@
 
 import gc
 import importlib
+import json
 import os
 import shutil
 import subprocess
@@ -310,6 +311,22 @@ def test_a_kernel_is_preferred(library):
     assert tenon.partition(relu, **wishes)["nodes"][0]["reasons"][0]["code"] == "preferred"
     assert tenon.partition(relu, plugins=[library])["nodes"][0]["backend"] == "cpu"
     assert "test::NegativeRelu" in refused(lambda: tenon.compile(relu, plugins=[library], prefer=["test::NegativeRlu"])).advice
+
+
+def test_a_tactic_is_asked_for(tmp_path):
+    """`tenon inspect` tells which one the engine keeps."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler")
+    tuned = tmp_path / "tuned.so"
+    source = ROOT / "tests/plugin/fixtures/tuned.c"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", tuned, "-lm"], check=True)
+    graph = Graph.parse("graph g(x: f32[2,3,4,5]) { y = tuned::Wave(x) return y }", plugins=[tuned])
+    for tactics, wanted in (({}, 0), ({"tuned::Wave": 2}, 2)):
+        tenon.compile(graph, plugins=[tuned], plugin_tactics=tactics).save(tmp_path / "wave.tenon")
+        told = subprocess.run([ROOT / "build/bin/tenon", "inspect", tmp_path / "wave.tenon", "--json"], capture_output=True, check=True)
+        assert json.loads(told.stdout)["plugins"][0]["tactic"] == wanted
+    assert refused(lambda: tenon.compile(graph, plugins=[tuned], plugin_tactics={"tuned::Wave": 7})).expected == "one of 0, 1, 2"
+    assert refused(lambda: tenon.compile(graph, plugins=[tuned], plugin_tactics={"tuned::Wvae": 1})).found == "'tuned::Wvae'"
 
 
 def test_unknown_ops_beside_those_of_plugins(library):

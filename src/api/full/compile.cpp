@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
 
+#include <algorithm>
+
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/plugins.h"
 #include "compiler/save.h"
@@ -54,6 +56,11 @@ base::Result<import::ImportOptions> import_options(const CompileOptions& options
 
 namespace {
 
+bool runs_by_plugin(const plugin::Registry& plugins, std::string_view name) {
+  const auto ops = plugins.ops();
+  return std::ranges::any_of(ops, [&](const plugin::Op* op) { return op->runs() && op->name_space + "::" + op->name == name; });
+}
+
 base::Result<partition::Wishes> wishes_of(const CompileOptions& options) {
   const int64_t least = options.min_block_size.value_or(1);
   if (least < 1 || least > UINT32_MAX)
@@ -89,6 +96,13 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.source = std::move(source);
   runtime::Libraries libraries = TRY(libraries_of(options.libraries, options.plugins));
   libraries.preferred_plugins = options.prefer;
+  for (const auto& [op, tactic] : options.plugin_tactics) {
+    if (!runs_by_plugin(*libraries.plugins, op))
+      return base::fail(base::Code::bad_usage, "plugin_tactics " + op, "no plugin runs an op of this name")
+          .expected("an op of a library that `plugins` names, \"namespace::Name\"")
+          .found("'" + op + "'");
+    libraries.plugin_tactics.emplace(op, tactic);
+  }
   out.embed_plugins = options.embed_plugins;
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
