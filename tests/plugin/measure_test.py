@@ -161,7 +161,9 @@ class Measured(unittest.TestCase):
         preferred, kept, _ = self.measured(slow, "--prefer", "tuned::SlowAbs")
         self.assertEqual([c["name"] for c in preferred["candidates"]], ["tactic 0, row-major"])
         self.assertEqual(kept[0]["name"], "SlowAbs")
-        pool = self.one_op("MaxPool", o.attribute_ints("kernel_shape", [60, 60]), domain="", sizes=[1, 8, 96, 96], results=[1, 8, 37, 37])
+        pool = self.one_op(
+            "MaxPool", o.attribute_ints("kernel_shape", [200, 200]), domain="", sizes=[1, 1, 400, 400], results=[1, 1, 201, 201]
+        )
         found, kept, _ = self.measured(pool)
         self.assertEqual(found["chosen"], "tactic 0, row-major", found)
         self.assertEqual(kept[0]["name"], "MaxPool")
