@@ -116,9 +116,9 @@ def compile(
     may become others, which do not keep all their values, where an accelerated backend lacks them: {"f64": "f32", "i64": "i32"}. segmenter:
     into the fewest segments, or by the walk of Torch-TensorRT, for two backends. plugins: libraries with more ops (tenon/plugin.h), beside
     those of TENON_PLUGINS=A.so:B.so and what @tenon.plugin registered. prefer: kernels of theirs, "acme::FastDFT", to take in place of
-    Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of their
-    own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an error of that
-    run. embed_plugins: Engine.save puts the libraries that it needs into the file.
+    Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of
+    their own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an
+    error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
     Raises TenonError.
     """
 
