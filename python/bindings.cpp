@@ -60,6 +60,9 @@ tenon::Engine load(const std::filesystem::path& path, bool verify, const Backend
     const nb::gil_scoped_release released;
     return tenon::Engine::load(path, options);
   }();
+  const std::string missing = engine ? engine->missing_plugins() : "";
+  if (!missing.empty() && PyErr_WarnEx(PyExc_UserWarning, ("definitions run in place of plugins: " + missing).c_str(), 1) != 0)
+    throw nb::python_error();
   return unwrap(std::move(engine));
 }
 
@@ -132,7 +135,8 @@ NB_MODULE(_tenon, m) {
       .def("__repr__", &engine_text)
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
-      .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); });
+      .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); })
+      .def_prop_ro("missing_plugins", &tenon::Engine::missing_plugins);
   bind_compile(m);
   m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
         nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,

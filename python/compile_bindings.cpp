@@ -52,7 +52,10 @@ struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;
 
-  Compile(tenon::CompileOptions& said, bool embed_plugins) : options(said) { said.embed_plugins = embed_plugins; }
+  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback) : options(said) {
+    said.embed_plugins = embed_plugins;
+    said.plugin_fallback = plugin_fallback;
+  }
 
   static nb::object shown(tenon::Engine engine) { return nb::cast(std::move(engine)); }
   auto graph(const nb::object& graph) const { return tenon::python::compile_graph(graph, options); }
@@ -200,7 +203,7 @@ tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem
 }
 
 void bind_compile(nb::module_& m) {
-  def<Compile, bool>(m, "compile", nb::arg("embed_plugins") = false);
+  def<Compile, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false);
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
 }
 

@@ -264,6 +264,7 @@ struct CompileOptions {
   std::vector<std::string> prefer = {};                ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
   std::map<std::string, int32_t> plugin_tactics = {};  ///< "acme::Conv": the tactic of all its nodes, by its number
   bool embed_plugins = false;                          ///< Engine::save puts the libraries of plugins that it needs into the file
+  bool plugin_fallback = false;                        ///< definitions stand beside plugins, and run where a plugin is missing
   /// As those of LoadOptions, for the engine in memory.
   bool isolate_plugins = false;
   std::chrono::milliseconds plugin_patience{300'000};
@@ -290,6 +291,8 @@ class Engine {
   TENON_API std::span<const Port> inputs() const;
   TENON_API std::span<const Port> outputs() const;
   TENON_API EngineSizes sizes() const;
+  /// The plugins that are not there, in words, so that definitions run in their place (CompileOptions::plugin_fallback); empty: none.
+  TENON_API const std::string& missing_plugins() const;
 
   /// Results own their memory. Errors: bad_input, out_of_memory, cancelled, deadline.
   /// Cost: one allocation a result; a Context of one's own has none.

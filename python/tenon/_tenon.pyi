@@ -49,6 +49,9 @@ class Engine:
     def inputs(self) -> list[Port]: ...
     @property
     def outputs(self) -> list[Port]: ...
+    @property
+    def missing_plugins(self) -> str:
+        """The plugins that are not there, in words, so that definitions run in their place (plugin_fallback); "": none."""
     def run(self, inputs: dict[str, Given], *, threads: int = 0, team: Team | None = None, guard: bool = False) -> dict[str, Any]:
         """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
 
@@ -97,6 +100,7 @@ def compile(
     plugin_patience: float = 300.0,
     plugin_memory: int = 0,
     embed_plugins: bool = False,
+    plugin_fallback: bool = False,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -119,6 +123,7 @@ def compile(
     Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of
     their own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an
     error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
+    plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing.
     Raises TenonError.
     """
 

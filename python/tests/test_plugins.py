@@ -463,3 +463,31 @@ def test_engines_without_plugins_keep_their_bytes(tmp_path):
 def test_functions_stand_in_no_engine(ops, tmp_path):
     made = tenon.compile(Graph.parse("graph main(x: f32[n,3]) { y = acme::Swish(x) return y }"), embed_plugins=True)
     assert "of no file" in refused(lambda: made.save(tmp_path / "own.tenon")).what
+
+
+def test_definitions_run_where_a_plugin_is_missing(tmp_path):
+    """In processes of their own: what is named once is known to its process from then on."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler")
+    swish, saved = tmp_path / "swish.so", tmp_path / "swish.tenon"
+    subprocess.run(
+        ["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "examples/plugins/swish.c", "-o", swish, "-lm"], check=True
+    )
+    building = (
+        "import sys, tenon\n"
+        "from tenon.rewriting import Graph\n"
+        "graph = Graph.parse('graph g(x: f32[n,3]) { y = acme::Swish(x, beta=1.5) return y }', plugins=[sys.argv[1]])\n"
+        "tenon.compile(graph, plugins=[sys.argv[1]], plugin_fallback=True).save(sys.argv[2])\n"
+        "assert tenon.load(sys.argv[2], plugins=[sys.argv[1]]).missing_plugins == ''\n"
+    )
+    running = (
+        "import sys, warnings, numpy as np, tenon\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always')\n"
+        "    engine = tenon.load(sys.argv[2])\n"
+        "assert 'acme::Swish' in engine.missing_plugins and 'definitions run' in str(told[0].message), told\n"
+        "x = np.ones((2, 3), np.float32)\n"
+        "np.testing.assert_allclose(engine.run({'x': x})['y'], x / (1 + np.exp(-1.5 * x)), rtol=1e-5)\n"
+    )
+    for code in (building, running):
+        subprocess.run([sys.executable, "-c", code, swish, saved], check=True)

@@ -105,6 +105,8 @@ Result<void> Engine::save(const std::filesystem::path& path, bool portable) cons
 std::span<const Port> Engine::inputs() const { return state_->inputs; }
 std::span<const Port> Engine::outputs() const { return state_->outputs; }
 
+const std::string& Engine::missing_plugins() const { return state_->engine->missing(); }
+
 EngineSizes Engine::sizes() const {
   const runtime::Program& program = state_->engine->program();
   return {program.weight_bytes, state_->engine->code_bytes(), program.steps.size()};

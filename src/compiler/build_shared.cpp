@@ -41,9 +41,15 @@ void fill_report(Compiled& c) {
   for (const auto& of_device : c.built.ops_of_devices) ++r.ops_of_devices[of_device];
 }
 
+Result<std::optional<program::Lowered>> lower_beside(std::optional<Beside>& beside, const codegen::Target& target) {
+  if (!beside) return std::nullopt;
+  std::vector<partition::HandedBack> moved;
+  return TRY(lower_shares(beside->shared, beside->options, target, moved));
+}
+
 }  // namespace
 
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, std::optional<Behind> behind) {
+Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, Others others) {
   Compiled out;
   const codegen::Target& target = options.target ? *options.target : *TRY(codegen::target_for());
   out.report.nodes_before = shared.nodes_before;
@@ -51,15 +57,12 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   program::Lowered lowered = TRY(lower_shares(shared, options, target, out.handed_back));
   out.plan = lowered.kernels.plan;
   out.report.guessed_shares = guessed_shares(lowered, shared.backends.all);
-  std::optional<program::Lowered> others;
-  if (behind) {
-    std::vector<partition::HandedBack> moved;
-    others = TRY(lower_shares(behind->shared, behind->options, target, moved));
-  }
+  program::Others beside{.behind = TRY(lower_beside(others.behind, target)), .instead = TRY(lower_beside(others.instead, target))};
   InnerGraphs inner(options, shared.backends, shared.graph->ops(), target);
   TRY(inner.lower_of(lowered));
-  if (others) TRY(inner.lower_of(*others));
-  out.built = TRY(program::build(std::move(lowered), std::move(others), inner.take()));
+  if (beside.behind) TRY(inner.lower_of(*beside.behind));
+  beside.inner = inner.take();
+  out.built = TRY(program::build(std::move(lowered), std::move(beside)));
   clock.begin("generate");
   out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
   out.ops = &shared.graph->ops();

@@ -24,15 +24,19 @@ class StepClock {
   std::vector<StepTime> times_;
 };
 
-/// The model of all sizes, which stands behind one of intervals, and how it is compiled.
-struct Behind {
+/// A form of a model that stands beside it in the engine, and how it is compiled.
+struct Beside {
   SharedOut shared;
   CompileOptions options;
 };
 
+struct Others {
+  std::optional<Beside> behind = std::nullopt;   ///< runtime::Program::behind
+  std::optional<Beside> instead = std::nullopt;  ///< runtime::Program::instead
+};
+
 /// Plans and generates code for what is shared out; its graph is consumed. Where a backend fails to compile a segment, it is shared out
 /// again. Errors: those of compile().
-Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock,
-                              std::optional<Behind> behind = std::nullopt);
+Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, StepClock& clock, Others others = {});
 
 }  // namespace tenon::compiler

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
@@ -15,6 +16,7 @@
 #include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/on_fallback.h"
 #include "compiler/unknown_ops.h"
+#include "compiler/without_plugins.h"
 #include "ir/port_names.h"
 #include "partition/retype.h"
 #include "passes/pipeline.h"
@@ -81,21 +83,33 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   return out;
 }
 
+/// None where there is no graph.
+Result<std::optional<Beside>> beside(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  if (!graph) return std::nullopt;
+  return Beside{TRY(shared_out(std::move(graph), options)), options};
+}
+
+std::unique_ptr<ir::Graph> graph_of(std::optional<Beside> of) { return of ? std::move(of->shared.graph) : nullptr; }
+
 Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   StepClock clock(options);
   clock.begin("rewrite");
+  std::unique_ptr<ir::Graph> defined;
+  if (options.plugin_fallback) defined = TRY(without_plugins(source.unbounded ? *source.unbounded : *source.graph));
   SharedOut shared = TRY(shared_out(std::move(source.graph), options));
-  std::optional<Behind> behind;
-  std::unique_ptr<ir::Graph> unbounded;
-  if (source.unbounded) {
-    const CompileOptions others = on_fallback(options, shared.backends);
-    SharedOut all = TRY(shared_out(std::move(source.unbounded), others));
-    if (options.portable) unbounded = std::move(all.graph);
-    else behind.emplace(Behind{std::move(all), others});
+  CompileOptions fallback = on_fallback(options, shared.backends);
+  Others others{.behind = TRY(beside(std::move(source.unbounded), fallback))};
+  fallback.backends = without_plugins(fallback.backends);
+  others.instead = TRY(beside(std::move(defined), fallback));
+  std::unique_ptr<ir::Graph> unbounded, instead;
+  if (options.portable) {
+    unbounded = graph_of(std::exchange(others.behind, {}));
+    instead = graph_of(std::exchange(others.instead, {}));
   }
   std::vector<plugin::MeasuredNode> measured = std::move(shared.measured);
-  Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(behind)));
+  Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(others)));
   out.unbounded = std::move(unbounded);
+  out.instead = std::move(instead);
   TRY(options.tactics.check_used());
   out.report.measured = std::move(measured);
   out.report.times = clock.end();
@@ -126,8 +140,9 @@ Result<Compiled> compile(Source source, const CompileOptions& options) {
   return compiled;
 }
 
-Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices) {
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices, std::string missing) {
   runtime::EngineParts parts;
+  parts.missing = std::move(missing);
   const uint64_t bytes = compiled.built.program.weight_bytes + runtime::kSlack;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)

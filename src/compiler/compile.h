@@ -22,11 +22,12 @@
 namespace tenon::compiler {
 
 struct CompileOptions {
-  int opt = 3;                 ///< 0: no rewriting, one kernel a node ... 3: everything
-  int threads = 0;             ///< 0: as many as this process may use
-  bool portable = false;       ///< leave native code out of the engine file
-  bool embed_plugins = false;  ///< put the libraries of plugins that it needs into the engine file
-  bool verify = false;         ///< check every invariant of the graph, and of the plan, after each pass
+  int opt = 3;                   ///< 0: no rewriting, one kernel a node ... 3: everything
+  int threads = 0;               ///< 0: as many as this process may use
+  bool portable = false;         ///< leave native code out of the engine file
+  bool embed_plugins = false;    ///< put the libraries of plugins that it needs into the engine file
+  bool plugin_fallback = false;  ///< definitions stand beside plugins, and run where a plugin is missing
+  bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
   /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.
@@ -76,6 +77,7 @@ struct Compiled {
   BackendsInUse backends;
   std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
   std::unique_ptr<ir::Graph> unbounded;  ///< of a portable engine: what Source::unbounded became, which is compiled where it is loaded
+  std::unique_ptr<ir::Graph> instead;    ///< of a portable engine, likewise: with definitions in place of plugins
   partition::Shares shares;              ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
@@ -118,7 +120,7 @@ struct SharedOut {
 /// What compile() does before backends compile their segments: a build without building. Errors: see compile().
 Result<SharedOut> share_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options);
 
-/// An engine in memory, its weights materialised there. `devices`: beside those of its registry.
-Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {});
+/// An engine in memory, its weights materialised there. `devices`: beside those of its registry. missing: runtime::Engine::missing.
+Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices = {}, std::string missing = {});
 
 }  // namespace tenon::compiler

@@ -53,12 +53,17 @@ Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path,
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
   if (has_code || !reader.find(engine::SectionType::constants_index))
     return runtime::load_engine(path, {.verify = options.verify, .devices = registry->devices(*options.ops)});
-  TRY(check_plugins(reader, options.libraries, path.string()));
+  std::string missing;
+  if (auto plugins = check_plugins(reader, options.libraries, path.string()); !plugins) {
+    if (plugins.error().code() != Code::not_supported || !has_graph_instead(reader)) return std::move(plugins).error();
+    missing = runtime::missing_text(plugins.error());
+  }
   TRY(reader.verify_all());
   CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
   compiling.threads = options.threads;
-  auto compiled = TRY(compile(TRY(read_graph(reader, *options.ops, path.string())), compiling));
-  return load_compiled(std::move(compiled));
+  const auto read = missing.empty() ? read_graphs : read_graph_instead;
+  auto compiled = TRY(compile(TRY(read(reader, *options.ops, path.string())), compiling));
+  return load_compiled(std::move(compiled), {}, std::move(missing));
 }
 
 }  // namespace tenon::compiler

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-constexpr uint32_t kUnboundedTag = 1;  ///< of the second graph's text
+enum Tag : uint32_t { main = 0, unbounded = 1, instead = 2 };  ///< of the graphs' texts
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -71,6 +71,20 @@ void forget_types(ir::Graph& graph) {
   }
 }
 
+std::string_view as_text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+Result<ir::TextConstants> read_constants(const engine::Reader& reader, std::string_view place) {
+  const auto weights = TRY(reader.require(SectionType::weights));
+  const Json index = Json::parse(as_text(TRY(reader.require(SectionType::constants_index))), nullptr, false);
+  if (!index.is_array() || index.size() > kMostConstants)
+    return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long")
+        .expected("a list of at most " + std::to_string(kMostConstants))
+        .found(index.is_array() ? std::to_string(index.size()) : "something else");
+  ir::TextConstants out;
+  for (size_t k = 0; k < index.size(); ++k) out.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
+  return out;
+}
+
 bool is_equal(const ir::Constant& a, const ir::Constant& b) { return a.dtype == b.dtype && a.shape == b.shape && ir::same(a, b); }
 
 }  // namespace
@@ -83,11 +97,12 @@ Result<std::unique_ptr<ir::Graph>> graph_of_text(std::string_view text, const ir
   return graph;
 }
 
-Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir::Graph* unbounded) {
+Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   ir::TextConstants big;
-  writer.add(SectionType::graph_text, ir::print(graph, &big));
+  writer.add(SectionType::graph_text, ir::print(*compiled.graph, &big));
   const size_t own = big.constants.size();
-  if (unbounded) writer.add(SectionType::graph_text, ir::print(*unbounded, &big), {.required = false, .tag = kUnboundedTag});
+  for (const auto& [graph, tag] : {std::pair(compiled.unbounded.get(), Tag::unbounded), {compiled.instead.get(), Tag::instead}})
+    if (graph) writer.add(SectionType::graph_text, ir::print(*graph, &big), {.required = false, .tag = tag});
   Json index = Json::array();
   std::vector<ir::ConstantRef> written;
   std::vector<int64_t> offsets;
@@ -110,20 +125,17 @@ Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir:
   return {};
 }
 
-Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
-  const auto as_text = [](std::span<const std::byte> bytes) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
-  const auto weights = TRY(reader.require(SectionType::weights));
-  const Json index = Json::parse(as_text(TRY(reader.require(SectionType::constants_index))), nullptr, false);
-  if (!index.is_array() || index.size() > kMostConstants)
-    return fail(Code::bad_file, std::string(place), "the constants index is no list, or too long")
-        .expected("a list of at most " + std::to_string(kMostConstants))
-        .found(index.is_array() ? std::to_string(index.size()) : "something else");
-  ir::TextConstants big;
-  for (size_t k = 0; k < index.size(); ++k) big.constants.push_back(TRY(constant_at(index[k], k, weights, reader, place)));
+bool has_graph_instead(const engine::Reader& reader) { return reader.find(SectionType::graph_text, Tag::instead).has_value(); }
+
+Result<Source> read_graph_instead(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
+  const ir::TextConstants big = TRY(read_constants(reader, place));
+  return TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text, Tag::instead))), ops, &big));
+}
+
+Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place) {
+  const ir::TextConstants big = TRY(read_constants(reader, place));
   Source out(TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big)));
-  if (const auto behind = reader.find(SectionType::graph_text, kUnboundedTag))
+  if (const auto behind = reader.find(SectionType::graph_text, Tag::unbounded))
     out.unbounded = TRY(graph_of_text(as_text(*behind), ops, &big));
   return out;
 }

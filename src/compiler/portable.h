@@ -12,14 +12,18 @@
 namespace tenon::compiler {
 
 /// Adds the sections of an engine without native code: the graph's text (constants over 64 elements as @k), the weights section with
-/// their bytes, and an index that says where and of what type each is. `unbounded`, where there is one, is the model that stands behind a
-/// graph of intervals of sizes: a text of its own, whose constants are numbered on; equal ones are kept once. Both must outlive the writer.
+/// their bytes, and an index that says where and of what type each is. Compiled::unbounded and Compiled::instead, where there are such, are
+/// texts of their own, whose constants are numbered on; equal ones are kept once. What was compiled must outlive the writer.
 /// Errors: not_supported for large string constants.
-Result<void> add_graph(engine::Writer& writer, const ir::Graph& graph, const ir::Graph* unbounded = nullptr);
+Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled);
 
 /// The graphs of such an engine, their constants slices of the file. Nothing in the file is trusted.
 /// Errors: bad_file, bad_graph with line and column.
-Result<Source> read_graph(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
+Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
+
+/// Whether it has the model with definitions in place of plugins, and that one, likewise.
+bool has_graph_instead(const engine::Reader& reader);
+Result<Source> read_graph_instead(const engine::Reader& reader, const ir::OpTable& ops, std::string_view place);
 
 /// A graph from a stranger's text: what it says of types of results is inferred anew. big: see ir::parse.
 /// Errors: bad_graph with line and column; those of inference.

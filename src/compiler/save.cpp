@@ -121,7 +121,7 @@ Result<void> save(const Compiled& c, const CompileOptions& options, const std::f
   writer.add(SectionType::manifest, manifest(c, options));
   TRY(add_plugins(writer, c.built.program, options.embed_plugins));
   add_measured(writer, c);
-  TRY(options.portable ? add_graph(writer, *c.graph, c.unbounded.get()) : add_native(writer, c));
+  TRY(options.portable ? add_graphs(writer, c) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));
   TRY(writer.write([&](uint64_t offset, std::span<const std::byte> bytes) { return file.write_at(offset, bytes); }));
   return file.commit();

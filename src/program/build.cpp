@@ -359,7 +359,7 @@ bool same_steps(const Program& a, Program b) {
 
 }  // namespace
 
-Result<Built> build(Lowered lowered, std::optional<Lowered> behind, std::vector<Lowered> inner) {
+Result<Built> build(Lowered lowered, Others others) {
   TENON_ASSERT(lowered.kernels.of_groups.size() == lowered.kernels.plan.groups.size());
   TENON_ASSERT(lowered.blobs.size() == lowered.kernels.plan.segments.size());
   Built out;
@@ -367,13 +367,14 @@ Result<Built> build(Lowered lowered, std::optional<Lowered> behind, std::vector<
   ProgramBuilder builder(std::move(lowered), pool);
   out.program = TRY(builder.run());
   out.group_of_step = builder.take_group_of_step();
-  if (behind || !inner.empty()) pool.share_equal_weights();
-  if (behind) {
-    Program other = TRY(ProgramBuilder(*std::move(behind), pool).run());
+  if (others.behind || others.instead || !others.inner.empty()) pool.share_equal_weights();
+  if (others.behind) {
+    Program other = TRY(ProgramBuilder(*std::move(others.behind), pool).run());
     if (same_steps(other, out.program)) out.program = std::move(other);
     else out.program.behind.push_back(std::move(other));
   }
-  for (Lowered& graph : inner) out.program.inner.push_back(TRY(ProgramBuilder(std::move(graph), pool).run()));
+  if (others.instead) out.program.instead.push_back(TRY(ProgramBuilder(*std::move(others.instead), pool).run()));
+  for (Lowered& graph : others.inner) out.program.inner.push_back(TRY(ProgramBuilder(std::move(graph), pool).run()));
   out.program.weight_bytes = pool.weight_bytes();
   return out;
 }

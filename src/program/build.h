@@ -35,12 +35,16 @@ struct Lowered {
   std::unordered_map<ir::NodeId, std::vector<Lowered>> bodies;  ///< of the nodes of control groups
 };
 
+/// What stands beside a program and uses its code and weights where they are equal.
+struct Others {
+  std::optional<Lowered> behind = std::nullopt;   ///< runtime::Program::behind; alone left where it is the same program, for all sizes
+  std::vector<Lowered> inner = {};                ///< runtime::Program::inner, by the numbers of backend::InnerGraph
+  std::optional<Lowered> instead = std::nullopt;  ///< runtime::Program::instead
+};
+
 /// Stitches artifacts into one program: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights.
 /// Promises: every index in the program is sound; equal inputs give equal programs. Errors: not_supported for a size that nothing gives.
 /// Cost: linear in steps and buffers.
-/// `behind`: what runs inputs of sizes that the first does not take (runtime::Program::behind); it uses the code and weights of the first
-/// where they are equal. Where the two are the same program, that alone is left, which takes all sizes. `inner`: graphs that segments run
-/// (runtime::Program::inner), by the numbers of backend::InnerGraph; likewise.
-Result<Built> build(Lowered lowered, std::optional<Lowered> behind = std::nullopt, std::vector<Lowered> inner = {});
+Result<Built> build(Lowered lowered, Others others = {});
 
 }  // namespace tenon::program

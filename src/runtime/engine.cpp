@@ -56,7 +56,7 @@ Result<void> check_kernels(const EngineParts& parts, const Program& program) {
           .found("kernel " + std::to_string(s.code))
           .advice("build the engine again");
   for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
-  for (const auto* others : {&program.behind, &program.inner})
+  for (const auto* others : {&program.behind, &program.inner, &program.instead})
     for (const Program& other : *others) TRY(check_kernels(parts, other));
   return {};
 }
@@ -107,7 +107,24 @@ Result<void> settle(const Program& program, Devices& devices) {
   return {};
 }
 
+/// The devices of a program, opened and settled.
+Result<Devices> devices_of(const Program& program, const Devices& from) {
+  Devices out;
+  TRY(choose_devices(program, from, out));
+  TRY(settle(program, out));
+  return out;
+}
+
+/// The program that stands instead of this one.
+Program instead_of(Program program) {
+  Program out = std::move(program.instead[0]);
+  out.weight_bytes = program.weight_bytes;
+  return out;
+}
+
 }  // namespace
+
+std::string missing_text(const Error& error) { return error->what + ": " + error->found; }
 
 Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices& devices) {
   TRY(check_kernels(parts, parts.program));
@@ -115,15 +132,23 @@ Result<std::shared_ptr<Engine>> Engine::create(EngineParts parts, const Devices&
     return fail(Code::bad_file, "weights", "the weights are shorter than the program says")
         .expected(std::to_string(parts.program.weight_bytes) + " bytes")
         .found(std::to_string(parts.weights.size()) + " bytes");
-  Devices chosen;
-  TRY(choose_devices(parts.program, devices, chosen));
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(parts)));
   engine->code_ = TRY(CodeMapping::map(engine->parts_.code));
   engine->parts_.code.clear();
   engine->parts_.code.shrink_to_fit();
-  TRY(settle(engine->parts_.program, chosen));
-  engine->devices_ = std::move(chosen);
+  TRY(engine->find_devices(devices));
   return engine;
+}
+
+Result<void> Engine::find_devices(const Devices& from) {
+  auto found = devices_of(parts_.program, from);
+  if (!found && found.error().code() == Code::not_supported && !parts_.program.instead.empty()) {
+    parts_.missing = missing_text(found.error());
+    parts_.program = instead_of(std::move(parts_.program));
+    found = devices_of(parts_.program, from);
+  }
+  devices_ = TRY(std::move(found));
+  return {};
 }
 
 const Program& Engine::program_for(std::span<const Tensor> inputs) const {

@@ -38,7 +38,11 @@ struct EngineParts {
   std::span<const std::byte> weights;  ///< program.weight_bytes, then kSlack readable bytes
   std::shared_ptr<const void> keeper;  ///< of the weights
   std::string manifest;                ///< JSON: compiler version, target, options
+  std::string missing = {};            ///< as Engine::missing
 };
+
+/// As Engine::missing tells of an error for which another form of the model runs.
+std::string missing_text(const Error& error);
 
 /// A compiled model: immutable, shared between threads. Each thread runs it through a Context of its own.
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -62,9 +66,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// weights: in the engine's memory; threads: that runs may take.
   Result<std::unique_ptr<Segment>> make_segment(const Blob& blob, std::span<const Tensor> weights, int threads) const;
   size_t code_bytes() const { return code_.size(); }
+  /// What is not there of what the model was built for, in words, so that another form of it runs; empty: nothing.
+  const std::string& missing() const { return parts_.missing; }
 
  private:
   explicit Engine(EngineParts parts) : parts_(std::move(parts)) {}
+  Result<void> find_devices(const Devices& from);
   EngineParts parts_;
   CodeMapping code_;
   Devices devices_;

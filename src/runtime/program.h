@@ -138,6 +138,9 @@ struct Program {
   /// Graphs that segments run while they run themselves. None in a body, behind or in another of them; those that segments of one run
   /// stand before it.
   std::vector<Program> inner;
+  /// What runs in place of all the rest where the plugins that segments need are not there: the same model by their definitions. One at
+  /// most, and none in another program.
+  std::vector<Program> instead;
   uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in every other program of it
 };
 

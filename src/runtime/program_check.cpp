@@ -10,6 +10,8 @@ namespace tenon::runtime {
 
 namespace {
 
+bool stands_alone(const Program& p) { return p.behind.empty() && p.inner.empty() && p.instead.empty(); }
+
 class Checker {
  public:
   /// inner: how many of the engine's inner graphs its segments may run, the first ones.
@@ -79,9 +81,7 @@ class Checker {
            static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= weight_bytes_ - b.offset;
   }
 
-  bool body_sound(const Program& body) const {
-    return body.behind.empty() && body.inner.empty() && Checker(body, weight_bytes_, inner_).sound();
-  }
+  bool body_sound(const Program& body) const { return stands_alone(body) && Checker(body, weight_bytes_, inner_).sound(); }
 
   bool blob_sound(const Blob& blob) const {
     return std::ranges::all_of(blob.graphs, [&](uint32_t g) { return g < inner_; });
@@ -190,20 +190,20 @@ bool is_outermost(const Program& program) {
   return std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
 }
 
-/// It takes and gives the same but for sizes.
-bool stands_behind(const Program& other, const Program& program) {
+/// It takes and gives the same but for sizes. inner: graphs that its segments may run.
+bool stands_for(const Program& other, const Program& program, size_t inner) {
   const auto alike = [](const PortInfo& a, const PortInfo& b) {
     return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
   };
-  return other.behind.empty() && other.inner.empty() && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
+  return stands_alone(other) && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
          std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
-         Checker(other, program.weight_bytes, program.inner.size()).sound();
+         Checker(other, program.weight_bytes, inner).sound();
 }
 
 /// Its segments run graphs that stand before it: none runs itself.
 bool inner_sound(const Program& program, size_t number) {
   const Program& graph = program.inner[number];
-  return graph.behind.empty() && graph.inner.empty() && is_outermost(graph) && Checker(graph, program.weight_bytes, number).sound();
+  return stands_alone(graph) && is_outermost(graph) && Checker(graph, program.weight_bytes, number).sound();
 }
 
 }  // namespace
@@ -211,7 +211,9 @@ bool inner_sound(const Program& program, size_t number) {
 bool is_sound(const Program& program) {
   const auto inner = std::views::iota(size_t{0}, program.inner.size());
   return is_outermost(program) && Checker(program, program.weight_bytes, program.inner.size()).sound() && program.behind.size() <= 1 &&
-         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_behind(other, program); }) &&
+         program.instead.size() <= 1 &&
+         std::ranges::all_of(program.behind, [&](const Program& other) { return stands_for(other, program, program.inner.size()); }) &&
+         std::ranges::all_of(program.instead, [&](const Program& other) { return stands_for(other, program, 0); }) &&
          std::ranges::all_of(inner, [&](size_t k) { return inner_sound(program, k); });
 }
 

@@ -63,7 +63,8 @@ enum : uint32_t {
   guard = 10,
   blob = 11,
   behind = 12,
-  inner = 13
+  inner = 13,
+  instead = 14
 };
 }
 
@@ -292,6 +293,10 @@ Program read_program(Reader r, int depth) {
         if (depth >= kDeepest) throw protozero::invalid_length_exception();
         p.inner.push_back(read_program(r.get_message(), depth + 1));
         break;
+      case program::instead:
+        if (depth >= kDeepest) throw protozero::invalid_length_exception();
+        p.instead.push_back(read_program(r.get_message(), depth + 1));
+        break;
       default: r.skip();
     }
   return p;
@@ -311,6 +316,7 @@ void write(pbf_writer w, const Program& p) {
   for (const Program& b : p.bodies) add(program::body, b);
   for (const Program& b : p.behind) add(program::behind, b);
   for (const Program& b : p.inner) add(program::inner, b);
+  for (const Program& b : p.instead) add(program::instead, b);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import numpy as np  # noqa: E402
 import small_models  # noqa: E402
 from small_models import ROOT, o  # noqa: E402
 
@@ -95,6 +96,48 @@ class Plugins(unittest.TestCase):
         self.assertEqual(self.told("compare", model, "--plugin", self.swish)["verdict"], "good")
         rows = self.told("partition", model, "--plugin", self.swish, "--dry-run")["nodes"]
         self.assertEqual(rows[0]["backend"], "plugin")
+
+    def test_definitions_run_where_a_plugin_is_missing(self):
+        model = self.one_op("Swish", attribute_float("beta", 1.5), domain="acme")
+        x = self.folder / "x.npy"
+        np.save(x, np.linspace(-3, 3, 12, dtype=np.float32).reshape(4, 3))
+        wanted = np.load(x) / (1 + np.exp(-1.5 * np.load(x)))
+        other = self.compiled("swish_rebuilt", SWISH, "-g")
+        for name, more in (("native", []), ("portable", ["--portable"]), ("bounded", ["--shape", "x=1x3:4x3:8x3"])):
+            engine = self.folder / f"{name}.tenon"
+            self.told("build", model, "-o", engine, "--plugin", self.swish, "--plugin-fallback", "--verify-passes", *more)
+            for libraries, missing in (
+                (["--plugin", self.swish], None),
+                ([], "needs a plugin that is not there: acme::Swish, version 1, of library swish: not there"),
+                (["--plugin", other], "is another build than the engine was built with"),
+                (["--plugin", other, "--plugin-any-build"], None),
+            ):
+                with self.subTest(name, libraries=libraries):
+                    done = small_models.tenon("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    np.testing.assert_allclose(np.load(self.folder / "y.npy"), wanted, rtol=1e-5)
+                    if missing is None:
+                        self.assertNotIn("definitions run in place of plugins", done.stderr)
+                    else:
+                        self.assertIn("definitions run in place of plugins", done.stderr)
+                        self.assertIn(missing, done.stderr)
+
+    def test_tenons_own_code_runs_where_a_kernel_is_missing(self):
+        relu = self.one_op("Relu", domain="")
+        engine = self.built(relu, "--plugin", self.ops, "--prefer", "test::NegativeRelu", "--plugin-fallback")
+        x = self.folder / "signs.npy"
+        np.save(x, np.array([[-1, 2, -3]], dtype=np.float32))
+        results = []
+        for libraries in (["--plugin", self.ops], []):
+            self.told("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
+            results.append(np.load(self.folder / "y.npy").tolist())
+        self.assertEqual(results[1], [[0, 2, 0]])
+        self.assertNotEqual(*results)
+
+    def test_a_fallback_needs_definitions(self):
+        model = self.one_op("Double")
+        error = self.error("build", model, "--plugin", self.ops, "--plugin-fallback", "-o", self.folder / "no.tenon", status=3)
+        self.assertEqual(error["found"], "none of test::Double")
 
     def test_a_node_names_its_plugin_by_attributes(self):
         versions = self.compiled("versions", HERE / "fixtures" / "versions.c")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -153,29 +154,42 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
   }
 }
 
-/// What stands behind a program takes and gives the same, but for sizes.
-TEST(ProgramBytes, RefuseWhatDoesNotStandBehind) {
-  const auto with = [](void (*edit)(Program&)) {
-    Program p = full_program(), other = full_program();
-    edit(other);
-    p.behind = {other};
-    return p;
-  };
-  EXPECT_TRUE(decode(encode(with([](Program& p) { p.inputs[0].upper[0] = 999; }))));
-  const std::vector<void (*)(Program&)> edits = {
-      [](Program& p) { p.inputs[0].name = "other"; },  [](Program& p) { p.inputs[0].dtype = DType::f64; },
-      [](Program& p) { p.inputs.pop_back(); },         [](Program& p) { p.outputs.clear(); },
-      [](Program& p) { p.steps[0].buffers[0] = 99; },  [](Program& p) { p.buffers[5].offset = 999; },
-      [](Program& p) { p.behind = {full_program()}; },
-  };
-  for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(decode(encode(with(edits[k])))) << "edit " << k;
-  Program two = full_program();
-  two.behind = {full_program(), full_program()};
-  EXPECT_FALSE(decode(encode(two)));
-  Program body = full_program();
-  body.bodies.push_back(full_program());
-  body.bodies.back().behind = {full_program()};
-  EXPECT_FALSE(decode(encode(body)));
+/// What stands behind a program, or in its place, takes and gives the same, but for sizes.
+TEST(ProgramBytes, RefuseWhatDoesNotStandBeside) {
+  for (std::vector<Program> Program::* where : {&Program::behind, &Program::instead}) {
+    const auto with = [&](const std::function<void(Program&)>& edit) {
+      Program p = full_program(), other = full_program();
+      edit(other);
+      (p.*where) = {other};
+      return decode(encode(p));
+    };
+    EXPECT_TRUE(with([](Program& p) { p.inputs[0].upper[0] = 999; }));
+    const std::vector<std::function<void(Program&)>> edits = {
+        [](Program& p) { p.inputs[0].name = "other"; },   [](Program& p) { p.inputs[0].dtype = DType::f64; },
+        [](Program& p) { p.inputs.pop_back(); },          [](Program& p) { p.outputs.clear(); },
+        [](Program& p) { p.steps[0].buffers[0] = 99; },   [](Program& p) { p.buffers[5].offset = 999; },
+        [](Program& p) { p.behind = {full_program()}; },  [](Program& p) { p.inner = {full_program()}; },
+        [](Program& p) { p.instead = {full_program()}; }, [](Program& p) { p.blobs[0].graphs = {0}; },
+    };
+    for (size_t k = 0; k < edits.size(); ++k) EXPECT_FALSE(with(edits[k])) << "edit " << k;
+    Program two = full_program();
+    (two.*where) = {full_program(), full_program()};
+    EXPECT_FALSE(decode(encode(two)));
+    Program body = full_program();
+    body.bodies.push_back(full_program());
+    (body.bodies.back().*where) = {full_program()};
+    EXPECT_FALSE(decode(encode(body)));
+  }
+}
+
+/// A graph that segments run is of the program that runs them, not of the one that stands in its place.
+TEST(ProgramBytes, RefuseInnerGraphsOfWhatStandsInstead) {
+  Program p = full_program();
+  p.inner = {full_program()};
+  p.instead = {full_program()};
+  EXPECT_TRUE(decode(encode(p)));
+  p.instead[0].blobs[0].graphs = {0};
+  EXPECT_FALSE(decode(encode(p)));
 }
 
 /// Of graphs that segments run each stands before those that run it, and belongs to the whole engine.

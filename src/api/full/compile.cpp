@@ -104,6 +104,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
     libraries.plugin_tactics.emplace(op, tactic);
   }
   out.embed_plugins = options.embed_plugins;
+  out.plugin_fallback = options.plugin_fallback;
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));

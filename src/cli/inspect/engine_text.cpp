@@ -96,7 +96,7 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
   for (const Step& s : p.steps)
     if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
   for (const Program& body : p.bodies) note_users(body, users);
-  for (const auto* others : {&p.behind, &p.inner})
+  for (const auto* others : {&p.behind, &p.inner, &p.instead})
     for (const Program& other : *others) note_users(other, users);
 }
 
@@ -178,6 +178,10 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
   for (const Program& other : p.behind) {
     list_steps(other, "other sizes: ", rows, out["steps"], segments);
     console.line("sizes outside of the bounds: steps of their own");
+  }
+  for (const Program& other : p.instead) {
+    list_steps(other, "without plugins: ", rows, out["steps"], segments);
+    console.line("where a plugin is missing: steps of their own, by definitions");
   }
   for (size_t k = 0; k < p.inner.size(); ++k) list_steps(p.inner[k], fmt::format("inner graph {}: ", k), rows, out["steps"], segments);
   for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));

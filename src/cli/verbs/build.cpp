@@ -28,7 +28,7 @@ struct Options {
   EngineOptions engine;
   std::string output;
   std::string svg, html, dump_plan, target, tactic;
-  bool portable = false, embed_plugins = false;
+  bool portable = false, embed_plugins = false, plugin_fallback = false;
 };
 
 /// A row a backend that makes no kernels: the ops that it runs.
@@ -139,6 +139,7 @@ Result<compiler::CompileOptions> compile_options(const Options& o, Console& cons
   auto options = TRY(o.engine.compile_options(console));
   options.portable = o.portable;
   options.embed_plugins = o.embed_plugins;
+  options.plugin_fallback = o.plugin_fallback;
   if (!o.tactic.empty()) {
     const auto file = TRY(files::MappedFile::open(o.tactic));
     options.tactics = TRY(codegen::TacticBook::parse({reinterpret_cast<const char*>(file->bytes().data()), file->size()}, o.tactic));
@@ -206,6 +207,8 @@ VERB(build) {
               ->type_name("FILE");
       app.add_flag("--embed-plugins", o->embed_plugins,
                    "put the libraries of plugins that it needs into the engine (run --embedded-plugins)");
+      app.add_flag("--plugin-fallback", o->plugin_fallback,
+                   "let definitions stand beside plugins in the engine: they run, and it is said, where a plugin is missing");
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)
           ->excludes(tactic);

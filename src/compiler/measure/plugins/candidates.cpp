@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/build_shared.h"
+#include "compiler/without_plugins.h"
 #include "ops/plugin/plugin_op.h"
 
 namespace tenon::compiler {
@@ -25,12 +26,6 @@ Result<Compiled> build_alone(const ir::Graph& alone, const backend::Backends& ba
   one.shares = TRY(partition::partition(*one.graph, one.backends.roles(), {}));
   StepClock clock(options);
   return build_shared(std::move(one), options, clock);
-}
-
-backend::Backends without_plugins(const backend::Backends& backends) {
-  backend::Backends out = backends;
-  std::erase_if(out, [](const backend::Backend* b) { return b->name() == "plugin"; });
-  return out;
 }
 
 Candidate by_plugin(const Graph& alone, const backends::Plugin& plugin, backends::PluginWay way, const backend::Backends& backends,

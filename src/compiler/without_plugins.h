@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "backend/backend.h"
+#include "ir/graph.h"
+
+namespace tenon::compiler {
+
+/// A copy in which definitions stand in place of the nodes of plugins, in bodies too. Errors: not_supported, one for all ops that have
+/// none; limit_exceeded for definitions that hold themselves.
+Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph);
+
+/// Those that run without libraries of plugins.
+backend::Backends without_plugins(const backend::Backends& backends);
+
+}  // namespace tenon::compiler
