@@ -97,6 +97,7 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   std::unique_ptr<ir::Graph> defined;
   if (options.plugin_fallback) defined = TRY(without_plugins(source.unbounded ? *source.unbounded : *source.graph));
   SharedOut shared = TRY(shared_out(std::move(source.graph), options));
+  if (!runs_plugins(shared.shares, shared.backends.all)) defined = nullptr;  // it would be the same
   CompileOptions fallback = on_fallback(options, shared.backends);
   Others others{.behind = TRY(beside(std::move(source.unbounded), fallback))};
   fallback.backends = without_plugins(fallback.backends);

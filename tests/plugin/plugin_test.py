@@ -134,6 +134,11 @@ class Plugins(unittest.TestCase):
         self.assertEqual(results[1], [[0, 2, 0]])
         self.assertNotEqual(*results)
 
+    def test_a_fallback_changes_nothing_without_plugins(self):
+        relu = self.one_op("Relu", domain="")
+        plain = self.built(relu).read_bytes()
+        self.assertEqual(self.built(relu, "--plugin", self.ops, "--plugin-fallback").read_bytes(), plain)
+
     def test_a_fallback_needs_definitions(self):
         model = self.one_op("Double")
         error = self.error("build", model, "--plugin", self.ops, "--plugin-fallback", "-o", self.folder / "no.tenon", status=3)
