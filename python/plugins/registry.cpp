@@ -5,7 +5,10 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
+#include "convert.h"
 #include "handles.h"
+#include "ops/plugin/plugin_op.h"
+#include "ops/plugin/plugin_table.h"
 #include "plugin/kept.h"
 #include "plugins/environment.h"
 
@@ -13,25 +16,47 @@ namespace tenon::python {
 
 namespace {
 
-/// A dict an op, of several versions the newest: of TENON_PLUGINS, libraries that were opened for the process, functions.
+nb::list told_of(const std::vector<tenon_port>& ports) {
+  nb::list out;
+  for (const tenon_port& port : ports) out.append(nb::make_tuple(port.name, port.optional != 0, port.variadic != 0));
+  return out;
+}
+
+/// What the op is, as PluginCreator reads it. node_op: what nodes call it.
+nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
+  nb::list fields;
+  for (const tenon_field_rule& rule : op.fields)
+    fields.append(nb::make_tuple(rule.name, rule.type, rule.length,
+                                 rule.otherwise ? python_of(ops::attribute_of(ops::default_of(rule))) : nb::none()));
+  nb::dict out;
+  out["name_space"] = op.name_space;
+  out["name"] = op.name;
+  out["version"] = op.version;
+  out["library"] = op.library;
+  out["node_op"] = node_op;
+  out["fields"] = fields;
+  out["operands"] = told_of(op.operands);
+  out["results"] = told_of(op.results);
+  return out;
+}
+
+/// A dict an op: of TENON_PLUGINS, libraries that were opened for the process, functions.
 nb::list plugin_ops() {
   nb::list out;
   const auto registry = unwrap(plugin::kept_registry(with_environment({})));
   for (const plugin::Op* op : registry->ops()) {
-    if (op->table.kernel_of || registry->find(op->name_space, op->name) != op) continue;
-    nb::list fields, results;
-    for (const tenon_field_rule& rule : op->fields) fields.append(nb::make_tuple(rule.name, rule.type, rule.length));
-    for (const tenon_port& port : op->results) results.append(nb::make_tuple(port.name, port.variadic != 0));
-    nb::dict one;
-    one["name_space"] = op->name_space;
-    one["name"] = op->name;
-    one["version"] = op->version;
-    one["library"] = op->library;
-    one["fields"] = fields;
-    one["results"] = results;
-    out.append(one);
+    if (op->table.kernel_of) continue;
+    const bool is_newest = registry->find(op->name_space, op->name) == op;
+    out.append(told_of(*op, is_newest ? op->name : ops::name_of_older(*op)));
   }
   return out;
+}
+
+/// The same of a node's op; None where no plugin brought it.
+nb::object plugin_of(const NodeRef& node) {
+  const ir::Op& op = *look(node).op;
+  const ops::PluginOp* const plugin = ops::plugin_of(op);
+  return plugin ? nb::object(told_of(plugin->op(), op.name)) : nb::none();
 }
 
 /// Part of every list of plugins from now on, as if each caller named it.
@@ -45,6 +70,7 @@ void open_plugins(const std::filesystem::path& file) {
 
 void bind_registry(nb::module_& m) {
   m.def("_plugin_ops", &plugin_ops);
+  m.def("_plugin_of", &plugin_of, nb::arg("node"));
   m.def("_open_plugins", &open_plugins, nb::arg("file"));
 }
 

@@ -116,6 +116,24 @@ def check_registry(registry) -> None:
         raise AssertionError(f"{field} was taken")
 
 
+def check_versions(registry) -> None:
+    """Each version is there by its own number, and what has no namespace is there without one."""
+    assert sorted(c.plugin_version for c in registry.all_creators if c.name == "Scale") == ["1", "10"]
+    network = Network()
+    with net_guard(network):
+        x = Tensor(name="x", dtype=trt.float32, shape=(-1, 3))
+        for name, version, name_space in (("Scale", "1", "test"), ("Scale", "10", "test"), ("Scale3", "1", "")):
+            creator = registry.get_creator(name, version, name_space)
+            assert (creator.name, creator.plugin_version, creator.plugin_namespace) == (name, version, name_space)
+            made = network.add_plugin_v2([x], creator.create_plugin("it", trt.PluginFieldCollection()))
+            plugin = made.plugin
+            assert (plugin.plugin_type, plugin.plugin_version, plugin.plugin_namespace) == (name, version, name_space)
+            x = made.get_output(0)
+        x.mark_output("y")
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(tenon.compile(network).run({"x": x})["y"], x * 60)
+
+
 def check_gemm() -> None:
     network = Network()
     with net_guard(network):
@@ -182,6 +200,7 @@ def main() -> None:
     assert len(registry.all_creators) == before, "the same bytes again are nothing new"
     tenon.plugin("mine::Halved")(lambda x: x / 2)
     check_registry(registry)
+    check_versions(registry)
     check_gemm()
     check_attention()
     check_third_generation(registry)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from .context import default_net
 from .interfaces import DeclaredNetwork
+from .kinds import creator_of
 from .tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -121,10 +122,12 @@ class FLayerInfoMemo:
         self._network.ledger.note(lambda: self.data.pop(layer_name, None))
 
     def get(self, layer_name: str) -> FLayerInfo | None:
-        """None where nothing was recorded, or the layer is gone."""
+        """What was recorded; of another layer of a plugin what the layer itself says, at this time: operands and fields by name. None
+        of others, and where the layer is gone."""
+        layer = self._network.get_layer_by_name(layer_name)
         info = self.data.get(layer_name)
-        if info is None or self._network.get_layer_by_name(layer_name) is None:
-            return None
+        if layer is None or info is None:
+            return None if layer is None or layer.is_removed() else _told_by(layer)
         before = dict(info.raw_inputs)
         self._network.ledger.note(lambda: _restore(info, before))
         return info
@@ -156,6 +159,18 @@ class FLayerInfoMemo:
             elif name != "self":
                 out[name] = value
         return out
+
+
+def _told_by(layer: Any) -> FLayerInfo | None:
+    creator = creator_of(layer.node)
+    if creator is None:
+        return None
+    operands = [None if value is None else Tensor(value=value, network=layer.network) for value in layer.node.inputs]
+    outputs = tuple(layer.get_outputs())
+    info = FLayerInfo(creator.name, creator.arguments(operands, layer.attributes))
+    info.layer_name = layer.name
+    info.set_outputs(outputs[0] if len(outputs) == 1 else outputs)
+    return info
 
 
 def _restore(info: FLayerInfo, inputs: dict[str, Any]) -> None:

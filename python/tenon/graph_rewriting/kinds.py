@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
+from .._tenon import _plugin_of
 from ..rewriting import Node
+from .plugins import PluginCreator, namespace_of
 from .trt import (
     ActivationType,
     ElementWiseOperation,
@@ -122,8 +124,6 @@ def _table() -> dict[str, tuple[LayerType, Enum | None]]:
 
 
 _KINDS = _table()
-# What TensorRT-LLM calls a plugin's namespace, for ops of the domain "tenon".
-_NAMESPACES = {"tenon": "tensorrt_llm"}
 
 
 def kind_of(op_type: str, domain: str = "") -> LayerType:
@@ -149,10 +149,17 @@ def roots_of(types: Iterable[LayerType] | None) -> list[str]:
 
 
 class Plugin:
-    """What an opaque layer says of itself."""
+    """What an opaque layer says of itself. `creator`: makes more of them; None where no plugin brought the op."""
 
     def __init__(self, node: Node) -> None:
-        self.plugin_namespace = _NAMESPACES.get(node.domain, node.domain)
-        self.plugin_type = node.op_type
-        self.plugin_version = "1"
         self.num_outputs = len(node.outputs)
+        self.creator = creator_of(node)
+        self.plugin_namespace = namespace_of(node.domain)
+        self.plugin_type = node.op_type if self.creator is None else self.creator.name
+        self.plugin_name = self.plugin_type
+        self.plugin_version = "1" if self.creator is None else self.creator.plugin_version
+
+
+def creator_of(node: Node) -> PluginCreator | None:
+    told = _plugin_of(node)
+    return None if told is None else PluginCreator(told, len(node.outputs))

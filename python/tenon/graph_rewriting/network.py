@@ -17,7 +17,7 @@ from .flayer import FLayerInfoMemo
 from .kinds import kind_of, operation_of
 from .layer import Layer, NativeLayer
 from .ledger import Ledger
-from .plugins import Plugin, count_outputs
+from .plugins import Plugin, PluginCreator, count_outputs
 from .tensor import Tensor
 from .trt import DataType, LayerType
 
@@ -148,11 +148,13 @@ class Network:
         return self._add_plugin([*operands, *shapes], plugin, plugin.attributes | ({SHAPE_INPUTS: which} if which else {}))
 
     def _add_plugin(self, operands: list[Value | None], plugin: Plugin, attributes: dict[str, Any]) -> NativeLayer:
-        creator = plugin.creator
+        made = self.insert_plugin(operands, plugin.creator, attributes)
+        return Layer(self, made[0].value.producer).as_layer()
+
+    def insert_plugin(self, operands: list[Value | None], creator: PluginCreator, attributes: dict[str, Any]) -> list[Tensor]:
         outputs = creator.num_outputs or count_outputs(creator, operands, attributes)
         kind = f"{LayerType.PLUGIN_V2.name}_{creator.name}"
-        made = self.insert(creator.name, operands, attributes, outputs=outputs, domain=creator.plugin_namespace, kind=kind)
-        return Layer(self, made[0].value.producer).as_layer()
+        return self.insert(creator.node_op, operands, attributes, outputs=outputs, domain=creator.domain, kind=kind)
 
     def parameter(self, array: np.ndarray | Sequence[int]) -> Value:
         """A constant operand that is no layer of its own: axes, sizes, an epsilon."""

@@ -16,8 +16,10 @@ import numpy as np
 from .._error import TenonError
 from .._tenon import _open_plugins, _plugin_ops
 from ..rewriting import Graph, Value
+from .context import default_net
 
 MOST_OUTPUTS = 64
+NAMES_THE_PLUGIN = ("plugin_namespace", "plugin_version")  # attributes that say which plugin is meant, not what it is told
 
 
 class PluginFieldType(Enum):
@@ -88,18 +90,68 @@ class Plugin:
         return self.creator.plugin_namespace
 
 
-class PluginCreator:
-    """An op of a library, or a function of @tenon.plugin."""
+# What TensorRT-LLM calls the namespace of "tenon", and TensorRT that of plugins which have none.
+_NAMESPACES = {"tenon": "tensorrt_llm", "trt.plugins": ""}
 
-    def __init__(self, told: dict[str, Any]) -> None:
+
+def namespace_of(domain: str) -> str:
+    return _NAMESPACES.get(domain, domain)
+
+
+class PluginCreator:
+    """An op of a library, or a function of @tenon.plugin. `operands`: of each its name, whether it may be missing, and whether it stands
+    for any number; `defaults`: of each field, None where it has none."""
+
+    def __init__(self, told: dict[str, Any], outputs: int | None = None) -> None:
+        """outputs: how many, where the op has any number of them; None: nobody knows before it is a layer."""
         self.name: str = told["name"]
         self.plugin_version: str = told["version"]
-        self.plugin_namespace: str = told["name_space"]
+        self.domain: str = told["name_space"]
+        self.plugin_namespace = namespace_of(self.domain)
         self.library: str = told["library"]
-        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length in told["fields"]}
+        self.node_op: str = told["node_op"]
+        self.operands: list[tuple[str, bool, bool]] = told["operands"]
+        self.defaults: dict[str, Any] = {name: default for name, _, _, default in told["fields"]}
+        self._rules = {name: (PluginFieldType(kind), length) for name, kind, length, _ in told["fields"]}
         results = told["results"]
-        self.num_outputs: int | None = None if results[-1][1] else len(results)
-        """None: nobody knows before it is a layer."""
+        self.num_outputs: int | None = outputs if results[-1][2] else len(results)
+
+    def __call__(self, *operands: Any, **arguments: Any) -> Any:
+        """A layer, and its outputs as a functional gives them. Operands stand in their order or by name (a list for any number), fields by
+        name; None leaves one out. Raises TypeError for operands, TenonError with all that is wrong with fields."""
+        tensors, fields = self._bound(operands, arguments)
+        network = next((tensor.network for tensor in tensors if tensor is not None), None) or default_net()
+        made = network.insert_plugin([None if tensor is None else tensor.value for tensor in tensors], self, fields)
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def _bound(self, given: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Operands in their order, and fields."""
+        plain = [name for name, _, any_number in self.operands if not any_number]
+        tail = [name for name, _, any_number in self.operands if any_number]
+        if len(given) > len(plain) and not tail:
+            raise TypeError(f"plugin {self.name} takes {len(plain)} operand{'s' * (len(plain) != 1)}, and {len(given)} are given")
+        bound: dict[str, Any] = dict(zip(plain, given, strict=False))
+        bound |= {name: list(given[len(plain) :]) for name in tail if len(given) > len(plain)}
+        for name in bound:
+            if name in arguments:
+                raise TypeError(f"plugin {self.name}: operand {name!r} is given twice")
+        bound |= arguments
+        operands = [bound.pop(name, None) for name in plain]
+        for (name, optional, _), operand in zip(self.operands, operands, strict=False):
+            if operand is None and not optional:
+                raise TypeError(f"plugin {self.name}: operand {name!r} is missing")
+        for name in tail:
+            operands += bound.pop(name, None) or []
+        while operands and operands[-1] is None:
+            operands.pop()
+        return operands, {name: value for name, value in bound.items() if value is not None}
+
+    def arguments(self, operands: list[Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        """What a call is given that makes a layer of these operands and attributes, defaults too: creator(**arguments)."""
+        out: dict[str, Any] = {}
+        for k, (name, _, any_number) in enumerate(self.operands):
+            out[name] = operands[k:] if any_number else operands[k] if k < len(operands) else None
+        return out | self.defaults | {name: value for name, value in attributes.items() if name not in NAMES_THE_PLUGIN}
 
     @property
     def field_names(self) -> PluginFieldCollection:
@@ -143,7 +195,7 @@ def count_outputs(creator: PluginCreator, operands: list[Value | None], attribut
     def takes(count: int) -> bool:
         graph = Graph()
         try:
-            graph.insert(creator.name, [_twin(graph, v) for v in operands], attributes, outputs=count, domain=creator.plugin_namespace)
+            graph.insert(creator.node_op, [_twin(graph, v) for v in operands], attributes, outputs=count, domain=creator.domain)
         except TenonError:
             return False
         return True
@@ -162,7 +214,7 @@ def _twin(graph: Graph, value: Value | None) -> Value | None:
 
 
 class PluginRegistry:
-    """The plugins that the process knows; of several versions of one the newest, which networks have."""
+    """The plugins that the process knows."""
 
     @property
     def all_creators(self) -> list[PluginCreator]:
@@ -174,8 +226,8 @@ class PluginRegistry:
 
     def get_creator(self, type: str, version: str, plugin_namespace: str = "") -> PluginCreator | None:
         """None: there is none. An empty namespace is a namespace too."""
-        key = (type, version, plugin_namespace)
-        return next((c for c in self.all_creators if (c.name, c.plugin_version, c.plugin_namespace) == key), None)
+        named = (c for c in self.all_creators if (c.name, c.plugin_version) == (type, version))
+        return next((c for c in named if plugin_namespace in (c.plugin_namespace, c.domain)), None)
 
     get_plugin_creator = get_creator
 

@@ -80,7 +80,7 @@ fp8 = DataType.FP8
 
 
 class LayerType(Enum):
-    """What a layer does, roughly. An op that has no name here is PLUGIN_V2: opaque, known by its plugin_type."""
+    """What a layer does, roughly. An op that has no name here is PLUGIN_V2, which is PLUGIN_V3 too: opaque, known by its plugin_type."""
 
     CONVOLUTION = auto()
     DECONVOLUTION = auto()
@@ -91,6 +91,7 @@ class LayerType(Enum):
     CONCATENATION = auto()
     ELEMENTWISE = auto()
     PLUGIN_V2 = auto()
+    PLUGIN_V3 = PLUGIN_V2
     UNARY = auto()
     PADDING = auto()
     SHUFFLE = auto()

@@ -14,34 +14,6 @@ namespace tenon::ops {
 
 namespace {
 
-/// The field as an attribute of a node of ONNX.
-ir::Attribute attribute_of(const plugin::Field& f) {
-  switch (f.type) {
-    case TENON_FIELD_CHAR: return f.bytes;
-    case TENON_FIELD_F16:
-    case TENON_FIELD_BF16:
-    case TENON_FIELD_F32:
-    case TENON_FIELD_F64: {
-      ir::Floats values;
-      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<float>(plugin::number_of(f, k)));
-      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
-    }
-    case TENON_FIELD_I8:
-    case TENON_FIELD_I16:
-    case TENON_FIELD_I32:
-    case TENON_FIELD_I64: {
-      ir::Ints values;
-      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<int64_t>(plugin::number_of(f, k)));
-      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
-    }
-    default: {
-      Tensor t = *Tensor::make(DType::u8, {static_cast<int64_t>(f.bytes.size())});
-      std::ranges::copy(f.bytes, reinterpret_cast<char*>(t.mutable_data()));
-      return t;
-    }
-  }
-}
-
 Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const Expression& expression, const plugin::Op& op, const NodeView& view,
                                                std::span<const ir::ValueId> inputs) {
   const std::vector<plugin::Field> fields = TRY(fields_of(view, op));

@@ -67,13 +67,6 @@ std::string wrong_with(const tenon_field_rule& rule, const Field& field) {
   return fmt::format("'{}' is none of {}", field.bytes, fmt::join(choices, ", "));
 }
 
-Field default_of(const tenon_field_rule& rule) {
-  const auto* const text = static_cast<const char*>(rule.otherwise);
-  const int64_t length = rule.type == TENON_FIELD_CHAR ? static_cast<int64_t>(std::string_view(text).size()) : rule.length;
-  return {rule.name, static_cast<tenon_field_type>(rule.type), length,
-          std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
-}
-
 /// Which plugin is meant, not what it is told.
 bool names_the_plugin(std::string_view attribute) { return attribute == "plugin_namespace" || attribute == "plugin_version"; }
 
@@ -112,6 +105,40 @@ std::string unknown(std::string_view name, const plugin::Op& op) {
 }
 
 }  // namespace
+
+Field default_of(const tenon_field_rule& rule) {
+  const auto* const text = static_cast<const char*>(rule.otherwise);
+  const int64_t length = rule.type == TENON_FIELD_CHAR ? static_cast<int64_t>(std::string_view(text).size()) : rule.length;
+  return {rule.name, static_cast<tenon_field_type>(rule.type), length,
+          std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
+}
+
+ir::Attribute attribute_of(const plugin::Field& f) {
+  switch (f.type) {
+    case TENON_FIELD_CHAR: return f.bytes;
+    case TENON_FIELD_F16:
+    case TENON_FIELD_BF16:
+    case TENON_FIELD_F32:
+    case TENON_FIELD_F64: {
+      ir::Floats values;
+      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<float>(plugin::number_of(f, k)));
+      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+    }
+    case TENON_FIELD_I8:
+    case TENON_FIELD_I16:
+    case TENON_FIELD_I32:
+    case TENON_FIELD_I64: {
+      ir::Ints values;
+      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<int64_t>(plugin::number_of(f, k)));
+      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+    }
+    default: {
+      Tensor t = *Tensor::make(DType::u8, {static_cast<int64_t>(f.bytes.size())});
+      std::ranges::copy(f.bytes, reinterpret_cast<char*>(t.mutable_data()));
+      return t;
+    }
+  }
+}
 
 Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op) {
   std::vector<Field> out;

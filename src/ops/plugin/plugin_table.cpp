@@ -44,7 +44,7 @@ class PluginTable final : public ir::OpTable {
     for (const plugin::Op* op : plugins->ops()) {
       if (op->table.kernel_of) continue;
       const bool is_newest = plugins->find(op->name_space, op->name) == op;
-      const ir::Op* const one = TRY(known_op(*op, is_newest ? op->name : fmt::format("{}${}", op->name, op->version)));
+      const ir::Op* const one = TRY(known_op(*op, is_newest ? op->name : name_of_older(*op)));
       out->ops_.emplace(Key(one->domain, one->name), one);
     }
     return out;
@@ -61,6 +61,8 @@ class PluginTable final : public ir::OpTable {
 };
 
 }  // namespace
+
+std::string name_of_older(const plugin::Op& op) { return fmt::format("{}${}", op.name, op.version); }
 
 Result<std::shared_ptr<const ir::OpTable>> table_with_plugins(std::shared_ptr<const plugin::Registry> plugins) {
   return PluginTable::make(std::move(plugins));

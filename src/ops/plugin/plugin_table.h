@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <string>
 
 #include "ir/op.h"
 #include "plugin/registry.h"
@@ -11,5 +12,8 @@ namespace tenon::ops {
 /// library is the same one in all tables, and stays until the process ends.
 /// Errors: those of table_with; bad_file for a definition that does not parse, or names an op that there is none of.
 Result<std::shared_ptr<const ir::OpTable>> table_with_plugins(std::shared_ptr<const plugin::Registry> plugins);
+
+/// What nodes call an op that is not the newest of its versions: "Swish$1".
+std::string name_of_older(const plugin::Op& op);
 
 }  // namespace tenon::ops
