@@ -111,7 +111,7 @@ Result<std::vector<AddedGraph>> added_graphs(const Object& object, uint32_t oper
   const auto& add_graphs = object.op().table.add_graphs;
   if (!add_graphs) return std::vector<AddedGraph>();
   Adding adding(operands, value_of);
-  auto done = object.checked("add_graphs", add_graphs(object.self(), adding.table()));
+  auto done = object.checked("add_graphs", [&] { return add_graphs(object.self(), adding.table()); });
   auto added = TRY(adding.take());
   TRY(std::move(done));
   return added;

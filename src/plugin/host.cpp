@@ -40,8 +40,17 @@ int32_t number_of(const tenon_host*, tenon_dim dim, int64_t* number) {
 
 }  // namespace
 
-std::string take_failure() { return std::exchange(failure, {}); }
-void leave_failure(std::string_view text) { failure = text; }
+constinit thread_local bool is_failure_left = false;
+
+std::string take_failure() {
+  is_failure_left = false;
+  return std::exchange(failure, {});
+}
+
+void leave_failure(std::string_view text) {
+  failure = text;
+  is_failure_left = true;
+}
 
 static_assert(sizeof(Dim) == sizeof(tenon_dim));
 tenon_dim handle_of(Dim dim) { return std::bit_cast<tenon_dim>(dim); }

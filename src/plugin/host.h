@@ -49,9 +49,15 @@ class Host {
   std::map<std::string, Shared, std::less<>> shared_;
 };
 
-/// The text that a library left with host->fail in this thread since the last call; empty: none.
+/// The text that a library left with host->fail in this thread; empty: none.
 std::string take_failure();
 void leave_failure(std::string_view text);
+extern constinit thread_local bool is_failure_left;
+/// Before each call of a library's function, which may have said OK behind a text the last time.
+inline void forget_failure() {
+  if (is_failure_left) [[unlikely]]
+    take_failure();
+}
 
 tenon_dim handle_of(Dim dim);
 Dim dim_of(tenon_dim handle);

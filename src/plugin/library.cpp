@@ -61,7 +61,7 @@ Result<const tenon_library*> asked(const fs::path& file, void* handle, const Hos
         .expected(fmt::format("an exported function {}", kSymbol))
         .found(whose(handle))
         .advice("`./dev new-plugin NAME` writes one to start from");
-  take_failure();
+  forget_failure();
   const tenon_library* const library = entry(host.table());
   if (library) return library;
   const std::string said = take_failure();

@@ -42,24 +42,19 @@ std::string text_of(const tenon_tensor* const* tensors, uint32_t count) {
   return out;
 }
 
-Result<std::vector<Field>> saved(const Op& op, void* self, int32_t& status) {
-  struct Saved {
-    std::vector<Field> fields;
-    std::optional<Error> error;
-  } saved;
-  const tenon_saver saver{.struct_size = sizeof(tenon_saver),
-                          .put = [](const tenon_saver* to, const tenon_field* field) -> int32_t {
-                            auto& out = *static_cast<Saved*>(to->host_data);
-                            auto copy = copy_of(*field);
-                            if (copy) out.fields.push_back(*std::move(copy));
-                            else out.error = std::move(copy).error();
-                            return copy ? TENON_OK : TENON_BAD_FIELD;
-                          },
-                          .host_data = &saved};
-  status = op.table.save(self, &saver);
-  if (saved.error) return std::move(*saved.error).placed_at(op.place());
-  return std::move(saved.fields);
-}
+/// What `save` puts.
+struct Saved {
+  std::vector<Field> fields;
+  std::optional<Error> error;
+
+  static int32_t put(const tenon_saver* to, const tenon_field* field) {
+    Saved& out = *static_cast<Saved*>(to->host_data);
+    auto copy = copy_of(*field);
+    if (copy) out.fields.push_back(*std::move(copy));
+    else out.error = std::move(copy).error();
+    return copy ? TENON_OK : TENON_BAD_FIELD;
+  }
+};
 
 }  // namespace
 
@@ -67,11 +62,6 @@ Error Object::error_of(std::string_view function, int32_t status) const {
   const std::string said = take_failure();
   return fail(code_of(status), fmt::format("{}, {}", node_, op_.place()),
               fmt::format("its `{}` says: {}", function, said.empty() ? fmt::format("status {}", status) : said));
-}
-
-Result<void> Object::checked(std::string_view function, int32_t status) const {
-  if (status == TENON_OK) return {};
-  return error_of(function, status);
 }
 
 Error Object::failed(std::string_view function, int32_t status, const tenon_call& call) const {
@@ -95,9 +85,8 @@ Result<std::unique_ptr<Object>> Object::create(const Op& op, tenon_phase phase, 
                          .operand_count = static_cast<uint32_t>(operands),
                          .result_count = static_cast<uint32_t>(results)};
   const Doing doing = asked_for("create", op);
-  take_failure();
   void* self = nullptr;
-  TRY(out->checked("create", op.table.create(op.host->table(), &given, &self)));
+  TRY(out->checked("create", [&] { return op.table.create(op.host->table(), &given, &self); }));
   out->self_ = self;
   return out;
 }
@@ -108,29 +97,29 @@ Object::~Object() {
 
 Result<void> Object::infer(tenon_inference& inference) const {
   const Doing doing = asked_for("infer", op_);
-  return checked("infer", op_.table.infer(self_, &inference));
+  return checked("infer", [&] { return op_.table.infer(self_, &inference); });
 }
 
 Result<void> Object::define(const tenon_definition& definition) const {
   const Doing doing = asked_for("define", op_);
-  return checked("define", op_.table.define(self_, &definition));
+  return checked("define", [&] { return op_.table.define(self_, &definition); });
 }
 
 Result<std::unique_ptr<Object>> Object::attach() const {
   if (!op_.table.attach) return std::unique_ptr<Object>();
   void* attached = nullptr;
-  TRY(checked("attach", op_.table.attach(self_, &attached)));
+  TRY(checked("attach", [&] { return op_.table.attach(self_, &attached); }));
   return std::unique_ptr<Object>(new Object(op_, node_, attached));
 }
 
 Result<void> Object::shapes_changed(const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
   if (!op_.table.shapes_changed) return {};
-  return checked("shapes_changed", op_.table.shapes_changed(self_, operands, results));
+  return checked("shapes_changed", [&] { return op_.table.shapes_changed(self_, operands, results); });
 }
 
 Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const tenon_tensor* const* results) const {
   uint64_t bytes = 0;
-  if (op_.table.workspace) TRY(checked("workspace", op_.table.workspace(self_, operands, results, &bytes)));
+  if (op_.table.workspace) TRY(checked("workspace", [&] { return op_.table.workspace(self_, operands, results, &bytes); }));
   constexpr uint64_t kMost = uint64_t{1} << 40;
   if (bytes <= kMost) return bytes;
   return fail(Code::limit_exceeded, fmt::format("{}, {}", node_, op_.place()), "it asks for too much workspace")
@@ -141,7 +130,7 @@ Result<uint64_t> Object::workspace(const tenon_tensor* const* operands, const te
 Result<bool> Object::takes(uint32_t position, std::span<const tenon_format> formats, std::string& said) const {
   if (!op_.table.supports) return formats[position].layout == TENON_ROW_MAJOR;
   const Doing doing = asked_for("supports", op_);
-  take_failure();
+  forget_failure();
   const int32_t status = op_.table.supports(self_, position, formats.data(), static_cast<uint32_t>(formats.size()));
   if (status != TENON_OK && status != TENON_NOT_SUPPORTED) return error_of("supports", status);
   said = take_failure();
@@ -155,7 +144,7 @@ Error Object::refusal(std::string what) const {
 Result<void> Object::configure(const tenon_ranges& ranges) const {
   if (!op_.table.configure) return {};
   const Doing doing = asked_for("configure", op_);
-  return checked("configure", op_.table.configure(self_, &ranges));
+  return checked("configure", [&] { return op_.table.configure(self_, &ranges); });
 }
 
 Result<std::vector<tenon_tactic>> Object::tactics() const {
@@ -164,7 +153,7 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
   const Doing doing = asked_for("tactics", op_);
   out.resize(kMostTactics);
   uint32_t count = 0;
-  TRY(checked("tactics", op_.table.tactics(self_, kMostTactics, out.data(), &count)));
+  TRY(checked("tactics", [&] { return op_.table.tactics(self_, kMostTactics, out.data(), &count); }));
   const auto wrong = [&](std::string what, std::string expected, std::string found) {
     return fail(Code::device_failed, fmt::format("{}, {}", node_, op_.place()), "its `tactics` " + std::move(what))
         .expected(std::move(expected))
@@ -185,10 +174,12 @@ Result<std::vector<tenon_tactic>> Object::tactics() const {
 Result<std::vector<Field>> Object::save(std::span<const Field> given) const {
   if (!op_.table.save) return std::vector<Field>(given.begin(), given.end());
   const Doing doing = asked_for("save", op_);
-  int32_t status = TENON_OK;
-  auto out = TRY(saved(op_, self_, status));
-  TRY(checked("save", status));
-  return out;
+  Saved saved;
+  const tenon_saver saver{.struct_size = sizeof(tenon_saver), .put = Saved::put, .host_data = &saved};
+  auto done = checked("save", [&] { return op_.table.save(self_, &saver); });
+  if (saved.error) return std::move(*saved.error).placed_at(op_.place());
+  TRY(std::move(done));
+  return std::move(saved.fields);
 }
 
 }  // namespace tenon::plugin

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/field.h"
+#include "plugin/host.h"
 #include "plugin/op.h"
 
 namespace tenon::plugin {
@@ -27,6 +28,7 @@ class Object {
   Result<void> infer(tenon_inference& inference) const;
   Result<void> define(const tenon_definition& definition) const;
   Result<void> enqueue(const tenon_call& call) const {
+    forget_failure();
     if (const int32_t status = op_.table.enqueue(self_, &call); status != TENON_OK) [[unlikely]]
       return failed("enqueue", status, call);
     return {};
@@ -43,8 +45,13 @@ class Object {
   /// What an engine keeps: `given`, the node's own fields, where the op has no `save`.
   Result<std::vector<Field>> save(std::span<const Field> given) const;
   void* self() const { return self_; }
-  /// Errors: what the status of a function says.
-  Result<void> checked(std::string_view function, int32_t status) const;
+  /// Calls a function of the op, which `call` does. Errors: what its status says.
+  template <class Call>
+  Result<void> checked(std::string_view function, Call call) const {
+    forget_failure();
+    if (const int32_t status = call(); status != TENON_OK) return error_of(function, status);
+    return {};
+  }
 
  private:
   Object(const Op& op, std::string node, void* self) : op_(op), node_(std::move(node)), self_(self) {}
