@@ -3,6 +3,12 @@
 
 namespace tenon::cli {
 
+Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at) {
+  auto fields = TRY(object.save(at.fields));
+  auto made = TRY(create_at(object.op(), at, TENON_RUN, fields));
+  return Loaded{std::move(made), std::move(fields)};
+}
+
 void Trial::found(const PluginCase& at, std::string_view what, const Error& error) {
   found_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
 }
@@ -14,6 +20,13 @@ std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
   if (made) return *std::move(made);
   found(at, "it makes no object", made.error());
   return nullptr;
+}
+
+std::optional<Loaded> Trial::loaded(const plugin::Object& object, const PluginCase& at) {
+  auto made = saved_and_loaded(object, at);
+  if (made) return *std::move(made);
+  found(at, "it is not saved and made again", made.error());
+  return std::nullopt;
 }
 
 bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of) {

@@ -12,6 +12,14 @@
 
 namespace tenon::cli {
 
+/// An object that an engine makes of what another one saves.
+struct Loaded {
+  std::unique_ptr<plugin::Object> object;
+  std::vector<plugin::Field> fields;  ///< what was saved
+};
+/// Errors: what `save` and `create` say.
+Result<Loaded> saved_and_loaded(const plugin::Object& object, const PluginCase& at);
+
 /// What one check works on, and where it tells what it found.
 class Trial {
  public:
@@ -29,6 +37,8 @@ class Trial {
 
   /// A new object; null, with a finding, where the op does not make one.
   std::unique_ptr<plugin::Object> object(const PluginCase& at);
+  /// None, with a finding, where it is not saved or not made again.
+  std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
   /// Shapes and one run; none where there is an error, which is a finding unless the op says that it does not take a case that was drawn.
   std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes = {},
                                 const plugin::Layouts& layouts = {});

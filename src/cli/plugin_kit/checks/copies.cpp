@@ -23,12 +23,11 @@ int64_t bytes_on_the_heap() {
 void live(Trial& trial, const PluginCase& at) {
   const auto object = create_at(trial.op(), at, TENON_BUILD, at.fields);
   if (!object) return;
-  const auto saved = (*object)->save(at.fields);
-  const auto loaded = create_at(trial.op(), at, TENON_RUN, saved ? *saved : at.fields);
+  const auto loaded = saved_and_loaded(**object, at);
   if (!loaded || !trial.op().runs()) return;
-  const auto attached = (*loaded)->attach();
+  const auto attached = loaded->object->attach();
   if (!attached) return;
-  PluginRun run(*attached ? **attached : **loaded, at);
+  PluginRun run(*attached ? **attached : *loaded->object, at);
   if (run.set_shapes()) (void)run.run();
 }
 
@@ -53,19 +52,11 @@ void check_save(Trial& trial) {
     const auto expected = trial.expected(at);
     const auto object = trial.object(at);
     if (!expected || !object) continue;
-    const auto saved = object->save(at.fields);
-    if (!saved) {
-      trial.found(at, "it does not save", saved.error());
-      continue;
-    }
-    const auto loaded = create_at(trial.op(), at, TENON_RUN, *saved);
-    if (!loaded) {
-      trial.found(at, "it makes no object of what it saved", loaded.error());
-      continue;
-    }
-    if (const auto done = trial.run(**loaded, at)) trial.same(at, "an object made of what was saved", *expected, done->tensors);
-    const auto twice = (*loaded)->save(*saved);
-    if (twice && *twice != *saved) trial.found(at, "an object made of what was saved saves other fields");
+    const auto loaded = trial.loaded(*object, at);
+    if (!loaded) continue;
+    if (const auto done = trial.run(*loaded->object, at)) trial.same(at, "an object made of what was saved", *expected, done->tensors);
+    const auto twice = loaded->object->save(loaded->fields);
+    if (twice && *twice != loaded->fields) trial.found(at, "an object made of what was saved saves other fields");
   }
 }
 

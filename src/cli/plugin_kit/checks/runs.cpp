@@ -11,19 +11,11 @@ void check_runs(Trial& trial) {
     const auto object = trial.object(at);
     if (!object || !trial.op().runs()) continue;
     if (!trial.run(*object, at)) continue;
-    const auto saved = object->save(at.fields);
-    if (!saved) {
-      trial.found(at, "it does not save", saved.error());
-      continue;
-    }
-    const auto loaded = create_at(trial.op(), at, TENON_RUN, *saved);
-    if (!loaded) {
-      trial.found(at, "it makes no object of what it saved", loaded.error());
-      continue;
-    }
-    const auto attached = (*loaded)->attach();
+    const auto loaded = trial.loaded(*object, at);
+    if (!loaded) continue;
+    const auto attached = loaded->object->attach();
     if (!attached) trial.found(at, "it does not attach", attached.error());
-    else trial.run(*attached ? **attached : **loaded, at);
+    else trial.run(*attached ? **attached : *loaded->object, at);
   }
 }
 
