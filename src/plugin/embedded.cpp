@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/embedded.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <protozero/pbf_writer.hpp>
@@ -42,40 +35,6 @@ Result<Embedded> decode(std::string_view encoded) {
   return out;
 }
 
-/// Memory with these bytes that nobody can write any more, for as long as the descriptor is open.
-class SealedMemory {
- public:
-  static Result<SealedMemory> of(const Embedded& library) {
-    SealedMemory out(memfd_create(library.name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    const bool is_whole = out.fd_ >= 0 && out.write(library.bytes);
-    if (is_whole && fcntl(out.fd_, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0) return out;
-    return fail(Code::device_failed, library.name, "no memory for a library inside the engine")
-        .expected(fmt::format("{} bytes by memfd_create", library.bytes.size()))
-        .found(std::strerror(errno))
-        .advice("name the library's file with --plugin");
-  }
-  SealedMemory(SealedMemory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  SealedMemory& operator=(SealedMemory&&) = delete;
-  ~SealedMemory() {
-    if (fd_ >= 0) close(fd_);
-  }
-  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
-
- private:
-  explicit SealedMemory(int fd) : fd_(fd) {}
-
-  bool write(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
-      if (count < 0 && errno != EINTR) return false;
-      if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
-    }
-    return true;
-  }
-
-  int fd_;
-};
-
 }  // namespace
 
 std::string encode_embedded(std::string_view name, std::string_view bytes) {
@@ -89,20 +48,19 @@ std::string encode_embedded(std::string_view name, std::string_view bytes) {
 Result<std::shared_ptr<const Library>> open_embedded(std::string_view encoded, const Logger& logger) {
   const Embedded library = TRY(decode(encoded));
   if (auto open = open_library_of(sha256_of_text(library.bytes))) return open;
-  const SealedMemory memory = TRY(SealedMemory::of(library));
-  return open_library(memory.path(), logger, library.name);
+  return open_library(TRY(SealedMemory::of(library.name, library.bytes)), logger);
 }
 
 Result<std::vector<std::string>> embed(std::span<const std::string> sha256) {
   std::vector<std::string> out;
   for (const std::string& digest : sha256) {
     const auto library = open_library_of(digest);
-    if (!library || !library->is_file)
+    if (!library || (!library->is_file && library->sealed < 0))
       return fail(Code::bad_usage, "embed plugins", "a plugin that the model needs is of no file")
           .expected("libraries of plugins")
           .found(library ? library->file.string() : "functions of this process")
           .advice("leave the embedding away, or write it as a library");
-    std::ifstream file(library->file, std::ios::binary);
+    std::ifstream file(library->is_file ? library->file : SealedMemory::path_of(library->sealed), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (sha256_of_text(bytes) != digest)
       return fail(Code::bad_usage, library->file.string(), "the file changed since it was opened")

@@ -115,11 +115,14 @@ Result<void> take(const tenon_library& of, const Host& host, Library& out) {
   return read_ops(given, host, out);
 }
 
-Result<std::shared_ptr<const Library>> read(const fs::path& file, std::string sha256, const Logger& logger, const std::string& called) {
+/// sealed: the memory that the file is; null: it is one. What the loader took it keeps: the next memory would have its descriptor, and be
+/// taken for it.
+Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* sealed, std::string sha256, const Logger& logger) {
   void* const handle = TRY(opened(file));
   const auto out = std::make_shared<Library>();
-  out->file = called.empty() ? file : fs::path(called);
-  out->is_file = called.empty();
+  out->file = sealed ? fs::path(sealed->name()) : file;
+  out->is_file = !sealed;
+  if (sealed) out->sealed = sealed->keep();
   // Libraries keep the table: it is there as long as they are.
   const Host& host = *new Host(out->file.filename().string(), logger);
   out->sha256 = std::move(sha256);
@@ -143,6 +146,15 @@ Known& known() {
   return out;
 }
 
+Result<std::shared_ptr<const Library>> open_once(const fs::path& file, SealedMemory* sealed, const Logger& logger) {
+  std::string sha256 = TRY(sha256_of(file));
+  const std::lock_guard held(known().lock);
+  if (auto open = known().find(sha256)) return open;
+  auto library = TRY(read(file, sealed, std::move(sha256), logger));
+  known().libraries.push_back(library);
+  return library;
+}
+
 }  // namespace
 
 std::shared_ptr<const Library> open_library_of(std::string_view sha256) {
@@ -150,13 +162,10 @@ std::shared_ptr<const Library> open_library_of(std::string_view sha256) {
   return known().find(sha256);
 }
 
-Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger, const std::string& called) {
-  std::string sha256 = TRY(sha256_of(file));
-  const std::lock_guard held(known().lock);
-  if (auto open = known().find(sha256)) return open;
-  auto library = TRY(read(file, std::move(sha256), logger, called));
-  known().libraries.push_back(library);
-  return library;
+Result<std::shared_ptr<const Library>> open_library(const fs::path& file, const Logger& logger) { return open_once(file, nullptr, logger); }
+
+Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const Logger& logger) {
+  return open_once(memory.path(), &memory, logger);
 }
 
 Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,

@@ -8,6 +8,7 @@
 
 #include "plugin/host.h"
 #include "plugin/op.h"
+#include "plugin/sealed_memory.h"
 
 namespace tenon::plugin {
 
@@ -15,6 +16,7 @@ namespace tenon::plugin {
 struct Library {
   std::filesystem::path file;  ///< or what library_of was told
   bool is_file = true;         ///< that others can open too
+  int sealed = -1;             ///< the descriptor of the sealed memory that it lies in; -1: none
   std::string name, version;
   std::string sha256;  ///< of the file, or as library_of was told: 64 hexadecimal digits
   uint32_t needs = 0;  ///< lowest version of the interface
@@ -24,9 +26,9 @@ struct Library {
 /// Opens a library and checks all that it says. A file of the same bytes that is open already is given again.
 /// Errors: file_missing, bad_file (not a library; none of Tenon's plugins, saying whose it looks like; ops that cannot be, all at once),
 /// wrong_target (made for a newer Tenon); what the library itself says.
-/// called: its name in messages, where the file has none of its own that would still be there later; empty: the file's.
-Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& file, const Logger& logger,
-                                                    const std::string& called = {});
+Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& file, const Logger& logger);
+/// The same of a library that lies in memory, which stays as long as it.
+Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const Logger& logger);
 /// The open one of these bytes; null where there is none.
 std::shared_ptr<const Library> open_library_of(std::string_view sha256);
 

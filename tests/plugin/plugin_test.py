@@ -205,6 +205,16 @@ class Plugins(unittest.TestCase):
         plain = self.built(model, "--plugin", own)
         self.assertIn("no libraries of plugins inside", self.error("run", plain, "--embedded-plugins", status=2)["what"])
 
+    def test_an_engine_may_hold_several_libraries(self):
+        nodes = [
+            o.node("Swish", ["x"], ["a"], domain="acme", name="one"),
+            o.node("Double", ["a"], ["y"], domain="test", name="two"),
+        ]
+        model = self.model("several", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
+        engine = self.built(model, "--plugin", self.swish, "--plugin", self.ops, "--embed-plugins")
+        done = small_models.tenon("run", engine, "--embedded-plugins")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_another_build_is_taken_only_where_that_is_said(self):
         engine = self.built(self.one_op("Double"), "--plugin", self.ops)
         other = self.compiled("other", OPS, "-O2", "-DOTHER")
