@@ -409,8 +409,30 @@ def test_a_forked_process_has_isolated_plugins_of_its_own(library):
     np.testing.assert_array_equal(made.run({"x": x}, threads=1)["y"], 2 * x)
 
 
-def test_functions_cannot_be_isolated_yet():
-    assert "not supported yet" in refused(lambda: engine("acme::Swish(x)", isolate_plugins=True)).what
+def test_libraries_inside_engines_may_be_isolated(library, tmp_path):
+    path = tmp_path / "own.tenon"
+    tenon.compile(double_model(), plugins=[library], embed_plugins=True, isolate_plugins=True).save(path)
+    script = f"""
+import sys, numpy as np, tenon
+engine = tenon.load({os.fspath(path)!r}, embedded_plugins=True, isolate_plugins=True)
+x = np.arange(6, dtype=np.float32).reshape(2, 3)
+assert (engine.run({{"x": x}})["y"] == 2 * x).all()
+again = tenon.compile(open({os.fspath(path)!r} + ".onnx", "rb").read(), plugins=[{os.fspath(library)!r}], embed_plugins=True)
+again.save({os.fspath(path)!r})
+"""
+    Path(f"{path}.onnx").write_bytes(double_model())
+    for _ in range(2):  # a library that is open out of an engine goes into another one
+        subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_functions_cannot_be_isolated(tmp_path):
+    wrong = refused(lambda: engine("acme::Swish(x)", isolate_plugins=True))
+    assert wrong.code == "not_supported"
+    assert wrong.what == "a function of this process cannot be isolated: no other process has it"
+    assert "run without isolation" in wrong.advice
+    path = tmp_path / "swish.tenon"
+    engine("acme::Swish(x)").save(path)
+    assert "cannot be isolated" in refused(lambda: tenon.load(path, isolate_plugins=True)).what
 
 
 def test_measuring_takes_the_fastest_way_of_a_library(tmp_path, monkeypatch):

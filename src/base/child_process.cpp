@@ -18,6 +18,31 @@ namespace tenon {
 
 namespace {
 
+constexpr int kFirstGiven = 3;
+
+/// Copies of what is given, whose numbers are none that the child has them by: one would be overwritten before it is copied itself.
+class Copies {
+ public:
+  explicit Copies(const std::vector<int>& of) {
+    for (const int d : of) numbers_.push_back(fcntl(d, F_DUPFD_CLOEXEC, kFirstGiven + static_cast<int>(of.size())));
+  }
+  ~Copies() {
+    for (const int d : numbers_)
+      if (d >= 0) close(d);
+  }
+  Copies(const Copies&) = delete;
+  /// What posix_spawn says, as it does.
+  int give(posix_spawn_file_actions_t& actions) const {
+    int error = 0;
+    for (size_t k = 0; k < numbers_.size() && error == 0; ++k)
+      error = posix_spawn_file_actions_adddup2(&actions, numbers_[k], kFirstGiven + static_cast<int>(k));
+    return error;
+  }
+
+ private:
+  std::vector<int> numbers_;
+};
+
 int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess::Options& options, int out) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -27,7 +52,8 @@ int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess:
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (options.quiet) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  if (options.gives >= 0) posix_spawn_file_actions_adddup2(&actions, options.gives, 3);
+  const Copies copies(options.gives);
+  int error = copies.give(actions);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   if (options.own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
@@ -35,7 +61,7 @@ int spawned(pid_t& process, std::vector<std::string>& words, const ChildProcess:
   sigemptyset(&defaults);
   for (const int s : {SIGINT, SIGTERM, SIGABRT}) sigaddset(&defaults, s);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-  const int error = posix_spawnp(&process, argv[0], &actions, &attributes, argv.data(), environ);
+  if (error == 0) error = posix_spawnp(&process, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;

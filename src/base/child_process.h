@@ -16,10 +16,10 @@ namespace tenon {
 class ChildProcess {
  public:
   struct Options {
-    bool lines = false;      ///< what it prints is for line(); else it goes to this process's stderr, whose stdout is an answer
-    bool quiet = false;      ///< what goes to stderr is thrown away
-    bool own_group = false;  ///< what it starts ends with it, no signal to this process's group reaches it, and none is ignored
-    int gives = -1;          ///< a descriptor of this process that it has as number 3; -1: none
+    bool lines = false;           ///< what it prints is for line(); else it goes to this process's stderr, whose stdout is an answer
+    bool quiet = false;           ///< what goes to stderr is thrown away
+    bool own_group = false;       ///< what it starts ends with it, no signal to this process's group reaches it, and none is ignored
+    std::vector<int> gives = {};  ///< descriptors of this process that it has as numbers from 3
   };
 
   /// words: the program and its arguments, one or more. An error says why it does not start.

@@ -72,7 +72,7 @@ TEST(ChildProcess, ItsOwnChildrenEndWhereItEndsByItself) {
 TEST(ChildProcess, HasTheDescriptorThatItIsGiven) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
-  const auto child = shell("echo through >&3", {.gives = pipe[1]});
+  const auto child = shell("echo through >&3", {.gives = {pipe[1]}});
   ASSERT_TRUE(child);
   std::array<char, 16> read{};
   EXPECT_EQ(::read(pipe[0], read.data(), read.size()), 8);
@@ -80,6 +80,27 @@ TEST(ChildProcess, HasTheDescriptorThatItIsGiven) {
   close(pipe[0]);
   close(pipe[1]);
 }
+
+/// Each lies where another goes to.
+TEST(ChildProcess, HasDescriptorsInTheirOrder) {
+  std::vector<std::array<int, 2>> pipes(4);
+  std::vector<int> given;
+  for (auto& pipe : pipes) {
+    ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
+    given.insert(given.begin(), pipe[1]);
+  }
+  const auto child = shell("for k in 3 4 5 6; do echo $k >&$k; done", {.gives = given});
+  ASSERT_TRUE(child);
+  for (char number = '6'; const auto& pipe : pipes) {
+    std::array<char, 16> read{};
+    EXPECT_EQ(::read(pipe[0], read.data(), read.size()), 2);
+    EXPECT_EQ(read[0], number--);
+    close(pipe[0]);
+    close(pipe[1]);
+  }
+}
+
+TEST(ChildProcess, OfWhatIsNotOpenIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.gives = {999'999}})); }
 
 TEST(ChildProcess, AForkedCopyEndsNothing) {
   const auto running = shell("sleep 1000", {.lines = true});

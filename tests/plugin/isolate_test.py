@@ -118,6 +118,24 @@ class Isolated(unittest.TestCase):
                 self.assertTrue(error["advice"])
         self.told("run", model, "--plugin", self.harm, *self.values(3), *ISOLATED)
 
+    def test_libraries_inside_engines(self):
+        nodes = [
+            o.node("Neg", ["x"], ["a"]),
+            o.node("Scaled", ["a"], ["b"], domain="harm", name="it"),
+            o.node("Positive", ["b"], ["y", "count"], domain="test"),
+        ]
+        model = self.model("inside", nodes, [o.value_info("y", [None]), o.value_info("count", [], 7)])
+        plugins = ["--plugin", self.harm, "--plugin", self.ops]
+        here = self.run_of(model, "here", *plugins, "--shape", "x=50x3")
+        for kind in ([], ["--portable"]):
+            engine = model.with_suffix(".tenon")
+            self.told("build", model, "-o", engine, *plugins, "--embed-plugins", "--isolate-plugins", *kind)
+            inside = ["--embedded-plugins", *ISOLATED]
+            self.assertEqual(here, self.run_of(engine, "there", "--shape", "x=50x3", *inside))
+            error = self.told("run", engine, *self.values(-1001), *inside, status=1)["error"]
+            self.assertIn("`enqueue` crashed (signal 11", error["what"])
+            self.assertIn("node 'it' (harm::Scaled), plugin 'harm::Scaled' of harm.so", error["place"])
+
     def test_what_crashes_while_a_model_is_built_is_an_error_too(self):
         model = self.scaled(o.message(5, o.text(1, "factor"), o.varint(2 << 3 | 5) + struct.pack("<f", -1), o.number(20, 1)))
         out = self.folder / "none.tenon"

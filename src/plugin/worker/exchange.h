@@ -8,7 +8,7 @@
 namespace tenon::plugin::worker {
 
 /// Of verbs, their arguments and Front: another number for each change. The first argument of `open`, which stays where it is.
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 /// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
 enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detach = 4, set_shapes = 5, run = 6, late = 7 };

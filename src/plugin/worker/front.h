@@ -11,7 +11,9 @@ namespace tenon::plugin::worker {
 // for more than anybody uses; what nobody touched takes no memory.
 constexpr uint64_t kFileBytes = uint64_t{1} << 40;
 constexpr uint64_t kPage = 4096;
-constexpr int kFile = 3;  ///< the descriptor of it in the worker
+constexpr int kFile = 3;                   ///< the descriptor of it in the worker
+constexpr int kLibrary = 4;                ///< of the library, where that lies in sealed memory
+constexpr const char* kSealed = "sealed";  ///< says to the worker that it does
 
 /// Whose turn it is with a lane.
 enum class Turn : uint32_t { host = 0, asked = 1, worker = 2 };

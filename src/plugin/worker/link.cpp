@@ -8,16 +8,16 @@ namespace tenon::plugin::worker {
 Result<std::shared_ptr<Link>> Link::to(std::shared_ptr<const Library> library, const Isolation& isolation) {
   static std::mutex lock;
   static auto& links = *new std::map<std::pair<std::string, Isolation>, std::weak_ptr<Link>>;
-  if (!library->is_file)
-    return fail(Code::not_supported, library->file.string(), "not supported yet: isolation of plugins that no other process can open")
-        .expected("a library file: no functions of this process, no library inside an engine")
+  if (!library->is_file && library->sealed < 0)
+    return fail(Code::not_supported, library->file.string(), "a function of this process cannot be isolated: no other process has it")
+        .expected("a library of plugins, in a file or inside an engine")
         .found(library->name)
-        .advice("name the library's file, or run without isolation");
+        .advice("run without isolation, or write the plugin as a library");
   const std::lock_guard held(lock);
   auto& known = links[{library->sha256, isolation}];
   if (auto out = known.lock()) return out;
   std::error_code ignored;
-  std::string file = std::filesystem::absolute(library->file, ignored).string();
+  std::string file = (library->is_file ? std::filesystem::absolute(library->file, ignored) : library->file).string();
   auto out = std::make_shared<Link>(std::move(library), std::move(file), isolation);
   known = out;
   return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tenon-plugin-worker: serves one library of plugins to the process that started it, through the file that it was given as
-// descriptor 3.
+// descriptor 3. "sealed" behind the process's number: descriptor 4 is the library.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,8 +75,8 @@ class Log {
   }
 }
 
-int main_of(int host) {
-  syscall(SYS_close_range, kFile + 1, ~0U, 0);
+int main_of(int host, bool has_library) {
+  syscall(SYS_close_range, (has_library ? kLibrary : kFile) + 1, ~0U, 0);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   watch_host(host);
@@ -103,7 +103,9 @@ int main_of(int host) {
 }  // namespace tenon::plugin::worker
 
 int main(int argc, char** argv) {
-  if (argc == 2) return tenon::plugin::worker::main_of(std::atoi(argv[1]));
+  using namespace tenon::plugin::worker;
+  const bool has_library = argc == 3 && std::strcmp(argv[2], kSealed) == 0;
+  if (argc == 2 || has_library) return main_of(std::atoi(argv[1]), has_library);
   std::fputs("tenon-plugin-worker is started by Tenon, which gives it a file as descriptor 3\n", stderr);
   return EXIT_FAILURE;
 }

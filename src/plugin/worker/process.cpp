@@ -57,7 +57,11 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
   auto shared = TRY(SharedFile::make(kDataStart));
   auto front = TRY(Mapping::of(shared->descriptor(), 0, kDataStart));
   const std::string program = TRY(worker_program());
-  auto child = ChildProcess::start({program, std::to_string(getpid())}, {.own_group = true, .gives = shared->descriptor()});
+  const bool is_sealed = library.sealed >= 0;
+  std::vector<std::string> words{program, std::to_string(getpid())};
+  std::vector<int> gives{shared->descriptor()};
+  if (is_sealed) words.emplace_back(kSealed), gives.push_back(library.sealed);
+  auto child = ChildProcess::start(std::move(words), {.own_group = true, .gives = std::move(gives)});
   if (!child)
     return fail(Code::device_failed, program, "the process for isolated plugins does not start")
         .expected("a program to start")
@@ -65,7 +69,7 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
         .advice("install Tenon again, or run without --isolate-plugins");
   std::shared_ptr<Process> out(new Process(std::move(shared), std::move(front), *std::move(child), log, isolation));
   std::string message;
-  Packer(message) << Verb::open << kVersion << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
+  Packer(message) << Verb::open << kVersion << is_sealed << std::string_view(file) << std::string_view(library.sha256) << isolation.memory;
   const std::string place = "plugin library " + library.file.string();
   if (TRY(out->ask(message, {.function = "opening", .place = place, .least = kToStart})) == Asked::answered) return out;
   return fail(Code::device_failed, place, "the process for isolated plugins ended as it began")

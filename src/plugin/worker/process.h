@@ -33,7 +33,8 @@ class Process {
     std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
   };
 
-  /// file: of the library, absolute. Errors: file_missing where the program is not there; what the library says; device_failed.
+  /// file: of the library, absolute; its name, where it lies in sealed memory. Errors: file_missing where the program is not there; what
+  /// the library says; device_failed.
   static Result<std::shared_ptr<Process>> start(const Library& library, const std::string& file, const tenon_host* log,
                                                 const Isolation& isolation);
   ~Process();

@@ -45,11 +45,11 @@ Result<void> Served::open(Unpacker& from) {
         .expected(fmt::format("version {} of what they tell each other", kVersion))
         .found(std::to_string(version))
         .advice("install Tenon again: the program tenon-plugin-worker lies beside the library, or in the folder bin above it");
-  const std::filesystem::path file = from.text();
-  const std::string sha256(from.text());
-  library_ = TRY(open_library(file, logger_));
+  const bool is_sealed = from.number() != 0;
+  const std::string file(from.text()), sha256(from.text());
+  library_ = TRY(is_sealed ? open_library(SealedMemory(file, kLibrary), logger_) : open_library(file, logger_));
   if (library_->sha256 != sha256)
-    return fail(Code::bad_file, file.string(), "the plugin library is another one than it was when it was opened")
+    return fail(Code::bad_file, file, "the plugin library is another one than it was when it was opened")
         .expected("SHA-256 " + sha256)
         .found(library_->sha256)
         .advice("start again");

@@ -11,12 +11,22 @@ namespace {
 const std::filesystem::path kModel = std::filesystem::path(TENON_TEST_DATA) / "../../examples/plugins/model.onnx";
 const std::filesystem::path kSwish = TENON_SWISH, kOtherSwish = TENON_OTHER_SWISH;
 
-std::filesystem::path built() {
+std::filesystem::path built(const std::filesystem::path& library = kSwish, const char* more = "") {
   const auto path = std::filesystem::path(testing::TempDir()) / "run_only.tenon";
-  const std::string words =
-      std::string(TENON_PROGRAM) + " build '" + kModel.string() + "' --plugin '" + kSwish.string() + "' -o '" + path.string() + "' --quiet";
+  const std::string words = std::string(TENON_PROGRAM) + " build '" + kModel.string() + "' --plugin '" + library.string() + "' -o '" +
+                            path.string() + "' --quiet " + more;
   EXPECT_EQ(std::system(words.c_str()), 0) << words;
   return path;
+}
+
+/// First: a library that was opened from its file stays that.
+TEST(RunPlugins, OutOfTheEngineInAProcessOfTheirOwn) {
+  const auto path = built(kOtherSwish, "--embed-plugins");
+  const auto engine = tenon::Engine::load(path, {.embedded_plugins = true, .isolate_plugins = true});
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto y = engine->run(std::vector{tenon::Array({1, 8}, std::vector<float>(8))});
+  ASSERT_TRUE(y) << y.error().text();
+  EXPECT_EQ((*y)[0].as<float>()[7], 0);
 }
 
 TEST(RunPlugins, AnEngineIsLoadedAndRunWithThoseThatAreNamed) {
