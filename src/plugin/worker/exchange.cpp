@@ -22,4 +22,32 @@ bool take_piece(const Lane& lane, std::string& message) {
   return !more;
 }
 
+namespace {
+
+void await_host(Lane& lane) {
+  while (!await_turn(lane.turn, Turn::asked, lane.worker, std::chrono::hours(1))) {}
+  lane.turn.store(Turn::worker);
+}
+
+}  // namespace
+
+void hear(Lane& lane, std::string& message) {
+  message.clear();
+  while (true) {
+    await_host(lane);
+    if (take_piece(lane, message)) return;
+    put_piece(lane, {});
+    give_turn(lane.turn, Turn::host, lane.host);
+  }
+}
+
+void say(Lane& lane, std::string_view message) {
+  while (true) {
+    message = put_piece(lane, message);
+    give_turn(lane.turn, Turn::host, lane.host);
+    if (message.empty()) return;
+    await_host(lane);
+  }
+}
+
 }  // namespace tenon::plugin::worker

@@ -18,4 +18,9 @@ std::string_view put_piece(Lane& lane, std::string_view message);
 /// Adds the piece that is in the lane to a message. Returns whether that was the last.
 bool take_piece(const Lane& lane, std::string& message);
 
+/// The worker's side: waits for a message of the host, and takes it whole.
+void hear(Lane& lane, std::string& message);
+/// The worker's side: gives the host a message, whole, and the turn with it.
+void say(Lane& lane, std::string_view message);
+
 }  // namespace tenon::plugin::worker

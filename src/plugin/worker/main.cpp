@@ -47,31 +47,18 @@ class Log {
 [[noreturn]] void serve(Served& served, Lane& lane) {
   note_lane(lane);
   std::string message, answer;
-  const auto await = [&] {
-    while (!await_turn(lane.turn, Turn::asked, lane.worker, std::chrono::hours(1))) {}
-    lane.turn.store(Turn::worker);
-  };
   while (true) {
-    await();
-    const bool whole = take_piece(lane, message);
-    if (whole) {
-      Unpacker from(message);
-      const auto verb = from.as<Verb>();
-      Packer to(answer);
-      to << 1;
-      if (auto done = served.answer(verb, from, to, lane); !done) {
-        Packer again(answer);
-        again << 0 << is_nearly_full();
-        pack(again, done.error());
-      }
-      message.clear();
+    hear(lane, message);
+    Unpacker from(message);
+    const auto verb = from.as<Verb>();
+    Packer to(answer);
+    to << 1;
+    if (auto done = served.answer(verb, from, to, lane); !done) {
+      Packer again(answer);
+      again << 0 << is_nearly_full();
+      pack(again, done.error());
     }
-    for (std::string_view left = whole ? answer : std::string_view(); true;) {
-      left = put_piece(lane, left);
-      give_turn(lane.turn, Turn::host, lane.host);
-      if (left.empty()) break;
-      await();
-    }
+    say(lane, answer);
   }
 }
 
