@@ -93,6 +93,7 @@ def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
     for source in ("guessed", "calibrated"):
         printed = subprocess.run([program, "partition", MODEL, *shares, "--dry-run", "--json"], capture_output=True, check=True)
         told = tenon.partition(MODEL, **wishes)
+        told["costs"] = [c for c in told["costs"] if c["backend"] != "plugin"]  # which other tests of this process may have registered
         assert told == json.loads(printed.stdout)
         assert {c["backend"]: c["source"] for c in told["costs"]} == {"cpu": "guessed", "reference": source}
         subprocess.run([program, "calibrate", "--backend", "reference"], capture_output=True, check=True)

@@ -49,7 +49,8 @@ Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& o
     if (lowered || failed.nodes.empty()) return lowered;
     handed_back.push_back(std::move(failed));
     auto again = shared_again(shared, options.wishes, handed_back);
-    if (!again && again.error().code() == Code::not_supported) return lowered;  // nobody else runs it: what was wrong counts
+    // Nobody else runs it: what was wrong counts.
+    if (!again && again.error().code() == Code::not_supported && !options.wishes.require_full) return lowered;
     shared.shares = TRY(std::move(again));
   }
 }

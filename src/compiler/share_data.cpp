@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/share_data.h"
 
+#include "compiler/measured_data.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -159,7 +161,7 @@ std::string costs_text(const backend::Overheads& costs) {
 }
 
 Json partition_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles, partition::Assign assign,
-                    const std::vector<partition::WhatIf>& what_if, const Compiled* built,
+                    const std::vector<partition::WhatIf>& what_if, std::span<const plugin::MeasuredNode> measured, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {
   Json out = share_data(graph, shares, roles);
   out["peak_bytes"] = nullptr;
@@ -176,6 +178,7 @@ Json partition_data(const ir::Graph& graph, const partition::Shares& shares, con
       out["costs"].back().update(costs_data(b->overheads()));
     }
   if (built) add_build(out, *built, shapes);
+  out["plugin_times"] = measured_data(measured);
   return out;
 }
 

@@ -111,7 +111,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.wishes = TRY(wishes_of(options));
   out.wishes.preferred = TRY(compiler::preferences(*libraries.plugins, options.prefer));
   out.calibration = compiler::kept_calibration();
-  if (options.measure && options.assign != Assign::cost && libraries.plugins->empty())
+  if (options.measure && options.assign != Assign::cost && options.plugins.empty())
     return base::fail(base::Code::bad_usage, "measure", "what is measured is what assignment by cost goes by, and the ways of plugins")
         .expected("measure with assignment by cost, or with plugins")
         .found("assignment by priority");

@@ -14,16 +14,16 @@ namespace {
 base::Result<std::string> told(std::unique_ptr<ir::Graph> graph, const compiler::CompileOptions& inner, bool build,
                                const import::ImportOptions& reading = {}) {
   const auto text = [&](const ir::Graph& g, const partition::Shares& shares, const partition::Roles& roles,
-                        const compiler::Compiled* built) -> base::Result<std::string> {
+                        std::span<const plugin::MeasuredNode> measured, const compiler::Compiled* built) -> base::Result<std::string> {
     const auto what_if = TRY(partition::what_if(g, shares, roles, inner.wishes));
-    return compiler::partition_data(g, shares, roles, inner.wishes.assign, what_if, built, reading.shapes).dump();
+    return compiler::partition_data(g, shares, roles, inner.wishes.assign, what_if, measured, built, reading.shapes).dump();
   };
   if (!build) {
     const compiler::SharedOut shared = TRY(compiler::share_out(std::move(graph), inner));
-    return text(*shared.graph, shared.shares, shared.backends.roles(), nullptr);
+    return text(*shared.graph, shared.shares, shared.backends.roles(), shared.measured, nullptr);
   }
   const compiler::Compiled built = TRY(compiler::compile(std::move(graph), inner));
-  return text(*built.graph, built.shares, built.backends.roles(), &built);
+  return text(*built.graph, built.shares, built.backends.roles(), built.report.measured, &built);
 }
 
 template <class Tell>

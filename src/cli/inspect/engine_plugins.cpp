@@ -7,6 +7,7 @@
 
 #include "cli/console/console.h"
 #include "cli/inspect/measured_text.h"
+#include "compiler/measured_data.h"
 #include "plugin/layout/formats.h"
 #include "plugin/saved.h"
 
@@ -35,7 +36,7 @@ Result<void> show_measured(const engine::Reader& reader, Console& console, nlohm
   if (!section) return {};
   const auto nodes = TRY(plugin::decode_measured({reinterpret_cast<const char*>(section->data()), section->size()}));
   show_measured(nodes, console);
-  out["plugin_times"] = measured_data(nodes);
+  out["plugin_times"] = compiler::measured_data(nodes);
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
 #include "compiler/default_shapes.h"
+#include "compiler/measured_data.h"
 #include "compiler/save.h"
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
@@ -123,7 +124,7 @@ Json json_of(const compiler::CompileReport& r, const Peak& planned, const std::f
           {"peak_bytes", planned ? Json(peak_of(*planned)) : Json()},
           {"build_ms", build_ms},
           {"steps", times},
-          {"plugin_times", measured_data(r.measured)}};
+          {"plugin_times", compiler::measured_data(r.measured)}};
 }
 
 void report(const compiler::Compiled& compiled, const std::vector<Sizes>& shapes, const std::filesystem::path& path, double build_ms,

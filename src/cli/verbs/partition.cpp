@@ -97,8 +97,7 @@ Result<void> tell(const ir::Graph& graph, const partition::Shares& shares, const
   show_what_if(what_if, console);
   show_figures(shares, roles, console);
   show_measured(measured, console);
-  auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, built, shapes);
-  told["plugin_times"] = measured_data(measured);
+  const auto told = compiler::partition_data(graph, shares, roles, wishes.assign, what_if, measured, built, shapes);
   if (wishes.assign == partition::Assign::cost) show_costs(roles.backends, console);
   if (shares.predicted)
     console.line(fmt::format("predicted to take {:.1f} us a run; no assignment takes less than {:.1f} us", shares.predicted->ns / 1000,
