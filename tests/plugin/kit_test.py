@@ -116,6 +116,28 @@ class Kit(unittest.TestCase):
                 ops |= {c["op"] for c in checks}
         self.assertGreaterEqual(len(ops), 10)
 
+    def test_refusing_what_was_made_up_is_no_fault(self):
+        library = self.compiled(FIXTURES / "choosy.c")
+        for op in ("Pairs", "Some"):
+            with self.subTest(op=op):
+                checks = self.told("test", library, op)["checks"]
+                self.assertEqual({c["result"] for c in checks}, {"good"})
+
+    def test_an_op_that_refuses_all_that_was_made_up_is_not_passed(self):
+        library = self.compiled(FIXTURES / "choosy.c")
+        for op, why in (("NoTypes", "operands are a key and a map"), ("NoRuns", "the license is not there")):
+            with self.subTest(op=op):
+                found = self.findings(library, op)
+                self.assertEqual(list(found), ["runs"])
+                self.assertEqual(len(found["runs"]), 1)
+                self.assertIn("no case ran", found["runs"][0])
+                self.assertIn("give it samples", found["runs"][0])
+                self.assertIn(why, found["runs"][0])
+
+    def test_a_sample_of_its_own_an_op_must_take(self):
+        found = self.findings(self.compiled(FIXTURES / "choosy.c"), "Promised")
+        self.assertIn("fewer than 6 elements", found["runs"][0])
+
     def test_a_kernel_is_judged_by_the_op_that_it_is_one_of(self):
         found = self.findings(self.compiled(FIXTURES / "ops.c"), "NegativeRelu")
         self.assertIn("canaries", found, "it takes every dtype, and knows one")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct PluginOf {
 /// A node to try an op at: one of its samples, or what was drawn from one.
 struct PluginCase {
   std::string text;          ///< "f32[2,3]; beta=1.5"
-  bool is_as_given = false;  ///< the sample as it stands, which the op must take
+  bool is_as_given = false;  ///< a sample of the op's own, which it must take
+  bool is_varied = false;    ///< another case with other sizes or fields
   ops::Sample sample;
   ops::SampleCase made;
   std::vector<plugin::Field> fields;
@@ -33,6 +35,8 @@ struct PluginCase {
   ir::NodeView view() const { return made.graph->view(made.node); }
 };
 
+/// "f32[2,3]; beta=1.5"
+std::string text_of(const ops::Sample& sample);
 /// An object for the case, of these fields. Errors: what `create` says.
 Result<std::unique_ptr<plugin::Object>> create_at(const plugin::Op& op, const PluginCase& at, tenon_phase phase,
                                                   std::span<const plugin::Field> fields);
@@ -42,12 +46,16 @@ std::vector<plugin::Asked> asked_of(const PluginCase& at);
 std::vector<tenon_format> formats_of(const PluginCase& at, int32_t layout);
 
 struct PluginCases {
+  struct Refused {
+    std::string text, why;
+  };
   std::vector<PluginCase> cases;
-  std::vector<std::pair<std::string, std::string>> refused;  ///< samples that the op does not take, and why
+  std::vector<Refused> refused;          ///< samples of its own that the op does not take
+  std::optional<Refused> refused_drawn;  ///< the first that was made up
 };
 
-/// The samples of an op, then each with other sizes (0, 1, odd ones, larger ones; equal sizes stay equal) and other fields, as far as the
-/// op takes them. An op without samples gets some by its ports.
+/// The samples of an op, then each with other sizes (0, 1, odd ones, larger ones; equal sizes stay equal) and other fields. An op without
+/// samples gets some by its ports. What was made up is left out where the op refuses it, in whatever function: who runs it may.
 PluginCases draw_cases(const PluginOf& plugin);
 
 /// A case of these operands and fields. symbolic: sizes of the graph are symbols "nSIZE". Errors: those of inference and of the op.

@@ -13,8 +13,6 @@ void Trial::found(const PluginCase& at, std::string_view what, const Error& erro
   found_(at.text, std::string(what) + ": " + error->what + (error->found.empty() ? "" : ", " + error->found));
 }
 
-bool Trial::is_told(const PluginCase& at, const Error& error) { return at.is_as_given || error.code() != Code::not_supported; }
-
 std::unique_ptr<plugin::Object> Trial::object(const PluginCase& at) {
   auto made = create_at(op(), at, TENON_BUILD, at.fields);
   if (made) return *std::move(made);
@@ -31,14 +29,14 @@ std::optional<Loaded> Trial::loaded(const plugin::Object& object, const PluginCa
 
 bool Trial::set_shapes(PluginRun& run, const PluginCase& at, const PluginCase* workspace_of) {
   const auto done = run.set_shapes(workspace_of);
-  if (!done && is_told(at, done.error())) found(at, "it does not take the shapes", done.error());
+  if (!done) found(at, "it does not take the shapes", done.error());
   return done.has_value();
 }
 
 std::optional<RunResults> Trial::again(PluginRun& run, const PluginCase& at, const RunWishes& wishes, const std::vector<Tensor>* operands) {
   auto done = run.run(wishes, operands);
   if (done) return *std::move(done);
-  if (is_told(at, done.error())) found(at, "it does not run", done.error());
+  found(at, "it does not run", done.error());
   return std::nullopt;
 }
 

@@ -39,7 +39,7 @@ class Trial {
   std::unique_ptr<plugin::Object> object(const PluginCase& at);
   /// None, with a finding, where it is not saved or not made again.
   std::optional<Loaded> loaded(const plugin::Object& object, const PluginCase& at);
-  /// Shapes and one run; none where there is an error, which is a finding unless the op says that it does not take a case that was drawn.
+  /// Shapes and one run; none, with a finding, where there is an error: what a plugin may refuse is no case.
   std::optional<RunResults> run(const plugin::Object& object, const PluginCase& at, const RunWishes& wishes = {},
                                 const plugin::Layouts& layouts = {});
   std::optional<RunResults> again(PluginRun& run, const PluginCase& at, const RunWishes& wishes = {},
@@ -53,7 +53,6 @@ class Trial {
   std::vector<Tensor> other_operands(const PluginCase& at, uint64_t seed) const;
 
  private:
-  bool is_told(const PluginCase& at, const Error& error);
   Found found_;
 };
 

@@ -30,11 +30,11 @@ void judge(Trial& trial, const PluginCase& at, const std::string& who, const std
 
 constexpr size_t kMostFormats = 8;
 
-/// The choices of layouts that it takes; none, with a finding unless it may refuse the case, where it takes none.
+/// The choices of layouts that it takes; none, with a finding, where it takes none.
 std::vector<plugin::Layouts> layouts_of(Trial& trial, const PluginCase& at, const plugin::Object& object) {
   auto found = plugin::formats_of(object, asked_of(at), at.made.operands.size(), kMostFormats);
   if (found) return *std::move(found);
-  if (at.is_as_given || found.error().code() != Code::not_supported) trial.found(at, "it takes no layouts", found.error());
+  trial.found(at, "it takes no layouts", found.error());
   return {};
 }
 
@@ -47,8 +47,13 @@ void try_way(Trial& trial, const PluginCase& at, const plugin::Object& object, c
              int32_t tactic, const std::vector<Tensor>& wanted) {
   RunWishes wishes;
   wishes.tactic = tactic;
-  const auto done = trial.run(object, at, wishes, layouts);
-  if (!done) return;
+  PluginRun run(object, at, layouts);
+  const auto ready = run.set_shapes();
+  const auto done = ready ? run.run(wishes) : Result<RunResults>(std::unexpected(ready.error()));
+  if (!done) {
+    if (at.is_as_given) trial.found(at, name + ": it does not run", done.error());
+    return;  // one way may refuse what was made up, and another not
+  }
   judge(trial, at, name, done->tensors, wanted);
   for (const std::string& fault : done->faults) trial.found(at, name + ": " + fault);
 }

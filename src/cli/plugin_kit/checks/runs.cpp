@@ -5,8 +5,11 @@ namespace tenon::cli {
 
 void check_runs(Trial& trial) {
   for (const auto& [sample, why] : trial.drawn.refused) trial.found(sample, "its sample is refused: " + why);
-  if (trial.cases().empty() && trial.drawn.refused.empty())
-    trial.found(std::string(), "it takes no operands that could be made up: give it samples");
+  if (trial.cases().empty() && trial.drawn.refused.empty()) {
+    const auto& first = trial.drawn.refused_drawn;
+    trial.found(first ? first->text : std::string(),
+                "no case ran: it refuses what was made up" + (first ? " (" + first->why + ")" : std::string()) + "; give it samples");
+  }
   for (const PluginCase& at : trial.cases()) {
     const auto object = trial.object(at);
     if (!object || !trial.op().runs()) continue;
