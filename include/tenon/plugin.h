@@ -300,7 +300,9 @@ typedef struct tenon_op {
   /* Cases to try it with: "f32[2,3], i64[2] = [1, 0], _; axis=1". */
   uint32_t sample_count;
   const char* const* samples;
-  /* What it computes, in ops of ONNX over its operands and fields by name: "Mul(x, Sigmoid(Mul(x, beta)))". */
+  /* What it computes, in ops of ONNX over its operands and fields by name: "Mul(x, Sigmoid(Mul(x, beta)))". An operand of any number stands
+   * for all of them, "Concat(xs, axis=axis)"; lists are tensors, "Reshape(x, [rows, -1])"; a field that is left out leaves out what it was
+   * to be. */
   const char* expression;
   /* The name of an op that exists: this is one more kernel of it. Operands, results and fields are that op's; all lists here are empty. */
   const char* kernel_of;

@@ -27,7 +27,7 @@ nb::dict told_of(const plugin::Op& op, const std::string& node_op) {
   nb::list fields;
   for (const tenon_field_rule& rule : op.fields)
     fields.append(nb::make_tuple(rule.name, rule.type, rule.length,
-                                 rule.otherwise ? python_of(ops::attribute_of(ops::default_of(rule))) : nb::none()));
+                                 rule.otherwise ? python_of(ops::attribute_of(ops::default_of(rule), rule.length != 1)) : nb::none()));
   nb::dict out;
   out["name_space"] = op.name_space;
   out["name"] = op.name;

@@ -52,7 +52,8 @@ def plugin(
     `int | None = None` where it may be left out, alone where it must be given. A function with the field `out` writes its results to the
     arrays given there; else what it returns is copied: one array, or a tuple of as many as there are results.
 
-    definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))"; the reference and other backends go by it. Or a function
+    definition: what it computes in ops of ONNX, "Mul(x, Sigmoid(Mul(x, beta)))", "Concat(xs, axis=axis)" for `*xs`, or with a list
+    "Reshape(x, [rows, -1])"; the reference and other backends go by it. Or a function
     from operands (each an Operand, None where one is missing) and fields by name to such a text, or to a graph in Tenon's text form. shape:
     from the shapes of operands, tuples of ints and SymbolicSize (None where one is missing), to that of the result, or a tuple of several;
     a size may be sized_by_data(most). Without it results are as the definition says, else of operand 0's shape. dtype: of results,

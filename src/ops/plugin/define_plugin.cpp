@@ -17,17 +17,23 @@ namespace {
 Result<std::vector<ir::ValueId>> by_expression(ir::Builder& build, const Expression& expression, const plugin::Op& op, const NodeView& view,
                                                std::span<const ir::ValueId> inputs) {
   const std::vector<plugin::Field> fields = TRY(fields_of(view, op));
-  const Expression::Names names{.operand = [&](std::string_view name) -> std::optional<ir::ValueId> {
-                                  const auto& ports = op.operands;
-                                  const auto at = std::ranges::find(ports, name, &tenon_port::name);
-                                  if (at == ports.end()) return std::nullopt;
-                                  const auto k = static_cast<size_t>(at - ports.begin());
-                                  return k < inputs.size() ? inputs[k] : ir::ValueId();
-                                },
-                                .field = [&](std::string_view name) -> std::optional<ir::Attribute> {
-                                  const auto at = std::ranges::find(fields, name, &plugin::Field::name);
-                                  return at == fields.end() ? std::nullopt : std::optional(attribute_of(*at));
-                                }};
+  const auto rule_of = [&](std::string_view name) { return std::ranges::find(op.fields, name, &tenon_field_rule::name); };
+  const auto field_of = [&](std::string_view name) { return std::ranges::find(fields, name, &plugin::Field::name); };
+  const Expression::Names names{
+      .operand = [&](std::string_view name) -> std::optional<std::vector<ir::ValueId>> {
+        const auto port = std::ranges::find(op.operands, name, &tenon_port::name);
+        if (port == op.operands.end()) return std::nullopt;
+        const auto at = std::min(inputs.size(), static_cast<size_t>(port - op.operands.begin()));
+        if (port->variadic) return std::vector(inputs.begin() + static_cast<ptrdiff_t>(at), inputs.end());
+        return std::vector{at < inputs.size() ? inputs[at] : ir::ValueId()};
+      },
+      .field = [&](std::string_view name) -> std::optional<ir::Attribute> {
+        const auto field = field_of(name);
+        if (field == fields.end()) return std::nullopt;
+        const auto rule = rule_of(name);
+        return attribute_of(*field, rule != op.fields.end() && rule->length != 1);
+      },
+      .is_left_out = [&](std::string_view name) { return rule_of(name) != op.fields.end() && field_of(name) == fields.end(); }};
   return std::vector{TRY(expression.build(build, names))};
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "ir/lexer.h"
@@ -82,48 +83,78 @@ class Building {
   Building(ir::Builder& build, const Expression::Names& names) : build_(build), names_(names) {}
 
   Result<ir::ValueId> value(const Term& term) {
-    if (term.kind == Term::Kind::call) return call(term);
-    if (term.kind == Term::Kind::name)
-      if (const auto operand = names_.operand(term.text)) return *operand;
-    return unknown(term);
+    const std::vector<ir::ValueId> values = TRY(operand(term));
+    if (values.size() == 1) return values[0];
+    return wrong(fmt::format("'{}' stands for any number of operands", term.text))
+        .expected("it among the operands of a call")
+        .found(fmt::format("{} of them as the result", values.size()));
   }
 
  private:
-  Error unknown(const Term& term) const {
-    return fail(Code::bad_graph, "definition", fmt::format("'{}' is neither an operand nor a field of the op", term.text))
+  static Error wrong(std::string what) { return fail(Code::bad_graph, "definition", std::move(what)); }
+  static Error unknown(const Term& term) {
+    return wrong(fmt::format("'{}' is neither an operand nor a field of the op", term.text))
         .expected("names of operands and fields, numbers, calls of ops");
   }
 
-  Result<ir::ValueId> call(const Term& term) {
-    std::vector<ir::ValueId> operands(term.terms.size());
-    DType dtype = DType::f32;
-    bool is_known = false;
-    for (size_t k = 0; k < operands.size(); ++k) {
-      if (is_scalar(term.terms[k])) continue;
-      operands[k] = TRY(value(term.terms[k]));
-      if (!is_known && operands[k]) dtype = build_.graph().value(operands[k]).type.dtype;
-      is_known |= static_cast<bool>(operands[k]);
+  Result<std::vector<ir::ValueId>> operand(const Term& term) {
+    if (term.kind == Term::Kind::call) return std::vector{TRY(call(term))};
+    if (term.kind == Term::Kind::name) {
+      if (auto values = names_.operand(term.text)) return *std::move(values);
+      if (names_.is_left_out(term.text)) return std::vector{ir::ValueId()};
     }
-    for (size_t k = 0; k < operands.size(); ++k)
-      if (is_scalar(term.terms[k])) operands[k] = build_.scalar(dtype, TRY(number(term.terms[k])));
+    return unknown(term);
+  }
+
+  Result<ir::ValueId> call(const Term& term) {
+    std::vector<ir::ValueId> operands;
+    std::vector<std::pair<size_t, const Term*>> constants;  // their dtype is that of what stands beside them
+    for (const Term& t : term.terms) {
+      if (is_constant(t)) {
+        constants.emplace_back(operands.size(), &t);
+        operands.emplace_back();
+        continue;
+      }
+      for (ir::ValueId v : TRY(operand(t))) operands.push_back(v);
+    }
+    const DType dtype = dtype_of(operands);
+    for (const auto& [at, t] : constants) operands[at] = TRY(constant(*t, dtype));
     std::vector<std::pair<std::string, ir::Attribute>> attributes;
-    for (const auto& [name, value] : term.attributes) attributes.emplace_back(name, TRY(attribute(value)));
+    for (const auto& [name, value] : term.attributes)
+      if (value.kind != Term::Kind::name || !names_.is_left_out(value.text)) attributes.emplace_back(name, TRY(attribute(value)));
     const ir::ValueId out = build_(term.text, std::move(operands), std::move(attributes));
     if (!build_.status()) return std::unexpected(build_.status().error());
     return out;
   }
 
-  bool is_scalar(const Term& term) const {
-    if (term.kind == Term::Kind::number) return true;
+  DType dtype_of(std::span<const ir::ValueId> operands) const {
+    const auto first = std::ranges::find_if(operands, [](ir::ValueId v) { return static_cast<bool>(v); });
+    return first == operands.end() ? DType::f32 : build_.graph().value(*first).type.dtype;
+  }
+
+  bool is_constant(const Term& term) const {
+    if (term.kind == Term::Kind::number || term.kind == Term::Kind::list) return true;
     return term.kind == Term::Kind::name && !names_.operand(term.text) && names_.field(term.text);
   }
 
-  Result<double> number(const Term& term) const {
-    if (term.kind == Term::Kind::number) return term.number;
-    const auto field = names_.field(term.text);
-    if (const auto* whole = std::get_if<int64_t>(&*field)) return static_cast<double>(*whole);
-    if (const auto* real = std::get_if<float>(&*field)) return *real;
-    return fail(Code::bad_graph, "definition", fmt::format("field '{}' is no number, and no operand", term.text));
+  Result<ir::ValueId> constant(const Term& term, DType dtype) {
+    if (term.kind == Term::Kind::number) return build_.scalar(dtype, term.number);
+    const ir::Attribute value = TRY(attribute(term));
+    if (const auto* whole = std::get_if<int64_t>(&value)) return build_.scalar(dtype, static_cast<double>(*whole));
+    if (const auto* real = std::get_if<float>(&value)) return build_.scalar(dtype, *real);
+    if (const auto* whole = std::get_if<ir::Ints>(&value)) return build_.ints({whole->begin(), whole->end()});
+    if (const auto* real = std::get_if<ir::Floats>(&value)) return build_.constant(TRY(numbers(*real, dtype)));
+    return wrong(fmt::format("field '{}' is no number, and no operand", term.text));
+  }
+
+  static Result<Tensor> numbers(const ir::Floats& values, DType dtype) {
+    Tensor out = TRY(Tensor::make(dtype, {static_cast<int64_t>(values.size())}));
+    std::byte* to = out.mutable_data();
+    for (const float value : values) {
+      const Tensor one = Tensor::scalar(dtype, value);
+      to = std::copy_n(one.data(), one.byte_size(), to);
+    }
+    return out;
   }
 
   Result<ir::Attribute> attribute(const Term& term) const {
@@ -137,20 +168,23 @@ class Building {
       case Term::Kind::list: return list(term);
       case Term::Kind::call: break;
     }
-    return fail(Code::bad_graph, "definition", "an attribute is a number, a text, a list or a field").found(term.text);
+    return wrong("an attribute is a number, a text, a list or a field").found(term.text);
   }
 
   Result<ir::Attribute> list(const Term& term) const {
     ir::Ints whole;
     ir::Floats real;
-    bool all_whole = true;
     for (const Term& t : term.terms) {
-      if (t.kind != Term::Kind::number) return fail(Code::bad_graph, "definition", "a list holds numbers").found(t.text);
-      all_whole &= is_whole(t);
-      whole.push_back(static_cast<int64_t>(t.number));
-      real.push_back(static_cast<float>(t.number));
+      if (t.kind != Term::Kind::number && t.kind != Term::Kind::name)
+        return wrong("a list holds numbers, and fields that are one").found(t.text);
+      const ir::Attribute value = TRY(attribute(t));
+      const auto* const as_whole = std::get_if<int64_t>(&value);
+      const auto* const as_real = std::get_if<float>(&value);
+      if (!as_whole && !as_real) return wrong(fmt::format("a list holds numbers, and field '{}' is none", t.text));
+      if (as_whole) whole.push_back(*as_whole);
+      real.push_back(as_whole ? static_cast<float>(*as_whole) : *as_real);
     }
-    return all_whole ? ir::Attribute(std::move(whole)) : ir::Attribute(std::move(real));
+    return whole.size() == real.size() ? ir::Attribute(std::move(whole)) : ir::Attribute(std::move(real));
   }
 
   ir::Builder& build_;

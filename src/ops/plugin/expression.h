@@ -14,7 +14,9 @@ namespace tenon::ops {
 ///
 ///   Mul(x, Sigmoid(Mul(x, beta)))          Softmax(x, axis=axis)          com.microsoft::Gelu(Add(x, 1))
 ///
-/// A number, and a field, among the operands of a call is a scalar of the dtype of the first operand there that is neither.
+/// A number, and a field, among the operands of a call is a scalar of the dtype of the first operand there that is neither. A list of
+/// numbers and of fields that are one is a tensor of rank 1: of i64 where all are whole, else of that dtype. An operand of any number
+/// stands for all of them, a field that is left out for an attribute or operand that is.
 class Expression {
  public:
   struct Term {
@@ -27,10 +29,12 @@ class Expression {
   /// Errors: bad_graph, with the column.
   static Result<Expression> parse(std::string_view text);
 
-  /// What a name is there. Of a name that is none of them, both give none.
+  /// What a name is there. Of a name that is none of them, all give none.
   struct Names {
-    std::function<std::optional<ir::ValueId>(std::string_view)> operand;
+    /// One value, which may be none; of an operand of any number all.
+    std::function<std::optional<std::vector<ir::ValueId>>(std::string_view)> operand;
     std::function<std::optional<ir::Attribute>(std::string_view)> field;
+    std::function<bool(std::string_view)> is_left_out;  ///< a field that may be, and is
   };
   /// Builds it. Errors: those of the builder, which keeps the first; bad_graph for a name that nothing has.
   Result<ir::ValueId> build(ir::Builder& build, const Names& names) const;

@@ -113,7 +113,7 @@ Field default_of(const tenon_field_rule& rule) {
           std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
 }
 
-ir::Attribute attribute_of(const plugin::Field& f) {
+ir::Attribute attribute_of(const plugin::Field& f, bool is_list) {
   switch (f.type) {
     case TENON_FIELD_CHAR: return f.bytes;
     case TENON_FIELD_F16:
@@ -122,7 +122,7 @@ ir::Attribute attribute_of(const plugin::Field& f) {
     case TENON_FIELD_F64: {
       ir::Floats values;
       for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<float>(plugin::number_of(f, k)));
-      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+      return f.length == 1 && !is_list ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
     }
     case TENON_FIELD_I8:
     case TENON_FIELD_I16:
@@ -130,7 +130,7 @@ ir::Attribute attribute_of(const plugin::Field& f) {
     case TENON_FIELD_I64: {
       ir::Ints values;
       for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<int64_t>(plugin::number_of(f, k)));
-      return f.length == 1 ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
+      return f.length == 1 && !is_list ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
     }
     default: {
       Tensor t = *Tensor::make(DType::u8, {static_cast<int64_t>(f.bytes.size())});

@@ -39,8 +39,8 @@ const PluginOp* plugin_of(const ir::Op& op);
 
 /// What a field is that a node leaves out; its rule has a default.
 plugin::Field default_of(const tenon_field_rule& rule);
-/// The field as an attribute of a node of ONNX.
-ir::Attribute attribute_of(const plugin::Field& field);
+/// The field as an attribute of a node of ONNX. is_list: of one number too.
+ir::Attribute attribute_of(const plugin::Field& field, bool is_list = false);
 
 /// What the fields of an op are at a node: its attributes, and defaults. Errors: bad_attribute, with all that is wrong.
 Result<std::vector<plugin::Field>> fields_of(const NodeView& view, const plugin::Op& op);
