@@ -10,8 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 import numpy as np  # noqa: E402
+import plugin_runs  # noqa: E402
 import small_models  # noqa: E402
-from plugin_runs import attribute_text, error, library, told  # noqa: E402
+from plugin_runs import attribute_text, library  # noqa: E402
 from small_models import ROOT, o  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +29,16 @@ class Graphs(unittest.TestCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.gemm = library(cls.folder, ROOT / "examples" / "plugins" / "gemm.c")
         cls.graphs = library(cls.folder, HERE / "fixtures" / "graphs.c")
+
+    def told(self, *arguments: object) -> dict:
+        return plugin_runs.told(*arguments, *self.more(arguments))
+
+    def error(self, *arguments: object, status: int = 1) -> dict:
+        return plugin_runs.error(*arguments, *self.more(arguments), status=status)
+
+    def more(self, arguments: tuple) -> list[str]:
+        """Options of runs."""
+        return []
 
     def model(self, name: str, nodes: list[bytes], inputs: list[bytes], outputs: list[bytes]) -> Path:
         path = self.folder / f"{name}.onnx"
@@ -47,13 +58,13 @@ class Graphs(unittest.TestCase):
 
     def built(self, model: Path, plugin: Path, *options: object) -> Path:
         engine = model.with_suffix(".tenon")
-        told("build", model, "-o", engine, "--plugin", plugin, *options)
+        self.told("build", model, "-o", engine, "--plugin", plugin, *options)
         return engine
 
     def results(self, engine: Path, *options: object) -> dict:
         """On inputs that are drawn."""
         out = self.folder / "results.npz"
-        told("run", engine, "--output", out, *options)
+        self.told("run", engine, "--output", out, *options)
         with np.load(out) as arrays:
             return dict(arrays)
 
@@ -69,18 +80,18 @@ class Graphs(unittest.TestCase):
         for sizes in ((1, 1, 1), (5, 64, 7), (128, 33, 70), (0, 3, 4), (3, 0, 4)):
             m, k, n = sizes
             shapes = ["--shape", f"a={m}x{k}", "--shape", f"b={k}x{n}"]
-            self.assertEqual(told("compare", model, "--plugin", self.gemm, *shapes)["verdict"], "good", sizes)
+            self.assertEqual(self.told("compare", model, "--plugin", self.gemm, *shapes)["verdict"], "good", sizes)
 
     def test_of_fixed_sizes_from_a_file(self):
         engine = self.built(self.product(16, 64, 48), self.gemm)
         self.assertEqual(self.first(engine, self.gemm).shape, (16, 48))
-        kept = told("inspect", engine)
+        kept = self.told("inspect", engine)
         self.assertEqual([(p["name"], p["graphs"]) for p in kept["plugins"]], [("Gemm", 1)])
         plain = self.folder / "matmul.onnx"
         ends = [o.value_info("a", [16, 64]), o.value_info("b", [64, 48])], [o.value_info("y", [16, 48])]
         plain.write_bytes(o.model(o.graph([o.node("MatMul", ["a", "b"], ["y"])], *ends)))
-        told("build", plain, "-o", plain.with_suffix(".tenon"))
-        self.assertEqual(kept["kernels"], told("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
+        self.told("build", plain, "-o", plain.with_suffix(".tenon"))
+        self.assertEqual(kept["kernels"], self.told("inspect", plain.with_suffix(".tenon"))["kernels"], "the same code as MatMul")
 
     def test_a_constant_factor_is_laid_out_as_that_of_a_product_of_the_models(self):
         weights = o.tensor("b", [64, 48], np.linspace(-1, 1, 64 * 48, dtype=np.float32).tobytes())
@@ -91,13 +102,13 @@ class Graphs(unittest.TestCase):
             graph_of = o.graph([o.node(op, ["a", "b"], ["y"], domain=domain, name=op)], *ends, initializers=[weights])
             path.write_bytes(o.model(graph_of) + o.message(8, o.text(1, "acme"), o.number(2, 1)))
             engines[op] = self.built(path, self.gemm)
-        kept = {op: told("inspect", engine) for op, engine in engines.items()}
+        kept = {op: self.told("inspect", engine) for op, engine in engines.items()}
         self.assertEqual(kept["Gemm"]["kernels"], kept["MatMul"]["kernels"], "the same code as MatMul")
         for m in (1, 5, 64):
             shape = ["--shape", f"a={m}x64"]
             self.assert_same(self.first(engines["Gemm"], self.gemm, *shape), self.first(engines["MatMul"], self.gemm, *shape))
         model = engines["Gemm"].with_suffix(".onnx")
-        self.assertEqual(told("compare", model, "--plugin", self.gemm, "--shape", "a=5x64")["verdict"], "good")
+        self.assertEqual(self.told("compare", model, "--plugin", self.gemm, "--shape", "a=5x64")["verdict"], "good")
         portable = self.built(model, self.gemm, "--portable")
         self.assertEqual(self.first(portable, self.gemm, "--shape", "a=5x64").shape, (5, 48))
 
@@ -107,7 +118,7 @@ class Graphs(unittest.TestCase):
         nodes = [o.node("Exp", ["x"], ["a"]), o.node("Sigmoid", ["a"], ["s"]), o.node("Mul", ["x", "s"], ["y"])]
         plain.write_bytes(o.model(o.graph(nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])))
         engine = self.built(model, self.graphs)
-        told("build", plain, "-o", plain.with_suffix(".tenon"))
+        self.told("build", plain, "-o", plain.with_suffix(".tenon"))
         for rows in (1, 4, 0, 2000):
             shape = ["--shape", f"x={rows}x3"]
             found = self.first(engine, self.graphs, *shape)
@@ -123,7 +134,7 @@ class Graphs(unittest.TestCase):
         nodes.append(o.node("Neg", ["c"], ["y"]))
         model = self.model("several", nodes, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])
         engine = self.built(model, self.graphs)
-        kept = told("inspect", engine)
+        kept = self.told("inspect", engine)
         self.assertEqual([p["graphs"] for p in kept["plugins"]], [2, 1])
         self.assertEqual(sorted(k["computes"] for k in kept["kernels"]), ["Exp", "Neg"])
         self.assertEqual([s["step"] for s in kept["steps"]], ["0", "1", "2", "inner graph 0: 0", "inner graph 1: 0"])
@@ -133,22 +144,22 @@ class Graphs(unittest.TestCase):
         plain.write_bytes(o.model(o.graph(ops, [o.value_info("x", ["n", 3])], [o.value_info("y", ["n", 3])])))
         shape = ["--shape", "x=5x3"]
         self.assert_same(self.first(engine, self.graphs, *shape), self.results(plain, *shape)["y"])
-        self.assertEqual(told("compare", model, "--plugin", self.graphs, *shape)["verdict"], "good")
+        self.assertEqual(self.told("compare", model, "--plugin", self.graphs, *shape)["verdict"], "good")
 
     def test_with_constants_sizes_of_data_and_several_results(self):
         weights = graph("const w: f32[3,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]", "y = MatMul(x, w)")
         late = graph("y = Compress(x, c, axis=0)", ports="x: f32[n,3], c: bool[n]")
-        self.assertEqual(told("compare", self.one("weights", weights), "--plugin", self.graphs, "--shape", "x=7x3")["verdict"], "good")
+        self.assertEqual(self.told("compare", self.one("weights", weights), "--plugin", self.graphs, "--shape", "x=7x3")["verdict"], "good")
         node = o.node("Bare", ["x", "c"], ["y"], attribute_text("text", late), domain="test", name="it")
         ends = [o.value_info("x", [2, 3]), o.value_info("c", [2], 9)], [o.value_info("y", [2, 3])]
         engine = self.built(self.model("late", [node], *ends), self.graphs)
         self.assertEqual(self.first(engine, self.graphs, "--input", f"c={self.bools('all', True, True)}").shape, (2, 3))
-        found = error("run", engine, "--plugin", self.graphs, "--input", f"c={self.bools('one', True, False)}")
+        found = self.error("run", engine, "--plugin", self.graphs, "--input", f"c={self.bools('one', True, False)}")
         self.assertEqual((found["expected"], found["found"]), ("f32[1,3]", "f32[2,3]"))
         pair = graph("a = Neg(x)", "b = Exp(x)", results="a, b")
         node = o.node("Bare", ["x"], ["p", "q"], attribute_text("text", pair), domain="test", name="it")
         model = self.model("pair", [node], [o.value_info("x", ["n", 3])], [o.value_info("p", ["n", 3]), o.value_info("q", ["n", 3])])
-        self.assertEqual(told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
+        self.assertEqual(self.told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
 
     def bools(self, name: str, *values: bool) -> Path:
         path = self.folder / f"{name}.npy"
@@ -158,7 +169,7 @@ class Graphs(unittest.TestCase):
     def test_that_give_an_operand_as_it_is(self):
         for name, text in (("same", graph("y = Identity(x)")), ("itself", graph(results="x"))):
             model = self.one(name, text)
-            self.assertEqual(told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good", name)
+            self.assertEqual(self.told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good", name)
 
     def test_in_bodies_behind_bounds_and_in_portable_engines(self):
         model = self.one("places", graph("y = Exp(x)"))
@@ -170,9 +181,9 @@ class Graphs(unittest.TestCase):
 
     def test_with_nodes_of_plugins_in_them(self):
         model = self.one("nested", op="Nested")
-        self.assertEqual(told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
+        self.assertEqual(self.told("compare", model, "--plugin", self.graphs, "--shape", "x=4x3")["verdict"], "good")
         engine = self.built(model, self.graphs)
-        self.assertEqual(len(told("inspect", engine)["plugins"]), 2)
+        self.assertEqual(len(self.told("inspect", engine)["plugins"]), 2)
         self.first(engine, self.graphs, "--shape", "x=9x3")
 
     def test_what_is_wrong_with_a_graph_is_an_error_of_the_build(self):
@@ -185,7 +196,7 @@ class Graphs(unittest.TestCase):
         }
         for name, (text, code, part) in cases.items():
             with self.subTest(name):
-                found = error("build", self.one("wrong", text), "-o", self.folder / "wrong.tenon", "--plugin", self.graphs)
+                found = self.error("build", self.one("wrong", text), "-o", self.folder / "wrong.tenon", "--plugin", self.graphs)
                 self.assertEqual(found["name"], code)
                 for words in ("node 'it'", "plugin 'test::Bare' of graphs.so", "inner graph 0"):
                     self.assertIn(words, found["place"])
@@ -195,14 +206,14 @@ class Graphs(unittest.TestCase):
 
     def test_a_graph_that_runs_itself(self):
         model = self.one("itself", op="Itself")
-        found = error("build", model, "-o", self.folder / "itself.tenon", "--plugin", self.graphs)
+        found = self.error("build", model, "-o", self.folder / "itself.tenon", "--plugin", self.graphs)
         self.assertIn("the graph runs itself", found["what"])
         self.assertIn("plugin 'test::Itself' of graphs.so", found["place"])
-        by_reference = error("run", model, "--plugin", self.graphs, "--backend", "reference")
+        by_reference = self.error("run", model, "--plugin", self.graphs, "--backend", "reference")
         self.assertIn("itself" if "itself" in by_reference["what"] else "too deep", by_reference["what"])
 
     def test_an_op_that_cannot_say_its_graphs(self):
-        found = error("run", self.one("refused", op="Refused"), "--plugin", self.graphs)
+        found = self.error("run", self.one("refused", op="Refused"), "--plugin", self.graphs)
         self.assertIn("add: there is no text", found["what"])
         self.assertIn("plugin 'test::Refused' of graphs.so", found["place"])
 
@@ -215,7 +226,7 @@ class Graphs(unittest.TestCase):
         }
         for op, (code, part, place) in cases.items():
             with self.subTest(op):
-                found = error("run", self.one(f"constants_{op}", op=op), "--plugin", self.graphs)
+                found = self.error("run", self.one(f"constants_{op}", op=op), "--plugin", self.graphs)
                 self.assertEqual(found["name"], code)
                 self.assertIn(part, " ".join(map(str, found.values())))
                 self.assertIn(place, found["place"])
@@ -244,7 +255,7 @@ class Graphs(unittest.TestCase):
                 with self.subTest(fault, subject=subject.suffix):
                     options = [] if subject == engine else ["--backend", "reference"]
                     status = 3 if code == "not_supported" else 1
-                    told_of = error("run", subject, "--plugin", self.graphs, "--shape", "x=4x3", *options, status=status)
+                    told_of = self.error("run", subject, "--plugin", self.graphs, "--shape", "x=4x3", *options, status=status)
                     self.assertIn("node 'it'", told_of["place"])
                     self.assertIn("plugin 'test::Bare' of graphs.so", told_of["place"])
                     self.assertIn("inner graph", told_of["what"])
@@ -257,18 +268,18 @@ class Graphs(unittest.TestCase):
     def test_bounds_of_sizes_are_checked_at_each_call(self):
         engine = self.built(self.one("bounded", "symbol n in 1 to 4\n" + graph("y = Neg(x)")), self.graphs, "--verify-passes")
         self.first(engine, self.graphs, "--shape", "x=4x3")
-        found = error("run", engine, "--plugin", self.graphs, "--shape", "x=6x3")
+        found = self.error("run", engine, "--plugin", self.graphs, "--shape", "x=6x3")
         self.assertIn("inner graph 0, input 'x': dimension 0 is out of its range", found["what"])
         self.assertEqual((found["expected"], found["found"]), ("n between 1 and 4", "[6,3]"))
 
     def test_a_plugin_may_say_it_in_its_own_words_or_go_on(self):
         text = graph("y = Neg(x)")
-        own = error("run", self.one("own", text, fault="own words"), "--plugin", self.graphs)
+        own = self.error("run", self.one("own", text, fault="own words"), "--plugin", self.graphs)
         self.assertIn("its `enqueue` says: it went wrong", own["what"])
-        for fault in ("otherwise", "within"):
+        for fault in ("otherwise", "within", "own memory"):
             want = self.first(self.built(self.one("want", text), self.graphs), self.graphs)
             self.assert_same(self.first(self.built(self.one("on", text, fault=fault), self.graphs), self.graphs), want)
-        ports = error("run", self.one("ports", text, fault="ports"), "--plugin", self.graphs)
+        ports = self.error("run", self.one("ports", text, fault="ports"), "--plugin", self.graphs)
         self.assertIn("1 operands, 1 results", ports["what"])
 
     @unittest.skipUnless(shutil.which("c++"), "needs a C++ compiler")
@@ -276,11 +287,11 @@ class Graphs(unittest.TestCase):
         ops = library(self.folder, HERE / "fixtures" / "graph_ops.cpp")
         ends = [o.value_info("x", ["n", 3]), o.value_info("w", [3, 5])], [o.value_info("y", ["n", 5])]
         model = self.model("projected", [o.node("Projected", ["x", "w"], ["y"], domain="fixture", name="it")], *ends)
-        self.assertEqual(told("compare", model, "--plugin", ops, "--shape", "x=9x3")["verdict"], "good")
+        self.assertEqual(self.told("compare", model, "--plugin", ops, "--shape", "x=9x3")["verdict"], "good")
         few = o.node("TooFew", ["x", "w"], ["y"], domain="fixture", name="it")
-        found = error("run", self.model("few", [few], *ends), "--plugin", ops)
+        found = self.error("run", self.model("few", [few], *ends), "--plugin", ops)
         self.assertIn("inner graph 0 has 2 operands and 1 results, given are 1 and 1", found["what"])
-        self.assertEqual(told("plugin", "test", ops, "Projected")["findings"], 0)
+        self.assertEqual(self.told("plugin", "test", ops, "Projected")["findings"], 0)
 
     def test_the_kit(self):
         for library_of, op in ((self.gemm, "acme::Gemm"), (self.graphs, "test::Bare"), (self.graphs, "test::Nested")):
@@ -293,6 +304,16 @@ class Graphs(unittest.TestCase):
         self.assertIn("`add_graphs` answers otherwise", found["pure"])
         self.assertIn("run_graph fails, and enqueue says that all is well", found["host"])
         self.assertIn("add fails, and add_graphs says that all is well", found["host"])
+
+
+class IsolatedGraphs(Graphs):
+    """The same, of plugins in processes of their own, which ask this one to run them."""
+
+    def more(self, arguments: tuple) -> list[str]:
+        return ["--isolate-plugins"] if arguments[0] in ("run", "compare") and "--plugin" in arguments else []
+
+    def test_the_kit(self):
+        self.skipTest("has no engine")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,14 @@
 namespace tenon::plugin::worker {
 
 /// Of verbs, their arguments and Front: another number for each change. The first argument of `open`, which stays where it is.
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 
 /// What the host asks for. Behind each stand its arguments, as the functions of Served take them.
 enum class Verb : int64_t { open = 0, create = 1, destroy = 2, attach = 3, detach = 4, set_shapes = 5, run = 6, late = 7 };
+
+/// What begins a message of the worker, and of the host where it answers one: the first two end a question. The others are asked back while
+/// the worker runs a node: memory that both have, of so many bytes; a run of one of the node's graphs.
+enum class Said : int64_t { failed = 0, done = 1, room = 2, graph = 3 };
 
 /// Writes the next piece of a message into the lane; returns what is left of it.
 std::string_view put_piece(Lane& lane, std::string_view message);

@@ -42,11 +42,11 @@ struct LogStream {
 };
 
 struct Front {
-  static constexpr uint32_t kLanes = 64;
-  std::atomic<uint32_t> lanes;       ///< that the host uses
-  std::atomic<uint32_t> signal;      ///< that ended the worker
-  std::atomic<uint64_t> address;     ///< that it could not touch
-  std::atomic<uint64_t> data_bytes;  ///< that it held then
+  static constexpr uint32_t kLanes = 256, kOutermost = 64;  ///< of which questions may have that are within no other
+  std::atomic<uint32_t> lanes;                              ///< that the host uses
+  std::atomic<uint32_t> signal;                             ///< that ended the worker
+  std::atomic<uint64_t> address;                            ///< that it could not touch
+  std::atomic<uint64_t> data_bytes;                         ///< that it held then
   LogStream log;
   std::array<Lane, kLanes> lane;
 };

@@ -52,10 +52,10 @@ class Log {
     Unpacker from(message);
     const auto verb = from.as<Verb>();
     Packer to(answer);
-    to << 1;
+    to << Said::done;
     if (auto done = served.answer(verb, from, to, lane); !done) {
       Packer again(answer);
-      again << 0 << is_nearly_full();
+      again << Said::failed << is_nearly_full();
       pack(again, done.error());
     }
     say(lane, answer);

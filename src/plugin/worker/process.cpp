@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "plugin/runner.h"
+#include "plugin/worker/graph_service.h"
 #include "plugin/worker/packing.h"
 
 namespace tenon::plugin::worker {
@@ -23,6 +24,8 @@ constexpr auto kGrace = 1s;                                                 ///<
 constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
 constexpr size_t kMostAnswer = size_t{1} << 30;
 
+thread_local int graphs_running = 0;  ///< that processes asked this thread for
+
 std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000); }
 
 }  // namespace
@@ -30,11 +33,13 @@ std::string text_of(std::chrono::milliseconds time) { return fmt::format("{:g} s
 /// A lane for the time of a question.
 class Process::Lease {
  public:
-  explicit Lease(Process& of) : of_(of), number_(of.take_lane()) {}
+  /// number: of take_lane().
+  Lease(Process& of, uint32_t number, bool is_within) : of_(of), number_(number), is_within_(is_within) {}
   ~Lease() {
     {
       const std::lock_guard held(of_.lanes_lock_);
       of_.free_.push_back(number_);
+      if (!is_within_) --of_.outermost_;
     }
     of_.lane_free_.notify_one();
   }
@@ -44,6 +49,18 @@ class Process::Lease {
  private:
   Process& of_;
   uint32_t number_;
+  bool is_within_;
+};
+
+/// How long a question has been with the process, and since when its run was to stop.
+struct Process::Waiting {
+  Clock::time_point start;
+  std::optional<Clock::time_point> stopped = {};
+  /// In that time this process ran a graph.
+  void leave_out(Clock::duration time) {
+    start += time;
+    if (stopped) *stopped += time;
+  }
 };
 
 Process::Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
@@ -78,28 +95,41 @@ Result<std::shared_ptr<Process>> Process::start(const Library& library, const st
 
 bool Process::is_lost() const { return lost_.load(std::memory_order_relaxed) || owner_ != getpid(); }
 
-uint32_t Process::take_lane() {
+/// Who asks within a question never waits: those who have lanes might wait for it.
+Result<uint32_t> Process::take_lane(bool is_within, const Question& question) {
   std::unique_lock held(lanes_lock_);
-  if (free_.empty() && used_ < Front::kLanes) {
+  const auto is_free = [&] { return (!free_.empty() || used_ < Front::kLanes) && (is_within || outermost_ < Front::kOutermost); };
+  if (!is_within) lane_free_.wait(held, is_free);
+  else if (!is_free())
+    return fail(Code::out_of_memory, question.place, "too many runs of isolated plugins are within others")
+        .expected(fmt::format("at most {} runs at once in the process of a library", Front::kLanes))
+        .found("another one")
+        .advice("run fewer contexts at once");
+  if (!is_within) ++outermost_;
+  if (free_.empty()) {
     free_.push_back(used_++);
     front().lanes.store(used_);
     wake_all(front().lanes);
   }
-  lane_free_.wait(held, [&] { return !free_.empty(); });
   const uint32_t out = free_.back();
   free_.pop_back();
   return out;
 }
 
 Result<Asked> Process::ask(std::string& message, const Question& question) {
-  const Lease lane(*this);
-  if (TRY(exchange(*lane, message, question)) == Asked::nobody) return Asked::nobody;
+  const bool is_within = graphs_running > 0;
+  const Lease lane(*this, TRY(take_lane(is_within, question)), is_within);
+  (*lane).stop.store(0);
+  Waiting waiting{.start = Clock::now()};
+  if (TRY(exchange(*lane, message, question, waiting)) == Asked::nobody) return Asked::nobody;
+  while (Unpacker(message).as<Said>() > Said::done && question.graphs) TRY(answer_back(*lane, message, question, waiting));
   pass_on_log();
   Unpacker answer(message);
-  if (answer.number() == 1) return Asked::answered;
+  const auto said = answer.as<Said>();
+  if (said == Said::done) return Asked::answered;
   const bool is_worn = answer.number() != 0;
   Error error = unpack_error(answer);
-  if (answer.is_broken()) {
+  if (said != Said::failed || answer.is_broken()) {
     end("answered what nobody can read: it wrote over its own memory", Code::device_failed);
     return lost(*lane, question);
   }
@@ -108,12 +138,26 @@ Result<Asked> Process::ask(std::string& message, const Question& question) {
   return std::move(error).expected(fmt::format("at most {} bytes, the memory that a plugin may take", isolation_.memory));
 }
 
-Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question& question) {
-  lane.stop.store(0);
+Result<void> Process::answer_back(Lane& lane, std::string& message, const Question& question, Waiting& waiting) {
+  const auto start = Clock::now();
+  ++graphs_running;
+  const bool was_read = question.graphs->answer(message);
+  --graphs_running;
+  waiting.leave_out(Clock::now() - start);
+  if (!was_read) {
+    end("asked what nobody can read: it wrote over its own memory", Code::device_failed);
+    return lost(lane, question);
+  }
+  TRY(check_time(lane, question, waiting));
+  if (TRY(exchange(lane, message, question, waiting)) == Asked::nobody) return lost(lane, question);
+  return {};
+}
+
+Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question& question, Waiting& waiting) {
   for (std::string_view left = message; true;) {
     left = put_piece(lane, left);
     give_turn(lane.turn, Turn::asked, lane.worker);
-    if (TRY(wait(lane, question)) == Asked::nobody) return Asked::nobody;
+    if (TRY(wait(lane, question, waiting)) == Asked::nobody) return Asked::nobody;
     if (left.empty()) break;
   }
   message.clear();
@@ -123,15 +167,12 @@ Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question
       return lost(lane, question);
     }
     give_turn(lane.turn, Turn::asked, lane.worker);
-    if (TRY(wait(lane, question)) == Asked::nobody) return lost(lane, question);
+    if (TRY(wait(lane, question, waiting)) == Asked::nobody) return lost(lane, question);
   }
   return Asked::answered;
 }
 
-Result<Asked> Process::wait(Lane& lane, const Question& question) {
-  const auto start = Clock::now();
-  const auto patience = std::max(std::min(isolation_.patience, question.most), question.least);
-  std::optional<Clock::time_point> stopped;
+Result<Asked> Process::wait(Lane& lane, const Question& question, Waiting& waiting) {
   for (std::chrono::microseconds nap = kFirstLook;; nap = std::min(nap * 2, kLongestNap)) {
     if (await_turn(lane.turn, Turn::host, lane.host, nap)) return Asked::answered;
     pass_on_log();
@@ -139,16 +180,22 @@ Result<Asked> Process::wait(Lane& lane, const Question& question) {
       if (lane.turn.load() == Turn::host) return Asked::answered;
       return lane.turn.load() == Turn::asked ? Result<Asked>(Asked::nobody) : lost(lane, question);
     }
-    const Running* const running = question.running;
-    if (!stopped && running && running->stopped && running->stopped(running->stopped_of)) {
-      stopped = Clock::now();
-      lane.stop.store(1);
-    }
-    if (stopped && Clock::now() - *stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
-    else if (Clock::now() - start > patience) end("did not come back within " + text_of(patience), Code::device_failed);
-    else continue;
-    return lost(lane, question);
+    TRY(check_time(lane, question, waiting));
   }
+}
+
+/// Passes on that the run is to stop. Errors: it took too long.
+Result<void> Process::check_time(Lane& lane, const Question& question, Waiting& waiting) {
+  const auto patience = std::max(std::min(isolation_.patience, question.most), question.least);
+  const Running* const running = question.running;
+  if (!waiting.stopped && running && running->stopped && running->stopped(running->stopped_of)) {
+    waiting.stopped = Clock::now();
+    lane.stop.store(1);
+  }
+  if (waiting.stopped && Clock::now() - *waiting.stopped > kGrace) end("did not heed that the run was to stop", Code::cancelled);
+  else if (Clock::now() - waiting.start > patience) end("did not come back within " + text_of(patience), Code::device_failed);
+  else return {};
+  return lost(lane, question);
 }
 
 bool Process::has_ended() {

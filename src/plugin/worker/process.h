@@ -18,6 +18,8 @@ struct Running;
 
 namespace tenon::plugin::worker {
 
+class GraphService;
+
 /// What a question came to. nobody: the process had ended before it took the question, so that another one may be asked.
 enum class Asked : uint8_t { answered, nobody };
 
@@ -30,6 +32,7 @@ class Process {
     std::string_view function;                                          ///< "`enqueue`"
     const std::string& place;                                           ///< of the node
     const Running* running = nullptr;                                   ///< whose stop is passed on; null: nobody's
+    GraphService* graphs = nullptr;                                     ///< what it may ask back; null: nothing
     std::chrono::milliseconds least{0}, most = std::chrono::hours(24);  ///< of patience, whatever Isolation says
   };
 
@@ -51,12 +54,15 @@ class Process {
 
  private:
   class Lease;
+  struct Waiting;
   Process(std::shared_ptr<SharedFile> file, Mapping front, std::unique_ptr<ChildProcess> child, const tenon_host* log,
           const Isolation& isolation);
   Front& front() const { return *reinterpret_cast<Front*>(front_.data()); }
-  uint32_t take_lane();
-  Result<Asked> wait(Lane& lane, const Question& question);
-  Result<Asked> exchange(Lane& lane, std::string& message, const Question& question);
+  Result<uint32_t> take_lane(bool is_within, const Question& question);
+  Result<Asked> wait(Lane& lane, const Question& question, Waiting& waiting);
+  Result<void> check_time(Lane& lane, const Question& question, Waiting& waiting);
+  Result<Asked> exchange(Lane& lane, std::string& message, const Question& question, Waiting& waiting);
+  Result<void> answer_back(Lane& lane, std::string& message, const Question& question, Waiting& waiting);
   bool has_ended();
   void end(std::string why, Code code);
   Error lost(const Lane& lane, const Question& question);
@@ -73,7 +79,7 @@ class Process {
   std::mutex lanes_lock_;
   std::condition_variable lane_free_;
   std::vector<uint32_t> free_;
-  uint32_t used_ = 0;
+  uint32_t used_ = 0, outermost_ = 0;  ///< lanes that there are; that questions have which are within no other
 
   std::mutex end_lock_;
   std::unique_ptr<ChildProcess> child_;

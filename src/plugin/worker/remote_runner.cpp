@@ -30,17 +30,19 @@ void copy(void* to, const void* from, int64_t bytes, const Running& running) {
 
 }  // namespace
 
-RemoteRunner::RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic)
+RemoteRunner::RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic,
+                           InnerGraphs* graphs)
     : object_(std::move(object)),
       dtypes_(std::move(results)),
       layouts_(std::move(layouts)),
       tactic_(tactic),
+      graphs_(graphs ? std::make_unique<GraphService>(*graphs) : nullptr),
       operands_(object_->node().operands),
       results_(dtypes_.size()) {}
 
 Result<std::unique_ptr<NodeRunner>> RemoteRunner::make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts,
-                                                       int32_t tactic) {
-  std::unique_ptr<RemoteRunner> out(new RemoteRunner(std::move(object), std::move(results), std::move(layouts), tactic));
+                                                       int32_t tactic, InnerGraphs* graphs) {
+  std::unique_ptr<RemoteRunner> out(new RemoteRunner(std::move(object), std::move(results), std::move(layouts), tactic, graphs));
   TRY(out->attach());
   return out;
 }
@@ -52,7 +54,8 @@ RemoteRunner::~RemoteRunner() {
 }
 
 Result<Asked> RemoteRunner::ask(std::string_view function, const Running* running) {
-  return in_.process->ask(message_, {.function = function, .place = object_->place(), .running = running});
+  return in_.process->ask(
+      message_, {.function = function, .place = object_->place(), .running = running, .graphs = running ? graphs_.get() : nullptr});
 }
 
 Result<Asked> RemoteRunner::attach() {
@@ -65,6 +68,12 @@ Result<Asked> RemoteRunner::attach() {
   for (const DType d : dtypes_) to << d;
   to << layouts_.size();
   for (const int32_t l : layouts_) to << l;
+  if (graphs_) {
+    graphs_->enter(made.process->file());
+    graphs_->pack_ports(to);
+  } else {
+    to << 0;
+  }
   in_ = std::move(made);
   if (TRY(ask("`attach`", nullptr)) == Asked::nobody) {
     in_ = {};
@@ -165,6 +174,18 @@ bool RemoteRunner::are_read_where_told() {
   return out;
 }
 
+/// What its graphs may read and write, as Served::set_shapes names it.
+void RemoteRunner::share_with_graphs() {
+  CommonMemory& to = graphs_->memory();
+  to.clear();
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const Operand& o = operands_[k];
+    const auto* const data = o.read_from ? static_cast<const std::byte*>(o.pointed) : read_.data() + o.at;
+    if (!o.is_missing()) to.add({.name = {.where = static_cast<int64_t>(k)}, .data = data, .bytes = o.bytes()});
+  }
+  to.add({.name = {.offset = written_.offset()}, .data = written_.data(), .bytes = written_.bytes(), .is_written = true});
+}
+
 Result<void> RemoteRunner::run(const Running& running) {
   for (int k = 0; k < RemoteObject::kTries; ++k) {
     auto asked = try_run(running);
@@ -183,6 +204,7 @@ Result<Asked> RemoteRunner::try_run(const Running& running) {
     copy(read_.data() + o.at, o.pointed, o.tensor.byte_size(), running);
     copied_ += o.tensor.byte_size();
   }
+  if (graphs_) share_with_graphs();
   Packer(message_) << Verb::run << id_ << (running.team ? running.threads : 1);
   if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
   for (const Placed& p : results_) {

@@ -8,6 +8,7 @@
 #include "base/shared_memory.h"
 #include "plugin/layout/laid_out.h"
 #include "plugin/node_runner.h"
+#include "plugin/worker/graph_service.h"
 #include "plugin/worker/remote_object.h"
 
 namespace tenon::plugin::worker {
@@ -17,9 +18,10 @@ namespace tenon::plugin::worker {
 /// or stay. Where it ended, the next run is in a new one.
 class RemoteRunner final : public NodeRunner {
  public:
-  /// results: their dtypes; layouts: as of Runner::make. Errors: those of attach.
+  /// results: their dtypes; layouts: as of Runner::make; graphs: what `run_graph` runs, in this process; null: nothing; outlives the
+  /// runner. Errors: those of attach.
   static Result<std::unique_ptr<NodeRunner>> make(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts,
-                                                  int32_t tactic);
+                                                  int32_t tactic, InnerGraphs* graphs = nullptr);
   ~RemoteRunner() override;
   RemoteRunner(const RemoteRunner&) = delete;
 
@@ -52,7 +54,7 @@ class RemoteRunner final : public NodeRunner {
     uint64_t at = 0;  ///< in the part for results
     Tensor late;
   };
-  RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic);
+  RemoteRunner(std::shared_ptr<RemoteObject> object, std::vector<DType> results, Layouts layouts, int32_t tactic, InnerGraphs* graphs);
 
   Result<Asked> ready();
   Result<Asked> attach();
@@ -60,6 +62,7 @@ class RemoteRunner final : public NodeRunner {
   Result<void> lay_out();
   bool are_read_where_told();
   void pack_shapes();
+  void share_with_graphs();
   Result<Asked> ask(std::string_view function, const Running* running);
   Result<Asked> try_run(const Running& running);
   Result<Asked> take_late(const Running& running);
@@ -70,6 +73,7 @@ class RemoteRunner final : public NodeRunner {
   std::vector<DType> dtypes_;
   Layouts layouts_;
   int32_t tactic_;
+  std::unique_ptr<GraphService> graphs_;  ///< null: it has none
   std::vector<Operand> operands_;
   std::vector<Placed> results_;
   RemoteObject::Made in_;                            ///< where it is attached

@@ -13,7 +13,27 @@
 
 namespace tenon::plugin::worker {
 
-Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, const Lane& lane) {
+namespace {
+
+/// What the host knows of a node's operands and results. results: where `in` begins.
+void share(std::span<const Tensor> operands, std::span<const Tensor> places, CommonMemory::Name results, const Mapping& in,
+           CommonMemory& to) {
+  to.clear();
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (!operands[k].empty_handle())
+      to.add({.name = {.where = static_cast<int64_t>(k)},
+              .data = operands[k].data(),
+              .bytes = static_cast<uint64_t>(operands[k].byte_size())});
+  for (const Tensor& t : places) {
+    if (t.empty_handle()) continue;
+    const CommonMemory::Name name{results.where, results.offset + static_cast<uint64_t>(t.data() - in.data())};
+    to.add({.name = name, .data = t.data(), .bytes = static_cast<uint64_t>(t.byte_size()), .is_written = true});
+  }
+}
+
+}  // namespace
+
+Result<void> Served::answer(Verb verb, Unpacker& from, Packer& to, Lane& lane) {
   switch (verb) {
     case Verb::open: return open(from);
     case Verb::create: return create(from, to);
@@ -89,13 +109,17 @@ Result<void> Served::attach(Unpacker& from, Packer& to) {
   for (DType& d : results) d = from.as<DType>();
   Layouts layouts(from.as<size_t>());
   for (int32_t& l : layouts) l = from.as<int32_t>();
-  Hosted made{.runner = TRY(Runner::make(object, operands, results, layouts)),
+  auto graphs = std::make_unique<HostGraphs>(from);
+  if (graphs->count() == 0) graphs = nullptr;
+  Hosted made{.graphs = std::move(graphs),
+              .runner = TRY(Runner::make(object, operands, results, layouts)),
               .results = results,
               .is_late = {},
               .read = {},
               .written = {},
               .operands = {},
               .data = {}};
+  made.runner->set_graphs(made.graphs.get());
   made.runner->set_tactic(tactic);
   held.lock();
   runners_.emplace(++last_id_, std::move(made));
@@ -153,6 +177,7 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
     h.is_late[k] = kind == 2;
     if (kind == 1) places[k] = Tensor::view(h.results[k], std::move(sizes), h.written.data() + at, nullptr);
   }
+  if (h.graphs) share(operands, places, {.where = CommonMemory::kSharedFile, .offset = written}, h.written, h.graphs->memory());
   TRY(h.runner->set_shapes(operands, places, wanted));
   to << reinterpret_cast<uintptr_t>(h.read.data()) << reinterpret_cast<uintptr_t>(h.written.data());
   h.data.clear();
@@ -163,15 +188,19 @@ Result<void> Served::set_shapes(Unpacker& from, Packer& to) {
   return {};
 }
 
-Result<void> Served::run(Unpacker& from, Packer& to, const Lane& lane) {
+Result<void> Served::run(Unpacker& from, Packer& to, Lane& lane) {
   Hosted& h = hosted(from.number());
   const int threads = std::min(from.as<int>(), default_team().size());
   for (size_t k = 0; k < h.data.size(); ++k)
     if (h.data[k]) h.runner->point_operand(k, h.data[k]);  // what it holds may be new
-  TRY(h.runner->run({.team = threads > 1 ? &default_team() : nullptr,
+  if (h.graphs) h.graphs->serve(&lane);
+  auto done =
+      h.runner->run({.team = threads > 1 ? &default_team() : nullptr,
                      .threads = threads,
                      .stopped = [](const void* of) { return static_cast<const Lane*>(of)->stop.load(std::memory_order_relaxed) != 0; },
-                     .stopped_of = &lane}));
+                     .stopped_of = &lane});
+  if (h.graphs) h.graphs->serve(nullptr);
+  if (!done) return done;
   for (size_t k = 0; k < h.is_late.size(); ++k)
     if (h.is_late[k]) to << std::span<const int64_t>(h.runner->late(k).shape());
   return {};

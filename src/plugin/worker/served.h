@@ -9,6 +9,7 @@
 #include "plugin/library.h"
 #include "plugin/runner.h"
 #include "plugin/worker/exchange.h"
+#include "plugin/worker/host_graphs.h"
 #include "plugin/worker/mapping.h"
 #include "plugin/worker/packing.h"
 
@@ -22,10 +23,11 @@ class Served {
   Served(int host, Logger logger) : host_(host), logger_(std::move(logger)) {}
 
   /// Does what is asked, and packs what the host is to know. Errors: those of the library.
-  Result<void> answer(Verb verb, Unpacker& from, Packer& to, const Lane& lane);
+  Result<void> answer(Verb verb, Unpacker& from, Packer& to, Lane& lane);
 
  private:
   struct Hosted {
+    std::unique_ptr<HostGraphs> graphs;  ///< null: it has none
     std::unique_ptr<Runner> runner;
     std::vector<DType> results;
     std::vector<bool> is_late;
@@ -39,7 +41,7 @@ class Served {
   Result<void> attach(Unpacker& from, Packer& to);
   Result<void> set_shapes(Unpacker& from, Packer& to);
   const std::byte* host_memory(int file, uint64_t offset, uint64_t bytes, Hosted& to) const;
-  Result<void> run(Unpacker& from, Packer& to, const Lane& lane);
+  Result<void> run(Unpacker& from, Packer& to, Lane& lane);
   Result<void> late(Unpacker& from);
   Hosted& hosted(int64_t id);
 

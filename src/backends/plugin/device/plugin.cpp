@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs nodes of plugins: one object an engine, which contexts attach to.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -46,12 +44,7 @@ Result<MakeRunner> isolated(const plugin::Op& op, const Saved& saved, const plug
       op, TRY(Link::to(*library, isolation)),
       {.name = saved.node, .fields = saved.fields, .operands = saved.operands.size(), .results = saved.results.size()}));
   return [object](const Saved& of, plugin::InnerGraphs* graphs) -> Result<std::unique_ptr<plugin::NodeRunner>> {
-    if (graphs)
-      return fail(Code::not_supported, of.node, fmt::format("not supported yet: graphs of the isolated plugin {}", of.key()))
-          .expected("a plugin that runs no graphs of its own")
-          .found(fmt::format("{} of them", graphs->count()))
-          .advice("run it without --isolate-plugins");
-    return RemoteRunner::make(object, of.results, of.layouts, of.tactic);
+    return RemoteRunner::make(object, of.results, of.layouts, of.tactic, graphs);
   };
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/worker/graph_service.h"
+
+#include "base/point_at.h"
+#include "plugin/given_tensor.h"
+#include "plugin/grown.h"
+#include "plugin/worker/exchange.h"
+
+namespace tenon::plugin::worker {
+
+void GraphService::pack_ports(Packer& to) const {
+  to << graphs_.count();
+  for (uint32_t k = 0; k < graphs_.count(); ++k) to << graphs_.ports(k).operands << graphs_.ports(k).results;
+}
+
+void GraphService::enter(std::shared_ptr<SharedFile> file) {
+  room_ = {};
+  in_room_.clear();
+  file_ = std::move(file);
+}
+
+Result<void> GraphService::make_room(Unpacker& from, Packer& to) {
+  room_ = {};
+  in_room_.clear();
+  room_ = TRY(SharedFile::part(file_, from.as<uint64_t>()));
+  in_room_.add({.name = {.offset = room_.offset()}, .data = room_.data(), .bytes = room_.bytes(), .is_written = true});
+  to << room_.offset() << room_.bytes();
+  return {};
+}
+
+/// False: there is no such tensor, or it is where it may not be.
+bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) const {
+  for (Tensor& t : tensors) {
+    auto told = blank<tenon_tensor>();
+    told.dtype = from.as<int32_t>();
+    told.layout = TENON_ROW_MAJOR;
+    const Sizes sizes = from.numbers();
+    told.rank = static_cast<int32_t>(sizes.size());
+    told.sizes = sizes.data();
+    told.data = &told;  // somewhere, until its bytes are known
+    const CommonMemory::Name name{.where = from.number(), .offset = from.as<uint64_t>()};
+    auto made = from.is_broken() ? Result<Tensor>(fail(Code::bad_input, "", "")) : given_tensor(&told, {});
+    if (!made) return false;
+    const auto bytes = static_cast<uint64_t>(made->byte_size());
+    const std::byte* const in_memory = memory_.at(name, bytes, is_written);
+    const std::byte* const at = in_memory ? in_memory : in_room_.at(name, bytes, is_written);
+    if (!at && bytes > 0) return false;
+    t = *std::move(made);
+    point_at(t, at);
+  }
+  return true;
+}
+
+bool GraphService::answer(std::string& message) {
+  Unpacker from(message);
+  const auto said = from.as<Said>();
+  Packer to(answer_);
+  to << Said::done;
+  Result<void> done;
+  if (said == Said::room) {
+    done = make_room(from, to);
+  } else {
+    const auto number = from.as<uint32_t>();
+    if (number >= graphs_.count()) return false;
+    operands_.resize(graphs_.ports(number).operands);
+    results_.resize(graphs_.ports(number).results);
+    if (!take(from, operands_, false) || !take(from, results_, true)) return false;
+    done = graphs_.run(number, operands_, results_);
+  }
+  if (!done) pack(Packer(answer_) << Said::failed, done.error());
+  std::swap(message, answer_);
+  return true;
+}
+
+}  // namespace tenon::plugin::worker

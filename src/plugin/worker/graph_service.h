@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/inner_graphs.h"
+#include "plugin/worker/common_memory.h"
+#include "plugin/worker/mapping.h"
+#include "plugin/worker/packing.h"
+
+namespace tenon::plugin::worker {
+
+/// The host's side of a node's inner graphs: runs them for the process that the node is in (HostGraphs), which asks while it is asked.
+/// Trusts nothing of what it is told: results go where that process may write, and nowhere else.
+class GraphService {
+ public:
+  /// graphs: outlive this.
+  explicit GraphService(InnerGraphs& graphs) : graphs_(graphs) {}
+  GraphService(const GraphService&) = delete;
+
+  /// How many graphs, and of each its operands and results.
+  void pack_ports(Packer& to) const;
+  /// The node is in another process, which shares that file.
+  void enter(std::shared_ptr<SharedFile> file);
+  /// What tensors of the graphs may lie in, beside the room of this service; whoever has it clears and adds.
+  CommonMemory& memory() { return memory_; }
+  /// message: what the process asks; becomes the answer. False: nobody can read it.
+  bool answer(std::string& message);
+
+ private:
+  Result<void> make_room(Unpacker& from, Packer& to);
+  bool take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) const;
+
+  InnerGraphs& graphs_;
+  std::shared_ptr<SharedFile> file_;
+  SharedFile::Part room_;  ///< for tensors that lie where only the process has them
+  CommonMemory memory_, in_room_;
+  std::vector<Tensor> operands_, results_;  ///< of the call, whose memory is kept
+  std::string answer_;
+};
+
+}  // namespace tenon::plugin::worker
