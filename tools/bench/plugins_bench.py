@@ -128,10 +128,12 @@ def of_an_inner_graph(folder: Path) -> Iterator[tuple[str, str, str]]:
         times = [stopwatch(engines, "--plugin", gemm) for _ in range(TURNS)]
         title = f"a product of {what}, 128 x 768 by 768 x 3072, by an inner graph, beside MatMul"
         yield title, spread([native / inner for native, inner in times], "times as fast"), ">= 0.97"
-        here = [inner for _, inner in times]
-        there = [stopwatch(engines[1:], "--plugin", gemm, "--isolate-plugins")[0] for _ in range(TURNS)]
-        over = [isolated / inner * 100 - 100 for isolated, inner in zip(there, here)]
-        yield title.replace("beside MatMul", "isolated, over in process"), spread(over, "%"), "<= 5"
+        over = []
+        for _ in range(TURNS):
+            (here,) = stopwatch(engines[1:], "--plugin", gemm)
+            (there,) = stopwatch(engines[1:], "--plugin", gemm, "--isolate-plugins")
+            over.append((there / here - 1) * 100)
+        yield title.replace("beside MatMul", "isolated, over in process"), spread(over, "%"), ""
 
 
 def of_python() -> Iterator[tuple[str, str, str]]:
