@@ -425,6 +425,26 @@ again.save({os.fspath(path)!r})
         subprocess.run([sys.executable, "-c", script], check=True)
 
 
+def test_the_program_of_isolated_plugins_lies_in_the_package(library, tmp_path):
+    """As a wheel installs it; the package of a build has it elsewhere."""
+    shutil.copytree(Path(tenon.__file__).parent, tmp_path / "tenon", ignore=shutil.ignore_patterns("__pycache__"))
+    program = tmp_path / "tenon" / "tenon-plugin-worker"
+    (tmp_path / "double.onnx").write_bytes(double_model())
+    script = f"""
+import numpy as np, tenon
+made = tenon.compile({os.fspath(tmp_path / "double.onnx")!r}, plugins=[{os.fspath(library)!r}], isolate_plugins=True)
+print(made.run({{"x": np.ones((1, 3), np.float32)}})["y"])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.fspath(tmp_path)}
+    missing = subprocess.run([sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert missing.returncode == 1
+    assert "the program that runs plugins in a process of their own is not there" in missing.stderr
+    assert f"none of {program}," in missing.stderr
+    shutil.copy(ROOT / "build/bin/tenon-plugin-worker", program)
+    found = subprocess.run([sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stdout == "[[2. 2. 2.]]\n"
+
+
 def test_functions_cannot_be_isolated(tmp_path):
     wrong = refused(lambda: engine("acme::Swish(x)", isolate_plugins=True))
     assert wrong.code == "not_supported"

@@ -12,6 +12,19 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("TENON_BUILD", ROOT / "build"))
 MOST_BYTES = 1_500_000
 
+# A program that links the library: engine, plugin.
+ISOLATED = """
+#include <tenon/tenon.h>
+#include <cstdio>
+int main(int, char** words) {
+  const auto engine = tenon::Engine::load(words[1], {.plugins = {words[2]}, .isolate_plugins = true});
+  if (!engine) return std::fputs(engine.error().text().c_str(), stderr), 1;
+  const auto ran = engine->run(std::vector{tenon::Array({1, 8}, std::vector<float>(8))});
+  if (!ran) return std::fputs(ran.error().text().c_str(), stderr), 2;
+  std::puts("it ran");
+}
+"""
+
 
 def run(*command: object, cwd: Path | None = None) -> str:
     done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=300)
@@ -48,6 +61,31 @@ class Installed(unittest.TestCase):
             source = self.folder / "headers.cpp"
             source.write_text(f"#include <tenon/{header}>\n")
             run("c++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *headers, source)
+
+    def test_isolated_plugins_find_their_program(self):
+        tree, library, program = self.folder / "tree", self.folder / "swish.so", self.folder / "isolated"
+        run("cc", "-shared", "-fPIC", "-I", tree / "include", ROOT / "examples/plugins/swish.c", "-o", library, "-lm")
+        run(tree / "bin/tenon", "build", ROOT / "examples/plugins/model.onnx", "--plugin", library, "-o", self.folder / "swish.tenon")
+        source = program.with_suffix(".cpp")
+        source.write_text(ISOLATED)
+        for name in ("tenon", "tenon_run"):
+            links = ["-L", self.libraries, f"-l{name}", f"-Wl,-rpath,{self.libraries}"]
+            run("clang++-22", "-std=c++23", "-I", tree / "include", source, "-o", program, *links)
+            self.assertEqual(run(program, self.folder / "swish.tenon", library), "it ran\n")
+        worker = tree / "bin/tenon-plugin-worker"
+        hidden = worker.rename(worker.with_suffix(".gone"))
+        try:
+            for subject in ([program, self.folder / "swish.tenon", library], self.isolated_run(tree, library)):
+                done = subprocess.run([str(word) for word in subject], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                for words in ("the program that runs plugins in a process of their own is not there", str(worker), "install it with Tenon"):
+                    self.assertIn(words, done.stdout + done.stderr)
+        finally:
+            hidden.rename(worker)
+        run(*self.isolated_run(tree, library))
+
+    def isolated_run(self, tree: Path, library: Path) -> list:
+        return [tree / "bin/tenon", "run", self.folder / "swish.tenon", "--plugin", library, "--isolate-plugins"]
 
     def test_the_run_side_is_small_and_alone(self):
         stripped = self.folder / "stripped.so"
