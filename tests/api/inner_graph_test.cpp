@@ -11,14 +11,14 @@ namespace {
 
 const std::filesystem::path kGemm = TENON_GEMM;
 
-tenon::Engine compiled(const std::string& text) {
+tenon::Engine compiled(const std::string& text, bool isolated = false) {
   const auto graph = tenon::Graph::parse(text, std::vector{kGemm});
   EXPECT_TRUE(graph) << graph.error().text();
-  return *tenon::compile(*graph, {.plugins = {kGemm}});
+  return *tenon::compile(*graph, {.plugins = {kGemm}, .isolate_plugins = isolated});
 }
 
-tenon::Engine product_by(const std::string& op) {
-  return compiled("graph main(a: f32[m,k], b: f32[k,n]) { y = " + op + "(a, b) return y }");
+tenon::Engine product_by(const std::string& op, bool isolated = false) {
+  return compiled("graph main(a: f32[m,k], b: f32[k,n]) { y = " + op + "(a, b) return y }", isolated);
 }
 
 std::vector<float> numbers(int64_t count, float first) {
@@ -37,8 +37,10 @@ std::vector<float> product(const std::vector<float>& a, const std::vector<float>
   return out;
 }
 
-TEST(ApiInnerGraphs, RunInAnyNumberOfContextsAtOnce) {
-  const tenon::Engine engine = product_by("acme::Gemm");
+class ApiInnerGraphContexts : public testing::TestWithParam<bool> {};
+
+TEST_P(ApiInnerGraphContexts, RunAtOnce) {
+  const tenon::Engine engine = product_by("acme::Gemm", GetParam());
   std::vector<std::thread> threads;
   std::vector<int> wrong(8);
   for (int t = 0; t < 8; ++t)
@@ -54,6 +56,8 @@ TEST(ApiInnerGraphs, RunInAnyNumberOfContextsAtOnce) {
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, std::vector<int>(8));
 }
+
+INSTANTIATE_TEST_SUITE_P(Isolated, ApiInnerGraphContexts, testing::Bool());
 
 /// Of runs on memory elsewhere each time, of the same sizes.
 long allocations_of_a_warm_run(const tenon::Engine& engine) {

@@ -186,6 +186,18 @@ class Graphs(unittest.TestCase):
         self.assertEqual(len(self.told("inspect", engine)["plugins"]), 2)
         self.first(engine, self.graphs, "--shape", "x=9x3")
 
+    def test_with_nodes_of_another_library_in_them(self):
+        text = graph("const w: f32[3,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]", "a = acme::Gemm(x, w)", "y = acme::Gemm(a, w)")
+        model, plugins = self.one("other", text), ["--plugin", self.graphs, "--plugin", self.gemm]
+        engine = model.with_suffix(".tenon")
+        self.told("build", model, "-o", engine, *plugins)
+        x = np.arange(12, dtype=np.float32).reshape(4, 3)
+        np.save(self.folder / "x.npy", x)
+        w = np.arange(1, 10, dtype=np.float32).reshape(3, 3)
+        for options in ([], ["--guard"], ["--threads", 1]):
+            found = self.results(engine, *plugins, "--input", f"x={self.folder / 'x.npy'}", *options)["y"]
+            np.testing.assert_array_equal(found, x @ w @ w)
+
     def test_what_is_wrong_with_a_graph_is_an_error_of_the_build(self):
         cases = {
             "no text": ("hello", "bad_graph", ""),

@@ -191,8 +191,22 @@ TEST(IsolatedGraphs, OfAProcessThatEnds) {
   EXPECT_NE(node.failed().what.find("`enqueue` crashed (signal 9"), std::string::npos);
   node.graphs.act = [] { return Result<void>(); };
   node.expect_right();
-  Node crashes(kLong, "crash");
-  for (int k = 0; k < 3; ++k) EXPECT_NE(crashes.failed().what.find("`enqueue` crashed (signal 6"), std::string::npos);
+}
+
+size_t open_files() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(files), end(files)));
+}
+
+TEST(IsolatedGraphs, LeaveNothingWhereTheirPluginEnds) {
+  Node crashes(kLong, "crash"), own(kLong, "own memory");
+  size_t files = 0;
+  for (int k = 0; k < 20; ++k) {
+    EXPECT_NE(crashes.failed().what.find("`enqueue` crashed (signal 6"), std::string::npos);
+    own.expect_right(5 + k);
+    if (k == 0) files = open_files();
+  }
+  EXPECT_EQ(open_files(), files);
 }
 
 /// Nodes of one library, of which each has a graph that runs the next.
