@@ -94,6 +94,10 @@ class Backend {
   virtual Result<void> prepare(ir::Graph& /*graph*/) const { return {}; }
   /// Its artifacts are Kernels, which weave the other backends' segments into one program; those of others are Blobs.
   virtual bool makes_kernels() const { return false; }
+  /// Nodes that no backend takes that was named go to those that say so, in the order of the folders' names.
+  virtual bool is_default() const { return false; }
+  /// Its blobs are plugin::Saved: an engine tells beforehand which plugins it needs, and may keep their libraries.
+  virtual bool runs_plugins() const { return false; }
   /// Each of its nodes is a segment of its own: joining them is of no use.
   virtual bool one_node_a_segment() const { return false; }
   /// Errors: not_supported, naming the node; what the options ask for and cannot be.

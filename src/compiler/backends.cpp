@@ -7,7 +7,6 @@
 
 #include "backends/reference/device/reference.h"
 #include "base/nearest.h"
-#include "plugin/registry.h"
 #include "runtime/device_error.h"
 
 namespace tenon::backends {
@@ -87,9 +86,8 @@ Result<backend::Backends> Registry::named(std::span<const std::string> names) co
     TRY(library_of(*b));
     out.push_back(b);
   }
-  const bool has_plugins = libraries_.plugins && !libraries_.plugins->empty();
-  for (std::string_view name : {"cpu", "plugin", "reference"})
-    if (!find(out, name) && (name != "plugin" || has_plugins)) out.push_back(find(all_, name));
+  for (const backend::Backend* b : all_)
+    if (b->is_default() && !find(out, b->name())) out.push_back(b);
   return out;
 }
 

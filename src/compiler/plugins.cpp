@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "backends/plugin/plugin.h"
 #include "base/nearest.h"
 #include "ops/core/op.h"
 #include "ops/plugin/plugin_table.h"
@@ -47,7 +48,7 @@ Result<std::vector<partition::Pin>> preferences(const plugin::Registry& plugins,
           .found("'" + kernel + "'")
           .advice(near.empty() ? "`tenon plugin list LIB` names what a library has" : "did you mean '" + near + "'?");
     }
-    out.push_back({found->second, "plugin"});
+    out.push_back({found->second, std::string(backends::Plugin::kName)});
   }
   return out;
 }

@@ -51,9 +51,8 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
   std::set<std::string> devices;
   for (const auto& [of_device, count] : c.report.ops_of_devices) devices.insert(of_device.first);
   std::vector<std::string> names;
-  for (const backend::Backend* b : options.backends) names.emplace_back(b->name());
-  // That plugins were named changes no engine that has none.
-  if (!devices.contains("plugin")) std::erase(names, "plugin");
+  for (const backend::Backend* b : options.backends)  // that plugins were named changes no engine that has none
+    if (const std::string name(b->name()); !b->runs_plugins() || devices.contains(name)) names.push_back(name);
   if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) json["backends"] = names;
   if (!devices.empty() && !options.portable) json["devices"] = devices;
   return json.dump();
@@ -65,13 +64,13 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-/// Everything that a run needs, with the code for the CPUs that it was compiled for.
-void find_plugins(const runtime::Program& program, std::vector<std::string_view>& out) {
+/// What the plugins of a program are made from. devices: whose they are.
+void find_plugins(const runtime::Program& program, const std::set<std::string_view>& devices, std::vector<std::string_view>& out) {
   for (const runtime::Blob& blob : program.blobs)
-    if (blob.device == "plugin") out.emplace_back(blob.bytes);
-  for (const runtime::Program& body : program.bodies) find_plugins(body, out);
+    if (devices.contains(blob.device)) out.emplace_back(blob.bytes);
+  for (const runtime::Program& body : program.bodies) find_plugins(body, devices, out);
   for (const auto* others : {&program.behind, &program.inner})
-    for (const runtime::Program& other : *others) find_plugins(other, out);
+    for (const runtime::Program& other : *others) find_plugins(other, devices, out);
 }
 
 Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::string_view> saved) {
@@ -87,9 +86,12 @@ Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::s
 }
 
 /// The plugins that runs need, where there are some.
-Result<void> add_plugins(engine::Writer& writer, const runtime::Program& program, bool embedded) {
+Result<void> add_plugins(engine::Writer& writer, const Compiled& c, bool embedded) {
+  std::set<std::string_view> devices;
+  for (const backend::Backend* b : c.backends.all)
+    if (b->runs_plugins()) devices.insert(b->name());
   std::vector<std::string_view> saved;
-  find_plugins(program, saved);
+  find_plugins(c.built.program, devices, saved);
   if (!saved.empty()) writer.add(SectionType::plugins, plugin::encode_all(saved));
   if (!embedded) return {};
   return add_plugin_libraries(writer, saved);
@@ -100,6 +102,7 @@ void add_measured(engine::Writer& writer, const Compiled& c) {
   if (!c.report.measured.empty()) writer.add(SectionType::plugin_times, plugin::encode(c.report.measured), {.required = false});
 }
 
+/// Everything that a run needs, with the code for the CPUs that it was compiled for.
 Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const codegen::Target& target = *c.code.target;
   const uint32_t tag = target.tag;
@@ -119,7 +122,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
 Result<void> save(const Compiled& c, const CompileOptions& options, const std::filesystem::path& path) {
   engine::Writer writer;
   writer.add(SectionType::manifest, manifest(c, options));
-  TRY(add_plugins(writer, c.built.program, options.embed_plugins));
+  TRY(add_plugins(writer, c, options.embed_plugins));
   add_measured(writer, c);
   TRY(options.portable ? add_graphs(writer, c) : add_native(writer, c));
   auto file = TRY(files::AtomicFile::create(path));

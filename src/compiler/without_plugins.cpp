@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kDeepest = 16;  ///< definitions in definitions
 
-bool is_plugin(const backend::Backend* b) { return b->name() == "plugin"; }
-
 /// Calls what is given for each node of a plugin, that of bodies first.
 template <class Visit>
 Result<void> each_plugin(ir::Graph& graph, const Visit& visit) {
@@ -69,14 +67,14 @@ Result<std::unique_ptr<ir::Graph>> without_plugins(const ir::Graph& graph) {
 
 bool runs_plugins(const partition::Shares& shares, const backend::Backends& backends) {
   return std::ranges::any_of(shares.nodes, [&](const partition::NodeShare& n) {
-    return is_plugin(backends[n.backend]) ||
+    return backends[n.backend]->runs_plugins() ||
            std::ranges::any_of(n.bodies, [&](const partition::Shares& body) { return runs_plugins(body, backends); });
   });
 }
 
 backend::Backends without_plugins(const backend::Backends& backends) {
   backend::Backends out = backends;
-  std::erase_if(out, is_plugin);
+  std::erase_if(out, [](const backend::Backend* b) { return b->runs_plugins(); });
   return out;
 }
 

@@ -193,14 +193,25 @@ class Measured(unittest.TestCase):
         self.assertEqual(report["plugin_times"][0]["chosen"], "tactic 2 (quick), row-major")
         self.assertEqual(len(times.read_text().splitlines()), len(known.splitlines()) + 3)
 
-    def test_with_costs_that_are_measured_too(self):
-        nodes = [o.node("Wave", ["x"], ["a"], domain="tuned", name="wave"), o.node("Exp", ["a"], ["y"], name="exp")]
-        path = self.folder / "both.onnx"
-        graph = o.graph(nodes, [o.value_info("x", [2, 500])], [o.value_info("y", [2, 500])])
+    def waves(self, name: str, *ops: str) -> Path:
+        """Wave, then these ops in a row."""
+        nodes = [o.node("Wave", ["x"], ["t0"], domain="tuned", name="wave")]
+        for k, op in enumerate(ops):
+            nodes.append(o.node(op, [f"t{k}"], [f"t{k + 1}"], domain="tuned" if op == "Wave" else "", name=f"then{k}"))
+        path = self.folder / f"{name}.onnx"
+        graph = o.graph(nodes, [o.value_info("x", [2, 500])], [o.value_info(f"t{len(ops)}", [2, 500])])
         path.write_bytes(o.model(graph) + o.message(8, o.text(1, "tuned"), o.number(2, 1)))
+        return path
+
+    def test_with_costs_that_are_measured_too(self):
         costs = ["--assign", "cost", "--backend", "cpu,reference"]
-        found, kept, _ = self.measured(path, *costs)
-        self.assertEqual((found["chosen"], kept[0]["tactic"]), ("tactic 2 (quick), row-major", 2))
+        for ops in (["Exp"], ["Wave", "Wave"]):
+            with self.subTest(ops=ops):
+                model = self.waves("_".join(["both", *ops]), *ops)
+                found, kept, _ = self.measured(model, *costs)
+                self.assertEqual((found["chosen"], kept[0]["tactic"]), ("tactic 2 (quick), row-major", 2))
+                self.assertEqual(found["nodes"], 1 + ops.count("Wave"))
+                self.told("run", model.with_suffix(".tenon"), "--plugin", self.tuned)
 
     def test_what_is_not_measured_says_why(self):
         nothing = self.error("build", self.one_op("Abs", domain=""), "--measure", "-o", self.folder / "n.tenon", status=2)

@@ -68,6 +68,7 @@ class Cpu final : public backend::Backend {
 
   Result<void> prepare(ir::Graph& graph) const override { return own_results(graph); }
   bool makes_kernels() const override { return true; }
+  bool is_default() const override { return true; }
 
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
     codegen::PlanOptions planning = options.planning;

@@ -17,12 +17,15 @@ class Plugin final : public backend::Backend {
  public:
   explicit Plugin(const runtime::Libraries& libraries)
       : plugins_(libraries.plugins), preferred_(libraries.preferred_plugins), tactics_(libraries.plugin_tactics) {}
-  std::string_view name() const override { return "plugin"; }
+  static constexpr std::string_view kName = "plugin";
+  std::string_view name() const override { return kName; }
   std::string_view docs() const override { return "ops of plugin libraries (--plugin LIB), by their own functions"; }
   Result<void> supports(const ir::Graph& graph, ir::NodeId node) const override;
   /// A guess: as fast as our own kernels.
   double cost(const ir::Graph& graph, ir::NodeId node) const override;
   backend::Overheads overheads() const override { return {.launch = 100}; }
+  bool is_default() const override { return plugins_ && !plugins_->empty(); }
+  bool runs_plugins() const override { return true; }
   bool one_node_a_segment() const override { return true; }
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override;
 

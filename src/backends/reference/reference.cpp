@@ -71,6 +71,7 @@ class Reference final : public backend::Backend {
   /// Some 50 ns a loop iteration, on a CPU of 3 GHz.
   double cost(const ir::Graph& graph, ir::NodeId node) const override { return 50 * backend::work_of(graph, node).steps; }
   backend::Overheads overheads() const override { return {.own_results = true}; }
+  bool is_default() const override { return true; }
 
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
     const auto graph = share.graph.clone();

@@ -29,6 +29,9 @@ class MeasuredBackend final : public backend::Backend {
   Result<void> prepare(ir::Graph& graph) const override { return of_.prepare(graph); }
   bool runs_unknown_ops() const override { return of_.runs_unknown_ops(); }
   bool makes_kernels() const override { return of_.makes_kernels(); }
+  bool is_default() const override { return of_.is_default(); }
+  bool runs_plugins() const override { return of_.runs_plugins(); }
+  bool one_node_a_segment() const override { return of_.one_node_a_segment(); }
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options& options) const override {
     return of_.compile(share, options);
   }

@@ -63,7 +63,7 @@ class Ways {
       for (size_t b = 0; b < graph.node(n).bodies.size(); ++b) collect(graph.body(n, b));
       const plugin::Op* const op = plugin_.op_for(graph.view(n));
       const ir::Placement* const placement = graph.node(n).placement();
-      if (!op || (placement && placement->backend != "plugin")) continue;
+      if (!op || (placement && placement->backend != plugin_.name())) continue;
       kinds_.try_emplace(backends::key_of(graph, n), Kind{&graph, {}, op}).first->second.nodes.emplace_back(&graph, n);
     }
   }
@@ -147,7 +147,7 @@ class Ways {
     if (chosen.way || is_own) choices_[key] = {chosen.way, why};
     if (!chosen.way || is_own) return;
     // A kernel of an op that Tenon has: the plugin's backend is not the first that takes it.
-    const auto placement = std::make_shared<const ir::Placement>(ir::Placement{"plugin", "measured", why});
+    const auto placement = std::make_shared<const ir::Placement>(ir::Placement{std::string(plugin_.name()), "measured", why});
     for (const auto& [graph, node] : kind.nodes) {
       if (graph->node(node).placement()) continue;
       ir::Provenance provenance = graph->node(node).provenance ? *graph->node(node).provenance : ir::Provenance();
