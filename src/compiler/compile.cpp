@@ -11,6 +11,7 @@
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
+#include "compiler/let_go.h"
 #include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/plugins/choose_ways.h"
@@ -152,8 +153,10 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const 
         .found(std::strerror(errno));
   parts.keeper = std::shared_ptr<const void>(memory, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
   std::byte* base = static_cast<std::byte*>(memory);
-  for (const program::PlacedConstant& w : compiled.built.weights)
+  for (const program::PlacedConstant& w : compiled.built.weights) {
     TRY(ir::materialise_into(*w.constant, {base + w.offset, static_cast<size_t>(w.constant->byte_size())}));
+    let_go(*w.constant);
+  }
   parts.weights = {base, bytes};
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);

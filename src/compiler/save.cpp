@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
+#include "compiler/let_go.h"
 #include "compiler/portable.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
@@ -39,6 +40,7 @@ Result<void> write_weights(const program::Built& built, engine::Append append) {
     TRY(write_zeros(append, w.offset - at));
     const Tensor t = TRY(ir::materialise(*w.constant));
     TRY(append({t.data(), static_cast<size_t>(t.byte_size())}));
+    let_go(*w.constant);
     at = w.offset + static_cast<uint64_t>(t.byte_size());
   }
   return write_zeros(append, built.program.weight_bytes + runtime::kSlack - at);

@@ -6,10 +6,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
 
 namespace tenon::files {
+
+namespace {
+
+/// Where files are mapped: first byte and size.
+struct Mapped {
+  std::mutex lock;
+  std::map<const std::byte*, size_t> files;
+};
+Mapped& mapped() {
+  static Mapped& all = *new Mapped;  // outlives every static that holds a file
+  return all;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a pipe must not wait for its other end.
@@ -39,8 +57,28 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::of_descriptor(int descript
   return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(memory), size));
 }
 
+MappedFile::MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {
+  const std::scoped_lock held(mapped().lock);
+  if (size_ != 0) mapped().files.emplace(data_, size_);
+}
+
 MappedFile::~MappedFile() {
-  if (size_ != 0) munmap(const_cast<std::byte*>(data_), size_);
+  if (size_ == 0) return;
+  const std::scoped_lock held(mapped().lock);
+  mapped().files.erase(data_);
+  munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::let_go(std::span<const std::byte> bytes) {
+  const std::scoped_lock held(mapped().lock);
+  const auto after = mapped().files.upper_bound(bytes.data());
+  if (bytes.empty() || after == mapped().files.begin()) return;
+  const auto& [first, size] = *std::prev(after);
+  const auto begin = static_cast<size_t>(bytes.data() - first);
+  if (begin >= size) return;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t from = (begin + page - 1) / page * page, to = std::min(begin + bytes.size(), size) / page * page;
+  if (from < to) madvise(const_cast<std::byte*>(first) + from, to - from, MADV_DONTNEED);
 }
 
 }  // namespace tenon::files

@@ -23,8 +23,12 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   size_t size() const { return size_; }
 
+  /// Gives the memory of these bytes back, where they lie in a file that is mapped; who reads them again has the system read the file.
+  /// Anything else stays as it is.
+  static void let_go(std::span<const std::byte> bytes);
+
  private:
-  MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {}
+  MappedFile(const std::byte* data, size_t size);
   const std::byte* data_;
   size_t size_;
 };

@@ -24,6 +24,17 @@ const Constant::Reference* Constant::unread() const {
   return std::get_if<Reference>(&how);
 }
 
+void Constant::each_tensor(const std::function<void(const Tensor&)>& visit) const {
+  const auto of_step = [&](const auto& step) {
+    if constexpr (requires { step.factors; }) step.factors->each_tensor(visit);
+    if constexpr (requires { step.of->each_tensor(visit); }) step.of->each_tensor(visit);
+    else if constexpr (requires { step.of; })
+      for (const ConstantRef& c : step.of) c->each_tensor(visit);
+  };
+  if (const Tensor* plain = std::get_if<Tensor>(&how)) visit(*plain);
+  else std::visit(of_step, how);
+}
+
 int64_t Constant::count() const {
   auto n = checked_count(shape);
   TENON_ASSERT(n.has_value());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -66,6 +67,8 @@ struct Constant {
   /// The first place among its steps whose bytes were not read; null: there is none. Cost: its steps.
   const Reference* unread() const;
   bool is_plain() const { return std::holds_alternative<Tensor>(how); }
+  /// Calls `visit` for each tensor that its steps read.
+  void each_tensor(const std::function<void(const Tensor&)>& visit) const;
   /// The bytes, computed when first asked for and kept; null where there is no memory for them, or where they cannot be read. Safe from
   /// several threads.
   const Tensor* tensor() const;

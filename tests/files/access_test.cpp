@@ -16,6 +16,21 @@ namespace fs = std::filesystem;
 
 std::string text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+TEST(MappedFile, LetsMemoryGoAndReadsItAgain) {
+  const TemporaryFolder folder;
+  std::string big(100'000, '\0');
+  for (size_t k = 0; k < big.size(); ++k) big[k] = static_cast<char>(k * 7);
+  ASSERT_TRUE(write_file(folder / "big", big));
+  const auto file = *MappedFile::open(folder / "big");
+  for (const auto& [from, count] : {std::pair<size_t, size_t>{0, 100'000}, {1, 50'000}, {90'000, 10'000}, {5, 3}, {0, 0}}) {
+    MappedFile::let_go(file->bytes().subspan(from, count));
+    EXPECT_EQ(text(file->bytes()), big);
+  }
+  std::string other = big;  // memory that no file gives again
+  MappedFile::let_go(std::as_bytes(std::span(other)));
+  EXPECT_EQ(other, big);
+}
+
 struct AccessTest : testing::Test {
   TemporaryFolder folder;
   void SetUp() override {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -28,6 +29,16 @@ Sizes at(int64_t i, const Sizes& shape) {
   Sizes out(shape.size());
   for (size_t k = shape.size(); k-- > 0; i /= shape[k]) out[k] = i % shape[k];
   return out;
+}
+
+TEST(Constant, TellsTheTensorsThatItReads) {
+  const ConstantRef a = constant_of(*Tensor::make(DType::f32, {4, 6})), b = constant_of(*Tensor::make(DType::f32, {4, 2}));
+  const ConstantRef factors = constant_of(*Tensor::make(DType::f32, {9}));
+  const ConstantRef all = pack(permute(scale(cast(concat({slice(a, 1, 5, 0, -1), b, b}, 1), DType::f32), factors, 1), {1, 0}), 4);
+  std::vector<const std::byte*> read;
+  all->each_tensor([&](const Tensor& t) { read.push_back(t.data()); });
+  for (const ConstantRef& c : {a, b, factors}) EXPECT_EQ(std::ranges::count(read, std::get<Tensor>(c->how).data()), c == b ? 2 : 1);
+  EXPECT_EQ(read.size(), 4U);
 }
 
 TEST(Constant, SlicesWithStepsEitherWay) {
