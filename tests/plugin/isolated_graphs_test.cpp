@@ -106,6 +106,10 @@ TEST(IsolatedGraphs, RunInTheHost) {
   for (int64_t size : {3, 100'000, 0, 7}) two.expect_right(size, 2);
   Node own(kLong, "own memory");
   for (int64_t size : {7, 100'000, 0, 3}) own.expect_right(size);
+  // Of the last run: a node's operand and result are copied here, and what its graphs have elsewhere.
+  EXPECT_EQ(node.runner->copied_bytes(), (7 + 7) * 4);
+  EXPECT_EQ(two.runner->copied_bytes(), (7 + 7) * 4 * 2);
+  EXPECT_EQ(own.runner->copied_bytes(), (3 + 3) * 4 * 2);
 }
 
 TEST(IsolatedGraphs, ReadOperandsWhereTheyAre) {
@@ -254,8 +258,9 @@ TEST(IsolatedGraphs, TheHostRunsNothingThatItCannotTrust) {
   const auto part = *SharedFile::part(file, kPage);
   const std::vector<float> operand(4);
   service.enter(file);
-  service.memory().add({.name = {.where = 0}, .data = reinterpret_cast<const std::byte*>(operand.data()), .bytes = 16});
-  service.memory().add({.name = {.offset = part.offset()}, .data = part.data(), .bytes = 64, .is_written = true});
+  CommonMemory& memory = service.begin();
+  memory.add({.name = {.where = 0}, .data = reinterpret_cast<const std::byte*>(operand.data()), .bytes = 16});
+  memory.add({.name = {.offset = part.offset()}, .data = part.data(), .bytes = 64, .is_written = true});
   const auto read = [&](uint32_t number, std::vector<int64_t> sizes, CommonMemory::Name x, CommonMemory::Name y, int dtype = TENON_F32) {
     std::string message;
     Packer(message) << Said::graph << number << dtype << std::span<const int64_t>(sizes) << x.where << x.offset << dtype

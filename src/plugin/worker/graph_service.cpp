@@ -29,7 +29,7 @@ Result<void> GraphService::make_room(Unpacker& from, Packer& to) {
 }
 
 /// False: there is no such tensor, or it is where it may not be.
-bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) const {
+bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) {
   for (Tensor& t : tensors) {
     auto told = blank<tenon_tensor>();
     told.dtype = from.as<int32_t>();
@@ -45,6 +45,7 @@ bool GraphService::take(Unpacker& from, std::vector<Tensor>& tensors, bool is_wr
     const std::byte* const in_memory = memory_.at(name, bytes, is_written);
     const std::byte* const at = in_memory ? in_memory : in_room_.at(name, bytes, is_written);
     if (!at && bytes > 0) return false;
+    if (!in_memory) copied_ += made->byte_size();
     t = *std::move(made);
     point_at(t, at);
   }

@@ -23,14 +23,20 @@ class GraphService {
   void pack_ports(Packer& to) const;
   /// The node is in another process, which shares that file.
   void enter(std::shared_ptr<SharedFile> file);
-  /// What tensors of the graphs may lie in, beside the room of this service; whoever has it clears and adds.
-  CommonMemory& memory() { return memory_; }
+  /// A run of the node begins. What tensors of its graphs may lie in, beside the room of this service, is for the caller to add.
+  CommonMemory& begin() {
+    memory_.clear();
+    copied_ = 0;
+    return memory_;
+  }
+  /// Bytes of tensors of this run that the process copied to the room, and back.
+  int64_t copied_bytes() const { return copied_; }
   /// message: what the process asks; becomes the answer. False: nobody can read it.
   bool answer(std::string& message);
 
  private:
   Result<void> make_room(Unpacker& from, Packer& to);
-  bool take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written) const;
+  bool take(Unpacker& from, std::vector<Tensor>& tensors, bool is_written);
 
   InnerGraphs& graphs_;
   std::shared_ptr<SharedFile> file_;
@@ -38,6 +44,7 @@ class GraphService {
   CommonMemory memory_, in_room_;
   std::vector<Tensor> operands_, results_;  ///< of the call, whose memory is kept
   std::string answer_;
+  int64_t copied_ = 0;
 };
 
 }  // namespace tenon::plugin::worker

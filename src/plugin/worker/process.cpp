@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "plugin/runner.h"
 #include "plugin/worker/graph_service.h"
@@ -221,7 +222,8 @@ std::string Process::how_it_ended(const Lane& lane, Code& code) {
   std::string out = WIFSIGNALED(status) ? fmt::format("crashed (signal {}: {})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                                         : fmt::format("ended its process (exit code {})", WEXITSTATUS(status));
   const auto blamed = [](const Lane& l) { return l.blamed.load() != 0; };
-  if (!blamed(lane) && std::ranges::any_of(front().lane, blamed)) out = "was lost: another call of its library " + out;
+  const std::span in_use(front().lane.data(), std::min(front().lanes.load(), Front::kLanes));
+  if (!blamed(lane) && std::ranges::any_of(in_use, blamed)) out = "was lost: another call of its library " + out;
   if (const uint64_t held_bytes = front().data_bytes; isolation_.memory > 0 && held_bytes > isolation_.memory / 10 * 9) {
     code = Code::out_of_memory;
     out += fmt::format(", where it held {} of the {} bytes that it may take", held_bytes, isolation_.memory);

@@ -176,8 +176,7 @@ bool RemoteRunner::are_read_where_told() {
 
 /// What its graphs may read and write, as Served::set_shapes names it.
 void RemoteRunner::share_with_graphs() {
-  CommonMemory& to = graphs_->memory();
-  to.clear();
+  CommonMemory& to = graphs_->begin();
   for (size_t k = 0; k < operands_.size(); ++k) {
     const Operand& o = operands_[k];
     const auto* const data = o.read_from ? static_cast<const std::byte*>(o.pointed) : read_.data() + o.at;
@@ -207,6 +206,7 @@ Result<Asked> RemoteRunner::try_run(const Running& running) {
   if (graphs_) share_with_graphs();
   Packer(message_) << Verb::run << id_ << (running.team ? running.threads : 1);
   if (TRY(ask("`enqueue`", &running)) == Asked::nobody) return Asked::nobody;
+  if (graphs_) copied_ += graphs_->copied_bytes();
   for (const Placed& p : results_) {
     if (p.kind != Placed::Kind::placed || !p.to) continue;
     copy(p.to, written_.data() + p.at, p.place.byte_size(), running);
