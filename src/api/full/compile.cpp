@@ -128,6 +128,8 @@ namespace {
 /// What saving needs, once the engine itself has taken the rest.
 std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled) {
   auto kept = std::make_shared<compiler::Compiled>();
+  kept->registry = compiled.registry;
+  kept->backends = compiled.backends;
   kept->graph = std::move(compiled.graph);
   kept->built.program = compiled.built.program;
   kept->built.weights = compiled.built.weights;
