@@ -49,8 +49,9 @@ Result<program::Lowered> lower_shares(SharedOut& shared, const CompileOptions& o
     if (lowered || failed.nodes.empty()) return lowered;
     handed_back.push_back(std::move(failed));
     auto again = shared_again(shared, options.wishes, handed_back);
-    // Nobody else runs it: what was wrong counts.
-    if (!again && again.error().code() == Code::not_supported && !options.wishes.require_full) return lowered;
+    // Nobody else runs it: what was wrong counts, unless it is the user's word that nobody else may.
+    const bool may_others = !options.wishes.require_full && options.wishes.pins.empty();
+    if (!again && again.error().code() == Code::not_supported && may_others) return lowered;
     shared.shares = TRY(std::move(again));
   }
 }
