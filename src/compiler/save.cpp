@@ -66,13 +66,16 @@ std::string table_of(const codegen::MachineCode& code) {
   return bytes;
 }
 
-/// What the plugins of a program are made from. devices: whose they are.
-void find_plugins(const runtime::Program& program, const std::set<std::string_view>& devices, std::vector<std::string_view>& out) {
-  for (const runtime::Blob& blob : program.blobs)
-    if (devices.contains(blob.device)) out.emplace_back(blob.bytes);
-  for (const runtime::Program& body : program.bodies) find_plugins(body, devices, out);
+/// What the plugins of a program are made from.
+void find_plugins(const runtime::Program& program, const backend::Backends& backends, std::vector<std::string_view>& out) {
+  for (const runtime::Blob& blob : program.blobs) {
+    const auto of = std::ranges::find(backends, blob.device, [](const backend::Backend* b) { return b->name(); });
+    TENON_ASSERT(of != backends.end());
+    if ((*of)->runs_plugins()) out.emplace_back(blob.bytes);
+  }
+  for (const runtime::Program& body : program.bodies) find_plugins(body, backends, out);
   for (const auto* others : {&program.behind, &program.inner})
-    for (const runtime::Program& other : *others) find_plugins(other, devices, out);
+    for (const runtime::Program& other : *others) find_plugins(other, backends, out);
 }
 
 Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::string_view> saved) {
@@ -89,11 +92,8 @@ Result<void> add_plugin_libraries(engine::Writer& writer, std::span<const std::s
 
 /// The plugins that runs need, where there are some.
 Result<void> add_plugins(engine::Writer& writer, const Compiled& c, bool embedded) {
-  std::set<std::string_view> devices;
-  for (const backend::Backend* b : c.backends.all)
-    if (b->runs_plugins()) devices.insert(b->name());
   std::vector<std::string_view> saved;
-  find_plugins(c.built.program, devices, saved);
+  find_plugins(c.built.program, c.backends.all, saved);
   if (!saved.empty()) writer.add(SectionType::plugins, plugin::encode_all(saved));
   if (!embedded) return {};
   return add_plugin_libraries(writer, saved);
