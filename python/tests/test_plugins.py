@@ -519,7 +519,7 @@ def test_definitions_run_where_a_plugin_is_missing(tmp_path):
         "import sys, tenon\n"
         "from tenon.rewriting import Graph\n"
         "graph = Graph.parse('graph g(x: f32[n,3]) { y = acme::Swish(x, beta=1.5) return y }', plugins=[sys.argv[1]])\n"
-        "tenon.compile(graph, plugins=[sys.argv[1]], plugin_fallback=True).save(sys.argv[2])\n"
+        "tenon.compile(graph, plugins=[sys.argv[1]], plugin_fallback=True).save(sys.argv[2], portable=len(sys.argv) > 3)\n"
         "assert tenon.load(sys.argv[2], plugins=[sys.argv[1]]).missing_plugins == ''\n"
     )
     running = (
@@ -531,5 +531,6 @@ def test_definitions_run_where_a_plugin_is_missing(tmp_path):
         "x = np.ones((2, 3), np.float32)\n"
         "np.testing.assert_allclose(engine.run({'x': x})['y'], x / (1 + np.exp(-1.5 * x)), rtol=1e-5)\n"
     )
-    for code in (building, running):
-        subprocess.run([sys.executable, "-c", code, swish, saved], check=True)
+    for portable in ([], ["portable"]):
+        for code in (building, running):
+            subprocess.run([sys.executable, "-c", code, swish, saved, *portable], check=True)

@@ -69,6 +69,8 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   out.registry = options.registry;
   out.backends = std::move(shared.backends);
   out.graph = std::move(shared.graph);
+  if (others.behind) out.unbounded = std::move(others.behind->shared.graph);
+  if (others.instead) out.instead = std::move(others.instead->shared.graph);
   out.shares = std::move(shared.shares);
   fill_report(out);
   return out;

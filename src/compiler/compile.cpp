@@ -110,8 +110,10 @@ Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   }
   std::vector<plugin::MeasuredNode> measured = std::move(shared.measured);
   Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(others)));
-  out.unbounded = std::move(unbounded);
-  out.instead = std::move(instead);
+  if (options.portable) {
+    out.unbounded = std::move(unbounded);
+    out.instead = std::move(instead);
+  }
   TRY(options.tactics.check_used());
   out.report.measured = std::move(measured);
   out.report.times = clock.end();

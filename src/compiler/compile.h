@@ -76,8 +76,8 @@ struct Compiled {
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
   BackendsInUse backends;
   std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
-  std::unique_ptr<ir::Graph> unbounded;  ///< of a portable engine: what Source::unbounded became, which is compiled where it is loaded
-  std::unique_ptr<ir::Graph> instead;    ///< of a portable engine, likewise: with definitions in place of plugins
+  std::unique_ptr<ir::Graph> unbounded;  ///< what Source::unbounded became: a portable engine compiles it where it is loaded
+  std::unique_ptr<ir::Graph> instead;    ///< with definitions in place of plugins; likewise
   partition::Shares shares;              ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
