@@ -28,10 +28,12 @@ class Adding {
     entry_.table.add = [](const tenon_graphs* to, const char* text, uint32_t* number) { return of(to).add(text, {}, number); };
     entry_.table.add_with = [](const tenon_graphs* to, const char* text, uint32_t count, const tenon_tensor* const* constants,
                                uint32_t* number) -> int32_t {
+      if (count > 0 && !constants) return refused(fail(Code::bad_input, "add_with", "there is no list of constants"));
       if (count > kMostConstants) return refused(fail(Code::limit_exceeded, "add_with", "these are too many constants"));
       return of(to).add(text, {constants, count}, number);
     };
-    entry_.table.constant = [](const tenon_graphs* from, uint32_t operand, tenon_tensor* value) {
+    entry_.table.constant = [](const tenon_graphs* from, uint32_t operand, tenon_tensor* value) -> int32_t {
+      if (!value) return refused(fail(Code::bad_input, "constant", "there is no tensor to fill"));
       return of(from).constant(operand, *value);
     };
   }

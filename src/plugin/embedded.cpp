@@ -13,28 +13,6 @@ namespace {
 
 enum Tag : uint32_t { name = 1, contents = 2 };
 
-struct Embedded {
-  std::string name, bytes;
-};
-
-Result<Embedded> decode(std::string_view encoded) {
-  Embedded out;
-  try {
-    WireReader r(encoded.data(), encoded.size());
-    while (r.next()) {
-      if (r.tag() == Tag::name) out.name = r.get_string();
-      else if (r.tag() == Tag::contents) out.bytes = r.get_string();
-      else r.skip();
-    }
-  } catch (const protozero::exception& e) {
-    return fail(Code::bad_file, "plugin libraries", "a library inside the engine does not decode")
-        .expected("numbered fields")
-        .found(e.what())
-        .advice("build the engine again");
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string encode_embedded(std::string_view name, std::string_view bytes) {
@@ -45,8 +23,28 @@ std::string encode_embedded(std::string_view name, std::string_view bytes) {
   return out;
 }
 
+Result<Embedded> decode_embedded(std::string_view encoded) {
+  const auto damaged = [](std::string found) {
+    return fail(Code::bad_file, "plugin libraries", "a library inside the engine does not decode")
+        .expected("numbered fields: a name and bytes")
+        .found(std::move(found))
+        .advice("build the engine again");
+  };
+  Embedded out;
+  try {
+    WireReader r(encoded.data(), encoded.size());
+    while (r.next()) {
+      if (r.tag() == Tag::name) out.name = r.get_string();
+      else if (r.tag() == Tag::contents) out.bytes = r.get_string();
+      else r.skip();
+    }
+  } catch (const protozero::exception& e) { return damaged(e.what()); }
+  if (out.name.empty() || out.bytes.empty()) return damaged(out.name.empty() ? "no name" : "no bytes");
+  return out;
+}
+
 Result<std::shared_ptr<const Library>> open_embedded(std::string_view encoded, const Logger& logger) {
-  const Embedded library = TRY(decode(encoded));
+  const Embedded library = TRY(decode_embedded(encoded));
   if (auto open = open_library_of(sha256_of_text(library.bytes))) return open;
   return open_library(TRY(SealedMemory::of(library.name, library.bytes)), logger);
 }

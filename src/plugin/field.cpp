@@ -54,7 +54,7 @@ int64_t bytes_of_field(int32_t type, int64_t length) {
   return (length * info->bits + 7) / 8;
 }
 
-std::string_view name_of(tenon_field_type type) {
+std::string_view name_of_type(int32_t type) {
   const TypeInfo* info = info_of(type);
   return info ? info->name : "of no type";
 }
@@ -64,26 +64,37 @@ bool holds_numbers(int32_t type) {
   return info && info->dtype != DType::none;
 }
 
+namespace {
+
+/// Of an element, in the lowest bits.
+uint64_t bits_at(const Field& field, int64_t index) {
+  TENON_ASSERT(holds_numbers(field.type) && index >= 0 && index < field.length);
+  const auto bytes = static_cast<size_t>(info_of(field.type)->bits / 8);
+  uint64_t out = 0;
+  std::memcpy(&out, field.bytes.data() + static_cast<size_t>(index) * bytes, bytes);
+  return out;
+}
+
+}  // namespace
+
+int64_t integer_of(const Field& field, int64_t index) {
+  const int shift = 64 - info_of(field.type)->bits;
+  return static_cast<int64_t>(bits_at(field, index) << shift) >> shift;
+}
+
 double number_of(const Field& field, int64_t index) {
-  const TypeInfo* info = info_of(field.type);
-  TENON_ASSERT(info && info->dtype != DType::none && index >= 0 && index < field.length);
-  const auto bytes = static_cast<size_t>(info->bits / 8);
-  uint64_t bits = 0;
-  std::memcpy(&bits, field.bytes.data() + static_cast<size_t>(index) * bytes, bytes);
-  if (is_float(info->dtype)) return decode_float(info->dtype, bits);
-  const int shift = 64 - info->bits;
-  return static_cast<double>(static_cast<int64_t>(bits << shift) >> shift);
+  const DType dtype = info_of(field.type)->dtype;
+  return is_float(dtype) ? decode_float(dtype, bits_at(field, index)) : static_cast<double>(integer_of(field, index));
 }
 
 Result<Field> scalar_field(std::string name, int32_t type, double value) {
   const TypeInfo* info = info_of(type);
   if (!info || info->dtype == DType::none || !fits(info->dtype, value))
     return fail(Code::bad_attribute, fmt::format("field '{}'", name), "the number does not fit the field's type")
-        .expected(std::string(name_of(static_cast<tenon_field_type>(type))))
+        .expected(std::string(name_of_type(type)))
         .found(fmt::format("{}", value));
   const uint64_t bits = is_float(info->dtype) ? encode_float(info->dtype, value) : static_cast<uint64_t>(static_cast<int64_t>(value));
-  return Field{std::move(name), static_cast<tenon_field_type>(type), 1,
-               std::string(reinterpret_cast<const char*>(&bits), static_cast<size_t>(info->bits / 8))};
+  return Field{std::move(name), type, 1, std::string(reinterpret_cast<const char*>(&bits), static_cast<size_t>(info->bits / 8))};
 }
 
 std::string Field::text() const {
@@ -103,7 +114,7 @@ Result<Field> copy_of(const tenon_field& given) {
         .found(fmt::format("type {}, length {}{}", field.type, field.length, field.data ? "" : ", no data"));
   std::string copy;
   if (bytes > 0) copy.assign(static_cast<const char*>(field.data), static_cast<size_t>(bytes));
-  return Field{name, static_cast<tenon_field_type>(field.type), field.length, std::move(copy)};
+  return Field{name, field.type, field.length, std::move(copy)};
 }
 
 FieldViews::FieldViews(std::span<const Field> fields) {

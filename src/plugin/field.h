@@ -13,8 +13,8 @@ namespace tenon::plugin {
 /// A field with a value of its own.
 struct Field {
   std::string name;
-  tenon_field_type type = TENON_FIELD_BYTES;
-  int64_t length = 0;  ///< in elements
+  int32_t type = TENON_FIELD_BYTES;  ///< tenon_field_type
+  int64_t length = 0;                ///< in elements
   std::string bytes;
 
   friend bool operator==(const Field&, const Field&) = default;
@@ -25,11 +25,13 @@ struct Field {
 /// Bytes of that many elements; -1 for a type that there is none of, or a length below 0.
 int64_t bytes_of_field(int32_t type, int64_t length);
 /// "f32", "char", ...
-std::string_view name_of(tenon_field_type type);
+std::string_view name_of_type(int32_t type);
 /// Whether elements of the type are numbers.
 bool holds_numbers(int32_t type);
 /// Element `index` of a field of numbers.
 double number_of(const Field& field, int64_t index);
+/// Of a field of integers, which a double may not hold.
+int64_t integer_of(const Field& field, int64_t index);
 /// A field of one number, rounded to the type. Errors: bad_attribute for a type that holds no numbers, or a number that does not fit it.
 Result<Field> scalar_field(std::string name, int32_t type, double value);
 

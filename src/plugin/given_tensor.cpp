@@ -20,6 +20,7 @@ Result<void> check(const tenon_tensor* t, const std::string& place) {
     return bad_tensor(place, "there is no such dtype").expected("a tenon_dtype").found(std::to_string(t->dtype));
   if (t->rank < 0 || t->rank > TENON_MAX_RANK)
     return bad_tensor(place, "there is no such rank").expected(fmt::format("0 to {}", TENON_MAX_RANK)).found(std::to_string(t->rank));
+  if (t->rank > 0 && !t->sizes) return bad_tensor(place, "its sizes are missing").expected("a size an axis").found("null");
   if (t->layout != TENON_ROW_MAJOR || t->strides)
     return fail(Code::not_supported, place, "not supported yet: tensors of inner graphs that are not row-major")
         .expected("layout TENON_ROW_MAJOR, no strides")

@@ -17,10 +17,15 @@ Error bad_call(std::string place, std::string what) { return fail(Code::bad_inpu
 
 bool is_as_before(const tenon_tensor* t, const Tensor& before) {
   return t && !before.empty_handle() && static_cast<DType>(t->dtype) == before.dtype() && t->layout == TENON_ROW_MAJOR && !t->strides &&
-         t->rank == before.rank() && std::equal(before.shape().begin(), before.shape().end(), t->sizes) && (t->data || before.count() == 0);
+         t->rank == before.rank() && t->sizes && std::equal(before.shape().begin(), before.shape().end(), t->sizes) &&
+         (t->data || before.count() == 0);
 }
 
 Result<void> take(const tenon_tensor* const* from, std::vector<Tensor>& to, const char* kind, uint32_t number) {
+  if (!from && !to.empty())
+    return bad_call(fmt::format("inner graph {}", number), fmt::format("there is no list of {}s", kind))
+        .expected(fmt::format("{} of them", to.size()))
+        .found("null");
   for (size_t k = 0; k < to.size(); ++k) {
     if (is_as_before(from[k], to[k])) {
       if (to[k].data() != from[k]->data) point_at(to[k], from[k]->data);
@@ -105,8 +110,8 @@ int32_t GraphCalls::run(uint32_t number, const tenon_tensor* const* operands, co
 
 int32_t GraphCalls::ports(uint32_t number, uint32_t* operands, uint32_t* results) {
   if (auto there = check_number(number); !there) return keep(std::move(there).error());
-  *operands = static_cast<uint32_t>(given_[number].operands.size());
-  *results = static_cast<uint32_t>(given_[number].results.size());
+  if (operands) *operands = static_cast<uint32_t>(given_[number].operands.size());
+  if (results) *results = static_cast<uint32_t>(given_[number].results.size());
   return TENON_OK;
 }
 

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/host.h"
 
+#include <algorithm>
 #include <bit>
+#include <deque>
+#include <unordered_set>
 
 namespace tenon::plugin {
 
 namespace {
 
 thread_local std::string failure;
+thread_local std::unordered_set<tenon_dim> known;  ///< what libraries were given that is no number
 
 int32_t fail_with(const tenon_host*, int32_t status, const char* text) {
   leave_failure(text ? text : "");
   return status;
 }
 
-tenon_dim dim_of_number(const tenon_host*, int64_t number) { return handle_of(Dim(number)); }
+tenon_dim dim_of_number(const tenon_host*, int64_t number) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  return number > -kMost && number < kMost ? handle_of(Dim(number)) : handle_of(no_dim());
+}
 
 tenon_dim dim_of_operation(const tenon_host*, int32_t operation, tenon_dim left, tenon_dim right) {
   const Dim a = dim_of(left), b = dim_of(right);
@@ -28,7 +35,7 @@ tenon_dim dim_of_operation(const tenon_host*, int32_t operation, tenon_dim left,
     case TENON_MAX: return handle_of(max(a, b));
     case TENON_EQUAL: return handle_of(equal_to(a, b));
     case TENON_LESS: return handle_of(less_than(a, b));
-    default: return handle_of(floor_div(a, 0));  // equals no size
+    default: return handle_of(no_dim());
   }
 }
 
@@ -53,10 +60,26 @@ void leave_failure(std::string_view text) {
 }
 
 static_assert(sizeof(Dim) == sizeof(tenon_dim));
-tenon_dim handle_of(Dim dim) { return std::bit_cast<tenon_dim>(dim); }
-Dim dim_of(tenon_dim handle) { return std::bit_cast<Dim>(handle); }
+tenon_dim handle_of(Dim dim) {
+  const auto out = std::bit_cast<tenon_dim>(dim);
+  if (!dim.is_number()) known.insert(out);
+  return out;
+}
+Dim dim_of(tenon_dim handle) {
+  const auto out = std::bit_cast<Dim>(handle);
+  return out.is_number() || known.contains(handle) ? out : no_dim();
+}
+Dim no_dim() { return floor_div(Dim(1), Dim(0)); }
+void forget_dims() { known.clear(); }
 
 Host& Host::of(const tenon_host* table) { return *reinterpret_cast<const Entry*>(table)->host; }
+
+const Host& Host::lasting(std::string library, Logger logger) {
+  static std::mutex lock;
+  static auto& all = *new std::deque<Host>;
+  const std::lock_guard held(lock);
+  return all.emplace_back(std::move(library), std::move(logger));
+}
 
 Host::Host(std::string library, Logger logger) : entry_{}, library_(std::move(library)), logger_(std::move(logger)) {
   entry_.host = this;
@@ -66,28 +89,34 @@ Host::Host(std::string library, Logger logger) : entry_{}, library_(std::move(li
       .log =
           [](const tenon_host* table, int32_t severity, const char* text) {
             const Host& host = of(table);
-            if (host.logger_ && text) host.logger_(static_cast<tenon_severity>(severity), host.library_, text);
+            const auto known_severity = static_cast<tenon_severity>(std::clamp<int32_t>(severity, TENON_LOG_ERROR, TENON_LOG_VERBOSE));
+            if (host.logger_ && text) host.logger_(known_severity, host.library_, text);
           },
       .fail = fail_with,
       .dim = dim_of_number,
       .dim_of = dim_of_operation,
       .dim_number = number_of,
-      .acquire = [](const tenon_host* table, const char* key, const tenon_resource* maker,
-                    void** resource) { return of(table).acquire(key, *maker, resource); },
-      .release = [](const tenon_host* table, const char* key) { return of(table).release(key); },
+      .acquire = [](const tenon_host* table, const char* key, const tenon_resource* maker, void** resource) -> int32_t {
+        if (!key || !maker || !maker->make || !resource) return fail_with(table, TENON_FAILED, "acquire needs a key, a maker and a place");
+        return of(table).acquire(key, *maker, resource);
+      },
+      .release = [](const tenon_host* table, const char* key) { return of(table).release(key ? key : ""); },
   };
 }
 
 int32_t Host::acquire(const char* key, const tenon_resource& maker, void** resource) {
   if (refuses_) return fail_with(nullptr, TENON_OUT_OF_MEMORY, "there is no room for a resource");
   const std::lock_guard held(lock_);
-  Shared& shared = shared_[key];
-  if (shared.holders == 0) {
+  const auto [at, is_new] = shared_.try_emplace(key);
+  Shared& shared = at->second;
+  if (is_new) {
     if (const int32_t status = maker.make(maker.argument, &shared.resource); status != TENON_OK) {
-      shared_.erase(shared_.find(key));
+      shared_.erase(at);
       return status;
     }
     shared.destroy = maker.destroy;
+  } else if (shared.holders == 0) {
+    return fail_with(nullptr, TENON_FAILED, "a resource is asked for while it is made");
   }
   ++shared.holders;
   *resource = shared.resource;
@@ -104,10 +133,11 @@ size_t Host::resource_holders() const {
 int32_t Host::release(const char* key) {
   const std::lock_guard held(lock_);
   const auto found = shared_.find(std::string_view(key));
-  if (found == shared_.end()) return fail_with(nullptr, TENON_FAILED, "nobody holds a resource of this key");
+  if (found == shared_.end() || found->second.holders == 0) return fail_with(nullptr, TENON_FAILED, "nobody holds a resource of this key");
   if (--found->second.holders > 0) return TENON_OK;
-  if (found->second.destroy) found->second.destroy(found->second.resource);
-  shared_.erase(found);
+  const Shared gone = found->second;
+  shared_.erase(found);  // whoever asks for the key from now on, `destroy` too, makes another one
+  if (gone.destroy) gone.destroy(gone.resource);
   return TENON_OK;
 }
 

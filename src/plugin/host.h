@@ -20,6 +20,8 @@ class Host {
  public:
   Host(std::string library, Logger logger);
   Host(const Host&) = delete;
+  /// One that lives as long as the process. Safe from several threads.
+  static const Host& lasting(std::string library, Logger logger);
 
   const tenon_host* table() const { return &entry_.table; }
   /// `acquire` fails from now on, or no longer: for who tries what a library does then.
@@ -59,7 +61,12 @@ inline void forget_failure() {
     take_failure();
 }
 
+/// For libraries, in this thread.
 tenon_dim handle_of(Dim dim);
+/// no_dim() for what is no number and was not given to a library since forget_dims().
 Dim dim_of(tenon_dim handle);
+/// Equals no size.
+Dim no_dim();
+void forget_dims();
 
 }  // namespace tenon::plugin

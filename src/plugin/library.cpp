@@ -124,7 +124,7 @@ Result<std::shared_ptr<const Library>> read(const fs::path& file, SealedMemory* 
   out->is_file = !sealed;
   if (sealed) out->sealed = sealed->keep();
   // Libraries keep the table: it is there as long as they are.
-  const Host& host = *new Host(out->file.filename().string(), logger);
+  const Host& host = Host::lasting(out->file.filename().string(), logger);
   out->sha256 = std::move(sha256);
   TRY(take(*TRY(asked(out->file, handle, host)), host, *out));
   return out;
@@ -170,7 +170,7 @@ Result<std::shared_ptr<const Library>> open_library(SealedMemory memory, const L
 
 Result<std::shared_ptr<const Library>> library_of(const tenon_library& given, std::string origin, std::string sha256,
                                                   const Logger& logger) {
-  const Host& host = *new Host(origin, logger);
+  const Host& host = Host::lasting(origin, logger);
   const auto out = std::make_shared<Library>();
   out->file = std::move(origin);
   out->is_file = false;

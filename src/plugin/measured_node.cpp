@@ -22,6 +22,8 @@ namespace candidate_tag {
 enum : uint32_t { name = 1, ns = 2, dropped = 3 };
 }
 
+constexpr double kMostTime = 0x1p53;  ///< a hundred days; the last that a double tells from its neighbours
+
 std::string encode(const MeasuredNode::Candidate& c) {
   std::string out;
   protozero::pbf_writer w(out);
@@ -116,6 +118,8 @@ Result<std::vector<MeasuredNode>> decode_measured(std::string_view bytes) {
         continue;
       }
       out.push_back(read_node(r.get_message()));
+      for (const MeasuredNode::Candidate& c : out.back().candidates)
+        if (c.ns && *c.ns > kMostTime) return damaged(fmt::format("a run of {} ns", *c.ns));
       if (!out.back().candidates.empty() && out.back().chosen >= out.back().candidates.size())
         return damaged(fmt::format("candidate {} of {}", out.back().chosen, out.back().candidates.size()));
     }

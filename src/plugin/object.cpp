@@ -49,7 +49,7 @@ struct Saved {
 
   static int32_t put(const tenon_saver* to, const tenon_field* field) {
     Saved& out = *static_cast<Saved*>(to->host_data);
-    auto copy = copy_of(*field);
+    auto copy = copy_of(field ? *field : tenon_field{});
     if (copy) out.fields.push_back(*std::move(copy));
     else out.error = std::move(copy).error();
     return copy ? TENON_OK : TENON_BAD_FIELD;
@@ -109,6 +109,12 @@ Result<std::unique_ptr<Object>> Object::attach() const {
   if (!op_.table.attach) return std::unique_ptr<Object>();
   void* attached = nullptr;
   TRY(checked("attach", [&] { return op_.table.attach(self_, &attached); }));
+  if (attached && attached == self_)
+    return fail(Code::device_failed, fmt::format("{}, {}", node_, op_.place()),
+                "its `attach` gives the object that it is to be attached to")
+        .expected("an object of its own for each context")
+        .found("one that would be destroyed twice")
+        .advice("leave `attach` out where contexts may share the object");
   return std::unique_ptr<Object>(new Object(op_, node_, attached));
 }
 

@@ -81,6 +81,8 @@ class Reading {
       const tenon_field_rule rule = grown(*op_.table.fields[k]);
       if (!is_name(rule.name)) return wrong("field {} has no name", k);
       if (bytes_of_field(rule.type, 0) < 0) wrong("field '{}' is of type {}, which there is none of", rule.name, rule.type);
+      else if (rule.has_range && !holds_numbers(rule.type))
+        wrong("field '{}' has a range, and its elements ({}) are no numbers", rule.name, name_of_type(rule.type));
       else if (rule.otherwise) check_default(rule);
       if (std::ranges::any_of(op_.fields, [&](const tenon_field_rule& f) { return std::string_view(f.name) == rule.name; }))
         wrong("two fields are named '{}'", rule.name);

@@ -13,7 +13,7 @@ Result<void> Registry::load(const std::filesystem::path& file, const LoadOptions
 }
 
 Result<void> Registry::add(const std::shared_ptr<const Library>& library, const LoadOptions& options) {
-  const std::lock_guard held(lock_);
+  std::unique_lock held(lock_);
   std::vector<std::unique_ptr<const Op>> added;
   for (const Op& op : library->ops) {
     auto own = std::make_unique<Op>(op);
@@ -29,12 +29,14 @@ Result<void> Registry::add(const std::shared_ptr<const Library>& library, const 
     }
   }
   if (std::ranges::find(libraries_, library) == libraries_.end()) libraries_.push_back(library);
+  std::vector<std::string> lines;
   for (auto& op : added) {
-    if (options.logger)
-      options.logger(TENON_LOG_VERBOSE, library->name,
-                     fmt::format("Registered plugin creator {} version {} in namespace {}", op->name, op->version, op->name_space));
+    lines.push_back(fmt::format("Registered plugin creator {} version {} in namespace {}", op->name, op->version, op->name_space));
     ops_.push_back(std::move(op));
   }
+  held.unlock();  // the logger may ask what is there
+  for (const std::string& line : lines)
+    if (options.logger) options.logger(TENON_LOG_VERBOSE, library->name, line);
   return {};
 }
 

@@ -13,6 +13,9 @@ namespace tenon::plugin {
 
 namespace {
 
+constexpr int64_t kMostPieces = int64_t{1} << 56;  ///< what a team may be asked to run
+constexpr Running kNotRunning;
+
 int32_t refuse(const char* text) {
   leave_failure(text);
   return TENON_FAILED;
@@ -62,6 +65,7 @@ Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> att
       dtypes_(std::move(results)),
       late_(dtypes_.size()),
       is_late_(dtypes_.size()),
+      running_(&kNotRunning),
       entry_{} {
   entry_.runner = this;
   tenon_call& call = entry_.call = blank<tenon_call>();
@@ -78,6 +82,7 @@ Runner::Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> att
   };
   call.set_sizes = [](const tenon_call* call, uint32_t result, int32_t rank, const int64_t* sizes, void** data) -> int32_t {
     if (rank < 0 || rank > TENON_MAX_RANK) return refuse("set_sizes: there is no such rank");
+    if (!data || (rank > 0 && !sizes)) return refuse("set_sizes: a pointer is null");
     return of(call).set_sizes(result, {sizes, static_cast<size_t>(rank)}, data);
   };
   call.run_graph = [](const tenon_call* call, uint32_t graph, const tenon_tensor* const* operands, const tenon_tensor* const* results) {
@@ -111,7 +116,7 @@ Result<void> Runner::set_shapes(std::span<const Tensor> operands, std::span<cons
 }
 
 Result<void> Runner::run(const Running& running) {
-  running_ = &running;
+  const Uses uses(*this, running);
   entry_.call.threads = running.team ? running.threads : 1;
   if (any_late_)
     for (size_t k = 0; k < late_.size(); ++k)
@@ -135,6 +140,7 @@ void Runner::forget(size_t result) {
 
 int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument) {
   if (count <= 0) return TENON_OK;
+  if (!body || count > kMostPieces) return refuse(body ? "parallel_for: the count is too large" : "parallel_for: there is no body");
   if (!running_->team) body(argument, 0, count, 0);
   else
     running_->team->run(
@@ -145,6 +151,7 @@ int32_t Runner::parallel_for(int64_t count, int64_t grain, void (*body)(void*, i
 
 int32_t Runner::set_sizes(uint32_t result, std::span<const int64_t> sizes, void** data) {
   if (result >= dtypes_.size() || !is_late_[result]) return refuse("set_sizes: the sizes of this result are known before the run");
+  if (!late_[result].empty_handle()) return refuse("set_sizes: the sizes of this result were told already");
   auto made = Tensor::make(dtypes_[result], Sizes(sizes.begin(), sizes.end()));
   if (!made) {
     leave_failure(made.error().text());

@@ -59,6 +59,13 @@ class Runner final : public NodeRunner {
   };
   Runner(std::shared_ptr<const Object> object, std::unique_ptr<Object> attached, size_t operands, std::vector<DType> results);
   static Runner& of(const tenon_call* call);
+  struct Uses {
+    Runner& runner;
+    const Running* before;
+    Uses(Runner& of, const Running& running) : runner(of), before(std::exchange(of.running_, &running)) {}
+    ~Uses() { runner.running_ = before; }
+    Uses(const Uses&) = delete;
+  };
   Result<void> lay_out();
   Result<void> enqueue();
   int32_t parallel_for(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t, int32_t), void* argument);
@@ -80,7 +87,7 @@ class Runner final : public NodeRunner {
   bool any_late_ = false;
   Tensor workspace_;
   GraphCalls graphs_;
-  const Running* running_ = nullptr;
+  const Running* running_;  ///< of no run where none is under way: libraries may keep what they were given
   Entry entry_;
 };
 

@@ -61,7 +61,7 @@ Field read_field(WireReader r) {
   while (r.next()) {
     switch (r.tag()) {
       case field_tag::name: out.name = r.get_string(); break;
-      case field_tag::type: out.type = static_cast<tenon_field_type>(std::min(r.get_uint32(), uint32_t{255})); break;
+      case field_tag::type: out.type = static_cast<int32_t>(std::min(r.get_uint32(), uint32_t{255})); break;
       case field_tag::length: out.length = static_cast<int64_t>(std::min(r.get_uint64(), uint64_t{1} << 40)); break;
       case field_tag::bytes: out.bytes = r.get_string(); break;
       default: r.skip();

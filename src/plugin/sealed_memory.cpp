@@ -13,6 +13,8 @@ namespace tenon::plugin {
 
 namespace {
 
+constexpr size_t kLongestName = 200;  ///< of memory; a file's may be longer than the system takes
+
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
@@ -26,7 +28,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 Result<SealedMemory> SealedMemory::of(std::string name, std::string_view bytes) {
   SealedMemory out(std::move(name), -1);
-  const int descriptor = out.descriptor_ = memfd_create(out.name_.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  const int descriptor = out.descriptor_ = memfd_create(out.name_.substr(0, kLongestName).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   const bool is_whole = descriptor >= 0 && write_all(descriptor, bytes);
   if (is_whole && fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0) return out;
   return fail(Code::device_failed, out.name_, "no memory for a library inside the engine")

@@ -22,6 +22,18 @@ TEST(PluginLayout, StridesAreThoseOfTheLayout) {
   EXPECT_EQ(strides_of(TENON_CHANNELS_LAST, Sizes{}), Sizes{});
 }
 
+TEST(PluginLayout, SizesThatOutgrowThemselvesHaveNoElements) {
+  const Tensor x = *Tensor::make(DType::f32, {0, int64_t{1} << 40, int64_t{1} << 40});
+  for (int32_t layout : {TENON_STRIDED, TENON_CHANNELS_LAST}) {
+    TensorViews views(1);
+    views.set(0, x);
+    LaidOut laid_out(views, {layout});
+    ASSERT_TRUE(laid_out.lay_out(0));
+    EXPECT_EQ(views[0].strides[layout == TENON_STRIDED ? 2 : 1], 1);
+    laid_out.bring(nullptr, 1);
+  }
+}
+
 TEST(PluginLayout, TransposesElementsOfEverySize) {
   Team team(3);
   for (const Sizes& shape : {Sizes{2, 3, 5}, Sizes{1, 33, 97}, Sizes{3, 64, 1}, Sizes{0, 4, 4}, Sizes{2, 40, 65}})

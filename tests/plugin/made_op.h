@@ -23,11 +23,12 @@ class MadeOp {
     table.results = &result_;
     table.create = [](const tenon_host*, const tenon_node*, void**) -> int32_t { return TENON_OK; };
     table.infer = [](void*, tenon_inference*) -> int32_t { return TENON_OK; };
+    table.enqueue = [](void*, const tenon_call*) -> int32_t { return TENON_OK; };
   }
   MadeOp(const MadeOp&) = delete;
 
   Op read() const {
-    Op op = *read_op(table);
+    Op op = read_op(table).value();
     op.host = &host_;
     return op;
   }
@@ -36,7 +37,7 @@ class MadeOp {
  private:
   tenon_port x_, y_;
   const tenon_port *operand_ = &x_, *result_ = &y_;
-  static inline const Host& host_ = *new Host("made", nullptr);
+  static inline const Host& host_ = Host::lasting("made", nullptr);
 };
 
 }  // namespace tenon::plugin

@@ -37,6 +37,9 @@ TEST(MeasuredNode, ReadsBackAndRefusesDamage) {
   auto wrong = two_nodes();
   wrong[0].chosen = 3;
   EXPECT_FALSE(decode_measured(encode(wrong)));
+  wrong = two_nodes();
+  wrong[0].candidates[0].ns = 0x1p54;
+  EXPECT_FALSE(decode_measured(encode(wrong)));
   for (size_t at = 0; at < bytes.size(); ++at)
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = bytes;

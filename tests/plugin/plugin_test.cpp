@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "made_op.h"
 #include "plugin/grown.h"
+#include "plugin/host.h"
 #include "plugin/runner.h"
 #include "plugin/saved.h"
 
@@ -68,7 +69,6 @@ TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
   made.table.version = "";
   made.table.create = nullptr;
   made.table.infer = nullptr;
-  made.table.enqueue = [](void*, const tenon_call*) -> int32_t { return TENON_OK; };
   made.table.result_count = 0;
   const auto op = read_op(made.table);
   ASSERT_FALSE(op);
@@ -78,7 +78,6 @@ TEST(PluginOp, SaysAllThatIsWrongAtOnce) {
 
 TEST(PluginOp, OfAnOlderHeaderHasZerosForWhatItLacks) {
   MadeOp made;
-  made.table.enqueue = [](void*, const tenon_call*) -> int32_t { return TENON_OK; };
   EXPECT_TRUE(read_op(made.table)->runs());
   made.table.struct_size = offsetof(tenon_op, enqueue);  // of a header that had no such function
   made.table.expression = "Neg(x)";
@@ -88,7 +87,7 @@ TEST(PluginOp, OfAnOlderHeaderHasZerosForWhatItLacks) {
 TEST(PluginHost, SharesResourcesByKeyAndDestroysThemOnce) {
   static int made, destroyed;
   made = destroyed = 0;
-  const Host& host = *new Host("shares", nullptr);
+  const Host& host = Host::lasting("shares", nullptr);
   const tenon_resource maker{.struct_size = sizeof(tenon_resource),
                              .make = [](void*, void** out) -> int32_t {
                                *out = &made;

@@ -60,7 +60,7 @@ std::string default_of(const tenon_field_rule& rule) {
 }
 
 std::string type_of(const tenon_field_rule& rule) {
-  const std::string name(plugin::name_of(static_cast<tenon_field_type>(rule.type)));
+  const std::string name(plugin::name_of_type(rule.type));
   if (rule.length == 1 || rule.type == TENON_FIELD_CHAR) return name;
   return rule.length < 0 ? name + "[]" : fmt::format("{}[{}]", name, rule.length);
 }

@@ -89,7 +89,7 @@ Result<std::string> written(const NodeView& view, const plugin::Op& op) {
                                     .operand_count = types.size(),
                                     .operands = types.data(),
                                     .write = [](const tenon_definition* to, const char* more) -> int32_t {
-                                      static_cast<std::string*>(to->host_data)->append(more);
+                                      if (more) static_cast<std::string*>(to->host_data)->append(more);
                                       return TENON_OK;
                                     },
                                     .host_data = &text};

@@ -41,7 +41,7 @@ class Inference {
   Inference(NodeView& view, const plugin::Op& op)
       : view_(view), op_(op), operands_(view), results_(view.outputs.size()), sizes_(view.outputs.size()) {
     for (size_t k = 0; k < results_.size(); ++k) {
-      sizes_[k].resize(TENON_MAX_RANK);
+      sizes_[k].assign(TENON_MAX_RANK, plugin::handle_of(plugin::no_dim()));
       results_[k] = plugin::blank<tenon_type>();
       results_[k].rank = -1;
       results_[k].sizes = sizes_[k].data();
@@ -70,8 +70,10 @@ class Inference {
     Symbols* symbols;
   };
   static tenon_dim sized_by_data(const tenon_inference* inference, tenon_dim most) {
+    const Dim limit = plugin::dim_of(most);
+    if (limit.is_overflow() || limit.upper() < 0) return plugin::handle_of(plugin::no_dim());
     Symbols* const symbols = reinterpret_cast<const Call*>(inference)->symbols;
-    return plugin::handle_of(symbols->fresh("u", 0, std::min(plugin::dim_of(most).upper(), int64_t{1} << 40)));
+    return plugin::handle_of(symbols->fresh("u", 0, std::min(limit.upper(), int64_t{1} << 40)));
   }
 
   Error wrong(size_t k, std::string what) const {

@@ -18,7 +18,7 @@ using plugin::Field;
 /// A field of numbers, one after the other.
 template <class Number>
 Result<Field> numbers(const tenon_field_rule& rule, std::span<const Number> values) {
-  Field out{rule.name, static_cast<tenon_field_type>(rule.type), static_cast<int64_t>(values.size()), {}};
+  Field out{rule.name, rule.type, static_cast<int64_t>(values.size()), {}};
   for (const Number v : values) out.bytes += TRY(plugin::scalar_field(rule.name, rule.type, static_cast<double>(v))).bytes;
   return out;
 }
@@ -35,7 +35,7 @@ Result<Field> tensor_field(const tenon_field_rule& rule, const Tensor& t) {
   const int64_t length = rule.type == TENON_FIELD_I4 || rule.type == TENON_FIELD_FP4 ? t.count() : t.byte_size() / each;
   if (plugin::bytes_of_field(rule.type, length) != t.byte_size())
     return fail(Code::bad_attribute, "", "its bytes are no whole number of elements");
-  return Field{rule.name, static_cast<tenon_field_type>(rule.type), length, bytes};
+  return Field{rule.name, rule.type, length, bytes};
 }
 
 Result<Field> field_from(const tenon_field_rule& rule, const ir::Attribute& given) {
@@ -109,8 +109,7 @@ std::string unknown(std::string_view name, const plugin::Op& op) {
 Field default_of(const tenon_field_rule& rule) {
   const auto* const text = static_cast<const char*>(rule.otherwise);
   const int64_t length = rule.type == TENON_FIELD_CHAR ? static_cast<int64_t>(std::string_view(text).size()) : rule.length;
-  return {rule.name, static_cast<tenon_field_type>(rule.type), length,
-          std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
+  return {rule.name, rule.type, length, std::string(text, static_cast<size_t>(plugin::bytes_of_field(rule.type, length)))};
 }
 
 ir::Attribute attribute_of(const plugin::Field& f, bool is_list) {
@@ -129,7 +128,7 @@ ir::Attribute attribute_of(const plugin::Field& f, bool is_list) {
     case TENON_FIELD_I32:
     case TENON_FIELD_I64: {
       ir::Ints values;
-      for (int64_t k = 0; k < f.length; ++k) values.push_back(static_cast<int64_t>(plugin::number_of(f, k)));
+      for (int64_t k = 0; k < f.length; ++k) values.push_back(plugin::integer_of(f, k));
       return f.length == 1 && !is_list ? ir::Attribute(values[0]) : ir::Attribute(std::move(values));
     }
     default: {
@@ -150,14 +149,14 @@ Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op)
     const ir::Attribute* const given = view.attributes->find(rule.name);
     if (!given && !rule.otherwise && rule.optional) continue;
     if (!given && !rule.otherwise) {
-      wrong.push_back(fmt::format("field '{}' ({}) is missing", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type))));
+      wrong.push_back(fmt::format("field '{}' ({}) is missing", rule.name, plugin::name_of_type(rule.type)));
       continue;
     }
     auto field = given ? field_from(rule, *given) : default_of(rule);
     const std::string fault = field ? wrong_with(rule, *field) : field.error()->what;
     if (fault.empty()) out.push_back(*std::move(field));
     else
-      wrong.push_back(fmt::format("field '{}' ({}) = {}: {}", rule.name, plugin::name_of(static_cast<tenon_field_type>(rule.type)),
+      wrong.push_back(fmt::format("field '{}' ({}) = {}: {}", rule.name, plugin::name_of_type(rule.type),
                                   given ? ir::text_of(*given) : "default", fault));
   }
   for (const auto& [name, value] : *view.attributes) {
@@ -181,7 +180,7 @@ Result<std::vector<Field>> fields_of(const NodeView& view, const plugin::Op& op)
 namespace {
 
 template <class Number>
-Field field_of(std::string_view name, tenon_field_type type, std::span<const Number> values) {
+Field field_of(std::string_view name, int32_t type, std::span<const Number> values) {
   return {std::string(name), type, static_cast<int64_t>(values.size()),
           std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes())};
 }

@@ -9,11 +9,14 @@ namespace tenon::plugin {
 
 namespace {
 
+/// Of a tensor without elements the sizes may be any: what outgrows 63 bits then is read by nobody.
+int64_t product(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+
 /// [n, c, ...] as n matrices of c rows.
 struct Matrices {
   int64_t batch, channels, places = 1;
   explicit Matrices(std::span<const int64_t> sizes) : batch(sizes[0]), channels(sizes[1]) {
-    for (int64_t s : sizes.subspan(2)) places *= s;
+    for (int64_t s : sizes.subspan(2)) places = product(places, s);
   }
 };
 
@@ -32,7 +35,7 @@ Sizes strides_of(int32_t layout, std::span<const int64_t> sizes) {
   int64_t stride = 1;
   const auto give = [&](size_t axis) {
     out[axis] = stride;
-    stride *= sizes[axis];
+    stride = product(stride, sizes[axis]);
   };
   const bool channels_last = is_apart(layout, sizes.size());
   if (channels_last) give(1);

@@ -73,6 +73,8 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
       wanted[k] = saved_.places[k] >= 0;
       if (wanted[k]) out[k] = TRY(at(places, saved_.places[k]));
     }
+    for (size_t k = 0; k < places.size(); ++k)
+      if (std::ranges::count(saved_.places, static_cast<int32_t>(k)) != 1) return damaged();
     return runner_->set_shapes(in, out, wanted);
   }
 
@@ -124,7 +126,11 @@ class PluginNode final : public runtime::Segment, public runtime::InPlace {
 
   Result<Tensor> at(std::span<const Tensor> tensors, int32_t index) const {
     if (static_cast<size_t>(index) < tensors.size()) return tensors[static_cast<size_t>(index)];
+    return damaged();
+  }
+  Error damaged() const {
     return fail(Code::bad_file, saved_.node, "the engine does not hold an operand or a result of the plugin")
+        .expected("each operand, and each result once")
         .advice("build the engine again");
   }
 
