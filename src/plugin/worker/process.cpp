@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::microseconds kFirstLook = 200us, kLongestNap = 5ms;  ///< between looks whether the worker still runs
 constexpr auto kGrace = 1s;                                                 ///< for a run that was told to stop
 constexpr auto kToStart = 60s;                                              ///< the program, and what the library needs beside it
-constexpr size_t kMostAnswer = size_t{1} << 30;
+constexpr size_t kMostPieces = (size_t{1} << 30) / Lane::kRoom;             ///< of an answer
 
 thread_local int graphs_running = 0;  ///< that processes asked this thread for
 
@@ -162,8 +162,8 @@ Result<Asked> Process::exchange(Lane& lane, std::string& message, const Question
     if (left.empty()) break;
   }
   message.clear();
-  while (!take_piece(lane, message)) {
-    if (message.size() > kMostAnswer) {
+  for (size_t pieces = 1; !take_piece(lane, message); ++pieces) {  // counted: it may give empty ones for ever
+    if (pieces == kMostPieces) {
       end("answered without an end", Code::device_failed);
       return lost(lane, question);
     }

@@ -2,6 +2,7 @@
 #include "plugin/worker/remote_runner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -141,23 +142,27 @@ void RemoteRunner::pack_shapes() {
 }
 
 Result<Asked> RemoteRunner::tell_shapes() {
-  TRY(lay_out());
-  for (const Operand& o : operands_)
-    if (!o.pointed && !o.is_missing()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
-  pack_shapes();
-  if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == Asked::nobody) return Asked::nobody;
-  Unpacker answer(message_);
-  answer.number();
-  may_read_ = answer.number() != 0;
-  if (!may_read_) {
-    for (Operand& o : operands_) o.read_from.reset();
-    return tell_shapes();
+  for (const bool is_second : {false, true}) {
+    if (is_second)
+      for (Operand& o : operands_) o.read_from.reset();
+    TRY(lay_out());
+    for (const Operand& o : operands_)
+      if (!o.pointed && !o.is_missing()) copy(read_.data() + o.at, o.tensor.data(), o.tensor.byte_size(), {});
+    pack_shapes();
+    if (TRY(ask("`shapes_changed` or `workspace`", nullptr)) == Asked::nobody) return Asked::nobody;
+    Unpacker answer(message_);
+    answer.number();
+    if (answer.number() == 0) {
+      may_read_ = false;
+      continue;
+    }
+    read_address_ = answer.as<uint64_t>();
+    written_address_ = answer.as<uint64_t>();
+    for (Operand& o : operands_) o.address = answer.as<uint64_t>();
+    is_told_ = true;
+    return Asked::answered;
   }
-  read_address_ = answer.as<uint64_t>();
-  written_address_ = answer.as<uint64_t>();
-  for (Operand& o : operands_) o.address = answer.as<uint64_t>();
-  is_told_ = true;
-  return Asked::answered;
+  return fail(Code::device_failed, object_->place(), "the process of its library finds operands neither here nor in what it shares");
 }
 
 /// Whether each operand is where it was when the process was told; where not, what it is to be told.
@@ -223,8 +228,10 @@ Result<Asked> RemoteRunner::take_late(const Running& running) {
   for (size_t k = 0; k < results_.size(); ++k) {
     if (results_[k].kind != Placed::Kind::late) continue;
     Sizes sizes = answer.numbers();
-    if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
-      return fail(Code::device_failed, object_->place(), fmt::format("it told sizes below 0 of result {}", k));
+    if (sizes.size() > TENON_MAX_RANK || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
+      return fail(Code::device_failed, object_->place(), fmt::format("it told sizes of result {} that cannot be", k))
+          .expected(fmt::format("at most {} sizes from 0", TENON_MAX_RANK))
+          .found(fmt::format("[{}]", fmt::join(sizes, ",")));
     Tensor out = TRY(Tensor::make(dtypes_[k], std::move(sizes)));
     const auto part = TRY(SharedFile::part(in_.process->file(), static_cast<uint64_t>(out.byte_size())));
     Packer(message_) << Verb::late << id_ << k << part.offset() << part.bytes() << out.byte_size();
