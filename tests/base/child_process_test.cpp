@@ -41,8 +41,9 @@ TEST(ChildProcess, SaysHowItEnded) {
   }
 }
 
+/// exec: a shell that is ended leaves what it started.
 TEST(ChildProcess, EndsWhenItIsTold) {
-  const auto child = shell("sleep 1000", {.lines = true});
+  const auto child = shell("exec sleep 1000", {.lines = true});
   ASSERT_TRUE(child);
   EXPECT_EQ(child->line(0ms), std::nullopt);
   EXPECT_EQ(child->status(), std::nullopt);
@@ -103,7 +104,7 @@ TEST(ChildProcess, HasDescriptorsInTheirOrder) {
 TEST(ChildProcess, OfWhatIsNotOpenIsAnError) { EXPECT_FALSE(ChildProcess::start({"true"}, {.gives = {999'999}})); }
 
 TEST(ChildProcess, AForkedCopyEndsNothing) {
-  const auto running = shell("sleep 1000", {.lines = true});
+  const auto running = shell("exec sleep 1000", {.lines = true});
   ASSERT_TRUE(running);
   const pid_t copy = fork();
   if (copy == 0) {
