@@ -2,8 +2,6 @@
 """What layers of plugins say of themselves in declared networks, whoever put them there, and passes that make them anew."""
 
 import importlib
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import onnx.helper as oh
 import pytest
 import tenon
 from onnx_models import F, model
+from plugin_libraries import compiled
 from tenon.graph_rewriting import (
     AnalysisPatternManager,
     FLayerInfoMemo,
@@ -38,12 +37,7 @@ def ops():
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory):
     """A library with test::Scale in the versions 1 and 10."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    library = tmp_path_factory.mktemp("plugins") / "versions.so"
-    source = ROOT / "tests/plugin/fixtures/versions.c"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", library], check=True)
-    return library
+    return compiled("tests/plugin/fixtures/versions.c", tmp_path_factory.mktemp("plugins"))
 
 
 def network_of(text: str, **options) -> Network:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Definitions of plugins that are expressions: each op by reference, compiled, and as a function of an ONNX model, beside NumPy."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tenon
+from plugin_libraries import compiled
 from tenon.rewriting import Graph
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -17,13 +16,7 @@ CUBE = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    out = tmp_path_factory.mktemp("plugins") / "expressions.so"
-    source = ROOT / "tests/plugin/fixtures/expressions.c"
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}"]
-    subprocess.run(["cc", *flags, source, "-o", out], check=True)
-    return out
+    return compiled("tests/plugin/fixtures/expressions.c", tmp_path_factory.mktemp("plugins"))
 
 
 CASES = {

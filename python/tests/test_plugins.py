@@ -16,6 +16,7 @@ import onnx.helper as oh
 import pytest
 import tenon
 from onnx_models import F, model
+from plugin_libraries import compiled
 from tenon.rewriting import Graph, Rule, analyse, rewrite, rules_from
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -271,12 +272,7 @@ sys.modules["kept"] = engine
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> Path:
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    out = tmp_path_factory.mktemp("plugins") / "ops.so"
-    source = ROOT / "tests/plugin/fixtures/ops.c"
-    subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", out], check=True)
-    return out
+    return compiled("tests/plugin/fixtures/ops.c", tmp_path_factory.mktemp("plugins"))
 
 
 def double_model() -> bytes:
@@ -315,11 +311,7 @@ def test_a_kernel_is_preferred(library):
 
 def test_a_tactic_is_asked_for(tmp_path):
     """`tenon inspect` tells which one the engine keeps."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    tuned = tmp_path / "tuned.so"
-    source = ROOT / "tests/plugin/fixtures/tuned.c"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", tuned, "-lm"], check=True)
+    tuned = compiled("tests/plugin/fixtures/tuned.c", tmp_path)
     graph = Graph.parse("graph g(x: f32[2,3,4,5]) { y = tuned::Wave(x) return y }", plugins=[tuned])
     for tactics, wanted in (({}, 0), ({"tuned::Wave": 2}, 2)):
         tenon.compile(graph, plugins=[tuned], plugin_tactics=tactics).save(tmp_path / "wave.tenon")
@@ -457,9 +449,7 @@ def test_functions_cannot_be_isolated(tmp_path):
 
 def test_measuring_takes_the_fastest_way_of_a_library(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path))
-    tuned = tmp_path / "tuned.so"
-    source = ROOT / "tests" / "plugin" / "fixtures" / "tuned.c"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", source, "-o", tuned, "-lm"], check=True)
+    tuned = compiled("tests/plugin/fixtures/tuned.c", tmp_path, "-O2")
     graph = Graph.parse("graph main(x: f32[3,500]) { y = tuned::Wave(x) return y }", plugins=[tuned])
     saved = tmp_path / "wave.tenon"
     tenon.compile(graph, plugins=[tuned], measure=True).save(saved)
@@ -509,12 +499,7 @@ def test_functions_stand_in_no_engine(ops, tmp_path):
 
 def test_definitions_run_where_a_plugin_is_missing(tmp_path):
     """In processes of their own: what is named once is known to its process from then on."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    swish, saved = tmp_path / "swish.so", tmp_path / "swish.tenon"
-    subprocess.run(
-        ["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "examples/plugins/swish.c", "-o", swish, "-lm"], check=True
-    )
+    swish, saved = compiled("examples/plugins/swish.c", tmp_path), tmp_path / "swish.tenon"
     building = (
         "import sys, tenon\n"
         "from tenon.rewriting import Graph\n"
