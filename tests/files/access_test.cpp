@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "files/atomic_write.h"
@@ -29,6 +30,25 @@ TEST(MappedFile, LetsMemoryGoAndReadsItAgain) {
   std::string other = big;  // memory that no file gives again
   MappedFile::let_go(std::as_bytes(std::span(other)));
   EXPECT_EQ(other, big);
+}
+
+/// Pages of files that this process has in memory.
+int64_t file_pages() {
+  std::ifstream of("/proc/self/statm");
+  int64_t all = 0, resident = 0, of_files = 0;
+  of >> all >> resident >> of_files;
+  return of_files;
+}
+
+TEST(MappedFile, GivesMemoryBack) {
+  const TemporaryFolder folder;
+  constexpr int64_t kPages = 4096, kPage = 4096;
+  ASSERT_TRUE(write_file(folder / "big", std::string(kPages * kPage, 'x')));
+  const auto file = *MappedFile::open(folder / "big");
+  EXPECT_EQ(std::ranges::count(file->bytes(), std::byte('x')), kPages * kPage);
+  const int64_t before = file_pages();
+  MappedFile::let_go(file->bytes());
+  EXPECT_LT(file_pages(), before - kPages / 2);
 }
 
 struct AccessTest : testing::Test {
