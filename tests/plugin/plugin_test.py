@@ -123,16 +123,22 @@ class Plugins(unittest.TestCase):
                         self.assertIn(missing, done.stderr)
 
     def test_tenons_own_code_runs_where_a_kernel_is_missing(self):
-        relu = self.one_op("Relu", domain="")
-        engine = self.built(relu, "--plugin", self.ops, "--prefer", "test::NegativeRelu", "--plugin-fallback")
-        x = self.folder / "signs.npy"
-        np.save(x, np.array([[-1, 2, -3]], dtype=np.float32))
-        results = []
-        for libraries in (["--plugin", self.ops], []):
-            self.told("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
-            results.append(np.load(self.folder / "y.npy").tolist())
-        self.assertEqual(results[1], [[0, 2, 0]])
-        self.assertNotEqual(*results)
+        """One that was asked for, and one that is taken by itself: Tenon runs Det by reference."""
+        det = o.node("Det", ["x"], ["y"], name="it")
+        models = {
+            "Relu": (self.one_op("Relu", domain=""), [1, 3], [[0, 2, 0]], ["--prefer", "test::NegativeRelu"]),
+            "Det": (self.model("Det", [det], [o.value_info("x", ["n", 1, 1])], [o.value_info("y", ["n"])]), [3, 1, 1], [-1, 2, -3], []),
+        }
+        for name, (model, shape, wanted, preferred) in models.items():
+            engine = self.built(model, "--plugin", self.ops, *preferred, "--plugin-fallback")
+            x = self.folder / "signs.npy"
+            np.save(x, np.array([-1, 2, -3], dtype=np.float32).reshape(shape))
+            results = []
+            for libraries in (["--plugin", self.ops], []):
+                self.told("run", engine, *libraries, "--input", f"x={x}", "--output-dir", self.folder)
+                results.append(np.load(self.folder / "y.npy").tolist())
+            self.assertEqual(results[1], wanted, name)
+            self.assertNotEqual(*results, name)
 
     def test_a_fallback_changes_nothing_without_plugins(self):
         relu = self.one_op("Relu", domain="")
