@@ -16,14 +16,24 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kFewest = 5, kMost = 1000;
 constexpr std::chrono::milliseconds kLong{100};
 
+/// An engine with inputs for it, ready to run.
+struct Ready {
+  std::vector<Tensor> inputs;
+  std::unique_ptr<runtime::Context> context;
+  runtime::RunOptions running;
+};
+
+Result<Ready> ready(const std::filesystem::path& path, const LoadOptions& options) {
+  const auto engine = TRY(load(path, options));
+  Ready out{TRY(drawn_inputs(engine->inputs())), TRY(runtime::Context::create(engine)), {}};
+  out.running.threads = options.threads;
+  return out;
+}
+
 }  // namespace
 
 Result<double> run_time(const std::filesystem::path& path, const LoadOptions& options) {
-  const auto engine = TRY(load(path, options));
-  const auto inputs = TRY(drawn_inputs(engine->inputs()));
-  auto context = TRY(runtime::Context::create(engine));
-  runtime::RunOptions running;
-  running.threads = options.threads;
+  const auto [inputs, context, running] = TRY(ready(path, options));
   TRY(context->run(inputs, running));
   std::vector<double> samples;
   for (const auto begin = Clock::now(); samples.size() < kFewest || (samples.size() < kMost && Clock::now() - begin < kLong);) {
@@ -37,11 +47,7 @@ Result<double> run_time(const std::filesystem::path& path, const LoadOptions& op
 }
 
 Result<void> keep_results(const std::filesystem::path& path, const LoadOptions& options) {
-  const auto engine = TRY(load(path, options));
-  const auto inputs = TRY(drawn_inputs(engine->inputs()));
-  auto context = TRY(runtime::Context::create(engine));
-  runtime::RunOptions running;
-  running.threads = options.threads;
+  const auto [inputs, context, running] = TRY(ready(path, options));
   const auto results = TRY(context->run(inputs, running));
   files::NamedTensors named;
   for (const Tensor& t : results) named.emplace_back(std::to_string(named.size()), t);
