@@ -7,18 +7,11 @@
 #include <charconv>
 #include <span>
 
+#include "codegen/contract_cost.h"
+
 namespace tenon::codegen {
 namespace {
 
-// Share of the FMA peak measured beside it, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code of
-// LLVM 22 (bench/microkernel.cpp prints it again):
-//   14x2 99.8  13x2 99.8  12x2 99.9  10x2 99.9  9x3 99.8  8x3 99.8  6x4 99.9  5x4 100.0  4x4 100.0  4x6 99.8  24x1 99.8
-//   2x8 93.3   1x8 47.9   1x4 49.1 (one row uses each vector of B once: the loads are the limit)
-//   7x4 spills (49): rows * vectors + vectors + 1 is above the 32 registers.
-// AVX2 on the same machine:
-//   6x2 99.9  4x3 100.0  5x2 95.3  4x2 93.6  2x4 92.6  1x8 49.2
-/// One pass over the weights for short inputs, and at the peak for long ones.
-Tile contract_tile(const Target& target) { return target.registers >= 32 ? Tile{14, 2} : Tile{6, 2}; }
 /// Of attention's two products, whose rows are queries of one head.
 Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{4, 2}; }
 
@@ -33,9 +26,10 @@ struct Field {
   int64_t least, most;
 };
 constexpr Field kSplit{"split", &Tactic::split, 1, 1 << 20}, kBlock{"block", &Tactic::block, 64, 1 << 20},
-    kUnroll{"unroll", &Tactic::unroll, 0, 16}, kLeast{"least", &Tactic::least, 0, 1 << 30},
-    kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16}, kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
-constexpr Field kOfContract[] = {kSplit, kPrefetch, kGrain};
+    kUnroll{"unroll", &Tactic::unroll, 0, 16}, kLeast{"least", &Tactic::least, 0, 1 << 30}, kPanels{"panels", &Tactic::panels, 1, 1 << 20},
+    kDepth{"depth", &Tactic::depth, 0, 1 << 20}, kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16},
+    kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
+constexpr Field kOfContract[] = {kSplit, kPanels, kDepth, kPrefetch, kGrain};
 constexpr Field kOfAttention[] = {kBlock, kGrain};
 constexpr Field kOfLoops[] = {kBlock, kUnroll, kLeast, kSplit, kGrain};
 
@@ -112,9 +106,17 @@ Result<void> each_word(std::string_view text, auto&& take) {
   return {};
 }
 
+/// Of sums that wait in a thread's scratch memory for the next products.
+constexpr int64_t kMostWaitingBytes = 4 << 20;
+
 /// What several fields must keep together.
 Result<void> fits(const Tactic& tactic, GroupKind kind, const Target& target) {
   const int64_t panel = int64_t{tactic.tile.vectors} * target.lanes();
+  // Each field is below 2^20 and a tile has at most 1024 sums.
+  const int64_t sums = tactic.split * tactic.panels * tactic.tile.rows * panel;
+  if (kind == GroupKind::contract && tactic.depth > 0 && sums * 4 > kMostWaitingBytes)
+    return refused(text_of(tactic, kind), "with a depth, the sums of a task wait in memory, and these are too many",
+                   fmt::format("split * panels * ROWS * {} of at most {}", panel, kMostWaitingBytes / 4));
   if (kind != GroupKind::attention || tactic.block % panel == 0) return {};
   return refused(text_of(tactic, kind), "a block of keys is cut into panels", fmt::format("a block that is a multiple of {}", panel));
 }
@@ -125,8 +127,7 @@ Tactic default_loop_tactic() { return {.split = 16, .block = 2048, .unroll = 7, 
 
 Tactic default_tactic(const Group& group, const Target& target) {
   switch (group.kind) {
-    // A panel stays in the second-level cache while that many tiles of rows pass.
-    case GroupKind::contract: return {.tile = contract_tile(target), .split = 8, .prefetch = 4096, .grain = kFlopsWorthAThread};
+    case GroupKind::contract: return contract_tactic(group, target);
     // Scores of one block of keys stay in the first-level cache.
     case GroupKind::attention: return {.tile = attention_tile(target), .block = 256, .grain = kFlopsWorthAThread};
     default: return default_loop_tactic();

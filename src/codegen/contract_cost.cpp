@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/contract_cost.h"
+
+#include <algorithm>
+
+namespace tenon::codegen {
+namespace {
+
+// Share of the FMA peak measured beside it, hot, K = 768, f32, B packed, rows of A at a padded stride, AVX-512 on Zen 4 with the code of
+// LLVM 22 (bench/microkernel.cpp prints it again):
+//   14x2 99.8  13x2 99.8  12x2 99.9  10x2 99.9  9x3 99.8  8x3 99.8  6x4 99.9  5x4 100.0  4x4 100.0  4x6 99.8  24x1 99.8
+//   2x8 93.3   1x8 47.9   1x4 49.1 (one row uses each vector of B once: the loads are the limit)
+//   7x4 spills (49): rows * vectors + vectors + 1 is above the 32 registers.
+// AVX2 on Zen 3 (Zen 4 within 1 %):
+//   6x2 99.5  4x3 99.6  5x2 99.4  4x2 93.8  2x4 88.7  1x8 49.2
+/// The first is one pass over the weights for short inputs, and at the peak for long ones.
+constexpr Tile kTilesOf32Registers[] = {{14, 2}, {9, 3}, {6, 4}, {24, 1}}, kTilesOf16Registers[] = {{6, 2}, {4, 3}};
+
+std::span<const Tile> tiles_of(const Target& target) {
+  return target.registers >= 32 ? std::span<const Tile>(kTilesOf32Registers) : kTilesOf16Registers;
+}
+
+/// From a multiply-add to the next one that needs its sum (Zen 2 to 5, Skylake and later).
+constexpr double kLatency = 4;
+/// What a core reads of its second-level cache in a cycle beside its other work.
+constexpr double kBytesACycle = 28;
+/// Rows that pass while a panel stays in the second-level cache, and lanes that pass while those rows do.
+constexpr int64_t kRowsOfATask = 66, kLanesOfATask = 64;
+/// Shorter blocks of the depth move the sums more often than they save.
+constexpr int64_t kLeastDepth = 512;
+constexpr int64_t kFlopsWorthAThread = 1 << 18;
+
+double cycles_of_fma(const Target& target) {
+  for (const MultiplyAdd& m : target.multiply_adds)
+    if (m.operand == DType::f32 && m.sum == DType::f32) return m.cycles;
+  return 1;
+}
+
+std::optional<int64_t> number_of(Dim dim) { return dim.is_number() ? std::optional(dim.value()) : std::nullopt; }
+
+Dim extent_of(const std::vector<JointAxis>& axes) {
+  Dim out = 1;
+  for (const JointAxis& a : axes) out = out * a.extent;
+  return out;
+}
+
+/// Rows of A and the panel of a task leave room for as much again in the second-level cache, or are cut.
+int64_t depth_of(const Contraction& roles, Tile tile, int64_t split, const Target& target) {
+  const auto depth = number_of(extent_of(roles.depth));
+  const int64_t rows = std::min(number_of(extent_of(roles.rows)).value_or(split * tile.rows), split * tile.rows);
+  const int64_t bytes = 4 * (tile.vectors * target.lanes() + rows);
+  if (!depth || *depth * bytes <= target.caches[1]) return 0;
+  return std::max(kLeastDepth, target.caches[1] / 2 / bytes);
+}
+
+}  // namespace
+
+double tile_share(int rows, int vectors, const Target& target) {
+  const double cycles = cycles_of_fma(target), waiting = rows * vectors * cycles / kLatency;
+  const double reading = kBytesACycle * rows * cycles / target.register_bytes;
+  return std::min({1.0, waiting, reading});
+}
+
+double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<int64_t> lanes, const Target& target) {
+  const int64_t panel = int64_t{tile.vectors} * target.lanes();
+  const double of_a_row = tile.vectors * cycles_of_fma(target) / static_cast<double>(panel);
+  const double in_vain = lanes && *lanes > 0 ? static_cast<double>((*lanes + panel - 1) / panel * panel) / static_cast<double>(*lanes) : 1;
+  if (!rows || *rows <= 0) return of_a_row * in_vain / tile_share(tile.rows, tile.vectors, target);
+  const int64_t tiles = (*rows + tile.rows - 1) / tile.rows, low = *rows / tiles, higher = *rows % tiles;
+  double shares = 0;
+  for (const auto& [height, count] : {std::pair(low + 1, higher), std::pair(low, tiles - higher)})
+    shares += static_cast<double>(height * count) / tile_share(static_cast<int>(height), tile.vectors, target);
+  return of_a_row * in_vain * shares / static_cast<double>(*rows);
+}
+
+Tactic contract_tactic(const Group& group, const Target& target) {
+  const std::span<const Tile> tiles = tiles_of(target);
+  Tactic out{.tile = tiles[0], .prefetch = 4096, .grain = kFlopsWorthAThread};
+  if (group.contraction) {
+    const Contraction& roles = *group.contraction;
+    const auto rows = roles.rows.empty() ? 1 : number_of(roles.rows.back().extent), lanes = number_of(extent_of(roles.lanes));
+    // Another tile must win by more than the model is wrong.
+    constexpr double kClearly = 0.95;
+    double best = cycles_per_product(out.tile, rows, lanes, target) * kClearly;
+    for (const Tile tile : tiles.subspan(1)) {
+      const double cycles = cycles_per_product(tile, rows, lanes, target);
+      if (cycles < best) best = cycles, out.tile = tile;
+    }
+  }
+  out.split = std::max<int64_t>(1, kRowsOfATask / out.tile.rows);
+  out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
+  if (group.contraction) out.depth = depth_of(*group.contraction, out.tile, out.split, target);
+  return out;
+}
+
+}  // namespace tenon::codegen

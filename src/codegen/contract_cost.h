@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/loops/nest.h"
+#include "codegen/tactic.h"
+
+namespace tenon::codegen {
+
+/// Share of the multiply-adds' peak that a register tile of that height reaches in its loop: sums that wait for each other and the packed
+/// operand's way from the second-level cache are what holds it back. Within 5 % of bench/microkernel.cpp's figures.
+double tile_share(int rows, int vectors, const Target& target);
+
+/// Cycles for each product of one row and one lane, with the rows and lanes that tiles compute in vain: of `rows` x `lanes` sums, of which
+/// nullopt is known at the run only (then there are many).
+double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<int64_t> lanes, const Target& target);
+
+/// How a contraction is cut where nobody says anything else.
+Tactic contract_tactic(const Group& group, const Target& target);
+
+}  // namespace tenon::codegen

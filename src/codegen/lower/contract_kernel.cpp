@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/contract_kernel.h"
+
+#include <algorithm>
+
+#include "codegen/lower/contract_places.h"
+#include "codegen/lower/depth_blocks.h"
+#include "codegen/lower/row_tiles.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+Dim extent_of(const std::vector<JointAxis>& axes) {
+  Dim out = 1;
+  for (const JointAxis& a : axes) out = out * a.extent;
+  return out;
+}
+
+/// What a block contracts: the axes from `axis` on, of the last one `length` products.
+struct DepthSlice {
+  size_t axis = 0;
+  Reg length = kNone;  ///< kNone: all
+};
+
+class ContractLowering {
+ public:
+  ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
+                   ArrayId packed)
+      : kernel_(kernel),
+        emit_(kernel, plan, target, "contract"),
+        roles_(tiling.roles),
+        tactic_(tactic),
+        shape_(tactic.tile),
+        blocks_(depth_blocks(roles_.depth, tactic.depth)),
+        row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
+        places_(emit_, group, tiling),
+        lanes_buffer_(emit_.buffer(packed, false)) {
+    set_extents();
+    const int64_t slots = blocks_.whole() ? 1 : tactic_.split * tactic_.panels;
+    if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(DType::f32, slots * slot());
+  }
+
+  Result<void> run() {
+    const std::vector<Dim> extents = task_extents();
+    kernel_.tasks = product(extents);
+    const Dim flops = Dim(2) * extent_of(roles_.depth) * lanes_extent() * extent_of(roles_.rows) * extent_of(roles_.batch);
+    kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain) * kernel_.tasks, max(Dim(1), flops)));
+    build().loop(build().task_begin(), build().task_end(), emit_.integer(1), [&](Reg t) { task(t, extents); });
+    TRY(std::move(status_));
+    emit_.finish();
+    return {};
+  }
+
+ private:
+  using Task = ContractPlaces::At;
+
+  TileBuilder& build() { return emit_.build(); }
+  int64_t panel() const { return int64_t{shape_.vectors} * emit_.lanes(); }
+  /// Elements of scratch memory for the sums of a tile.
+  int64_t slot() const { return shape_.rows * panel(); }
+  Dim lanes_extent() const { return extent_of(roles_.lanes); }
+
+  /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 4, 4 and 2; of nine, 3 each.
+  void set_extents() {
+    tiles_ = row_tiles_.count();
+    for (size_t k = 0; k + 1 < roles_.rows.size(); ++k) tiles_ = tiles_ * roles_.rows[k].extent;
+    panels_ = ceil_div(lanes_extent(), Dim(panel()));
+    chunks_ = ceil_div(tiles_, Dim(tactic_.split));
+    // Few rows do not keep a panel long: then more tasks are better than larger ones.
+    const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(tactic_.panels), Dim(1));
+    groups_ = ceil_div(panels_, most);
+    tiles_of_task_ = ceil_div(tiles_, max(Dim(1), chunks_));
+    panels_of_task_ = ceil_div(panels_, max(Dim(1), groups_));
+  }
+
+  /// Of the tasks: batch, groups of panels, chunks of tiles.
+  std::vector<Dim> task_extents() const {
+    std::vector<Dim> extents;
+    for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
+    extents.push_back(groups_);
+    extents.push_back(chunks_);
+    return extents;
+  }
+
+  Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }
+
+  /// What a task takes: panels [panel, panels_end) and tiles [tile, tiles_end), of the operands' part of its batch.
+  struct Share {
+    Task task;
+    Reg first_panel = kNone;  ///< of the batch's part
+    Reg panel = kNone, panels_end = kNone, tile = kNone, tiles_end = kNone;
+  };
+
+  void task(Reg t, const std::vector<Dim>& extents) {
+    std::vector<Reg> at(extents.size(), kNone);
+    for (size_t k = extents.size(); k-- > 1;) {
+      const Reg extent = emit_.dim(extents[k]);
+      at[k] = build().expr(ExprOp::rem, {t, extent});
+      t = build().expr(ExprOp::div, {t, extent});
+    }
+    at[0] = t;
+    Share share;
+    share.task = places_.start();
+    for (size_t k = 0; k < roles_.batch.size(); ++k) {
+      share.task = places_.moved(std::move(share.task), roles_.batch[k], at[k]);
+      share.first_panel = k == 0 ? at[k] : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), at[k]);
+    }
+    if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(panels_));
+    const auto part = [&](Reg number, Dim each, Dim all, Reg& from, Reg& to) {
+      from = build().mul(number, emit_.dim(each));
+      to = build().min(build().add(from, emit_.dim(each)), emit_.dim(all));
+    };
+    part(at[at.size() - 2], panels_of_task_, panels_, share.panel, share.panels_end);
+    part(at.back(), tiles_of_task_, tiles_, share.tile, share.tiles_end);
+    blocks_.whole() ? run_whole(share) : run_by_blocks(share);
+  }
+
+  /// The body once for each panel: `number` is that of the panel within the task.
+  void each_panel(const Share& share, const std::function<void(const Task& task, Reg number)>& body) {
+    build().loop(share.panel, share.panels_end, emit_.integer(1), [&](Reg p) {
+      Task task = share.task;
+      const Reg all = share.first_panel == kNone ? p : build().add(share.first_panel, p);
+      task.lanes = build().mul(all, emit_.dim(extent_of(roles_.depth) * Dim(panel())));
+      const Reg first_lane = build().mul(p, emit_.integer(panel()));
+      task = places_.moved(std::move(task), roles_.lanes.back(), first_lane);
+      task.masks = masks_at(first_lane);
+      body(task, build().sub(p, share.panel));
+    });
+  }
+
+  /// Lanes beyond the first axis are cut into panels as one product; only a single joint axis has steps that can be added.
+  std::vector<Reg> masks_at(Reg first_lane) {
+    std::vector<Reg> masks(shape_.vectors, kNone);
+    if (mod(lanes_extent(), Dim(panel())) == Dim(0)) return masks;
+    const Reg left = build().sub(emit_.dim(lanes_extent()), first_lane);
+    for (int v = 0; v < shape_.vectors; ++v)
+      masks[v] = build().first_mask(build().sub(left, emit_.integer(int64_t{v} * emit_.lanes())), emit_.lanes());
+    return masks;
+  }
+
+  /// The body once for each tile of rows, whose outer rows axes `task` then has behind it.
+  void each_tile(const Share& share, const Task& at_panel, const std::function<void(Task task, RowTiles::Tile tile, Reg number)>& body) {
+    build().loop(share.tile, share.tiles_end, emit_.integer(1), [&](Reg t) {
+      Task task = at_panel;
+      Reg inner = t;
+      if (roles_.rows.size() > 1) {
+        const Reg count = emit_.dim(row_tiles_.count());
+        inner = build().expr(ExprOp::rem, {t, count});
+        Reg outer = build().expr(ExprOp::div, {t, count});
+        for (size_t k = roles_.rows.size() - 1; k-- > 1;) {
+          const Reg extent = emit_.dim(roles_.rows[k].extent);
+          task = places_.moved(std::move(task), roles_.rows[k], build().expr(ExprOp::rem, {outer, extent}));
+          outer = build().expr(ExprOp::div, {outer, extent});
+        }
+        task = places_.moved(std::move(task), roles_.rows[0], outer);
+      }
+      body(std::move(task), row_tiles_.at(inner), build().sub(t, share.tile));
+    });
+  }
+
+  Task at_row(const Task& task, Reg row) { return roles_.rows.empty() ? task : places_.moved(task, roles_.rows.back(), row); }
+
+  void run_whole(const Share& share) {
+    each_panel(share, [&](const Task& at_panel, Reg) {
+      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg) {
+        row_tiles_.emit(tile, [&](Reg row, int height) {
+          const Task task = at_row(at, row);
+          std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
+          sums = contract(0, height, known(task.rows), task.lanes, std::move(sums));
+          if (!places_.is_heavy()) return finish_in_registers(task, height, sums);
+          store_sums(emit_.integer(0), sums);
+          finish_stored(task, emit_.integer(0), emit_.integer(height));
+        });
+      });
+    });
+  }
+
+  /// The sums of a tile of the task, in scratch memory.
+  Reg slot_of(Reg panel_number, Reg tile_number) {
+    const Reg row = build().mul(panel_number, emit_.integer(tactic_.split));
+    return build().mul(build().add(row, tile_number), emit_.integer(slot()));
+  }
+
+  void run_by_blocks(const Share& share) {
+    clear_sums(share);
+    each_block(0, share.task, emit_.integer(0), [&](const Task& at_block, Reg b, const DepthSlice& slice) {
+      Share here = share;
+      here.task = at_block;
+      each_panel(here, [&](const Task& at_panel, Reg panel_number) {
+        each_tile(here, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+          const Reg place = slot_of(panel_number, tile_number);
+          row_tiles_.emit(tile, [&](Reg row, int height) {
+            const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(panel())));
+            const Task task = at_row(at, row);
+            store_sums(sums_at,
+                       contract(slice.axis, height, known(task.rows), build().add(task.lanes, b), load_sums(sums_at, height), slice));
+          });
+        });
+      });
+    });
+    each_panel(share, [&](const Task& at_panel, Reg panel_number) {
+      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+        finish_stored(at_row(at, tile.row), slot_of(panel_number, tile_number), tile.height);
+      });
+    });
+  }
+
+  /// b: how far the block lies in a panel.
+  void each_block(size_t k, const Task& at, Reg b, const std::function<void(const Task& at, Reg b, const DepthSlice& slice)>& body) {
+    const auto moved = [&](const JointAxis& axis, Dim b_step, Reg i) {
+      Task task = at;
+      task.rows = emit_.add_scaled(task.rows, places_.rows_step(axis), i);
+      return std::pair(std::move(task), emit_.add_scaled(b, b_step, i));
+    };
+    if (k < blocks_.outer) {
+      build().loop(emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), [&](Reg i) {
+        const auto [task, b_here] = moved(roles_.depth[k], packed_step(k), i);
+        each_block(k + 1, task, b_here, body);
+      });
+      return;
+    }
+    if (blocks_.inner == 0) return body(at, b, {k, kNone});
+    const Reg extent = emit_.dim(roles_.depth[k].extent), block = emit_.integer(blocks_.inner);
+    build().loop(emit_.integer(0), extent, block, [&](Reg i) {
+      const auto [task, b_here] = moved(roles_.depth[k], packed_step(k), i);
+      body(task, b_here, {k, build().min(block, build().sub(extent, i))});
+    });
+  }
+
+  /// Of a depth axis, in a panel.
+  Dim packed_step(size_t k) const {
+    Dim out = Dim(panel());
+    for (size_t inner = k + 1; inner < roles_.depth.size(); ++inner) out = out * roles_.depth[inner].extent;
+    return out;
+  }
+
+  void clear_sums(const Share& share) {
+    const Reg zero = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
+    const Reg panels = build().sub(share.panels_end, share.panel), tiles = build().sub(share.tiles_end, share.tile);
+    build().loop(emit_.integer(0), panels, emit_.integer(1), [&](Reg p) {
+      const Reg from = slot_of(p, emit_.integer(0));
+      build().loop(from, build().add(from, build().mul(tiles, emit_.integer(slot()))), emit_.integer(emit_.lanes()),
+                   [&](Reg at) { build().store(scratch_, at, zero); });
+    });
+  }
+
+  std::vector<Reg> load_sums(Reg place, int height) {
+    std::vector<Reg> sums;
+    for (int k = 0; k < height * shape_.vectors; ++k)
+      sums.push_back(build().load(scratch_, build().add(place, emit_.integer(int64_t{k} * emit_.lanes())), emit_.lanes()));
+    return sums;
+  }
+
+  void store_sums(Reg place, const std::vector<Reg>& sums) {
+    for (size_t k = 0; k < sums.size(); ++k)
+      build().store(scratch_, build().add(place, emit_.integer(static_cast<int64_t>(k) * emit_.lanes())), sums[k]);
+  }
+
+  /// The outer depth axes are loops that carry the accumulators; the innermost is the contraction's own.
+  std::vector<Reg> contract(size_t k, int rows, Reg a, Reg b, std::vector<Reg> sums, const DepthSlice& slice = {}) {
+    if (k + 1 == roles_.depth.size()) {
+      const JointAxis& inner = roles_.depth[k];
+      const Dim a_step = places_.rows_step(inner);
+      Contract c;
+      c.rows = rows;
+      c.vectors = shape_.vectors;
+      c.lanes = emit_.lanes();
+      c.a = places_.rows_buffer();
+      c.b = lanes_buffer_;
+      c.a_offset = a;
+      c.a_row = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
+      c.a_k = a_step == Dim(1) ? kNone : emit_.dim(a_step);
+      c.b_offset = b;
+      c.b_k = emit_.integer(panel());
+      c.depth = slice.length == kNone ? emit_.dim(inner.extent) : slice.length;
+      c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
+      c.accumulators_in = std::move(sums);
+      return build().contract(std::move(c));
+    }
+    if (sums[0] == kNone) {
+      const Reg nothing = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
+      std::fill(sums.begin(), sums.end(), nothing);
+    }
+    return build().loop(emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), std::move(sums),
+                        [&](Reg i, const std::vector<Reg>& inside) {
+                          const Reg a_here = emit_.add_scaled(a, places_.rows_step(roles_.depth[k]), i);
+                          return contract(k + 1, rows, a_here, emit_.add_scaled(b, packed_step(k), i), inside, slice);
+                        });
+  }
+
+  void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums) {
+    for (int r = 0; r < rows; ++r) {
+      const Task here = r == 0 ? task : at_row(task, emit_.integer(r));
+      for (int v = 0; v < shape_.vectors; ++v) finish(here, v, sums[static_cast<size_t>(r) * shape_.vectors + v]);
+    }
+  }
+
+  /// Row by row: an epilogue that needs many registers does not hold the tile too.
+  void finish_stored(const Task& task, Reg place, Reg rows) {
+    build().loop(emit_.integer(0), rows, emit_.integer(1), [&](Reg r) {
+      const Task here = at_row(task, r);
+      const Reg line = build().add(place, build().mul(r, emit_.integer(panel())));
+      for (int v = 0; v < shape_.vectors; ++v)
+        finish(here, v, build().load(scratch_, build().add(line, emit_.integer(int64_t{v} * emit_.lanes())), emit_.lanes()));
+    });
+  }
+
+  void finish(const Task& task, int v, Reg sum) {
+    if (auto r = places_.finish(task, v, sum); !r && status_) status_ = std::move(r);
+  }
+
+  Kernel& kernel_;
+  KernelEmitter emit_;
+  const Contraction& roles_;
+  const Tactic& tactic_;
+  const Tile shape_;
+  const DepthBlocks blocks_;
+  RowTiles row_tiles_;
+  ContractPlaces places_;
+  int32_t lanes_buffer_ = -1, scratch_ = -1;
+  Dim tiles_ = 1, panels_ = 1, chunks_ = 1, groups_ = 1;  ///< of all rows and lanes, and of tasks along them
+  Dim tiles_of_task_ = 1, panels_of_task_ = 1;
+  Result<void> status_;
+};
+
+}  // namespace
+
+Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, Plan& plan,
+                           const Target& target) {
+  Kernel kernel;
+  ContractLowering lowering(kernel, plan, target, tactic, group, tiling, packed);
+  TRY(lowering.run());
+  const Nest& nest = group.nests[0];
+  Dim points = 1;
+  for (const ops::Axis& a : nest.axes) points = points * a.extent;
+  kernel.flops = points * Dim(2);
+  kernel.nodes = nest.nodes;
+  kernel.tactic = text_of(tactic, GroupKind::contract);
+  if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
+  return kernel;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/lower/contract_tiling.h"
+#include "codegen/lower/kernel.h"
+
+namespace tenon::codegen {
+
+/// The kernel of a contraction whose rows operand is a plain load and whose lanes operand is packed. A task takes `tactic.split` tiles of
+/// rows through `tactic.panels` panels. Where the depth is cut, a slice of a panel stays in the first-level cache while the rows pass, the
+/// sums wait in scratch memory between slices, and the epilogue runs behind the last one (Goto and van de Geijn, "Anatomy of
+/// high-performance matrix multiplication", 2008).
+Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId packed, const Tactic& tactic, Plan& plan,
+                           const Target& target);
+
+}  // namespace tenon::codegen

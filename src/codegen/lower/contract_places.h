@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/lower/contract_tiling.h"
+#include "codegen/lower/kernel_emitter.h"
+
+namespace tenon::codegen {
+
+/// Where a contraction reads and writes: offsets that move with batch, rows and lanes, and the epilogue on a finished register of sums.
+class ContractPlaces {
+ public:
+  ContractPlaces(KernelEmitter& emit, const Group& group, const Tiling& tiling);
+
+  /// In elements. kNone: 0.
+  struct At {
+    Reg rows = kNone;   ///< of the rows operand
+    Reg lanes = kNone;  ///< of the packed operand
+    Reg result = kNone;
+    std::vector<Reg> reads;  ///< of the epilogue
+    std::vector<Reg> masks;  ///< one a register of the panel; kNone: all lanes
+  };
+  At start();
+  /// Along an axis of the batch, rows or lanes.
+  At moved(At at, const JointAxis& axis, Reg steps);
+  /// Steps of the rows operand.
+  Dim rows_step(const JointAxis& axis) const { return step(rows_place_, axis); }
+  int32_t rows_buffer() const { return rows_buffer_; }
+
+  /// An epilogue that needs many registers, which the sums of a tile would leave none of.
+  bool is_heavy() const { return heavy_; }
+  /// Runs the epilogue on register `v` of a row of sums and stores what it gives.
+  Result<void> finish(const At& at, int v, Reg sum);
+
+ private:
+  struct Place {
+    int32_t buffer = -1;  ///< -1: the sum itself
+    Affine place;
+  };
+  static Dim step(const Affine& place, const JointAxis& axis) { return place.coefficients[axis.axes.back()]; }
+  Result<Reg> with_epilogue(const At& at, int v, Reg sum);
+  Reg place_of(const Affine& place, Reg base, int v);
+  Memory memory_of(const Affine& place, Reg mask);
+
+  KernelEmitter& emit_;
+  const JointAxis lane_axis_;
+  const Epilogue* epilogue_ = nullptr;
+  int32_t rows_buffer_ = -1;
+  Affine rows_place_;
+  std::vector<Place> reads_;
+  Place result_;
+  DType stored_ = DType::f32;
+  bool heavy_ = false;
+};
+
+}  // namespace tenon::codegen

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// How contractions are cut where nobody says anything: the tile that fits the rows and lanes, and blocks of a depth that the caches do not
+// hold.
+#include <gtest/gtest.h>
+
+#include "codegen/contract_cost.h"
+#include "codegen/lower/depth_blocks.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+namespace {
+
+/// "tile split depth" of the product of [rows, depth] and a [depth, lanes] on AVX2.
+std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2") {
+  const std::string text =
+      fmt::format("graph main(x: f32[{},{}], w: f32[{},{}]) {{ y = MatMul(x, w) return y }}", rows, depth, depth, lanes);
+  auto parsed = ir::parse(text, ops::table());
+  EXPECT_TRUE(parsed) << parsed.error().text();
+  const auto planned = plan(**parsed, {});
+  EXPECT_TRUE(planned);
+  for (const Group& g : planned->groups)
+    if (g.kind == GroupKind::contract) {
+      const Tactic t = contract_tactic(g, **target_named(target));
+      return fmt::format("{}x{} {} {}", t.tile.rows, t.tile.vectors, t.split, t.depth);
+    }
+  return "no contraction";
+}
+
+TEST(ContractTactic, TakesTheTileThatFits) {
+  EXPECT_EQ(cut(128, 768, 768), "6x2 11 0");
+  EXPECT_EQ(cut(7, 768, 768), "4x3 16 0") << "4 and 3 rows of 2 registers would wait for their sums";
+  EXPECT_EQ(cut(128, 64, 24), "4x3 16 0") << "16 lanes would compute 8 of 32 in vain";
+  EXPECT_EQ(cut(128, 768, 768, "x86_avx512"), "14x2 4 0");
+  EXPECT_EQ(cut(96, 64, 16, "x86_avx512"), "24x1 2 0");
+}
+
+TEST(ContractTactic, CutsADepthThatTheCachesDoNotHold) {
+  EXPECT_EQ(cut(128, 3072, 768), "6x2 11 512");
+  EXPECT_EQ(cut(128, 3072, 768, "x86_avx512"), "14x2 4 1489");
+}
+
+TEST(ContractTactic, KnowsWhatTilesReach) {
+  const Target &avx2 = **target_named("x86_avx2"), &avx512 = **target_named("x86_avx512");
+  EXPECT_NEAR(tile_share(6, 2, avx2), 0.995, 0.05);
+  EXPECT_NEAR(tile_share(2, 4, avx2), 0.887, 0.05);
+  EXPECT_NEAR(tile_share(1, 8, avx2), 0.492, 0.06);
+  EXPECT_NEAR(tile_share(14, 2, avx512), 0.998, 0.05);
+  EXPECT_NEAR(tile_share(2, 8, avx512), 0.933, 0.06);
+}
+
+JointAxis axis(Dim extent) { return {.axes = {0}, .extent = extent}; }
+
+std::string blocks(const std::vector<JointAxis>& depth, int64_t products) {
+  const DepthBlocks b = depth_blocks(depth, products);
+  return b.whole() ? "whole" : fmt::format("{} of {}", b.outer, b.inner);
+}
+
+TEST(DepthBlocks, AreWholeAxesOrEvenPartsOfTheLast) {
+  EXPECT_EQ(blocks({axis(768)}, 0), "whole");
+  EXPECT_EQ(blocks({axis(768)}, 512), "whole") << "half as much again is one block";
+  EXPECT_EQ(blocks({axis(3072)}, 512), "0 of 512");
+  EXPECT_EQ(blocks({axis(1000)}, 512), "0 of 504") << "two parts, of whole groups of eight";
+  EXPECT_EQ(blocks({axis(3), axis(3), axis(128)}, 512), "1 of 0") << "3 x 128 products a row of the window";
+  EXPECT_EQ(blocks({axis(3), axis(3), axis(64)}, 512), "whole");
+  EXPECT_EQ(blocks({axis(3), axis(3), axis(2048)}, 512), "2 of 512");
+}
+
+}  // namespace
+}  // namespace tenon::codegen
