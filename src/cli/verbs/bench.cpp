@@ -5,12 +5,15 @@
 
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <numeric>
 
 #include "base/threads.h"
+#include "base/version.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 #include "cli/bench/peer.h"
+#include "cli/bench/serve.h"
 #include "cli/bench/trace.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
@@ -32,7 +35,7 @@ struct Options {
   std::string peer, trace, html;
   int runs = 30;
   double seconds = 30;
-  bool cold = false;
+  bool cold = false, serve = false;
 };
 
 /// A sample is at least this long, so that the peaks beside it see the same weather; cold, with the evictions in it.
@@ -321,7 +324,23 @@ struct Pictures {
   }
 };
 
+/// One of several engines that another process measures by turns.
+Result<void> serve_model(const Options& o, Console& console) {
+  Bench b = TRY(prepare(o, console));
+  std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
+  const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads); };
+  const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
+  const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));
+  return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
+                .work = {std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes},
+                .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
+                .outputs = [&] { return b.context->run(b.inputs, b.options); },
+                .limits = [&] { return std::vector{limits().peak.measure(), limits().memory.read()}; }},
+               std::cin, std::cout);
+}
+
 Result<void> bench_model(const Options& o, Console& console) {
+  if (o.serve) return serve_model(o, console);
   Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads);
@@ -367,6 +386,7 @@ VERB(bench) {
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
+      app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")
           ->type_name("FILE");
