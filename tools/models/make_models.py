@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+import bench_families
 import numpy
 import onnx
 import onnxruntime
@@ -147,7 +148,7 @@ def answers(case: Case, sample: Arrays) -> Arrays:
 def build_case(family: str, size: str, exporter: str, opset: int) -> Case:
     """Opset 13 takes plain attention: the TorchScript exporter knows the fused form from opset 14 on."""
     attention = "eager" if exporter == "torchscript" and opset < 14 else "sdpa"
-    case = BUILDERS[family](size, attention)
+    case = (BUILDERS | bench_families.BUILDERS)[family](size, attention)
     case.network.eval()
     draw_weights(case.network)
     draw_statistics(case)
@@ -227,7 +228,7 @@ def make(family: str, size: str, exporter: str, opset: int, folder: Path) -> str
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--families", default=",".join(BUILDERS), help="comma-separated; default: all")
+    parser.add_argument("--families", default=",".join(BUILDERS), help="comma-separated; default: all but those of bench_families.py")
     parser.add_argument("--exporter", choices=["torchscript", "dynamo", "both"], default="both")
     parser.add_argument("--opset", type=int, help="default: 13 and 17 (torchscript), 18 and 25 (dynamo)")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to")
