@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/ops.md and docs/rules.md from the op and rule files, and brings every quotation of code up to date.
+"""Writes docs/ops.md and docs/rules.md from the op and rule files, docs/performance.md from what `./dev bench` has measured, and
+brings every quotation of code up to date.
 
 A quotation is a block of code behind a line `<!-- from FILE -->` (the whole file) or `<!-- from FILE: 'TEXT' to 'TEXT' -->` (the
 lines from the first that holds the one text to the next that holds the other; ^TEXT stands at the start of its line).
@@ -12,6 +13,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools/bench"))
+import page as performance  # noqa: E402
+
 OPS, RULES = ROOT / "src/ops", ROOT / "src/rules"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
@@ -250,7 +254,7 @@ def with_quotations(page: Path) -> str:
 
 def pages() -> dict[Path, str]:
     """Every page that is written or brought up to date, with its text."""
-    written = {ROOT / "docs/ops.md": ops_page(), ROOT / "docs/rules.md": rules_page()}
+    written = {ROOT / "docs/ops.md": ops_page(), ROOT / "docs/rules.md": rules_page(), performance.PAGE: performance.current()}
     hand = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return written | {page: with_quotations(page) for page in hand if page not in written and page.exists()}
 

@@ -106,7 +106,17 @@ def torch_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, str]:
     return torch_peer.load(model, [feeds[value.name] for value in model.graph.input if value.name in feeds], asked.threads)
 
 
+def module_runner(compiled: bool) -> Callable[[argparse.Namespace, Feeds], tuple[Runner, str]]:
+    def runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, str]:
+        import torch_module
+
+        return torch_module.load(asked.model, feeds, asked.threads, compiled)
+
+    return runner
+
+
 RUNNERS = {"onnxruntime": onnxruntime_runner, "openvino": openvino_runner, "torch": torch_runner}
+RUNNERS |= {"torch-eager": module_runner(False), "torch-compile": module_runner(True)}
 
 
 class Evictor:
@@ -166,7 +176,7 @@ def one_line(error: Exception) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=RUNNERS)
-    parser.add_argument("model")
+    parser.add_argument("model", help="an ONNX file; for torch-eager and torch-compile a family of tools/models")
     parser.add_argument("inputs", help="an .npz with one array for each input of the model")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--external-data", help="folder of the model's external data")

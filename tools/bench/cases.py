@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `./dev bench` measures: a case is a file, tools/bench/cases/NAME.toml.
+
+title      what stands in the table
+place      where it stands there
+family     of tools/models, at its real size
+precision  f32, which all engines are forced to (the default)
+[inputs]   the shape of each
+lengths    of the rows that a mask keeps (default: all)
+end        the id at each row's last place, where a network looks for it
+[bar]      ratio: to be so many times as fast as the best other engine; share: of the machine's limit
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(__file__).resolve().parent / "cases"
+KNOWN = {"title", "place", "family", "precision", "inputs", "lengths", "end", "bar"}
+PRECISIONS = ("f32",)
+FIRST_ID, LAST_ID = 3, 1000
+
+
+@dataclass
+class Case:
+    name: str
+    title: str
+    family: str
+    inputs: dict[str, list[int]]
+    place: float = 0
+    precision: str = "f32"
+    lengths: list[int] = field(default_factory=list)
+    end: int | None = None
+    bar: dict[str, float] = field(default_factory=dict)
+
+
+def problems(name: str, told: dict) -> list[str]:
+    """What is wrong with a case's file."""
+    out = [f"{name}: there is no field {key!r}; there are {', '.join(sorted(KNOWN))}" for key in told if key not in KNOWN]
+    out += [f"{name}: the field {key!r} is missing" for key in ("title", "family", "inputs") if not told.get(key)]
+    if (precision := told.get("precision", "f32")) not in PRECISIONS:
+        out.append(f"{name}: not supported yet: precision {precision}; there is {', '.join(PRECISIONS)}")
+    for key, shape in told.get("inputs", {}).items():
+        if not isinstance(shape, list) or not all(isinstance(size, int) and size > 0 for size in shape):
+            out.append(f"{name}: input {key!r} needs a list of sizes, found {shape!r}")
+    out += [f"{name}: a bar is a ratio or a share, found {key!r}" for key in told.get("bar", {}) if key not in ("ratio", "share")]
+    return out
+
+
+def read(path: Path) -> Case:
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    if found := problems(path.name, told):
+        raise ValueError("\n".join(found))
+    return Case(path.stem, **told)
+
+
+def all_cases() -> dict[str, Case]:
+    """By name, in the order of the table."""
+    cases = [read(path) for path in FOLDER.glob("*.toml")]
+    return {case.name: case for case in sorted(cases, key=lambda case: (case.place, case.name))}
+
+
+def mask_of(case: Case, shape: list[int]) -> np.ndarray:
+    mask = np.ones(shape, np.int64)
+    for row, length in enumerate(case.lengths):
+        mask[row, length:] = 0
+    return mask
+
+
+def array(case: Case, name: str, shape: list[int], random: np.random.Generator) -> np.ndarray:
+    """What an input holds, by its name: masks ones, types zeros, positions numbers, other ids drawn, all else normal."""
+    if name.endswith("mask"):
+        return mask_of(case, shape)
+    if name == "token_type_ids":
+        return np.zeros(shape, np.int64)
+    if name == "position_ids":
+        return np.broadcast_to(np.arange(shape[-1]), shape).copy()
+    if name.endswith("ids"):
+        ids = random.integers(FIRST_ID, LAST_ID, shape)
+        mask = mask_of(case, shape)
+        if case.end is not None:
+            ids[np.arange(len(ids)), mask.sum(axis=1) - 1] = case.end
+        return np.where(mask == 1, ids, 0)
+    return random.standard_normal(shape, np.float32)
+
+
+def arrays(case: Case, seed: int = 1) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {name: array(case, name, shape, random) for name, shape in case.inputs.items()}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of timings: medians, intervals, which samples count, how far from the machine's limits a run is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+RESAMPLES = 4000
+ENOUGH = 5  # pairs, below which noisy ones count too
+LARGEST_DIFFERENCE = 2e-3  # of results, in standard deviations of the output
+
+
+@dataclass
+class Sample:
+    """Runs back to back, and what the machine could do (GFLOP/s, GB/s) before and after them."""
+
+    times_ms: list[float]
+    peaks: list[float]
+    rates: list[float]
+
+    @property
+    def median_ms(self) -> float:
+        return float(np.median(self.times_ms))
+
+
+@dataclass
+class Pairs:
+    """The rounds in which two samples count, and whether they are all quiet ones."""
+
+    kept: list[int] = field(default_factory=list)
+    quiet: bool = True
+
+
+def interval(values: list[float], level: float = 0.95, seed: int = 1) -> tuple[float, float]:
+    """Percentile bootstrap interval of the median (Efron, 1979). values: not empty."""
+    drawn = np.random.default_rng(seed).choice(np.asarray(values), (RESAMPLES, len(values)))
+    low, high = np.quantile(np.median(drawn, axis=1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def is_quiet(peaks: list[float], best: float) -> bool:
+    """Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen."""
+    return min(peaks) >= 0.95 * max(peaks) and min(peaks) >= 0.8 * best
+
+
+def pairs(ours: list[Sample], others: list[Sample], best: float) -> Pairs:
+    """The rounds with quiet brackets around both; all rounds where fewer than ENOUGH are quiet."""
+    kept = [k for k, (a, b) in enumerate(zip(ours, others)) if is_quiet(a.peaks + b.peaks, best)]
+    if len(kept) >= min(ENOUGH, len(ours)):
+        return Pairs(kept)
+    return Pairs(list(range(min(len(ours), len(others)))), quiet=False)
+
+
+def compared(ours: list[Sample], others: list[Sample], best: float) -> dict:
+    """How many times as fast as the other we are: the median of the ratios within rounds, and its interval."""
+    counted = pairs(ours, others, best)
+    ratios = [others[k].median_ms / ours[k].median_ms for k in counted.kept]
+    low, high = interval(ratios)
+    return {
+        "ratio": float(np.median(ratios)),
+        "low": low,
+        "high": high,
+        "median_ms": float(np.median([others[k].median_ms for k in counted.kept])),
+        "kept": len(counted.kept),
+        "tried": len(ours),
+        "quiet": counted.quiet,
+    }
+
+
+def share(samples: list[Sample], flops: float, weight_bytes: float, best: float) -> dict:
+    """Of the time that is needed at least (flops at the peak, each weight read once from memory): the median over quiet samples."""
+    counted = pairs(samples, samples, best).kept
+    shares = []
+    for k in counted:
+        s = samples[k]
+        least_ms = max(flops / np.mean(s.peaks), weight_bytes / np.mean(s.rates)) / 1e6
+        shares.append(least_ms / s.median_ms)
+    return {
+        "share": float(np.median(shares)),
+        "bound": "compute"
+        if flops / np.median([p for s in samples for p in s.peaks]) >= weight_bytes / np.median([r for s in samples for r in s.rates])
+        else "memory",
+        "median_ms": float(np.median([samples[k].median_ms for k in counted])),
+        "peak_gflops": float(np.median([p for k in counted for p in samples[k].peaks])),
+        "memory_gbps": float(np.median([r for k in counted for r in samples[k].rates])),
+    }
+
+
+def difference(ours: list[np.ndarray], others: list[np.ndarray]) -> float:
+    """The largest over all results, in standard deviations of each; infinite where shapes, types or places without a number differ."""
+    if len(ours) != len(others):
+        return float("inf")
+    largest = 0.0
+    for a, b in zip(ours, others):
+        if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
+            return float("inf")
+        if a.dtype.kind != "f":
+            largest = max(largest, 0.0 if np.array_equal(a, b) else float("inf"))
+            continue
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        if same.all():
+            continue
+        off = np.where(same, 0.0, np.abs(a - b)).max() / max(float(np.nanstd(a[np.isfinite(a)])), 1e-6)
+        largest = max(largest, float("inf") if np.isnan(off) else float(off))
+    return largest
+
+
+def judged(differences: dict[str, float]) -> dict:
+    """Which engines answer as we do. We are wrong, or alone at least, where half of those that answer or more say something else."""
+    unlike = sorted(name for name, off in differences.items() if not off <= LARGEST_DIFFERENCE)
+    return {"unlike": unlike, "counts": not unlike or 2 * len(unlike) < len(differences)}

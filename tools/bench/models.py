@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The networks that are measured: exported once into build/models by tools/models/make_models.py."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+from environment import ROOT, models_python, run  # noqa: E402
+
+MODELS = ROOT / "build" / "models"
+
+
+def model_of(family: str) -> Path:
+    """The family's export at its real size."""
+    path = MODELS / f"{family}.dynamo.18.onnx"
+    if not path.exists():
+        print(f"exporting {family}", file=sys.stderr, flush=True)
+        MODELS.mkdir(parents=True, exist_ok=True)
+        script = ROOT / "tools" / "models" / "make_models.py"
+        choice = ["--families", family, "--exporter", "dynamo", "--opset", "18", "--size", "full"]
+        run([models_python(), script, "--out", MODELS, *choice])
+    return path

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One case, measured: all engines by turns, the machine's limits before and after each sample, results compared first."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import figures
+import numpy as np
+from engines import TENON_NAME, Engine, EngineError, Work
+from figures import Sample
+
+SAMPLE_MS = 20  # at least, so that the limits beside a sample see the same weather
+TRIES = 3  # rounds, for each that is wanted
+MOST_RUNS = 1000
+
+
+@dataclass
+class Effort:
+    rounds: int = 15
+    seconds: float = 90  # after which no round begins
+    cold: bool = False
+
+
+def started(names: list[str], work: Work, tell: Callable[[str], None]) -> tuple[dict[str, Engine], dict[str, str]]:
+    """The engines that run the model, and why the others do not."""
+    running, failed = {}, {}
+    for name in names:
+        tell(f"loading {name}")
+        try:
+            running[name] = Engine(name, work)
+        except EngineError as error:
+            failed[name] = str(error)
+    return running, failed
+
+
+def differences(engines: dict[str, Engine]) -> dict[str, float]:
+    """How far the results of the others are from ours."""
+    ours = engines[TENON_NAME].outputs()
+    return {name: figures.difference(ours, each.outputs()) for name, each in engines.items() if name != TENON_NAME}
+
+
+def runs_in_sample(engine: Engine) -> int:
+    usual = statistics.median(engine.times_ms(3))
+    return min(MOST_RUNS, math.ceil(SAMPLE_MS / max(usual, 1e-3)))
+
+
+def one_round(order: list[str], engines: dict[str, Engine], runs: dict[str, int], cold: bool) -> dict[str, Sample]:
+    limits = engines[TENON_NAME]
+    before, samples = limits.numbers("limits"), {}
+    for name in order:
+        times = engines[name].times_ms(runs[name], cold)
+        after = limits.numbers("limits")
+        samples[name] = Sample(times, [before[0], after[0]], [before[1], after[1]])
+        before = after
+    return samples
+
+
+def best_peak(rounds: list[dict[str, Sample]]) -> float:
+    return max((peak for each in rounds for sample in each.values() for peak in sample.peaks), default=0)
+
+
+def quiet_rounds(rounds: list[dict[str, Sample]]) -> int:
+    best = best_peak(rounds)
+    return sum(figures.is_quiet([peak for sample in each.values() for peak in sample.peaks], best) for each in rounds)
+
+
+def take_rounds(engines: dict[str, Engine], effort: Effort, tell: Callable[[str], None]) -> list[dict[str, Sample]]:
+    """Each round begins with the next engine. Rounds go on until enough of them are quiet, or the time is up."""
+    runs = {name: runs_in_sample(engine) for name, engine in engines.items()}
+    names, rounds, start = list(engines), [], time.monotonic()
+    while len(rounds) < TRIES * effort.rounds and quiet_rounds(rounds) < effort.rounds:
+        if len(rounds) >= min(figures.ENOUGH, effort.rounds) and time.monotonic() - start > effort.seconds:
+            break
+        first = len(rounds) % len(names)
+        rounds.append(one_round(names[first:] + names[:first], engines, runs, effort.cold))
+        tell(f"round {len(rounds)}, {quiet_rounds(rounds)} quiet")
+    return rounds
+
+
+def row_of(engines: dict[str, Engine], rounds: list[dict[str, Sample]]) -> dict:
+    """The figures of a case: our share of the machine's limit, and the ratio to each other engine and to the best one."""
+    best = best_peak(rounds)
+    ours = [each[TENON_NAME] for each in rounds]
+    flops, weight_bytes = engines[TENON_NAME].numbers("work")
+    row = figures.share(ours, flops, weight_bytes, best) | {"gflop": flops / 1e9, "weights_mb": weight_bytes / 1e6, "vs": {}}
+    for name, engine in engines.items():
+        if name != TENON_NAME:
+            row["vs"][name] = figures.compared(ours, [each[name] for each in rounds], best) | {"version": engine.version}
+    return row
+
+
+def with_those_that_last(engines: dict[str, Engine], failed: dict[str, str], call: Callable[[], object]) -> object:
+    """What the call gives, once more without each other engine that ends in it."""
+    while True:
+        try:
+            return call()
+        except EngineError as error:
+            if error.engine == TENON_NAME:
+                raise
+            failed[error.engine] = str(error)
+            engines.pop(error.engine).end()
+
+
+def measure(names: list[str], work: Work, effort: Effort, tell: Callable[[str], None]) -> dict:
+    """Errors: EngineError, where Tenon does not run the model."""
+    engines, failed = started([TENON_NAME, *names], work, tell)
+    try:
+        if TENON_NAME in failed:
+            raise EngineError(TENON_NAME, failed[TENON_NAME])
+        tell("comparing results")
+        off = with_those_that_last(engines, failed, lambda: differences(engines))
+        judged = figures.judged(off)
+        for name in judged["unlike"] if judged["counts"] else []:
+            engines.pop(name).end()
+        row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, effort, tell)))
+    finally:
+        for engine in engines.values():
+            engine.end()
+    row |= judged | {
+        "failed": failed,
+        "largest_difference": {name: value if math.isfinite(value) else "inf" for name, value in off.items()},
+    }
+    row["best"] = min(row["vs"], key=lambda name: row["vs"][name]["median_ms"], default=None)
+    return row
+
+
+def with_inputs(arrays: dict[str, np.ndarray], measured: Callable[[Path], dict]) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "inputs.npz"
+        np.savez(file, **arrays)
+        return measured(file)
