@@ -1,140 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
-// Share of the FMA peak that each contraction tile reaches: hot, K = 768, B packed, A row-major (stride padded) and k-major.
-// Each line: the best of many short runs, beside the best of a pure FMA loop taken between them. Also the time to emit a kernel.
+// What each register tile of a contraction reaches that a target has registers for: hot (its operands in the caches) as a share of the FMA
+// peak, cold (panels of B from memory, as with weights in few rows) as a share of what peak or memory allow. Peak and rate of memory are
+// measured before and after each sample, on the same threads. JSON on stdout, a line a tile.
+//
+// bench_microkernel [THREADS [TARGET [ROWSxVECTORS]]]: the best target of this CPU, all of its tiles.
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/threads.h"
+#include "cli/bench/measure.h"
+#include "cli/bench/memory_stream.h"
 #include "codegen/emit.h"
 #include "runtime/kernel.h"
 
-using namespace tenon;
-using namespace tenon::codegen;
-
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+using namespace tenon;
+using namespace tenon::codegen;
+using cli::FmaPeak, cli::MemoryStream, cli::Sample;
+using Json = nlohmann::ordered_json;
 
+constexpr int64_t kDepth = 768;
+constexpr int64_t kRowStride = kDepth + 16;                 // rows do not meet in one set of the cache
+constexpr int64_t kPanelFloats = (int64_t{192} << 20) / 4;  // more than caches hold
+constexpr int kPrefetch = 4096;
+constexpr int kMostRows = 24, kMostVectors = 8, kFewest = 4;
+constexpr size_t kSamples = 7, kTries = 21;
+constexpr double kSampleMs = 10;
+
+int registers_of(int rows, int vectors) { return rows * vectors + vectors + 1; }
+
+using Clock = std::chrono::steady_clock;
+double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+/// Tasks are tiles; sizes: stride of A's rows, of its columns, elements from one tile's panel to the next one's.
+TileKernel tile_kernel(int rows, int vectors, int lanes, int prefetch) {
+  TileKernel k{.name = "tile"};
+  TileBuilder b(k);
+  const int32_t a = b.argument(DType::f32, false), w = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
+  const Reg row = b.size(0), column = b.size(1), panel = b.size(2), depth = b.integer(kDepth);
+  b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
+    Contract c{.rows = rows, .vectors = vectors, .lanes = lanes, .a = a, .b = w, .depth = depth, .prefetch_b_bytes = prefetch};
+    c.a_row = row;
+    c.a_k = column;
+    c.b_offset = b.mul(task, panel);
+    const std::vector<Reg> sums = b.contract(c);
+    for (int i = 0; i < rows * vectors; ++i) b.store(out, b.integer(i * lanes), sums[static_cast<size_t>(i)]);
+  });
+  return k;
+}
+
+/// Machine code in memory that may run.
 struct Loaded {
   MachineCode code;
-  void* memory = nullptr;
-  double emit_ms = 0;
+  void* memory = MAP_FAILED;
   runtime::KernelFunction entry() const {
     return reinterpret_cast<runtime::KernelFunction>(static_cast<std::byte*>(memory) + code.entries[0].offset);
   }
 };
 
-Loaded load(const TileKernel& kernel, const Target& target) {
-  Loaded l;
-  const double start = now();
-  auto code = emit(std::span(&kernel, 1), target);
-  l.emit_ms = 1e3 * (now() - start);
-  if (!code) {
-    std::printf("%s\n", code.error().text().c_str());
-    std::exit(1);
-  }
-  l.code = std::move(*code);
-  l.memory = mmap(nullptr, l.code.bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  std::memcpy(l.memory, l.code.bytes.data(), l.code.bytes.size());
-  mprotect(l.memory, l.code.bytes.size(), PROT_READ | PROT_EXEC);
+Result<Loaded> load(const TileKernel& kernel, const Target& target) {
+  Loaded l{.code = TRY(emit(std::span(&kernel, 1), target))};
+  const size_t size = l.code.bytes.size();
+  l.memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (l.memory == MAP_FAILED) return fail(Code::out_of_memory, "bench_microkernel", "no memory for code");
+  std::memcpy(l.memory, l.code.bytes.data(), size);
+  if (mprotect(l.memory, size, PROT_READ | PROT_EXEC) != 0) return fail(Code::not_supported, "bench_microkernel", "code cannot be run");
   return l;
 }
 
-/// tasks: repetitions of the same tile.
-TileKernel tile(int rows, int vectors, int lanes, int64_t depth, bool k_major, int prefetch) {
-  TileKernel k{.name = "tile"};
-  TileBuilder b(k);
-  const int32_t a = b.argument(DType::f32, false), w = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
-  const Reg kdepth = b.size(0), stride = b.size(1);
-  b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg) {
-    Contract c{.rows = rows, .vectors = vectors, .lanes = lanes, .a = a, .b = w, .depth = kdepth, .prefetch_b_bytes = prefetch};
-    c.a_row = k_major ? b.integer(1) : stride;
-    c.a_k = k_major ? b.integer(rows) : kNone;
-    const std::vector<Reg> acc = b.contract(c);
-    for (int i = 0; i < rows * vectors; ++i) b.store(out, b.integer(i * lanes), acc[i]);
-  });
-  (void)depth;
-  return k;
-}
+struct Bench {
+  int threads;
+  const Target& target;
+  FmaPeak peak{threads};
+  MemoryStream memory{threads};
+  std::vector<float> a = std::vector<float>(kMostRows * kRowStride + 16, 0.5f), w = std::vector<float>(kPanelFloats + 4096, 0.25f);
+  std::vector<float> out = std::vector<float>(static_cast<size_t>(threads) * 4096);
 
-/// 12 independent chains of fused multiply-adds without memory.
-TileKernel peak(int lanes) {
-  TileKernel k{.name = "peak"};
-  TileBuilder b(k);
-  const int32_t out = b.argument(DType::f32, true);
-  std::vector<Reg> start(12);
-  for (Reg& r : start) r = b.load(out, b.integer(0), lanes);
-  const Reg x = b.load(out, b.integer(0), lanes);
-  const auto end = b.loop(
-      b.task_begin(), b.task_end(), b.integer(1), start,
-      [&](Reg, const std::vector<Reg>& now) {
-        std::vector<Reg> next;
-        for (Reg r : now) next.push_back(b.fma(x, x, r));
-        return next;
-      },
-      4);
-  for (int i = 0; i < 12; ++i) b.store(out, b.integer(i * lanes), end[i]);
-  return k;
-}
-
-double best_gflops(runtime::KernelFunction f, const runtime::KernelArgs& args, double flops_per_task, int64_t tasks) {
-  double best = 0;
-  for (int i = 0; i < 12; ++i) {
-    const double start = now();
-    f(&args, 0, tasks);
-    best = std::max(best, flops_per_task * static_cast<double>(tasks) / (now() - start) * 1e-9);
+  static void* aligned(std::vector<float>& v, size_t at = 0) {
+    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data() + at) + 63) & ~uintptr_t{63});
   }
-  return best;
+  double ms_of(runtime::KernelFunction kernel, const int64_t (&sizes)[3], int64_t tasks) {
+    const auto start = Clock::now();
+    default_team().run(
+        tasks, 1,
+        [&](int64_t begin, int64_t end, int thread) {
+          void* buffers[] = {aligned(a), aligned(w), aligned(out, static_cast<size_t>(thread) * 4000)};
+          const runtime::KernelArgs args{buffers, sizes, nullptr};
+          kernel(&args, begin, end);
+        },
+        threads);
+    return ms_since(start);
+  }
+};
+
+/// A way to run a tile: how A lies, and how far the panels of B are from each other (0: always the same one).
+struct Way {
+  std::string_view name;
+  int64_t row, column, panel;
+  int prefetch;  ///< bytes ahead
+};
+
+Json measured(Bench& b, runtime::KernelFunction kernel, const Way& way, double flops, double bytes) {
+  const int64_t sizes[] = {way.row, way.column, way.panel};
+  const int64_t most = way.panel ? kPanelFloats / way.panel : int64_t{1} << 40;
+  int64_t tasks = std::min<int64_t>(most, 64);
+  while (tasks < most && b.ms_of(kernel, sizes, tasks) < kSampleMs) tasks = std::min(most, 2 * tasks);
+  std::vector<Sample> samples;
+  size_t quiet = 0;
+  while (quiet < kSamples && samples.size() < kTries) {
+    Sample s;
+    s.dram.push_back(b.memory.read());  // leaves no panel in the caches
+    s.peaks.push_back(b.peak.measure());
+    if (!way.panel) b.ms_of(kernel, sizes, tasks / 4 + 1);
+    s.ours_ms.push_back(b.ms_of(kernel, sizes, tasks));
+    s.peaks.push_back(b.peak.measure());
+    samples.push_back(std::move(s));
+    quiet = cli::keep_quiet(samples, 0).quiet;
+  }
+  std::vector<double> gflops, peaks, shares;
+  for (const Sample* s : cli::keep_quiet(samples, kSamples / 2).samples) {
+    const double peak = (s->peaks[0] + s->peaks[1]) / 2, total = static_cast<double>(tasks);
+    const double least_ms = std::max(flops / peak, way.panel ? bytes / s->dram[0] : 0) * total / 1e6;
+    gflops.push_back(flops * total / s->ours_ms[0] / 1e6);
+    peaks.push_back(peak);
+    shares.push_back(least_ms / s->ours_ms[0]);
+  }
+  return {{"gflops", cli::median(gflops)},
+          {"peak", cli::median(peaks)},
+          {"share", cli::median(shares)},
+          {"quiet", quiet},
+          {"tried", samples.size()}};
+}
+
+Result<void> bench_tile(Bench& b, int rows, int vectors) {
+  Json json{{"target", b.target.name}, {"rows", rows}, {"vectors", vectors}};
+  const int64_t panel = kDepth * vectors * b.target.lanes();
+  const double bytes = static_cast<double>(panel) * sizeof(float), flops = 2.0 * rows * static_cast<double>(panel);
+  const Way ways[] = {{"hot", kRowStride, 1, 0, 0},
+                      {"hot_k_major", 1, rows, 0, 0},
+                      {"hot_prefetch", kRowStride, 1, 0, kPrefetch},
+                      {"cold", kRowStride, 1, panel, kPrefetch}};
+  for (const Way& way : ways) {
+    const auto start = Clock::now();
+    const Loaded l = TRY(load(tile_kernel(rows, vectors, b.target.lanes(), way.prefetch), b.target));
+    const double emit_ms = ms_since(start);
+    json[way.name] = measured(b, l.entry(), way, flops, bytes);
+    json[way.name].update({{"emit_ms", emit_ms}, {"code_bytes", l.code.bytes.size()}});
+    munmap(l.memory, l.code.bytes.size());
+  }
+  fmt::print("{}\n", json.dump());
+  std::fflush(stdout);
+  return {};
+}
+
+Result<void> bench_tiles(int threads, const char* name, std::string_view only) {
+  const Target& target = *TRY(name ? target_named(name) : target_for());
+  if (!cpu_features().has_all(target.needs))
+    return fail(Code::wrong_target, std::string(target.name), "this CPU cannot run its code")
+        .expected(std::string(target.needs))
+        .found("less");
+  Bench b{.threads = threads, .target = target};
+  for (int vectors = 1; vectors <= kMostVectors; ++vectors)
+    for (int rows = 1; rows <= kMostRows && registers_of(rows, vectors) <= target.registers; ++rows)
+      if (only.empty() ? rows * vectors >= kFewest : only == fmt::format("{}x{}", rows, vectors)) TRY(bench_tile(b, rows, vectors));
+  return {};
 }
 
 }  // namespace
 
-int main() {
-  struct Case {
-    std::string_view target;
-    int rows, vectors;
-  };
-  const Case cases[] = {{"x86_avx512", 14, 2}, {"x86_avx512", 13, 2}, {"x86_avx512", 12, 2}, {"x86_avx512", 10, 2}, {"x86_avx512", 8, 3},
-                        {"x86_avx512", 9, 3},  {"x86_avx512", 6, 4},  {"x86_avx512", 7, 4},  {"x86_avx512", 5, 4},  {"x86_avx512", 4, 4},
-                        {"x86_avx512", 4, 6},  {"x86_avx512", 2, 8},  {"x86_avx512", 1, 8},  {"x86_avx512", 1, 4},  {"x86_avx512", 24, 1},
-                        {"x86_avx2", 6, 2},    {"x86_avx2", 4, 3},    {"x86_avx2", 5, 2},    {"x86_avx2", 4, 2},    {"x86_avx2", 2, 4},
-                        {"x86_avx2", 1, 8}};
-  constexpr int64_t kDepth = 768;
-  std::vector<float> a(64 * (kDepth + 16), 0.5f), w(kDepth * 256 + 8192, 0.25f), out(4096);
-  auto aligned = [](std::vector<float>& v) {
-    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data()) + 63) & ~uintptr_t{63});
-  };
-  void* buffers[] = {aligned(a), aligned(w), aligned(out)};
-  void* peak_buffers[] = {aligned(out)};
-  const int64_t sizes[] = {kDepth, kDepth + 16};
-  for (const Case& c : cases) {
-    const Target& target = **target_named(c.target);
-    if (!cpu_features().has_all(target.needs)) continue;
-    const Loaded roof = load(peak(target.lanes()), target);
-    for (const bool k_major : {false, true}) {
-      const Loaded l = load(tile(c.rows, c.vectors, target.lanes(), kDepth, k_major, 0), target);
-      const runtime::KernelArgs args{buffers, sizes, nullptr}, peak_args{peak_buffers, sizes, nullptr};
-      const double flops = 2.0 * c.rows * c.vectors * target.lanes() * kDepth;
-      double best = 0, top = 0;
-      for (int round = 0; round < 6; ++round) {
-        top = std::max(top, best_gflops(roof.entry(), peak_args, 2.0 * 12 * target.lanes(), 100000));
-        best = std::max(best, best_gflops(l.entry(), args, flops, std::max<int64_t>(1, static_cast<int64_t>(4e7 / flops))));
-      }
-      std::printf("%-7s %2dx%d %-9s %6.1f GF/s of %6.1f = %5.1f %%  emit %.2f ms, %zu bytes\n", target.title.data(), c.rows, c.vectors,
-                  k_major ? "k-major" : "row-major", best, top, 100 * best / top, l.emit_ms, l.code.bytes.size());
-      std::fflush(stdout);
-      if (const char* folder = std::getenv("TENON_DUMP")) {
-        char name[256];
-        std::snprintf(name, sizeof name, "%s/%s_%dx%d_%d.bin", folder, target.name.data(), c.rows, c.vectors, k_major);
-        if (std::FILE* f = std::fopen(name, "wb")) {
-          std::fwrite(l.code.bytes.data(), 1, l.code.bytes.size(), f);
-          std::fclose(f);
-        }
-      }
-    }
-  }
+int main(int count, char** words) {
+  const int threads = count > 1 ? std::clamp(std::atoi(words[1]), 1, default_team().size()) : 1;
+  const auto done = bench_tiles(threads, count > 2 && *words[2] ? words[2] : nullptr, count > 3 ? words[3] : "");
+  if (!done) fmt::print(stderr, "{}\n", done.error().text());
+  return done ? 0 : 1;
 }

@@ -72,6 +72,7 @@ def parsed(known: dict[str, cases.Case]) -> argparse.Namespace:
     parser.add_argument("--cold", action="store_true", help="evict the caches before each run")
     parser.add_argument("--rounds", type=int, default=15, help="that are to be quiet (default: 15)")
     parser.add_argument("--seconds", type=float, default=90, help="after which no round of a case begins (default: 90)")
+    parser.add_argument("--seed", type=int, default=1, help="of gemms and convs (default: 1)")
     parser.add_argument("--note", default="", help="what a reader of the figures must know, such as that the machine was shared")
     parser.add_argument("--no-history", action="store_true", help="leave bench/results and docs/performance.md as they are")
     parser.add_argument("--json", action="store_true", help="one object on stdout and nothing else")
@@ -84,7 +85,7 @@ def parsed(known: dict[str, cases.Case]) -> argparse.Namespace:
 
 def keep(asked: argparse.Namespace, results: dict[str, dict], known: dict[str, cases.Case]) -> None:
     """Adds the run to the history, and writes the page."""
-    kept = {name: row for name, row in results.items() if name in known or name in rows.TABLE}
+    kept = {name: row for name, row in results.items() if name in known or name in rows.RECORDED}
     if asked.no_history or not kept:
         return
     command = shlex.join(["./dev", "bench", *(word for word in sys.argv[1:] if word not in ("--note", asked.note))])
@@ -105,7 +106,7 @@ def main() -> None:
                 results[name] = measure_case(known[name], asked.vs or list(PEERS), asked.threads, effort)
                 said = described(known[name], results[name])
             else:
-                results[name] = rows.measured(name, asked.threads, asked.part or [])
+                results[name] = rows.measured(name, asked, effort, tell)
                 said = rows.described(name, results[name])
             if not asked.json:
                 tell("")

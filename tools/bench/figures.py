@@ -70,21 +70,16 @@ def compared(ours: list[Sample], others: list[Sample], best: float) -> dict:
 
 
 def share(samples: list[Sample], flops: float, weight_bytes: float, best: float) -> dict:
-    """Of the time that is needed at least (flops at the peak, each weight read once from memory): the median over quiet samples."""
-    counted = pairs(samples, samples, best).kept
-    shares = []
-    for k in counted:
-        s = samples[k]
-        least_ms = max(flops / np.mean(s.peaks), weight_bytes / np.mean(s.rates)) / 1e6
-        shares.append(least_ms / s.median_ms)
+    """Of the time that is needed at least (flops at the peak, weight_bytes at the rate of memory): the median over quiet samples."""
+    counted = [samples[k] for k in pairs(samples, samples, best).kept]
+    compute = [flops / np.mean(s.peaks) / 1e6 for s in counted]
+    memory = [weight_bytes / np.mean(s.rates) / 1e6 for s in counted]
     return {
-        "share": float(np.median(shares)),
-        "bound": "compute"
-        if flops / np.median([p for s in samples for p in s.peaks]) >= weight_bytes / np.median([r for s in samples for r in s.rates])
-        else "memory",
-        "median_ms": float(np.median([samples[k].median_ms for k in counted])),
-        "peak_gflops": float(np.median([p for k in counted for p in samples[k].peaks])),
-        "memory_gbps": float(np.median([r for k in counted for r in samples[k].rates])),
+        "share": float(np.median([max(a, b) / s.median_ms for a, b, s in zip(compute, memory, counted)])),
+        "bound": "compute" if np.median(compute) >= np.median(memory) else "memory",
+        "median_ms": float(np.median([s.median_ms for s in counted])),
+        "peak_gflops": float(np.median([peak for s in counted for peak in s.peaks])),
+        "memory_gbps": float(np.median([rate for s in counted for rate in s.rates])),
     }
 
 

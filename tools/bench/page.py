@@ -29,8 +29,8 @@ milliseconds.
   and asked by turns for a sample of at least 20 ms back to back; the ratio is the median over rounds of ratios within a round,
   with its 95 % bootstrap interval. The best engine is the one with the least median.
 - **Share**: of the time that is needed at least: the operations of Tenon's kernels at the FMA peak, or each weight read once at the
-  rate that memory gives, whichever takes longer; both are measured before and after each sample, on the same threads. Weights that
-  stay in the caches can make it more than the whole.
+  rate that memory gives, whichever takes longer; both are measured before and after each sample, on the same threads. Weights that all
+  fit into the last cache are read from there.
 - A round counts for a pair where the peaks around both samples differ by at most 5 % and none is below 80 % of the best one. Where
   fewer than five rounds are so quiet all of them count, and the ratio has a `~`: the machine was not left alone.
 - All compute in fp32 (forced), on the same threads and inputs. Results are compared first: an engine that answers otherwise than

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of `./dev bench` that are no run of a network: building, starting, rewriting, plans over backends, plugins."""
 
+import argparse
 import json
 import statistics
 import sys
@@ -9,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+import kernels_bench  # noqa: E402
 import partition_bench  # noqa: E402
 import plugins_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
 from models import MODELS, model_of  # noqa: E402
+from turns import Effort  # noqa: E402
 
 ALL_SETS = "tenon+default+onnxruntime+canonical"
 PARTS = ("random", "layers", "pieces", "tiny", "torch", "networks")
@@ -116,8 +119,14 @@ def described(name: str, result: dict) -> str:
 # By name; those of the table of bars, which the history keeps; those that take minutes of their own.
 TABLE = {"build": measure_build, "start": measure_start}
 APART = {"rewrite": measure_rewrite, "llama7b": measure_llama, "plugins": measure_plugins}
-NAMES = (*TABLE, *APART, "partition")
+DRAWN = ("gemms", "convs")
+NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition")
+RECORDED = (*TABLE, *DRAWN)
 
 
-def measured(name: str, threads: int, parts: list[str]) -> dict:
-    return measure_partition(threads, parts) if name == "partition" else (TABLE | APART)[name]()
+def measured(name: str, asked: argparse.Namespace, effort: Effort, tell: Callable[[str], None]) -> dict:
+    if name in DRAWN:
+        return kernels_bench.random_ops(name, asked.seed, asked.threads, effort, tell)
+    if name == "kernels":
+        return kernels_bench.kernels(asked.threads)
+    return measure_partition(asked.threads, asked.part or []) if name == "partition" else (TABLE | APART)[name]()

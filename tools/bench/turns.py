@@ -84,12 +84,27 @@ def take_rounds(engines: dict[str, Engine], effort: Effort, tell: Callable[[str]
     return rounds
 
 
-def row_of(engines: dict[str, Engine], rounds: list[dict[str, Sample]]) -> dict:
+def cache_bytes() -> int:
+    """What the last cache holds; 0 where the system does not say."""
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max((int(size[:-1]) << {"K": 10, "M": 20}[size[-1]] for size in sizes), default=0)
+
+
+def from_memory(weight_bytes: float, cold: bool) -> float:
+    """The bytes of weights that a run must fetch: none where they all stay in the last cache."""
+    return weight_bytes if cold or weight_bytes > cache_bytes() else 0
+
+
+def row_of(engines: dict[str, Engine], rounds: list[dict[str, Sample]], cold: bool) -> dict:
     """The figures of a case: our share of the machine's limit, and the ratio to each other engine and to the best one."""
     best = best_peak(rounds)
     ours = [each[TENON_NAME] for each in rounds]
     flops, weight_bytes = engines[TENON_NAME].numbers("work")
-    row = figures.share(ours, flops, weight_bytes, best) | {"gflop": flops / 1e9, "weights_mb": weight_bytes / 1e6, "vs": {}}
+    row = figures.share(ours, flops, from_memory(weight_bytes, cold), best) | {
+        "gflop": flops / 1e9,
+        "weights_mb": weight_bytes / 1e6,
+        "vs": {},
+    }
     for name, engine in engines.items():
         if name != TENON_NAME:
             row["vs"][name] = figures.compared(ours, [each[name] for each in rounds], best) | {"version": engine.version}
@@ -119,7 +134,7 @@ def measure(names: list[str], work: Work, effort: Effort, tell: Callable[[str], 
         judged = figures.judged(off)
         for name in judged["unlike"] if judged["counts"] else []:
             engines.pop(name).end()
-        row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, effort, tell)))
+        row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, effort, tell)), effort.cold)
     finally:
         for engine in engines.values():
             engine.end()
