@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
-from environment import ROOT, models_python, run  # noqa: E402
+from environment import ROOT, TENON, models_python, run  # noqa: E402
 
 MODELS = ROOT / "build" / "models"
 
@@ -20,3 +20,10 @@ def model_of(family: str) -> Path:
         choice = ["--families", family, "--exporter", "dynamo", "--opset", "18", "--size", "full"]
         run([models_python(), script, "--out", MODELS, *choice])
     return path
+
+
+def engine_of(family: str) -> Path:
+    """The family's network as an engine file, compiled now."""
+    engine = MODELS / f"{family}.tenon"
+    run([TENON, "build", model_of(family), "-o", engine, "--quiet"])
+    return engine

@@ -14,22 +14,12 @@ import kernels_bench  # noqa: E402
 import partition_bench  # noqa: E402
 import plugins_bench  # noqa: E402
 from environment import ROOT, TENON, models_python, run  # noqa: E402
-from models import MODELS, model_of  # noqa: E402
+from models import MODELS, engine_of, model_of  # noqa: E402
+from process_bench import figure, measure_contexts, measure_idle, measure_memory  # noqa: E402
 from turns import Effort  # noqa: E402
 
 ALL_SETS = "tenon+default+onnxruntime+canonical"
 PARTS = ("random", "layers", "pieces", "tiny", "torch", "networks")
-
-
-def figure(what: str, said: str, to_be: str = "") -> dict:
-    return {"what": what, "figure": said, "to_be": to_be}
-
-
-def engine_of(family: str) -> Path:
-    """The family's network as an engine file."""
-    engine = MODELS / f"{family}.tenon"
-    run([TENON, "build", model_of(family), "-o", engine, "--quiet"])
-    return engine
 
 
 def taken_ms(times: int, work: Callable[[], object]) -> list[float]:
@@ -117,7 +107,13 @@ def described(name: str, result: dict) -> str:
 
 
 # By name; those of the table of bars, which the history keeps; those that take minutes of their own.
-TABLE = {"build": measure_build, "start": measure_start}
+TABLE = {
+    "build": lambda threads: measure_build(),
+    "start": lambda threads: measure_start(),
+    "memory": measure_memory,
+    "idle": measure_idle,
+    "contexts": measure_contexts,
+}
 APART = {"rewrite": measure_rewrite, "llama7b": measure_llama, "plugins": measure_plugins}
 DRAWN = ("gemms", "convs")
 NAMES = (*TABLE, *APART, *DRAWN, "kernels", "partition")
@@ -129,4 +125,6 @@ def measured(name: str, asked: argparse.Namespace, effort: Effort, tell: Callabl
         return kernels_bench.random_ops(name, asked.seed, asked.threads, effort, tell)
     if name == "kernels":
         return kernels_bench.kernels(asked.threads)
-    return measure_partition(asked.threads, asked.part or []) if name == "partition" else (TABLE | APART)[name]()
+    if name == "partition":
+        return measure_partition(asked.threads, asked.part or [])
+    return TABLE[name](asked.threads) if name in TABLE else APART[name]()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows about processes, on a small model: what they say is in its form, and what they read is what the system counts."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools/bench"))
+
+import process_bench  # noqa: E402
+from cases import Case  # noqa: E402
+
+MODEL = ROOT / "examples/mlp.onnx"
+CASE = Case("small", "a small model", "mlp", {"x": [4, 16]})
+
+
+class Processes(unittest.TestCase):
+    def test_counts_are_those_of_the_system(self):
+        before = process_bench.cpu_seconds(os.getpid())
+        while time.process_time() < 0.05 or process_bench.cpu_seconds(os.getpid()) == before:
+            sum(range(10_000))
+        self.assertGreater(process_bench.cpu_seconds(os.getpid()), before)
+        held = process_bench.resident_mb(os.getpid())
+        more = np.ones(25_000_000)
+        self.assertGreater(process_bench.resident_mb(os.getpid()), held + 0.9 * more.nbytes / 1e6)
+
+    def rows(self, measure) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            engine = Path(folder) / "small.tenon"
+            subprocess.run([process_bench.ROOT / "build/bin/tenon", "build", MODEL, "-o", engine, "--quiet"], check=True)
+            names = ("MEMORY_CASE", "IDLE_CASE", "CONTEXTS_CASE")
+            with mock.patch.multiple(process_bench, **{each: "small" for each in names}, TURNS=2, TURN_SECONDS=0.01, IDLE_TIMES=2):
+                with mock.patch.multiple(process_bench, engine_of=lambda family: engine, model_of=lambda family: MODEL):
+                    with mock.patch.object(process_bench.cases, "all_cases", lambda: {"small": CASE}):
+                        return [f"{row['what']}: {row['figure']}" for row in measure(1)["rows"]]
+
+    def test_memory_is_told_for_both_ways_to_load(self):
+        engine, onnx = self.rows(process_bench.measure_memory)
+        self.assertRegex(engine, r"^resident memory, a small model, from its engine: \d+ MB: weights in use \(0\) \+ \d+$")
+        self.assertRegex(onnx, r"from ONNX: \d+ MB")
+
+    def test_idle_time_is_told(self):
+        self.assertRegex(self.rows(process_bench.measure_idle)[0], r"^CPU time from 1 ms after a run on: \d+ us in 200 ms")
+
+    def test_contexts_are_told(self):
+        if not list((ROOT / "build/python/tenon").glob("_tenon*.so")):
+            self.skipTest("needs the Python package built")
+        with mock.patch.object(process_bench, "python_of_tenon", lambda: Path(sys.executable)):
+            two, four = self.rows(process_bench.measure_contexts)
+        self.assertRegex(two, r"^throughput of 2 contexts of 1 threads, a small model: [\d.]+ \([\d.]+ to [\d.]+\) times that of one$")
+        self.assertIn("4 contexts", four)
+
+
+if __name__ == "__main__":
+    unittest.main()
