@@ -95,6 +95,24 @@ class Turns(unittest.TestCase):
         self.assertTrue(all(each.poll() is not None for each in begun))
 
 
+class Disturbed(unittest.TestCase):
+    def sample(self, *peaks: float) -> tuple:
+        """Of an engine whose runs take 1, 2, 3, ... ms, beside limits that go through `peaks`."""
+        engine, limits = mock.Mock(), mock.Mock()
+        engine.times_ms.side_effect = [[k] for k in range(1, 9)]
+        limits.numbers.side_effect = [[peak, 20] for peak in peaks[1:]]
+        return turns.sample_of(engine, 1, False, limits, [peaks[0], 20])
+
+    def test_a_sample_is_taken_again_until_the_peak_holds_still(self):
+        sample, after = self.sample(100, 50, 99, 100)
+        self.assertEqual((sample.times_ms, sample.peaks, after), ([3], [99, 100], [100, 20]))
+
+    def test_but_not_for_ever(self):
+        sample, _ = self.sample(100, 50, 100, 50)
+        self.assertEqual((sample.times_ms, sample.peaks), ([3], [100, 50]))
+        self.assertEqual(self.sample(100, 98)[0].times_ms, [1])
+
+
 class Real(unittest.TestCase):
     def test_installed_engines_agree_on_a_small_model(self):
         if not engines.PEERS_PYTHON.exists():
