@@ -31,8 +31,9 @@ milliseconds.
 - **Share**: of the time that is needed at least: the operations of Tenon's kernels at the FMA peak, or each weight read once at the
   rate that memory gives, whichever takes longer; both are measured before and after each sample, on the same threads. Weights that all
   fit into the last cache are read from there.
-- A sample during which the peak moved by more than 5 % is taken again, twice at most. A round counts for a pair where the peaks around both samples differ by at most 5 % and none is below 80 % of the best one. Where
-  fewer than five rounds are so quiet all of them count, and the ratio has a `~`: the machine was not left alone.
+- A sample during which the peak moved by more than 5 % is taken again, twice at most. A round counts for a pair where the peaks around
+  both samples differ by at most 5 % and none is below 80 % of the best one. Where fewer than five rounds are so quiet all of them count,
+  and the ratio has a `~`: the machine was not left alone.
 - All compute in fp32 (forced), on the same threads and inputs. Results are compared first: an engine that answers otherwise than
   Tenon, by more than 0.002 standard deviations of an output, does not count; where half of them do, the row does not.
 - OpenVINO with dynamic and with fixed shapes; PyTorch on the module that the model was exported from, eager and compiled with frozen
