@@ -65,6 +65,12 @@ class History(unittest.TestCase):
             ratios = [each["rows"]["a"]["vs"]["onnxruntime"]["ratio"] for each in history.runs(folder) if each["machine"]["cores"] == 2]
             self.assertEqual(ratios, list(range(5, history.KEPT + 5)))
 
+    def test_a_run_that_goes_on_takes_the_place_of_itself(self):
+        with tempfile.TemporaryDirectory() as name:
+            for rows, again in [({"b": row(9)}, False), ({"a": row(1)}, False), ({"a": row(1), "b": row(2)}, True)]:
+                history.append(run(rows), Path(name), again)
+            self.assertEqual([sorted(each["rows"]) for each in history.runs(Path(name))], [["b"], ["a", "b"]])
+
     def test_files_stay_small(self):
         lines = ["x" * 1000] * 39 + ["y" * 290_000]
         kept = history.trimmed(lines)

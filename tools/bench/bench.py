@@ -83,36 +83,37 @@ def parsed(known: dict[str, cases.Case]) -> argparse.Namespace:
     return asked
 
 
-def keep(asked: argparse.Namespace, results: dict[str, dict], known: dict[str, cases.Case]) -> None:
-    """Adds the run to the history, and writes the page."""
-    kept = {name: row for name, row in results.items() if name in known or name in rows.RECORDED}
-    if asked.no_history or not kept:
-        return
+def keep(asked: argparse.Namespace, kept: dict[str, dict]) -> None:
+    """Adds the run to the history as far as it has come, and writes the page."""
     command = shlex.join(["./dev", "bench", *(word for word in sys.argv[1:] if word not in ("--note", asked.note))])
     told = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "command": command, "note": asked.note}
     run = {"machine": history.machine(), **told, "threads": asked.threads, "cold": asked.cold, "rows": kept}
-    history.append(run)
+    history.append(run, again=len(kept) > 1)
     page.PAGE.write_text(page.current(), encoding="utf-8")
+
+
+def measured(name: str, asked: argparse.Namespace, known: dict[str, cases.Case]) -> tuple[dict, str]:
+    """A row, and what is said of it."""
+    effort = Effort(asked.rounds, asked.seconds, asked.cold)
+    if name in known:
+        row = measure_case(known[name], asked.vs or list(PEERS), asked.threads, effort)
+        return row, described(known[name], row)
+    row = rows.measured(name, asked, effort, tell)
+    return row, rows.described(name, row)
 
 
 def main() -> None:
     known = cases.all_cases()
     asked = parsed(known)
-    effort = Effort(asked.rounds, asked.seconds, asked.cold)
-    results = {}
-    try:
-        for name in asked.work:
-            if name in known:
-                results[name] = measure_case(known[name], asked.vs or list(PEERS), asked.threads, effort)
-                said = described(known[name], results[name])
-            else:
-                results[name] = rows.measured(name, asked, effort, tell)
-                said = rows.described(name, results[name])
-            if not asked.json:
-                tell("")
-                print(said, flush=True)
-    finally:
-        keep(asked, results, known)
+    results, kept = {}, {}
+    for name in asked.work:
+        results[name], said = measured(name, asked, known)
+        if not asked.json:
+            tell("")
+            print(said, flush=True)
+        if not asked.no_history and (name in known or name in rows.RECORDED):
+            kept[name] = results[name]
+            keep(asked, kept)
     if asked.json:
         print(json.dumps(results, indent=1))
 

@@ -49,11 +49,12 @@ def trimmed(lines: list[str]) -> list[str]:
     return lines
 
 
-def append(run: dict, folder: Path = FOLDER) -> Path:
-    """run: machine, date, command, threads, cold, note, rows."""
+def append(run: dict, folder: Path = FOLDER, again: bool = False) -> Path:
+    """run: machine, date, command, threads, cold, note, rows. again: in place of the last one, which was the same run with fewer rows."""
     folder.mkdir(parents=True, exist_ok=True)
     path = file_of(run["machine"], folder)
     before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    before = before[:-1] if again else before
     text = "".join(line + "\n" for line in trimmed([*before, json.dumps(rounded(run))]))
     path.write_text(text, encoding="utf-8")
     return path
