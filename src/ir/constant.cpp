@@ -17,6 +17,7 @@ const Constant::Reference* Constant::unread() const {
   if (auto* x = std::get_if<Cast>(&how)) return x->of->unread();
   if (auto* x = std::get_if<Pack>(&how)) return x->of->unread();
   if (auto* x = std::get_if<Scale>(&how)) return x->of->unread() ? x->of->unread() : x->factors->unread();
+  if (auto* x = std::get_if<Product>(&how)) return x->of->unread();
   if (auto* x = std::get_if<Concat>(&how)) {
     const auto part = std::ranges::find_if(x->of, [](const ConstantRef& c) { return c->unread() != nullptr; });
     return part == x->of.end() ? nullptr : (*part)->unread();
@@ -145,6 +146,15 @@ ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide) {
   return make(dtype, std::move(shape), Constant::Scale{std::move(of), std::move(factors), axis, divide});
 }
 
+ConstantRef product(ConstantRef of, ConstantRef factors) {
+  TENON_ASSERT(is_float(of->dtype) && !of->shape.empty() && factors->is_plain() && factors->dtype == DType::f64);
+  TENON_ASSERT(factors->shape.size() == 2 && factors->shape[1] == of->shape.back());
+  DType dtype = of->dtype;
+  Sizes shape = of->shape;
+  shape.back() = factors->shape[0];
+  return make(dtype, std::move(shape), Constant::Product{std::move(of), std::move(factors)});
+}
+
 ConstantRef pack(ConstantRef of, int64_t panel) {
   TENON_ASSERT(panel > 0 && of->shape.size() >= 2 && bits_of(of->dtype) >= 8);
   DType dtype = of->dtype;
@@ -175,6 +185,10 @@ static bool same_step(const Constant& a, const Constant& b) {
   if (auto* x = std::get_if<Constant::Scale>(&a.how)) {
     auto& y = std::get<Constant::Scale>(b.how);
     return x->axis == y.axis && x->divide == y.divide && same(*x->of, *y.of) && same(*x->factors, *y.factors);
+  }
+  if (auto* x = std::get_if<Constant::Product>(&a.how)) {
+    auto& y = std::get<Constant::Product>(b.how);
+    return same(*x->of, *y.of) && same(*x->factors, *y.factors);
   }
   if (auto* x = std::get_if<Constant::Pack>(&a.how)) {
     auto& y = std::get<Constant::Pack>(b.how);

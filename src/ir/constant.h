@@ -45,6 +45,11 @@ struct Constant {
     int axis;
     bool divide;
   };
+  /// [..., K] to [..., R]: each row times `factors` [R, K] (f64, plain), summed in fp64, rounded once.
+  struct Product {
+    ConstantRef of;
+    ConstantRef factors;
+  };
   /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams.
   struct Pack {
     ConstantRef of;
@@ -62,7 +67,7 @@ struct Constant {
 
   DType dtype;
   Sizes shape;
-  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Pack, Reference> how;
+  std::variant<Tensor, Slice, Permute, Reshape, Concat, Cast, Scale, Product, Pack, Reference> how;
 
   /// The first place among its steps whose bytes were not read; null: there is none. Cost: its steps.
   const Reference* unread() const;
@@ -89,6 +94,8 @@ ConstantRef reshape(ConstantRef of, Sizes shape);
 ConstantRef concat(std::vector<ConstantRef> of, int axis);
 ConstantRef cast(ConstantRef of, DType dtype);
 ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide = false);
+/// Of floats. factors: a plain f64 tensor [R, K].
+ConstantRef product(ConstantRef of, ConstantRef factors);
 ConstantRef pack(ConstantRef of, int64_t panel);
 
 /// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.

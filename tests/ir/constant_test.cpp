@@ -126,6 +126,22 @@ TEST(Constant, ScalesAlongAnAxisAndRoundsOnce) {
   EXPECT_EQ(made(scale(c, f, 1, true)), "[0, 0.1, 0.02, 3, 0.4, 0.05]");
 }
 
+TEST(Constant, MultipliesRowsAndRoundsOnce) {
+  auto c = counting({2, 2, 2});
+  Tensor f = *Tensor::make(DType::f64, {3, 2});
+  for (int64_t i = 0; const double x : {1.0, 0.0, 1.0, -1.0, 0.5, 10.0}) f.set_number(i++, x);
+  const ConstantRef factors = constant_of(std::move(f));
+  const ConstantRef all = product(c, factors);
+  EXPECT_EQ(all->shape, (Sizes{2, 2, 3}));
+  EXPECT_EQ(made(all), "[0, -1, 10, 2, -1, 31, 4, -1, 52, 6, -1, 73]");
+  EXPECT_EQ(made(permute(all, {2, 0, 1})), "[0, 2, 4, 6, -1, -1, -1, -1, 10, 31, 52, 73]");
+  EXPECT_TRUE(same(*all, *product(c, factors)));
+  Tensor big = *Tensor::make(DType::f64, {1, 3});
+  for (int64_t i = 0; i < 3; ++i) big.set_number(i, 1);
+  const auto cancels = constant_of(Tensor::of_f32({1, 3}, std::vector<float>{1e8F, 1, -1e8F}));
+  EXPECT_EQ(made(product(cancels, constant_of(std::move(big)))), "[1]");
+}
+
 TEST(Constant, HandlesTextAndHalfBytes) {
   auto s = constant_of(Tensor::of_strings({2, 2}, {"a", "b", "c", "d"}));
   EXPECT_EQ(made(permute(s, {1, 0})), "[\"a\", \"c\", \"b\", \"d\"]");
@@ -153,8 +169,9 @@ TEST(Constant, BytesThatWereNotReadAreAPlaceAlone) {
   EXPECT_FALSE(same(*c, *counting({4, 6})));
   EXPECT_TRUE(std::holds_alternative<Constant::Reference>(reshape(c, {24})->how));
   std::vector<std::byte> bytes(96);
-  for (const ConstantRef& made : {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16),
-                                  scale(c, counting({6}), 1), scale(counting({4, 24}), reshape(c, {24}), 1), pack(c, 8)}) {
+  for (const ConstantRef& made :
+       {c, slice(c, 0, 1, 3), permute(c, {1, 0}), concat({counting({1, 6}), c}, 0), cast(c, DType::f16), scale(c, counting({6}), 1),
+        scale(counting({4, 24}), reshape(c, {24}), 1), product(c, constant_of(*Tensor::make(DType::f64, {2, 6}))), pack(c, 8)}) {
     EXPECT_EQ(made->unread()->location, "w.bin");
     const auto tensor = materialise(*made);
     ASSERT_FALSE(tensor);
