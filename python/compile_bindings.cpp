@@ -52,7 +52,8 @@ struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;
 
-  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback) : options(said) {
+  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback, bool winograd) : options(said) {
+    said.winograd = winograd;
     said.embed_plugins = embed_plugins;
     said.plugin_fallback = plugin_fallback;
   }
@@ -203,7 +204,8 @@ tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem
 }
 
 void bind_compile(nb::module_& m) {
-  def<Compile, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false);
+  def<Compile, bool, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false,
+                                 nb::arg("winograd") = true);
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
 }
 

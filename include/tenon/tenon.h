@@ -264,7 +264,8 @@ struct CompileOptions {
   std::vector<std::string> prefer = {};                ///< kernels of plugins, "acme::FastDFT", to take in place of Tenon's own
   std::map<std::string, int32_t> plugin_tactics = {};  ///< "acme::Conv": the tactic of all its nodes, by its number
   bool embed_plugins = false;                          ///< Engine::save puts the libraries of plugins that it needs into the file
-  bool plugin_fallback = false;                        ///< definitions stand beside plugins, and run where a plugin is missing
+  bool winograd = true;          ///< 3x3 convolutions take fewer products where that is faster, rounding errors of twice the size
+  bool plugin_fallback = false;  ///< definitions stand beside plugins, and run where a plugin is missing
   /// As those of LoadOptions, for the engine in memory.
   bool isolate_plugins = false;
   std::chrono::milliseconds plugin_patience{300'000};

@@ -101,6 +101,7 @@ def compile(
     plugin_memory: int = 0,
     embed_plugins: bool = False,
     plugin_fallback: bool = False,
+    winograd: bool = True,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -123,7 +124,8 @@ def compile(
     Tenon's own. plugin_tactics: of their ops, {"acme::Conv": 2}, the tactic of all nodes. isolate_plugins: they run in processes of
     their own, so that one that crashes, or takes more than plugin_patience seconds for a call or plugin_memory bytes (0: any), is an
     error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
-    plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing.
+    plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
+    3x3 convolutions from taking fewer products, with rounding errors of twice the size, where that is faster.
     Raises TenonError.
     """
 

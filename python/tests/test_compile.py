@@ -183,3 +183,15 @@ def test_what_is_no_model_is_refused(model):
 def test_bytes_that_are_no_model_are_refused():
     for bad in (b"", b"\xff" * 100, b"mlp.onnx", np.ones(9, np.float32)):
         assert refused(bad).place.startswith("model in memory")
+
+
+def test_convolutions_take_the_plain_sum_on_request(tmp_path):
+    random = np.random.default_rng(1)
+    graph = Graph()
+    x = graph.add_input("x", "f32", ["n", 32, 28, 28])
+    w = graph.add_constant(random.normal(size=(32, 32, 3, 3)).astype(np.float32))
+    graph.add_output(graph.insert("Conv", [x, w], {"pads": [1, 1, 1, 1]}, names=["y"]).outputs[0])
+    fewer, plain = tenon.compile(graph), tenon.compile(graph, winograd=False)
+    assert saved(fewer, tmp_path) != saved(plain, tmp_path)
+    given = {"x": random.normal(size=(2, 32, 28, 28)).astype(np.float32)}
+    np.testing.assert_allclose(fewer.run(given)["y"], plain.run(given)["y"], atol=1e-4)

@@ -3,12 +3,17 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
+sys.path.insert(0, str(ROOT / "tests/bad_input"))
+
+import onnx_bytes as o  # noqa: E402
+
 MODEL = ROOT / "examples/mlp.onnx"
 
 
@@ -20,10 +25,10 @@ class Passes(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def plans(self, *options: str) -> dict[str, str]:
+    def plans(self, *options: str, model: Path = MODEL) -> dict[str, str]:
         """The plan after each planning pass that changed it, by the pass's name."""
-        out = self.folder / "plans"
-        built = tenon("build", MODEL, "-o", self.folder / "m.tenon", "--dump-plan", out, *options)
+        out = Path(tempfile.mkdtemp(dir=self.folder))
+        built = tenon("build", model, "-o", self.folder / "m.tenon", "--dump-plan", out, *options)
         self.assertEqual(built.returncode, 0, built.stderr)
         files = sorted(out.iterdir())
         return {f.stem.split("-", 1)[1]: f.read_text() for f in files}
@@ -45,6 +50,16 @@ class Passes(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         for name in ("absorb_epilogues", "common_subexpressions"):
             self.assertIn(name, refused.stderr)
+
+    def test_winograd_may_be_refused(self):
+        conv = o.node("Conv", ["x", "w"], ["y"], o.attribute_ints("pads", [1, 1, 1, 1]))
+        weights = o.tensor("w", [32, 32, 3, 3], bytes(32 * 32 * 9 * 4))
+        shapes = [o.value_info("x", ["n", 32, 28, 28])], [o.value_info("y", ["n", 32, 28, 28])]
+        model = self.folder / "conv.onnx"
+        model.write_bytes(o.model(o.graph([conv], *shapes, initializers=[weights])))
+        self.assertIn("winograd", self.plans(model=model))
+        self.assertNotIn("winograd", self.plans("--no-winograd", model=model))
+        self.assertNotIn("winograd", self.plans("--without", "winograd", model=model))
 
     def test_passes_are_checked(self):
         self.assertEqual(tenon("run", MODEL, "--verify-passes").returncode, 0)

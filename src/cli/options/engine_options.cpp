@@ -40,6 +40,9 @@ void EngineOptions::add_to(CLI::App& app) {
       ->type_name("PASS")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names_of_passes()));
+  app.add_flag_callback(
+      "--no-winograd", [this] { without.emplace_back("winograd"); },
+      "convolutions keep the plain sum: less rounding error, more time (as --without winograd)");
 }
 
 void EngineOptions::add_guard_to(CLI::App& app) {

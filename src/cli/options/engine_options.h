@@ -15,7 +15,7 @@ namespace tenon::cli {
 class Console;
 
 /// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend-lib, --verify, --verify-passes,
-/// --without, and those of ModelOptions and ShareOptions.
+/// --without, --no-winograd, and those of ModelOptions and ShareOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;

@@ -111,6 +111,7 @@ struct Group {
   double scale = 1;                                     ///< attention: factor of the products
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
   std::optional<Epilogue> epilogue;
+  bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
   ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check; segment: its first
   uint32_t segment = 0;                    ///< segment: number in Plan::segments

@@ -145,7 +145,7 @@ std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, cons
     out.reach.push_back(std::move(*reach));
   }
   Told told(out.reach, nest);
-  if (!told.add(access.within)) return std::nullopt;
+  if (access.within && !told.add(access.within)) return std::nullopt;
   out.rest = told.rest;
   return out;
 }
@@ -186,6 +186,14 @@ ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> o
   a.strides = strides_in_order(a.shape, a.order);
   plan.arrays.push_back(std::move(a));
   return static_cast<ArrayId>(plan.arrays.size() - 1);
+}
+
+std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan) {
+  const auto how = padded_of(access, nest, plan);
+  if (!how || how->rest) return std::nullopt;
+  std::vector<Inside> out;
+  for (const Reach& r : how->reach) out.push_back({r.from, r.to, r.inside()});
+  return out;
 }
 
 bool can_be_padded(const NestAccess& access, const Nest& nest, const Plan& plan) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "codegen/loops/nest.h"
@@ -8,6 +9,14 @@ namespace tenon::codegen {
 
 /// A new array between kernels.
 ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> order = {});
+
+/// Where an index counts as inside of a dimension of its array.
+struct Inside {
+  Dim from, to;  ///< from <= index < to
+  bool always;   ///< it never leaves that
+};
+/// That of each dimension; nullopt where dimensions cannot be told one by one.
+std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan);
 
 /// Whether `pad_operand` can do it: the access is always inside, or both its index and what it calls inside are affine in each dimension
 /// of the array by itself.

@@ -6,6 +6,7 @@
 #include "codegen/loops/fuse.h"
 #include "codegen/loops/layout.h"
 #include "codegen/loops/plan_verify.h"
+#include "codegen/winograd/winograd.h"
 
 namespace tenon::codegen {
 
@@ -21,8 +22,10 @@ constexpr PlanPass kPasses[] = {
     {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks},
     // What was inlined has no layout.
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
-    // Last: it needs the final accesses.
+    // It needs the final accesses.
     {"group_rows", "loops over the same rows share a kernel", group_rows},
+    // Last: the loops over tiles are as they should be.
+    {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", use_winograd},
 };
 
 bool runs(const PlanPass& pass, const PlanOptions& options) {

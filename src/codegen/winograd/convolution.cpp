@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/winograd/convolution.h"
+
+#include <algorithm>
+
+#include "codegen/loops/contraction.h"
+#include "codegen/loops/inline.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using C = Convolution;
+
+bool is_plain(const std::vector<Expr>& index, std::initializer_list<int> axes) {
+  return std::ranges::equal(index, axes, [](const Expr& e, int x) { return e.op() == ExprOp::axis && e->index == x; });
+}
+
+/// Parallel and reduced axes as an ungrouped convolution has them, the kernel 3x3.
+bool has_axes(const Nest& nest) {
+  if (nest.axes.size() != C::axes) return false;
+  for (int x = 0; x < C::axes; ++x)
+    if ((nest.axes[x].kind == ops::Axis::Kind::parallel) != (x < C::input)) return false;
+  return nest.axes[C::kernel_row].extent == Dim(3) && nest.axes[C::kernel_column].extent == Dim(3);
+}
+
+/// The offset of an index that is output + kernel + offset; nullopt for any other.
+std::optional<Dim> window(const Expr& index, int output, int kernel) {
+  const auto affine = affine_of(index, C::axes);
+  if (!affine) return std::nullopt;
+  for (int x = 0; x < C::axes; ++x)
+    if (!(affine->coefficients[x] == Dim(x == output || x == kernel ? 1 : 0))) return std::nullopt;
+  return affine->offset;
+}
+
+/// Finds the windows' dimensions; the others keep inside by themselves, and know nothing of windows.
+bool find_windows(C& c, const NestAccess& data, const Nest& nest, const Plan& plan) {
+  const auto inside = inside_of(data, nest, plan);
+  if (!inside) return false;
+  for (int d = 0; d < static_cast<int>(data.index.size()); ++d) {
+    const Expr& e = data.index[d];
+    if (const auto offset = window(e, C::row, C::kernel_row)) {
+      c.data_rows = d, c.first_row = *offset, c.rows = (*inside)[d];
+    } else if (const auto along = window(e, C::column, C::kernel_column)) {
+      c.data_columns = d, c.first_column = *along, c.columns = (*inside)[d];
+    } else {
+      for (const int x : {C::output, C::row, C::column, C::kernel_row, C::kernel_column})
+        if (mentions(e, ExprOp::axis, x)) return false;
+      if (!(*inside)[d].always) return false;
+    }
+  }
+  return c.data_rows >= 0 && c.data_columns >= 0;
+}
+
+int64_t usual(Dim size, int64_t value) {
+  const Dim n = substitute(size, [&](const DimNode& s) { return Dim(std::clamp(value, s.lower, s.upper)); });
+  return n.number().value_or(value);
+}
+
+}  // namespace
+
+std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) {
+  if (group.kind != GroupKind::contract || !has_axes(group.nests[0])) return std::nullopt;
+  const Nest& nest = group.nests[0];
+  const auto factors = factors_of(nest);
+  if (!factors || !(*factors)[0].is_load() || !(*factors)[1].is_load() || nest.outputs[0].flat) return std::nullopt;
+  if (!is_plain(nest.outputs[0].index, {C::batch, C::output, C::row, C::column})) return std::nullopt;
+  C c;
+  for (const ContractOperand& f : *factors) {
+    const NestAccess& a = nest.accesses[f.accesses[0]];
+    const bool kernels =
+        plan.arrays[a.array].constant && !a.within && is_plain(a.index, {C::output, C::input, C::kernel_row, C::kernel_column});
+    (kernels ? c.kernels : c.data) = f.accesses[0];
+  }
+  if (c.kernels < 0 || c.data < 0) return std::nullopt;
+  const NestAccess& data = nest.accesses[c.data];
+  const bool zeros = !data.within || (data.fill.op() == ExprOp::constant && data.fill->number == 0);
+  if (data.flat || !zeros || !find_windows(c, data, nest, plan)) return std::nullopt;
+  const Sizes& kernels = plan.arrays[nest.accesses[c.kernels].array].constant->shape;
+  c.outputs = kernels[0];
+  c.inputs = kernels[1];
+  if (c.inputs == 1 || c.outputs == 1) return std::nullopt;  // no product of matrices
+  c.images = nest.axes[C::batch].extent;
+  c.result_rows = nest.axes[C::row].extent;
+  c.result_columns = nest.axes[C::column].extent;
+  return c;
+}
+
+int tile_outputs(const Convolution& c, const FusionLimits& limits) {
+  const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.usual_image)); };
+  const double images = static_cast<double>(usual(c.images, 1)), channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
+  const double moved = static_cast<double>(c.inputs + c.outputs) * 2 * sizeof(float) * limits.work_of_moved_byte;
+  const double weights = channels * sizeof(float) * limits.work_of_weight_byte;
+  double least = images * of(c.result_rows) * of(c.result_columns) * channels * 2 * 9 + 9 * weights;
+  int best = 0;
+  for (const int outputs : {2, 4}) {
+    const double tiles = images * std::ceil(of(c.result_rows) / outputs) * std::ceil(of(c.result_columns) / outputs);
+    const double work = (outputs + 2) * (outputs + 2) * (tiles * (channels * 2 + moved) + weights);
+    if (work < least) best = outputs, least = work;
+  }
+  return best;
+}
+
+}  // namespace tenon::codegen

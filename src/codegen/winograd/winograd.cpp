@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/winograd/winograd.h"
+
+#include <iterator>
+
+#include "codegen/loops/contraction.h"
+#include "codegen/loops/inline.h"
+#include "codegen/winograd/convolution.h"
+#include "codegen/winograd/minimal_filter.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+using C = Convolution;
+
+ops::Axis parallel(Dim extent) { return {ops::Axis::Kind::parallel, extent}; }
+Expr number(int64_t value) { return Expr::integer(DType::i64, value); }
+
+/// Axes of the loops over tiles: images, tiles down and across, channels.
+enum TileAxis : int { kImage, kDown, kAcross, kChannel, kTileAxes };
+
+/// One convolution on its way.
+class Tiles {
+ public:
+  Tiles(Plan& plan, const Group& group, const Convolution& c, int outputs)
+      : plan_(plan), group_(group), nest_(group.nests[0]), c_(c), f_(minimal_filter(outputs)) {
+    down_ = ceil_div(c.result_rows, Dim(outputs));
+    across_ = ceil_div(c.result_columns, Dim(outputs));
+  }
+
+  std::vector<Group> groups() {
+    const ArrayId factors = add_factors(c_.inputs), products = add_factors(c_.outputs);
+    std::vector<Group> out;
+    out.push_back(loop(data_loop(factors)));
+    out.push_back(product(factors, products));
+    const bool inside = !group_.epilogue || is_light(group_.epilogue->map);
+    out.push_back(loop(result_loop(products, inside ? group_.epilogue : std::nullopt)));
+    if (!inside) out.push_back(plain_groups(group_).back());
+    return out;
+  }
+
+ private:
+  int64_t size() const { return f_.size(); }
+
+  /// A body that stands once for each of a tile's results.
+  bool is_light(const Nest& map) const {
+    const BodyCost cost = cost_of(map);
+    return cost.transcendental == 0 && cost.arithmetic <= plan_.fusion.tile_body;
+  }
+
+  ArrayId add_factors(int64_t channels) { return add_temporary(plan_, DType::f32, {size() * size(), c_.images, down_, across_, channels}); }
+  std::vector<Expr> tile_index(int64_t position) const {
+    return {number(position), Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross), Expr::axis(kChannel)};
+  }
+  Nest over_tiles(int64_t channels) const {
+    Nest nest;
+    nest.axes = {parallel(c_.images), parallel(down_), parallel(across_), parallel(channels)};
+    nest.nodes = nest_.nodes;
+    return nest;
+  }
+  Group loop(Nest nest) const {
+    Group g;
+    g.of_a_product = true;
+    g.nests.push_back(std::move(nest));
+    return g;
+  }
+
+  /// Row or column `at` of a tile's elements: tile * outputs + at.
+  Expr along(TileAxis tiles, Dim at) const { return simplify(Expr::axis(tiles) * number(f_.outputs) + Expr::dim(at)); }
+
+  /// What must be asked for such a place to be inside; null where nothing must.
+  Expr fits(TileAxis tiles, Dim at, Dim from, Dim to) const {
+    const Dim last = (tiles == kDown ? down_ : across_) * f_.outputs - f_.outputs + at;
+    const Expr place = along(tiles, at);
+    Expr out;
+    if (!from.less(at + 1).value_or(false)) out = Expr::dim(from) <= place;
+    if (!last.less(to).value_or(false)) out = out ? logical_and(out, place < Expr::dim(to)) : place < Expr::dim(to);
+    return out;
+  }
+  static Expr both(const Expr& a, const Expr& b) { return a && b ? logical_and(a, b) : a ? a : b; }
+
+  // --- the image as factors
+
+  NestAccess element(int64_t i, int64_t j) const {
+    const NestAccess& data = nest_.accesses[c_.data];
+    const Dim row = c_.first_row + i, column = c_.first_column + j;
+    NestAccess out{data.array, data.dtype, {}, {}, {}, {}};
+    for (int d = 0; d < static_cast<int>(data.index.size()); ++d) {
+      if (d == c_.data_rows) out.index.push_back(along(kDown, row));
+      else if (d == c_.data_columns) out.index.push_back(along(kAcross, column));
+      else
+        out.index.push_back(simplify(substitute(data.index[d], [](const ExprNode& n) {
+          return n.op != ExprOp::axis ? Expr() : Expr::axis(n.index == C::batch ? kImage : kChannel);
+        })));
+    }
+    out.within = both(fits(kDown, row, c_.rows->from, c_.rows->to), fits(kAcross, column, c_.columns->from, c_.columns->to));
+    if (out.within) out.fill = Expr::constant(data.dtype, 0);
+    return out;
+  }
+
+  Nest data_loop(ArrayId factors) const {
+    Nest nest = over_tiles(c_.inputs);
+    std::vector<Expr> square;
+    for (int64_t k = 0; k < size() * size(); ++k) {
+      nest.accesses.push_back(element(k / size(), k % size()));
+      square.push_back(Expr::input(static_cast<int>(k), DType::f32));
+    }
+    const std::vector<Expr> values = data_factors(f_, square);
+    for (int64_t k = 0; k < size() * size(); ++k) {
+      NestOutput o;
+      o.array = factors;
+      o.value = values[static_cast<size_t>(k)];
+      o.index = tile_index(k);
+      nest.outputs.push_back(std::move(o));
+    }
+    return nest;
+  }
+
+  // --- the products
+
+  /// [size^2, inputs, outputs]
+  ArrayId add_kernels() {
+    const ir::ConstantRef given = plan_.arrays[nest_.accesses[c_.kernels].array].constant;
+    const ir::ConstantRef rows = ir::reshape(given, {c_.outputs * c_.inputs, 9});
+    const ir::ConstantRef made = ir::reshape(ir::product(rows, kernel_factors(f_)), {c_.outputs, c_.inputs, size() * size()});
+    Array a;
+    a.constant = ir::permute(made, {2, 1, 0});
+    for (int64_t n : a.constant->shape) a.shape.push_back(n);
+    a.strides = row_major(a.shape);
+    plan_.arrays.push_back(std::move(a));
+    return static_cast<ArrayId>(plan_.arrays.size() - 1);
+  }
+
+  Group product(ArrayId factors, ArrayId products) {
+    enum : int { kPosition, kImages, kRows, kColumns, kOutput, kInput };
+    Nest nest;
+    nest.axes = {parallel(size() * size()), parallel(c_.images), parallel(down_), parallel(across_), parallel(c_.outputs)};
+    nest.axes.push_back({ops::Axis::Kind::reduced, c_.inputs});
+    const auto at = [](std::initializer_list<int> axes) {
+      std::vector<Expr> out;
+      for (int x : axes) out.push_back(Expr::axis(x));
+      return out;
+    };
+    nest.accesses.push_back({factors, DType::f32, at({kPosition, kImages, kRows, kColumns, kInput}), {}, {}, {}});
+    nest.accesses.push_back({add_kernels(), DType::f32, at({kPosition, kInput, kOutput}), {}, {}, {}});
+    NestOutput o;
+    o.array = products;
+    o.value = Expr::input(0, DType::f32) * Expr::input(1, DType::f32);
+    o.combine = ops::Combine::sum;
+    o.index = at({kPosition, kImages, kRows, kColumns, kOutput});
+    nest.outputs.push_back(std::move(o));
+    nest.nodes = nest_.nodes;
+    Group g;
+    g.nests.push_back(std::move(nest));
+    g.node = group_.node;
+    g.kind = GroupKind::contract;
+    const bool settled = settle_contraction(g, plan_);
+    TENON_ASSERT(settled);
+    return g;
+  }
+
+  // --- the products as results
+
+  /// Axes of the epilogue (the result's dimensions) at result (i, j) of a tile.
+  std::function<Expr(const ExprNode&)> result_axes(int64_t i, int64_t j) const {
+    const Expr at[] = {Expr::axis(kImage), Expr::axis(kChannel), along(kDown, i), along(kAcross, j)};
+    return [=](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
+  }
+
+  /// The epilogue's loads at that result, behind those of the nest; the numbers that they get. One that is the same for all is shared.
+  std::vector<int> add_loads(const Epilogue& e, int64_t i, int64_t j, const Expr& inside, const std::vector<int>& first, Nest& nest) const {
+    std::vector<int> numbers;
+    for (int k = 0; k < static_cast<int>(e.map.accesses.size()); ++k) {
+      numbers.push_back(-1);
+      if (k == e.accumulator) continue;
+      Nest moved;
+      moved.accesses.push_back(e.map.accesses[static_cast<size_t>(k)]);
+      NestAccess& a = moved.accesses[0];
+      bool same = true;
+      for (const Expr* x : {&a.flat, &a.within, &a.fill}) same &= !mentions(*x, ExprOp::axis, 2) && !mentions(*x, ExprOp::axis, 3);
+      for (const Expr& x : a.index) same &= !mentions(x, ExprOp::axis, 2) && !mentions(x, ExprOp::axis, 3);
+      if (same && !first.empty()) {
+        numbers.back() = first[static_cast<size_t>(k)];
+        continue;
+      }
+      rewrite(moved, result_axes(i, j));
+      if (!same && inside) a.within = both(a.within, inside);
+      if (a.within && !a.fill) a.fill = is_float(a.dtype) ? Expr::constant(a.dtype, 0) : Expr::integer(a.dtype, 0);
+      numbers.back() = static_cast<int>(nest.accesses.size());
+      nest.accesses.push_back(std::move(a));
+    }
+    return numbers;
+  }
+
+  /// What the epilogue makes of a sum.
+  Expr finished(const Epilogue& e, const Expr& sum, int64_t i, int64_t j, const std::vector<int>& numbers) const {
+    const auto axes = result_axes(i, j);
+    return substitute(e.map.outputs[0].value, [&](const ExprNode& n) {
+      if (n.op != ExprOp::input) return axes(n);
+      return n.index == e.accumulator ? sum : Expr::input(numbers[static_cast<size_t>(n.index)], n.dtype);
+    });
+  }
+
+  Nest result_loop(ArrayId products, const std::optional<Epilogue>& epilogue) const {
+    Nest nest = over_tiles(c_.outputs);
+    if (epilogue) nest.nodes.insert(nest.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
+    std::vector<Expr> square;
+    for (int64_t k = 0; k < size() * size(); ++k) {
+      nest.accesses.push_back({products, DType::f32, tile_index(k), {}, {}, {}});
+      square.push_back(Expr::input(static_cast<int>(k), DType::f32));
+    }
+    const std::vector<Expr> sums = sums_of_products(f_, square);
+    const NestOutput& made = epilogue ? epilogue->map.outputs[0] : nest_.outputs[0];
+    std::vector<int> first;
+    for (int64_t i = 0; i < f_.outputs; ++i)
+      for (int64_t j = 0; j < f_.outputs; ++j) {
+        NestOutput o;
+        o.array = made.array;
+        o.dtype = made.dtype;
+        o.within = both(fits(kDown, i, 0, c_.result_rows), fits(kAcross, j, 0, c_.result_columns));
+        o.index = {Expr::axis(kImage), Expr::axis(kChannel), along(kDown, i), along(kAcross, j)};
+        o.value = sums[static_cast<size_t>(i * f_.outputs + j)];
+        if (epilogue) {
+          const std::vector<int> numbers = add_loads(*epilogue, i, j, o.within, first, nest);
+          if (first.empty()) first = numbers;
+          o.value = finished(*epilogue, o.value, i, j, numbers);
+        }
+        nest.outputs.push_back(std::move(o));
+      }
+    return nest;
+  }
+
+  Plan& plan_;
+  const Group group_;
+  const Nest& nest_;
+  const Convolution c_;
+  const MinimalFilter f_;
+  Dim down_, across_;
+};
+
+}  // namespace
+
+void use_winograd(Plan& plan) {
+  std::vector<Group> out;
+  for (Group& group : plan.groups) {
+    const auto convolution = convolution_of(group, plan);
+    const int outputs = convolution ? tile_outputs(*convolution, plan.fusion) : 0;
+    if (outputs == 0) {
+      out.push_back(std::move(group));
+      continue;
+    }
+    std::vector<Group> tiles = Tiles(plan, group, *convolution, outputs).groups();
+    std::ranges::move(tiles, std::back_inserter(out));
+  }
+  plan.groups = std::move(out);
+}
+
+}  // namespace tenon::codegen
