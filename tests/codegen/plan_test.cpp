@@ -118,6 +118,21 @@ TEST(Plan, RunsAttentionAsOneGroup) {
             "attention: Attention\n");
 }
 
+TEST(Plan, WritesTheResultOfAttentionWhereATranspositionWouldPutIt) {
+  const std::string text = R"(graph main(q: f32[b,4,s,16], k: f32[b,4,t,16], v: f32[b,4,t,16], w: f32[64,8]) {
+    const shape: i64[3] = [0, 0, 64]
+    y = Attention(q, k, v)
+    z = Transpose(y, perm=[0, 2, 1, 3])
+    r = Reshape(z, shape)
+    o = MatMul(r, w)
+    return %
+  })";
+  const auto returning = [&](std::string what) { return groups(std::string(text).replace(text.find('%'), 1, what)); };
+  EXPECT_EQ(returning("o"), "attention: Attention Transpose\ncontract: MatMul\n");
+  EXPECT_EQ(returning("z"), "attention: Attention Transpose\n");
+  EXPECT_EQ(returning("o, y"), "attention: Attention\nnests: Transpose\ncontract: MatMul\n") << "both are wanted";
+}
+
 /// Whether some array that a group writes grows with the product of the two sizes.
 bool grows_with_both(const Planned& p, std::string_view a, std::string_view b) {
   const auto names = [](const Array& array, std::string_view name) {

@@ -20,6 +20,10 @@ void inline_maps(Plan& plan);
 /// Not before `store_diagonals`: what it stores is cheaper to read than to compute.
 void inline_masks(Plan& plan);
 
+/// Attention writes its result where a transposition that alone reads it would have copied it to.
+/// Not before `inline_maps`: what its readers take over as they read needs no copy.
+void place_results(Plan& plan);
+
 /// Joins loops over the same outer axes (the passes of a softmax or a norm) into one kernel a row.
 void group_rows(Plan& plan);
 

@@ -17,6 +17,7 @@ constexpr PlanPass kPasses[] = {
     // Before views and cheap maps spread into their readers.
     {"absorb_epilogues", "a map that alone reads a contraction's result runs on its tile", absorb_epilogues},
     {"inline_maps", "views and cheap maps are evaluated where they are read", inline_maps},
+    {"place_results", "attention writes where a transposition that alone reads its result would", place_results},
     // The arithmetic of a bias stands in one body now.
     {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals},
     {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks},
