@@ -12,8 +12,8 @@
 namespace tenon::codegen {
 namespace {
 
-/// Of attention's two products, whose rows are queries of one head.
-Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{4, 2}; }
+/// Of attention's two products: keys times vectors of queries, then queries times vectors of values.
+Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{6, 2}; }
 
 constexpr int64_t kFlopsWorthAThread = 1 << 18;
 
@@ -117,8 +117,7 @@ Result<void> fits(const Tactic& tactic, GroupKind kind, const Target& target) {
   if (kind == GroupKind::contract && tactic.depth > 0 && sums * 4 > kMostWaitingBytes)
     return refused(text_of(tactic, kind), "with a depth, the sums of a task wait in memory, and these are too many",
                    fmt::format("split * panels * ROWS * {} of at most {}", panel, kMostWaitingBytes / 4));
-  if (kind != GroupKind::attention || tactic.block % panel == 0) return {};
-  return refused(text_of(tactic, kind), "a block of keys is cut into panels", fmt::format("a block that is a multiple of {}", panel));
+  return {};
 }
 
 }  // namespace
@@ -128,8 +127,8 @@ Tactic default_loop_tactic() { return {.split = 16, .block = 2048, .unroll = 7, 
 Tactic default_tactic(const Group& group, const Target& target) {
   switch (group.kind) {
     case GroupKind::contract: return contract_tactic(group, target);
-    // Scores of one block of keys stay in the first-level cache.
-    case GroupKind::attention: return {.tile = attention_tile(target), .block = 256, .grain = kFlopsWorthAThread};
+    // Scores of a block of keys leave room in the second-level cache for keys and values.
+    case GroupKind::attention: return {.tile = attention_tile(target), .block = 512, .grain = kFlopsWorthAThread};
     default: return default_loop_tactic();
   }
 }

@@ -20,7 +20,8 @@ struct Tile {
 struct Tactic {
   Tile tile = {};        ///< contractions and attention: the register tile; its vectors are the width of a packed panel too
   int64_t split = 0;     ///< contractions: tiles of rows that one task takes. Loops: tasks that are enough, before one takes more points
-  int64_t block = 0;     ///< attention: keys whose scores are kept at once. Loops: points of the lanes' axis that one task takes
+  int64_t block = 0;     ///< attention: keys whose scores are kept at once; up to that many take one pass. Loops: points of the lanes' axis
+                         ///< that one task takes
   int lanes = -1;        ///< loops: number of the axis along the lanes, of a kernel of one loop; -1: the one that most places walk by 1
   int64_t unroll = 0;    ///< loops: steps of a window that are written out
   int64_t least = 0;     ///< loops: points of a task; one with fewer takes in further axes, as long as tasks are enough

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "helpers.h"
@@ -20,6 +21,7 @@ Tensor drawn(Sizes shape, uint64_t seed, double spread) {
 
 void expect_like_reference(std::string_view text, std::vector<Tensor> inputs) {
   auto graph = ir::parse(text, ops::table());
+  SCOPED_TRACE(text);
   ASSERT_TRUE(graph) << graph.error().text();
   const auto want = ops::evaluate(**graph, inputs);
   ASSERT_TRUE(want) << want.error().text();
@@ -28,10 +30,57 @@ void expect_like_reference(std::string_view text, std::vector<Tensor> inputs) {
   EXPECT_EQ(difference((*want)[0], (*got)[0]), "");
 }
 
-// The kernel takes keys in blocks of 256: more keys than that show whether the blocks are joined rightly.
+// The kernel takes keys in blocks of 512: more keys than that show whether the blocks are joined rightly.
 TEST(Attention, JoinsBlocksOfKeys) {
   expect_like_reference("graph main(q: f32[b,4,s,16], k: f32[b,2,t,16], v: f32[b,2,t,24]) {\n y = Attention(q, k, v)\n return y\n}\n",
                         {drawn({2, 4, 5, 16}, 1, 2), drawn({2, 2, 601, 16}, 2, 2), drawn({2, 2, 601, 24}, 3, 1)});
+}
+
+// Neither fills its tiles: one query alone, a vector and one more, fewer keys than a tile has rows.
+TEST(Attention, TakesAnyNumberOfQueriesAndKeys) {
+  for (const int64_t queries : {1, 8, 9, 17, 33})
+    for (const int64_t keys : {1, 5, 13})
+      expect_like_reference("graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,20]) {\n y = Attention(q, k, v)\n return y\n}\n",
+                            {drawn({1, 2, queries, 16}, 1, 2), drawn({1, 2, keys, 16}, 2, 2), drawn({1, 2, keys, 20}, 3, 1)});
+}
+
+constexpr std::string_view kMaskedGraph =
+    "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[%]) {\n y = Attention(q, k, v, m)\n return y\n}\n";
+
+void expect_masked(std::string_view mask, Sizes shape) {
+  std::string text(kMaskedGraph);
+  expect_like_reference(text.replace(text.find('%'), 1, mask), {drawn({1, 2, 19, 16}, 7, 2), drawn({1, 2, 30, 16}, 8, 2),
+                                                                drawn({1, 2, 30, 16}, 9, 1), drawn(std::move(shape), 10, 4)});
+}
+
+TEST(Attention, MasksByKeyAndByPair) {
+  expect_masked("b,1,1,t", {1, 1, 1, 30});
+  expect_masked("1,2,s,t", {1, 2, 19, 30});
+  expect_masked("t", {30});
+}
+
+// The constant is turned, so that the queries lie along the lanes.
+TEST(Attention, MasksByAConstant) {
+  expect_like_reference(
+      R"(graph main(q: f32[b,1,3,16], k: f32[b,1,2,16], v: f32[b,1,2,16]) {
+    const m: f32[3,2] = [0, -1, 2, 3, -4, 5]
+    y = Attention(q, k, v, m)
+    return y
+  })",
+      {drawn({2, 1, 3, 16}, 7, 2), drawn({2, 1, 2, 16}, 8, 2), drawn({2, 1, 2, 16}, 9, 1)});
+}
+
+// Rows 1 and 2 see no key, and rows 4 and 5 have scores that no softmax takes.
+TEST(Attention, TreatsRowsWithoutASoftmaxAsItIsTold) {
+  Tensor q = drawn({1, 2, 9, 16}, 7, 2), m = drawn({1, 1, 9, 30}, 10, 4);
+  for (int64_t k = 0; k < 60; ++k) m.set_number(30 + k, -std::numeric_limits<double>::infinity());
+  q.set_number(4 * 16, std::numeric_limits<double>::quiet_NaN());
+  q.set_number(5 * 16 + 3, std::numeric_limits<double>::infinity());
+  for (const char* rows : {"zero", "nan", "clean"})
+    expect_like_reference(
+        "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[b,1,s,t]) {\n y = Attention(q, k, v, m, masked_rows=\"" +
+            std::string(rows) + "\")\n return y\n}\n",
+        {q, drawn({1, 2, 30, 16}, 8, 2), drawn({1, 2, 30, 16}, 9, 1), m});
 }
 
 TEST(Attention, CausalOverBlocksOfKeys) {
@@ -43,7 +92,7 @@ TEST(Attention, CausalOverBlocksOfKeys) {
 TEST(Attention, MaskedOverBlocksOfKeys) {
   expect_like_reference(
       "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[b,1,s,t]) {\n y = Attention(q, k, v, m)\n return y\n}\n",
-      {drawn({2, 2, 9, 16}, 7, 2), drawn({2, 2, 300, 16}, 8, 2), drawn({2, 2, 300, 16}, 9, 1), drawn({2, 1, 9, 300}, 10, 4)});
+      {drawn({2, 2, 9, 16}, 7, 2), drawn({2, 2, 600, 16}, 8, 2), drawn({2, 2, 600, 16}, 9, 1), drawn({2, 1, 9, 600}, 10, 4)});
 }
 
 TEST(Attention, CapsScoresBelowTheMask) {

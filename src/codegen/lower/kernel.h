@@ -35,7 +35,7 @@ Result<Kernel> lower_nest(Nest nest, Plan& plan, const Target& target);
 /// Lowers a contraction with its epilogue; operands that must be rearranged first give further kernels, to be run before, in order. Any
 /// sum that the register tiles cannot walk runs as plain loops.
 Result<std::vector<Kernel>> lower_contract(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
-/// Lowers fused attention: one task is a block of query rows of one head. Memory: the packed keys, linear in their number.
+/// Lowers fused attention: one task is a tile of queries of one head. Memory: a copy of the values where they do not lie side by side.
 Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 
 }  // namespace tenon::codegen
