@@ -59,6 +59,8 @@ TEST(Attention, MasksByKeyAndByPair) {
   expect_masked("t", {30});
 }
 
+TEST(Attention, HidesKeysThatAMaskOfOneColumnDoesNotReach) { expect_masked("b,1,s,1", {1, 1, 19, 1}); }
+
 // The constant is turned, so that the queries lie along the lanes.
 TEST(Attention, MasksByAConstant) {
   expect_like_reference(

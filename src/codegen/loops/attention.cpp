@@ -31,7 +31,8 @@ bool attention_fits(const ir::NodeView& view) {
   if (!view.has(3)) return true;
   const ir::Type& mask = view.type(3);
   if (!mask.has_rank() || mask.rank() > 4 || mask.rank() < 2 || !(mask.dtype == DType::f32 || mask.dtype == DType::boolean)) return false;
-  return mask.dim(-1).known_equal(view.type(1).dim(2)) || mask.dim(-1) == Dim(1);
+  // A shorter one hides the keys that it does not reach, even where it has one column only.
+  return mask.dim(-1).known_equal(view.type(1).dim(2));
 }
 
 double attention_scale(const ir::NodeView& view) {
