@@ -216,6 +216,7 @@ const char* stage_of(const PyRule& r) {
   switch (r.rule->stage) {
     case rewrite::Stage::clean: return "clean";
     case rewrite::Stage::fuse: return "fuse";
+    case rewrite::Stage::trim: return "trim";
     case rewrite::Stage::combine: return "combine";
     case rewrite::Stage::target: return "target";
   }

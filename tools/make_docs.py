@@ -215,11 +215,11 @@ def rules_page() -> str:
         WRITTEN,
         f"{count} rewrites. `exact`: bit for bit. `reassociating`: the same real function, rounded in another order; on by default.",
         "`approximate`: never on by default. Folders are stages: `clean` makes graphs smaller and plainer, `fuse` finds one op in many,",
-        "`combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime. Sets: `tenon` is what the model",
-        "pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the [tables](#catalogues) say which rule does",
-        "what); `canonical` gives one spelling to each thing and is confluent: in whatever order its rules meet a graph, the result is the",
-        "same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has kernels for on CUDA, or on neither CUDA",
-        "nor CPU; `ml` joins ensembles of trees.",
+        "`trim` leaves out what nobody reads, `combine` joins fused ops, `onnxruntime` says the finished graph in the ops of that runtime.",
+        "Sets: `tenon` is what the model pipeline uses; `default` and `onnxruntime` do what yobx's sets of these names do (the",
+        "[tables](#catalogues) say which rule does what); `canonical` gives one spelling to each thing and is confluent: in whatever order",
+        "its rules meet a graph, the result is the same graph. `onnxruntime_cuda` and `onnxruntime_other` write ops that ONNX Runtime has",
+        "kernels for on CUDA, or on neither CUDA nor CPU; `ml` joins ensembles of trees.",
         "How to add one: [add-a-rule.md](add-a-rule.md).",
     ]
     tail = [

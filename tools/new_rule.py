@@ -25,6 +25,7 @@ CPP_THEN = "./dev test rules && ./dev docs"
 STAGES = {
     "clean": "makes graphs smaller or more uniform and never hides structure",
     "fuse": "recognises one op in many",
+    "trim": "leaves out what nobody reads",
     "combine": "joins fused ops, moves data layout",
     "onnxruntime": "says the finished graph in the ops of ONNX Runtime",
 }

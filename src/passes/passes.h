@@ -23,6 +23,8 @@ Result<bool> common_subexpressions(Graph& graph, Context& context);
 /// The rules of stage clean; of clean and fuse; of all. Each with constant folding on the way.
 Result<bool> clean(Graph& graph, Context& context);
 Result<bool> fuse(Graph& graph, Context& context);
+/// The rules of stage trim alone, after all is recognised and before products of one operand are joined, which one reader may need whole.
+Result<bool> trim(Graph& graph, Context& context);
 Result<bool> combine(Graph& graph, Context& context);
 /// The rules of stage target, alone and without folding: the finished graph in the ops of the runtime that will run it.
 Result<bool> target(Graph& graph, Context& context);

@@ -29,8 +29,10 @@ void book(rewrite::Statistics& total, const rewrite::Statistics& run) {
   total.add(aligned);
 }
 
+/// Rules of later stages run together with those before them, for what they uncover; trimming starts from what the others have left.
 bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
-  return stage == rewrite::Stage::target ? rule.stage == stage : rule.stage <= stage;
+  const bool alone = stage == rewrite::Stage::target || stage == rewrite::Stage::trim;
+  return alone ? rule.stage == stage : rule.stage <= stage;
 }
 
 /// What a run has used up and left out.
@@ -47,7 +49,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   const rewrite::RuleSet set = context.rules.where([&](const rewrite::CompiledRule& rule) {
     return runs_in(rule, stage) && rule.numerics <= options.allowed && !context.left_out.contains(rule.name);
   });
-  if (set.size() == 0 && stage == rewrite::Stage::target) return false;
+  if (set.size() == 0 && (stage == rewrite::Stage::target || stage == rewrite::Stage::trim)) return false;
   options.stop_after = context.budget;
   // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
@@ -63,6 +65,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
 
 Result<bool> clean(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::clean); }
 Result<bool> fuse(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::fuse); }
+Result<bool> trim(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::trim); }
 Result<bool> combine(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::combine); }
 Result<bool> target(Graph& graph, Context& context) { return run_stage(graph, context, rewrite::Stage::target); }
 

@@ -26,10 +26,11 @@ class Rewriter;
 enum class Numerics : uint8_t { exact, reassociating, approximate };
 std::string_view name_of(Numerics numerics);
 
-/// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many.
+/// When a rule runs. clean: makes graphs smaller or more uniform and never hides structure. fuse: recognises one op in many. trim: leaves
+/// out what nobody reads; wants everything recognised before, and nothing joined that only one reader needs whole.
 /// combine: joins fused ops and moves data layout; wants everything recognised before. target: says the finished graph in the ops of the
 /// runtime that will run it; these rules run alone, last.
-enum class Stage : uint8_t { clean, fuse, combine, target };
+enum class Stage : uint8_t { clean, fuse, trim, combine, target };
 
 /// One side of a rule in builder style: gets an empty graph's builder and the values that the pattern leaves open, of unknown type; answers
 /// with the results. Runs when the rule is compiled, never while graphs are matched; must answer the same each time.

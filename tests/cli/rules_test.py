@@ -15,7 +15,7 @@ class Rules(unittest.TestCase):
         keys = {"name", "set", "numerics", "stage", "seeds", "docs", "equation", "roots", "benefit", "shared", "file"}
         self.assertTrue(all(r.keys() == keys and r["docs"] and r["set"] for r in rules))
         self.assertLessEqual({r["numerics"] for r in rules}, {"exact", "reassociating", "approximate"})
-        self.assertLessEqual({r["stage"] for r in rules}, {"clean", "fuse", "combine", "target"})
+        self.assertLessEqual({r["stage"] for r in rules}, {"clean", "fuse", "trim", "combine", "target"})
 
     def test_list_takes_an_expression_of_sets(self):
         everything = {r["name"] for r in told("rules", "list", "tenon")["rules"]}

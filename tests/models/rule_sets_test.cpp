@@ -63,7 +63,7 @@ class RuleSets : public testing::TestWithParam<const char*> {
   void run(const std::string& expression) {
     SCOPED_TRACE(expression);
     const auto graph = graph_->clone();
-    for (rewrite::Stage last : {rewrite::Stage::clean, rewrite::Stage::fuse, rewrite::Stage::combine}) {
+    for (rewrite::Stage last : {rewrite::Stage::clean, rewrite::Stage::fuse, rewrite::Stage::trim, rewrite::Stage::combine}) {
       std::vector<const rewrite::Rule*> chosen;
       for (const rules::Entry& e : *rules::select(expression))
         if (e.stage <= last) chosen.push_back(e.rule);

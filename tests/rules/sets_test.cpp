@@ -66,7 +66,7 @@ void run_set(const Case& c, const std::string& expression, bool staged) {
   const auto before = ir::parse(c.in, ops::table());
   ASSERT_TRUE(before) << before.error().text();
   const auto after = (*before)->clone();
-  for (Stage last : {Stage::clean, Stage::fuse, Stage::combine}) {
+  for (Stage last : {Stage::clean, Stage::fuse, Stage::trim, Stage::combine}) {
     if (!staged && last != Stage::combine) continue;
     const auto stats = rewrite::rewrite(*after, set_of(expression, last));
     ASSERT_TRUE(stats) << stats.error().text();

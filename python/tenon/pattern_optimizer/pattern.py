@@ -143,7 +143,7 @@ class EnginePattern(_Named):
     name ("TransposeTransposePattern"); others are single rules under their own names.
     """
 
-    PRIORITIES = {"clean": 0, "fuse": 1, "combine": 2, "target": 3}
+    PRIORITIES = {"clean": 0, "fuse": 1, "trim": 1, "combine": 2, "target": 3}
 
     def __init__(self, rules: Rule | Sequence[Rule], verbose: int = 0, seed: str = "") -> None:
         self.rules = [rules] if isinstance(rules, Rule) else list(rules)

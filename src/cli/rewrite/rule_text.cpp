@@ -15,6 +15,7 @@ std::string_view name_of(rewrite::Stage stage) {
   switch (stage) {
     case rewrite::Stage::clean: return "clean";
     case rewrite::Stage::fuse: return "fuse";
+    case rewrite::Stage::trim: return "trim";
     case rewrite::Stage::combine: return "combine";
     case rewrite::Stage::target: return "target";
   }

@@ -22,4 +22,9 @@ bool is_unary(const ir::Node& node) { return has_op(kUnaryOps, node) && node.out
 
 bool is_binary(const ir::Node& node) { return has_op(kBinaryOps, node) && node.explicit_inputs == 2 && node.inputs[0] && node.inputs[1]; }
 
+bool is_elementwise(const ir::Node& node) {
+  if (has_op(kBroadcastOps, node)) return node.outputs.size() == 1;
+  return is_unary(node) || (has_op(kBinaryOps, node) && node.outputs.size() == 1);
+}
+
 }  // namespace tenon::rules

@@ -13,9 +13,13 @@ inline constexpr std::string_view kUnaryOps =
     "ThresholdedRelu";
 /// Ops of two operands that broadcast and treat every pair of elements alike (Max and Min may have more operands).
 inline constexpr std::string_view kBinaryOps = "Add Sub Mul Div Pow Max Min And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual";
+/// Further ops that broadcast all their operands and treat elements alike.
+inline constexpr std::string_view kBroadcastOps = "BitShift BitwiseAnd BitwiseOr BitwiseXor Mean Mod PRelu Sum Where";
 
 bool is_unary(const ir::Node& node);
 /// With exactly two operands, both there.
 bool is_binary(const ir::Node& node);
+/// Any of them: each element of the result comes of the elements at its place, operands repeated where they broadcast.
+bool is_elementwise(const ir::Node& node);
 
 }  // namespace tenon::rules

@@ -15,6 +15,7 @@ namespace {
 namespace folder {
 [[maybe_unused]] constexpr rewrite::Stage clean = rewrite::Stage::clean;
 [[maybe_unused]] constexpr rewrite::Stage fuse = rewrite::Stage::fuse;
+[[maybe_unused]] constexpr rewrite::Stage trim = rewrite::Stage::trim;
 [[maybe_unused]] constexpr rewrite::Stage combine = rewrite::Stage::combine;
 [[maybe_unused]] constexpr rewrite::Stage onnxruntime = rewrite::Stage::target;  // the finished graph in the ops of that runtime
 }  // namespace folder

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/helpers/picks.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon::rules {
+using namespace rewrite;
+
+namespace {
+
+/// Operands of Slice behind the data.
+constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
+
+std::optional<int64_t> only_int(const Look& look, ValueId value) {
+  const auto ints = look.ints(value);
+  return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
+}
+
+std::optional<int> sliced_axis(const Look& look, NodeId slice) {
+  const DimList* starts = look.shape(look.operand(slice, kStarts));
+  const auto rank = look.rank(look.operand(slice, 0));
+  if (!rank || !starts || starts->size() != 1 || !(*starts)[0].known_equal(1)) return std::nullopt;
+  if (!look.operand(slice, kAxes)) return 0;
+  const auto axis = only_int(look, look.operand(slice, kAxes));
+  return axis ? std::optional(static_cast<int>(*axis < 0 ? *axis + *rank : *axis)) : std::nullopt;
+}
+
+bool is_last(const Pick& pick, std::optional<int64_t> index) {
+  return index && (*index == -1 || (pick.size.is_number() && *index == pick.size.value() - 1));
+}
+
+void read_gather(const Match& m, Pick& pick) {
+  const ValueId indices = m.operand(pick.reader, 1);
+  pick.constant = m.is_constant(indices);
+  pick.last = is_last(pick, only_int(m, indices));
+}
+
+void read_slice(const Match& m, Pick& pick) {
+  const auto start = only_int(m, m.operand(pick.reader, kStarts)), end = only_int(m, m.operand(pick.reader, kEnds));
+  const ValueId steps = m.operand(pick.reader, kSteps);
+  const auto step = steps ? only_int(m, steps) : 1;
+  pick.constant = start && end && step;
+  pick.last =
+      is_last(pick, start) && step == 1 && end &&
+      (*end == std::numeric_limits<int32_t>::max() || *end > int64_t{1} << 40 || (pick.size.is_number() && *end >= pick.size.value()));
+}
+
+/// The pick that one node is, without its readers; nullopt where it is none.
+std::optional<Pick> pick_of(const Match& m, NodeId node) {
+  const ValueId value = m.operand(node, 0);
+  const DimList* shape = m.shape(value);
+  const bool gather = m.node(node).is("Gather");
+  const auto axis = !shape ? std::nullopt : gather ? m.axis(node, "axis", 0, value) : sliced_axis(m, node);
+  if (!axis || *axis < 0 || *axis >= static_cast<int>(shape->size())) return std::nullopt;
+  Pick pick{node, {}, m.producer(value), value, *axis, (*shape)[static_cast<size_t>(*axis)], 1};
+  const auto list = gather ? m.rank(m.operand(node, 1)) : std::optional(1);
+  const DimList* result = m.shape(m.result(node));
+  if (!list || *list > 1 || !result) return std::nullopt;
+  if (*list == 1) pick.count = (*result)[static_cast<size_t>(*axis)];
+  gather ? read_gather(m, pick) : read_slice(m, pick);
+  return pick;
+}
+
+bool same_operand(const Match& m, ValueId a, ValueId b) {
+  if (a == b) return true;
+  const auto x = m.ints(a), y = m.ints(b);
+  return x && y && *x == *y && m.rank(a) == m.rank(b);
+}
+
+bool alike(const Match& m, NodeId a, NodeId b) {
+  const Node &x = m.node(a), &y = m.node(b);
+  if (x.op != y.op || x.inputs.size() != y.inputs.size() || !(x.attributes == y.attributes)) return false;
+  for (size_t i = 1; i < x.inputs.size(); ++i)
+    if (!same_operand(m, x.inputs[i], y.inputs[i])) return false;
+  return true;
+}
+
+bool find_readers(Match& m, Pick& pick) {
+  for (const ir::Use& use : m.value(pick.value).uses) {
+    if (use.is_output() || use.slot != 0 || !alike(m, pick.reader, use.node))
+      return m.refuse("it has a reader that reads more, or other elements");
+    if (m.graph().is_before(use.node, pick.reader)) return m.refuse("an equal reader stands before it");
+    pick.readers.push_back(use.node);
+  }
+  return true;
+}
+
+/// Never more than there is: a Slice by what it is, a Gather of one element too, as without an element there is nothing to gather.
+bool is_smaller(const Match& m, const Pick& pick) {
+  if (pick.size.known_equal(pick.count) || pick.size.known_equal(1)) return false;
+  return m.node(pick.reader).is("Slice") || pick.count.known_equal(1) || pick.size.less(pick.count) == false;
+}
+
+}  // namespace
+
+std::optional<Pick> only_pick(Match& m) {
+  auto pick = pick_of(m, m.root());
+  if (!pick || !pick->maker) return std::nullopt;
+  const Node& maker = m.node(pick->maker);
+  if (std::ranges::all_of(maker.inputs, [&](ValueId v) { return !v || m.is_constant(v); })) return std::nullopt;
+  if (!is_smaller(m, *pick)) {
+    m.refuse("it may not be smaller than what it picks from");
+    return std::nullopt;
+  }
+  if (!find_readers(m, *pick)) return std::nullopt;
+  m.take(pick->maker);
+  return pick;
+}
+
+std::optional<int> aligned_axis(const Match& m, const Pick& pick, ValueId operand) {
+  const DimList *of = m.shape(operand), *whole = m.shape(pick.value);
+  if (!of || !whole || of->size() > whole->size()) return std::nullopt;
+  const int axis = pick.axis - static_cast<int>(whole->size() - of->size());
+  if (axis < 0 || (*of)[static_cast<size_t>(axis)].known_equal(1)) return kWhole;
+  return (*of)[static_cast<size_t>(axis)].known_equal(pick.size) ? std::optional(axis) : std::nullopt;
+}
+
+ValueId picked(const Match& m, Rewriter& w, const Pick& pick, ValueId x, int axis) {
+  const Node& reader = m.node(pick.reader);
+  std::vector<ValueId> inputs(reader.inputs.begin(), reader.inputs.end());
+  inputs[0] = x;
+  if (reader.is("Gather")) {
+    if (m.rank(inputs[1]) == 0) {
+      const auto index = only_int(m, inputs[1]);
+      inputs[1] = index ? w.ints({*index}) : w("Unsqueeze", {inputs[1], w.ints({0})});
+    }
+    return w("Gather", std::move(inputs), {{"axis", int64_t{axis}}});
+  }
+  if (inputs.size() <= kAxes) inputs.resize(kAxes + 1);
+  inputs[kAxes] = w.ints({axis});
+  return w("Slice", std::move(inputs));
+}
+
+bool give_picked(const Match& m, Rewriter& w, const Pick& pick, ValueId y) {
+  const Node& reader = m.node(pick.reader);
+  if (reader.is("Gather") && m.rank(reader.inputs[1]) == 0) y = w("Squeeze", {y, w.ints({pick.axis})});
+  for (NodeId node : pick.readers) w.replace(m.result(node), y);
+  return true;
+}
+
+bool move_up(const Match& m, Rewriter& w) {
+  const Moved& moved = m.kept<Moved>();
+  const Node& maker = m.node(moved.pick.maker);
+  std::vector<ValueId> inputs(maker.inputs.begin(), maker.inputs.end());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (moved.axes[i] != kWhole) inputs[i] = picked(m, w, moved.pick, inputs[i], moved.axes[i]);
+  const auto index = std::ranges::find(maker.outputs, moved.pick.value) - maker.outputs.begin();
+  return give_picked(m, w, moved.pick, w.again(moved.pick.maker, inputs)[static_cast<size_t>(index)]);
+}
+
+}  // namespace tenon::rules

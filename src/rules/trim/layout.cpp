@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that place elements elsewhere: what is picked behind them is picked before them. Exact: the same elements arrive.
+#include "rewrite/rule.h"
+#include "rules/helpers/picks.h"
+#include "rules/helpers/shapes.h"
+
+namespace tenon::rules::trim_layout {
+using namespace rewrite;
+namespace {
+
+bool turned(Match& m) {
+  const auto pick = only_pick(m);
+  if (!pick || !m.node(pick->maker).is("Transpose")) return false;
+  const auto perm = permutation(m, pick->maker);
+  if (!perm) return false;
+  return m.keep(Moved{*pick, {static_cast<int>((*perm)[static_cast<size_t>(pick->axis)])}});
+}
+
+bool beside(Match& m) {
+  const auto pick = only_pick(m);
+  if (!pick || !m.node(pick->maker).is("Concat")) return false;
+  if (m.axis(pick->maker, "axis", 0, pick->value) == pick->axis) return m.refuse("the parts lie along the picked axis");
+  return m.keep(Moved{*pick, std::vector<int>(m.node(pick->maker).inputs.size(), pick->axis)});
+}
+
+struct Reshaped {
+  Pick pick;
+  int axis;         ///< of the operand
+  ir::Ints target;  ///< of the Reshape behind the pick
+};
+
+Dim size_of_first(const DimList& dims, size_t count) { return product(DimList(dims.begin(), dims.begin() + static_cast<int64_t>(count))); }
+
+/// The axis of the operand that is the picked one: as long, and as many elements before it.
+std::optional<int> same_axis(const DimList& from, const DimList& to, size_t axis) {
+  const Dim before = size_of_first(to, axis), up_to = size_of_first(to, axis + 1);
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i].known_equal(to[axis]) && size_of_first(from, i).known_equal(before) && size_of_first(from, i + 1).known_equal(up_to))
+      return static_cast<int>(i);
+  return std::nullopt;
+}
+
+bool reshaped(Match& m) {
+  const auto pick = only_pick(m);
+  if (!pick || !is_reshape(m.node(pick->maker))) return false;
+  const DimList* from = m.shape(m.operand(pick->maker, 0));
+  if (!from) return false;
+  DimList after = *m.shape(pick->value), before = *from;
+  const auto axis = same_axis(before, after, static_cast<size_t>(pick->axis));
+  if (!axis) return m.refuse("the axis is made of others, or parted");
+  before[static_cast<size_t>(*axis)] = after[static_cast<size_t>(pick->axis)] = pick->count;
+  auto target = reshape_target(before, after);
+  if (!target) return m.refuse("two symbolic sizes move");
+  return m.keep(Reshaped{*pick, *axis, std::move(*target)});
+}
+
+bool reshape_picked(const Match& m, Rewriter& w) {
+  const Reshaped& found = m.kept<Reshaped>();
+  const ValueId x = picked(m, w, found.pick, m.operand(found.pick.maker, 0), found.axis);
+  return give_picked(m, w, found.pick, w("Reshape", {x, w.ints(found.target)}));
+}
+
+}  // namespace
+
+RULES(trim_layout) {
+    .rules =
+        {
+            {.name = "pick_transpose",
+             .docs = "elements of one axis of a Transpose are those of the axis where it stood before",
+             .roots = "Gather Slice",
+             .match = turned,
+             .rewrite = move_up,
+             .benefit = 3,
+             .shared = true},
+            {.name = "pick_concat",
+             .docs = "elements of one axis of a Concat along another are those of its parts",
+             .roots = "Gather Slice",
+             .match = beside,
+             .rewrite = move_up,
+             .benefit = 3,
+             .shared = true},
+            {.name = "pick_reshape",
+             .docs = "elements of an axis that a Reshape (Squeeze, Unsqueeze, Flatten) leaves are picked before it",
+             .roots = "Gather Slice",
+             .match = reshaped,
+             .rewrite = reshape_picked,
+             .benefit = 3,
+             .shared = true},
+        },
+};
+
+}  // namespace tenon::rules::trim_layout
