@@ -88,7 +88,7 @@ class Binder {
     for (Dim d : dims) sizes_.want(d);
   }
   void want_array(ArrayId a) {
-    for (; a >= 0; a = plan_.arrays[a].same_bytes) want(plan_.arrays[a].shape);
+    for (; a >= 0; a = plan_.arrays[a].same_bytes) want(codegen::stored_shape(plan_.arrays[a]));
   }
 
   void want_group(const Group& group) {

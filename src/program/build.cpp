@@ -133,7 +133,7 @@ class ProgramBuilder {
   BufferInfo info(ArrayId a) const {
     BufferInfo b;
     b.dtype = plan_.arrays[a].dtype;
-    b.shape = slots(plan_.arrays[a].shape);
+    b.shape = slots(codegen::stored_shape(plan_.arrays[a]));
     if (const ir::ValueId v = plan_.arrays[a].value) {
       b.name = graph_.value(v).name;
       b.unranked = !graph_.value(v).type.has_rank();

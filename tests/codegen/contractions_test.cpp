@@ -68,6 +68,20 @@ TEST(Contractions, OfATableLookedUpByDistance) {
 }
 
 /// The cast is part of the operand: weights are packed as f32 when the engine is built, the rows are stored once, before the tiles.
+/// Rows of 4 KiB: those of h are stored further apart (see pad_rows), those of the input and the result are not.
+TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
+  constexpr std::string_view kText =
+      "graph main(x: f32[n,m,8], w: f32[8,1024], v: f32[1024,8]) { h = MatMul(x, w) r = Relu(h) y = MatMul(r, v) return y }";
+  runs(kText, 1e-3, 2);
+  const auto graph = ir::parse(kText, ops::table());
+  const auto planned = plan(**graph, {});
+  ASSERT_TRUE(planned) << planned.error().text();
+  EXPECT_NE(text_of(*planned).find("f32[n, m, 1024] padded by 16"), std::string::npos) << text_of(*planned);
+  PlanOptions without;
+  without.off = {"pad_rows"};
+  EXPECT_EQ(text_of(*plan(**graph, without)).find("padded"), std::string::npos);
+}
+
 TEST(Contractions, OfShortFloats) {
   for (const char* type : {"f16", "bf16"}) {
     SCOPED_TRACE(type);

@@ -69,7 +69,7 @@ class Runner {
       return Tensor::view(array.dtype, numbers(array.shape), bytes, std::make_shared<Tensor>(std::move(behind)));
     }
     if (!buffers_[a]) {
-      buffers_[a] = TRY(Tensor::make(array.dtype, numbers(array.shape)));
+      buffers_[a] = TRY(Tensor::make(array.dtype, numbers(stored_shape(array))));
       std::memset(buffers_[a]->mutable_data(), 0xff, static_cast<size_t>(buffers_[a]->byte_size()));
     }
     return *buffers_[a];

@@ -121,7 +121,7 @@ class Layouts {
     for (size_t a = 0; a < order_.size(); ++a) {
       if (order_[a].empty()) continue;
       plan_.arrays[a].order = order_[a];
-      plan_.arrays[a].strides = strides_in_order(plan_.arrays[a].shape, order_[a]);
+      plan_.arrays[a].strides = strides_of(plan_.arrays[a]);
     }
   }
 

@@ -23,6 +23,17 @@ DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
   return strides;
 }
 
+DimList stored_shape(const Array& array) {
+  DimList out = array.shape;
+  if (array.row_padding > 0) {
+    Dim& row = out[array.order.empty() ? out.size() - 1 : array.order.back()];
+    row = row + Dim(array.row_padding);
+  }
+  return out;
+}
+
+DimList strides_of(const Array& array) { return strides_in_order(stored_shape(array), array.order); }
+
 Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
   Expr sum = Expr::integer(DType::i64, 0);
   for (size_t k = 0; k < index.size(); ++k) sum = sum + index[k] * Expr::dim(strides[k]);
@@ -94,7 +105,8 @@ std::string list_of(const std::vector<Expr>& index) {
 std::string array_name(ArrayId id, const Plan& plan) {
   const Array& a = plan.arrays[id];
   const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
-  return fmt::format("{}{}:{}{}{}", a.constant ? "c" : a.value ? "v" : "t", id, name_of(a.dtype), text_of(a.shape), order);
+  const std::string padded = a.row_padding == 0 ? "" : fmt::format(" padded by {}", a.row_padding);
+  return fmt::format("{}{}:{}{}{}{}", a.constant ? "c" : a.value ? "v" : "t", id, name_of(a.dtype), text_of(a.shape), order, padded);
 }
 
 }  // namespace

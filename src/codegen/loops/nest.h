@@ -27,6 +27,7 @@ struct Array {
   DimList strides;            ///< elements; row-major unless a layout was chosen
   ir::ValueId value;          ///< none: a temporary
   std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
+  int64_t row_padding = 0;    ///< elements that nobody reads behind each row of the innermost dimension in memory
   ir::ConstantRef constant;   ///< row-major bytes, where constant
   ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
   bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
@@ -136,6 +137,10 @@ struct Plan {
 DimList row_major(const DimList& shape);
 /// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
 DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
+/// Those of its shape, memory order and padding.
+DimList strides_of(const Array& array);
+/// Its shape with the padding: what it takes in memory.
+DimList stored_shape(const Array& array);
 /// sum(index_k * strides_k)
 Expr flatten(const std::vector<Expr>& index, const DimList& strides);
 /// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart

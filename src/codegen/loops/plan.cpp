@@ -5,6 +5,7 @@
 #include "codegen/loops/diagonals.h"
 #include "codegen/loops/fuse.h"
 #include "codegen/loops/layout.h"
+#include "codegen/loops/pad_rows.h"
 #include "codegen/loops/plan_verify.h"
 #include "codegen/winograd/winograd.h"
 
@@ -25,8 +26,10 @@ constexpr PlanPass kPasses[] = {
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
     // It needs the final accesses.
     {"group_rows", "loops over the same rows share a kernel", group_rows},
-    // Last: the loops over tiles are as they should be.
+    // The loops over tiles are as they should be.
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", use_winograd},
+    // It needs the final layouts, and what reads by rows.
+    {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows},
 };
 
 bool runs(const PlanPass& pass, const PlanOptions& options) {
