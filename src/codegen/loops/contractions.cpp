@@ -10,16 +10,6 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The access reads dimension d by axis d, over the whole array.
-bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
-  if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
-  for (size_t d = 0; d < a.index.size(); ++d) {
-    if (!is_axis(a.index[d], static_cast<int>(d), map)) return false;
-    if (!map.axes[d].extent.known_equal(plan.arrays[a.array].shape[d])) return false;
-  }
-  return true;
-}
-
 /// Moves the contraction to the map's place, with the map (and an earlier epilogue inside it) as its epilogue.
 bool absorb(Plan& plan, size_t contraction, size_t map_group, size_t access) {
   Group& map = plan.groups[map_group];

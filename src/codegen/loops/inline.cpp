@@ -137,6 +137,15 @@ bool is_map(const Nest& nest) {
   return true;
 }
 
+bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
+  if (a.flat || a.within || a.index.size() != map.axes.size()) return false;
+  for (size_t d = 0; d < a.index.size(); ++d) {
+    if (!is_axis(a.index[d], static_cast<int>(d), map)) return false;
+    if (!map.axes[d].extent.known_equal(plan.arrays[a.array].shape[d])) return false;
+  }
+  return true;
+}
+
 bool is_view(const Nest& nest) {
   return is_map(nest) && nest.accesses.size() == 1 && is_input(nest.outputs[0].value, 0) &&
          nest.accesses[0].dtype == nest.outputs[0].dtype && !is_indirect(nest);

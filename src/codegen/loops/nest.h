@@ -64,7 +64,7 @@ struct Nest {
   bool dead = false;              ///< swallowed by another nest
 };
 
-/// A contraction and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the contraction's output.
+/// A contraction or a window sum, and the map that runs on its tile before it is stored. Axes of `epilogue` are those of the output.
 struct Epilogue {
   Nest map;  ///< reads the contraction's output through access `accumulator`
   int accumulator = 0;
@@ -107,7 +107,7 @@ enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, con
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
   GroupKind kind = GroupKind::nests;
-  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; contract: one
+  std::vector<Nest> nests;  ///< nests: in order, sharing the first `outer` axes; with an epilogue, and contract: one
   int outer = 0;
   double scale = 1;                                     ///< attention: factor of the products
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention

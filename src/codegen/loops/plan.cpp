@@ -7,6 +7,7 @@
 #include "codegen/loops/layout.h"
 #include "codegen/loops/pad_rows.h"
 #include "codegen/loops/plan_verify.h"
+#include "codegen/loops/window_sum.h"
 #include "codegen/winograd/winograd.h"
 
 namespace tenon::codegen {
@@ -26,6 +27,8 @@ constexpr PlanPass kPasses[] = {
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
     // It needs the final accesses.
     {"group_rows", "loops over the same rows share a kernel", group_rows},
+    // These know the final groups.
+    {"absorb_into_windows", "a map that alone reads a depthwise convolution's result runs on its registers", absorb_into_windows},
     // The loops over tiles are as they should be.
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", use_winograd},
     // It needs the final layouts, and what reads by rows.

@@ -24,8 +24,8 @@ struct Kernel {
 /// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel. The tactic is the group's;
 /// kernels that only rearrange its operands have the default one.
 Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
-/// Lowers a group of kind nests; a sum of products that may leave its arrays (a depthwise convolution) reads padded copies where it can,
-/// so that its inner loop asks nothing.
+/// Lowers a group of kind nests; a depthwise convolution as a window sum where it is one. Any other sum of products that may leave its
+/// arrays (a depthwise convolution) reads padded copies where it can, so that its inner loop asks nothing.
 Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target);
 /// The same as one kernel that reads its operands where they are. Errors: not_supported; bad_usage for lanes that it cannot
 /// have.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
 #include "codegen/lower/nest_lowering.h"
+#include "codegen/lower/windows.h"
 
 namespace tenon::codegen {
 
@@ -94,6 +96,15 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
 
 Result<std::vector<Kernel>> lower_loops(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
   std::vector<Kernel> kernels;
+  if (auto window = TRY(lower_windows(group, tactic, plan, target))) {
+    kernels.push_back(std::move(*window));
+    return kernels;
+  }
+  if (group.epilogue) {
+    for (const Group& g : plain_groups(group))
+      for (Kernel& k : TRY(lower_loops(g, tactic, plan, target))) kernels.push_back(std::move(k));
+    return kernels;
+  }
   Group padded = group;
   std::vector<Nest> before;
   if (group.nests.size() == 1 && is_sum_of_products(group.nests[0]))
