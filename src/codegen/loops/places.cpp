@@ -114,4 +114,22 @@ void collapse(Nest& nest, const Plan& plan) {
   }
 }
 
+std::optional<EpiloguePlaces> epilogue_places(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
+  const int axes = static_cast<int>(nest.axes.size());
+  const NestOutput& o = epilogue.map.outputs[0];
+  if (nest.outputs[0].flat || mentions(o.value, ExprOp::axis)) return std::nullopt;
+  auto in_sum = [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); };
+  auto place_of = [&](const auto& at) { return affine_of(simplify(substitute(flat_of(at, plan), in_sum)), axes); };
+  EpiloguePlaces out;
+  for (const NestAccess& a : epilogue.map.accesses) {
+    auto place = a.within ? std::nullopt : place_of(a);
+    if (!place) return std::nullopt;
+    out.reads.push_back(std::move(*place));
+  }
+  auto place = place_of(o);
+  if (!place) return std::nullopt;
+  out.result = std::move(*place);
+  return out;
+}
+
 }  // namespace tenon::codegen

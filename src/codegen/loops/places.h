@@ -7,6 +7,13 @@ namespace tenon::codegen {
 /// Flat element number of an access or output in its array's strides, with loaded indices held inside the array.
 Expr flat_of(const NestAccess& access, const Plan& plan);
 Expr flat_of(const NestOutput& output, const Plan& plan);
+/// Where an epilogue reads and writes, over the axes of the sum that it finishes.
+struct EpiloguePlaces {
+  std::vector<Affine> reads;
+  Affine result;
+};
+/// nullopt where it is more than loads at affine places.
+std::optional<EpiloguePlaces> epilogue_places(const Epilogue& epilogue, const Nest& sum, const Plan& plan);
 /// Joins neighbouring parallel axes that every access and output walks as one. Cost: accesses x axes.
 void collapse(Nest& nest, const Plan& plan);
 

@@ -8,30 +8,6 @@ namespace tenon::codegen {
 
 namespace {
 
-struct EpiloguePlaces {
-  std::vector<Affine> reads;
-  Affine result;
-};
-
-/// The epilogue's places over the contraction's axes; nullopt where it is more than loads at affine places.
-std::optional<EpiloguePlaces> places_of(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
-  const int axes = static_cast<int>(nest.axes.size());
-  const NestOutput& o = epilogue.map.outputs[0];
-  if (nest.outputs[0].flat || mentions(o.value, ExprOp::axis)) return std::nullopt;
-  auto in_contraction = [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); };
-  auto place_of = [&](const auto& at) { return affine_of(simplify(substitute(flat_of(at, plan), in_contraction)), axes); };
-  EpiloguePlaces out;
-  for (const NestAccess& a : epilogue.map.accesses) {
-    auto place = a.within ? std::nullopt : place_of(a);
-    if (!place) return std::nullopt;
-    out.reads.push_back(std::move(*place));
-  }
-  auto place = place_of(o);
-  if (!place) return std::nullopt;
-  out.result = std::move(*place);
-  return out;
-}
-
 /// Of the rows operand: where it is read, or where `store_rows_operand` will put it.
 std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
@@ -55,7 +31,7 @@ bool join(Tiling& t) {
 
 /// The same with the epilogue on the tile; nullopt where it has to run behind.
 std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, const Plan& plan) {
-  auto places = group.epilogue ? places_of(*group.epilogue, group.nests[0], plan) : std::nullopt;
+  auto places = group.epilogue ? epilogue_places(*group.epilogue, group.nests[0], plan) : std::nullopt;
   if (!places) return std::nullopt;
   Tiling whole = bare;
   whole.with_epilogue = true;

@@ -24,26 +24,6 @@ struct Place {
   Affine at;
 };
 
-/// Where the epilogue's arrays stand in the sum's axes; nullopt where it is more than loads at affine places.
-std::optional<std::vector<Affine>> places_of(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
-  if (mentions(epilogue.map.outputs[0].value, ExprOp::axis)) return std::nullopt;
-  const auto place_of = [&](const auto& x) {
-    const Expr flat =
-        substitute(flat_of(x, plan), [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); });
-    return affine_of(simplify(flat), static_cast<int>(nest.axes.size()));
-  };
-  std::vector<Affine> out;
-  for (const NestAccess& a : epilogue.map.accesses) {
-    auto place = a.within ? std::nullopt : place_of(a);
-    if (!place) return std::nullopt;
-    out.push_back(std::move(*place));
-  }
-  auto result = place_of(epilogue.map.outputs[0]);
-  if (!result) return std::nullopt;
-  out.push_back(std::move(*result));
-  return out;
-}
-
 class WindowLowering {
  public:
   WindowLowering(Kernel& kernel, Plan& plan, const Target& target, const Nest& nest, const WindowSum& sum)
@@ -62,19 +42,19 @@ class WindowLowering {
       if (nest.axes[x].kind == ops::Axis::Kind::parallel && x != sum.channels && x != sum.columns.output) outer_.push_back(x);
   }
 
-  /// places: of the epilogue's accesses and its result; without an epilogue, none.
-  void set_epilogue(const Epilogue* epilogue, std::vector<Affine> places) {
+  /// places: without an epilogue, of no use.
+  void set_epilogue(const Epilogue* epilogue, EpiloguePlaces places) {
     epilogue_ = epilogue;
     if (!epilogue) {
       result_ = place(nest_.outputs[0], true);
       stored_ = nest_.outputs[0].dtype;
       return;
     }
-    result_ = {emit_.buffer(epilogue->map.outputs[0].array, true), std::move(places.back())};
+    result_ = {emit_.buffer(epilogue->map.outputs[0].array, true), std::move(places.result)};
     stored_ = epilogue->map.outputs[0].dtype;
-    for (size_t k = 0; k + 1 < places.size(); ++k) {
+    for (size_t k = 0; k < places.reads.size(); ++k) {
       const bool is_sum = static_cast<int>(k) == epilogue->accumulator;
-      reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(places[k])});
+      reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(places.reads[k])});
     }
   }
 
@@ -387,7 +367,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   const auto weights = affine_of(flat_of(nest.accesses[sum->weights], plan), static_cast<int>(nest.axes.size()));
   if (!weights || !(weights->coefficients[sum->channels] == Dim(1))) return std::nullopt;
   const Epilogue* epilogue = group.epilogue ? &*group.epilogue : nullptr;
-  auto places = epilogue ? places_of(*epilogue, nest, plan) : std::vector<Affine>{};
+  auto places = epilogue ? epilogue_places(*epilogue, nest, plan) : EpiloguePlaces{};
   if (!places) return std::nullopt;
   Kernel kernel;
   WindowLowering lowering(kernel, plan, target, nest, *sum);
