@@ -51,12 +51,22 @@ class Passes(unittest.TestCase):
         for name in ("absorb_epilogues", "common_subexpressions"):
             self.assertIn(name, refused.stderr)
 
-    def test_winograd_may_be_refused(self):
-        conv = o.node("Conv", ["x", "w"], ["y"], o.attribute_ints("pads", [1, 1, 1, 1]))
+    def convolution(self) -> Path:
+        conv = o.node("Conv", ["x", "w"], ["y"], o.attribute_ints("pads", [1, 1, 1, 1]), name="conv")
         weights = o.tensor("w", [32, 32, 3, 3], bytes(32 * 32 * 9 * 4))
         shapes = [o.value_info("x", ["n", 32, 28, 28])], [o.value_info("y", ["n", 32, 28, 28])]
         model = self.folder / "conv.onnx"
         model.write_bytes(o.model(o.graph([conv], *shapes, initializers=[weights])))
+        return model
+
+    def test_a_tactic_of_a_convolution_by_tiles_is_that_of_its_products(self):
+        (self.folder / "tactics").write_text("conv: tile=3x2\n")
+        built = tenon("build", self.convolution(), "-o", self.folder / "c.tenon", "--tactic", self.folder / "tactics")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        self.assertEqual(tenon("inspect", self.folder / "c.tenon").stdout.count("tile=3x2"), 1)
+
+    def test_winograd_may_be_refused(self):
+        model = self.convolution()
         self.assertIn("winograd", self.plans(model=model))
         self.assertNotIn("winograd", self.plans("--no-winograd", model=model))
         self.assertNotIn("winograd", self.plans("--without", "winograd", model=model))
