@@ -14,32 +14,46 @@ namespace {
 
 bool may_lie_along_lanes(const ops::Axis& axis) { return axis.kind != ops::Axis::Kind::scanned && axis.extent != Dim(1); }
 
-/// How well an axis lies along the lanes.
-int lane_score(const Nest& nest, int axis, const Plan& plan) {
-  const int axes = static_cast<int>(nest.axes.size());
-  const ops::Axis& a = nest.axes[axis];
-  int score = 0;
-  for (const NestOutput& o : nest.outputs) {
-    if (a.kind != ops::Axis::Kind::parallel) break;
-    auto affine = affine_of(flat_of(o, plan), axes);
-    score += affine && affine->coefficients[axis] == Dim(1) ? 6 : -6;
+/// How well axes lie along the lanes.
+class LaneScores {
+ public:
+  LaneScores(const Nest& nest, const Plan& plan) : nest_(nest) {
+    const int axes = static_cast<int>(nest.axes.size());
+    for (const NestOutput& o : nest.outputs) outputs_.push_back(affine_of(flat_of(o, plan), axes));
+    for (const NestAccess& a : nest.accesses) {
+      flat_.push_back(flat_of(a, plan));
+      accesses_.push_back(affine_of(flat_.back(), axes));
+    }
   }
-  for (const NestAccess& x : nest.accesses) {
-    auto affine = affine_of(flat_of(x, plan), axes);
-    if (!affine) score -= mentions(flat_of(x, plan), ExprOp::axis, axis) ? 3 : -1;
-    else if (affine->coefficients[axis] == Dim(1)) score += 3;
-    else if (affine->coefficients[axis] == Dim(0)) score += 1;
-    else score -= 2;
+
+  int of(int axis) const {
+    const ops::Axis& a = nest_.axes[axis];
+    int score = 0;
+    for (const auto& place : outputs_)
+      if (a.kind == ops::Axis::Kind::parallel) score += place && place->coefficients[axis] == Dim(1) ? 6 : -6;
+    for (size_t k = 0; k < accesses_.size(); ++k) {
+      const auto& place = accesses_[k];
+      if (!place) score -= mentions(flat_[k], ExprOp::axis, axis) ? 3 : -1;
+      else if (place->coefficients[axis] == Dim(1)) score += 3;
+      else if (place->coefficients[axis] == Dim(0)) score += 1;
+      else score -= 2;
+    }
+    if (a.extent.is_number() && a.extent.value() < 4) score -= 6;
+    return score;
   }
-  if (a.extent.is_number() && a.extent.value() < 4) score -= 6;
-  return score;
-}
+
+ private:
+  const Nest& nest_;
+  std::vector<std::optional<Affine>> outputs_, accesses_;
+  std::vector<Expr> flat_;
+};
 
 int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
+  const LaneScores scores(nest, plan);
   int best = -1, best_score = 0;
   for (int x = from; x < static_cast<int>(nest.axes.size()); ++x) {
     if (!may_lie_along_lanes(nest.axes[x])) continue;
-    const int score = lane_score(nest, x, plan);
+    const int score = scores.of(x);
     if (best < 0 || score >= best_score) best = x, best_score = score;
   }
   return best;
