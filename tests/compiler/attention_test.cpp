@@ -118,6 +118,38 @@ TEST(Attention, TakesHeadsSideBySide) {
       {drawn({2, 19, 32}, 7, 2), drawn({2, 30, 16}, 8, 2), drawn({2, 30, 24}, 9, 1)});
 }
 
+/// As exporters write a causal mask beside one of keys: what is hidden gets the lowest number added.
+constexpr std::string_view kAdded = R"(graph main(q: f32[b,2,s,16], k: f32[b,2,s,16], v: f32[b,2,s,16], keep: bool[b,1,1,s]) {
+  const first: i64[1] = [0]
+  const second: i64[1] = [1]
+  const zero: i64[] = [0]
+  const one: i64[] = [1]
+  const none: f32[] = [0]
+  const low: f32[] = [-3.4028234663852886e38]
+  qs = Shape(q, start=2, end=3)
+  size = Squeeze(qs)
+  i = Range(zero, size, one)
+  row = Unsqueeze(i, second)
+  column = Unsqueeze(i, first)
+  past = LessOrEqual(column, row)
+  seen = And(past, keep)
+  mask = Where(seen, none, low)
+  y = Attention(q, k, v, mask)
+  return y
+})";
+
+// The first rows of the second batch see nothing but hidden keys, those behind them too: all of them share the weight.
+TEST(Attention, HidesKeysBehindTheQueryByAddingTheLowestNumber) {
+  for (const int64_t size : {1, 5, 37, 530}) {
+    Tensor keep = *Tensor::make(DType::boolean, {2, 1, 1, size});
+    for (int64_t i = 0; i < size; ++i) {
+      keep.set_integer(i, i % 5 != 3);
+      keep.set_integer(size + i, i >= 3);
+    }
+    expect_like_reference(kAdded, {drawn({2, 2, size, 16}, 7, 2), drawn({2, 2, size, 16}, 8, 2), drawn({2, 2, size, 16}, 9, 1), keep});
+  }
+}
+
 /// A bias by the bucket of the distance between key and query, as T5 has it, beside a mask of keys.
 constexpr std::string_view kRelative =
     R"(graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], table: f32[16,2], keep: bool[b,1,1,t]) {

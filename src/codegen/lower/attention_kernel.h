@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/lower/kernel.h"
+
+namespace tenon::codegen {
+
+/// The code of one attention nest, with its tasks and grain. Places of query, key and value are affine, values lie side by side in whole
+/// registers.
+Result<void> emit_attention(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group);
+
+}  // namespace tenon::codegen
