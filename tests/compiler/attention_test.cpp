@@ -150,6 +150,16 @@ TEST(Attention, HidesKeysBehindTheQueryByAddingTheLowestNumber) {
   }
 }
 
+// Constants that say no more than positions do, and one that says more.
+TEST(Attention, ReadsConstantMasksAsPositions) {
+  for (const char* mask : {"bool[3,3] = [1, 0, 0, 1, 1, 0, 1, 1, 1]", "bool[3,1] = [1, 1, 1]", "bool[3,3] = [1, 1, 1, 1, 1, 1, 1, 1, 1]",
+                           "f32[3,3] = [0, 0, -inf, 0, 0, 0, 0, 0, 0]", "f32[3,3] = [0, 0, -1e38, 0, 0, 0, 0, -1e38, 0]",
+                           "f32[3,3] = [0, -1e38, -1e37, 0, 0, -1e38, 0, 0, 0]", "bool[3,3] = [0, 0, 0, 1, 0, 0, 1, 1, 0]"})
+    expect_like_reference("graph main(q: f32[b,1,3,16], k: f32[b,1,3,16], v: f32[b,1,3,16]) {\n const m: " + std::string(mask) +
+                              "\n y = Attention(q, k, v, m)\n return y\n}\n",
+                          {drawn({2, 1, 3, 16}, 7, 2), drawn({2, 1, 3, 16}, 8, 2), drawn({2, 1, 3, 16}, 9, 1)});
+}
+
 /// A bias by the bucket of the distance between key and query, as T5 has it, beside a mask of keys.
 constexpr std::string_view kRelative =
     R"(graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], table: f32[16,2], keep: bool[b,1,1,t]) {

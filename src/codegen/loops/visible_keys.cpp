@@ -8,8 +8,6 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr double kHidden = -0x1p100;  ///< what exporters hide keys by is lower: -inf, the lowest f32
-
 void comparisons_in(const Expr& e, std::vector<Expr>& out) {
   if (e.op() == ExprOp::less || e.op() == ExprOp::less_equal) {
     if (std::ranges::none_of(out, [&](const Expr& o) { return same(o, e); })) out.push_back(e);
@@ -28,7 +26,7 @@ Expr replaced(const Expr& e, const Expr& what, const Expr& by) {
 
 /// The lowest number, if the score is that or a sum of it and something else; else 0.
 double hidden_by(const Expr& score) {
-  if (score.op() == ExprOp::constant) return score->number <= kHidden ? score->number : 0;
+  if (score.op() == ExprOp::constant) return score->number <= kHiddenScore ? score->number : 0;
   if (score.op() != ExprOp::add) return 0;
   return std::min(hidden_by(score.args()[0]), hidden_by(score.args()[1]));
 }

@@ -7,6 +7,9 @@
 
 namespace tenon::codegen {
 
+/// Scores that hide a key are not higher: exporters take -inf and the lowest f32.
+inline constexpr double kHiddenScore = -0x1p100;
+
 /// A query sees keys up to (`upper`), or from, offset + slope * query.
 struct KeyBound {
   bool upper = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loops/attention.h"
 
+#include "codegen/loops/constant_masks.h"
 #include "codegen/loops/operands.h"
 #include "codegen/loops/places.h"
 #include "codegen/lower/attention_kernel.h"
@@ -27,6 +28,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
     copy_operand(nest, 2, {kBatch, kKeyHead, kKey, kValueSize}, target.lanes(), plan, before);
+  tell_constant_masks(nest, plan);
   turn_constants(nest, kQuery, plan);
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
