@@ -181,6 +181,8 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   State& s = *state_;
   int64_t team = max_threads > 0 ? std::min(max_threads, s.threads) : s.threads;
   team = std::min(team, ceil_div(tasks, grain));
+  // The same number of chunks for each: two chunks of 9 and 3 tasks would keep one thread waiting.
+  grain = ceil_div(tasks, ceil_div(tasks, grain) / team * team);
   const bool mine = team > 1 && getpid() == owner_ && !s.busy.exchange(true, std::memory_order_acquire);
   if (!mine) return run_alone(tasks, grain, body);
   if (s.workers.empty()) s.start_workers();

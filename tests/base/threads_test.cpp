@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -31,6 +32,19 @@ TEST(Team, CoversEachTaskOnce) {
         for (const auto& count : seen) ASSERT_EQ(count, 1) << tasks << " tasks by " << grain;
       }
     }
+  }
+}
+
+TEST(Team, DealsFewTasksEvenly) {
+  Team team(2);
+  for (const auto& [tasks, grain, most] : {std::array<int64_t, 3>{12, 9, 6}, {20, 9, 10}, {7, 3, 4}, {5, 5, 5}, {2, 1, 1}}) {
+    std::atomic<int64_t> longest = 0;
+    const auto body = [&](int64_t begin, int64_t end, int) {
+      int64_t seen = longest;
+      while (seen < end - begin && !longest.compare_exchange_weak(seen, end - begin)) {}
+    };
+    team.run(tasks, grain, body);
+    EXPECT_LE(longest, most) << tasks << " in chunks of " << grain;
   }
 }
 
