@@ -179,7 +179,9 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   TENON_ASSERT(tasks < int64_t{1} << 60);
   grain = std::clamp<int64_t>(grain, 1, tasks);
   State& s = *state_;
-  int64_t team = max_threads > 0 ? std::min(max_threads, s.threads) : s.threads;
+  const int others = callers_.load(std::memory_order_relaxed) - 1;
+  int64_t team = others > 0 ? std::max(1, s.threads - others) : s.threads;
+  if (max_threads > 0) team = std::min<int64_t>(team, max_threads);
   team = std::min(team, ceil_div(tasks, grain));
   // The same number of chunks for each: two chunks of 9 and 3 tasks would keep one thread waiting.
   grain = ceil_div(tasks, ceil_div(tasks, grain) / team * team);

@@ -40,6 +40,19 @@ class Team {
   /// CPUs are gone. Cost: below 1 us, with CPUs some microseconds; no allocation.
   Result<Turn> take_turn(const QueuedLock::GoOn* go_on = nullptr);
 
+  /// One that calls run() again and again on its own thread. While there are several, a region takes a thread less for each of the
+  /// others, which compute too: together they are as many as the team, and none takes another's CPU.
+  class Caller {
+   public:
+    explicit Caller(Team& team) : team_(team) { team_.callers_.fetch_add(1, std::memory_order_relaxed); }
+    ~Caller() { team_.callers_.fetch_sub(1, std::memory_order_relaxed); }
+    Caller(const Caller&) = delete;
+    Caller& operator=(const Caller&) = delete;
+
+   private:
+    Team& team_;
+  };
+
   /// Calls `body` on disjoint ranges that cover [0, tasks), on up to `max_threads` threads (0: all), and returns when all are
   /// done. Half of the tasks are dealt out in advance, the rest is taken in chunks of `grain` or a little more, as many for each thread; a
   /// worker that wakes late loses its share to the others. `thread` is below min(max_threads, size()) and at no time used by two calls of
@@ -60,7 +73,8 @@ class Team {
   std::atomic<std::thread::id> holder_;  ///< whose turn it is
   CpuSet before_;                        ///< where the holder ran
   bool bound_ = false;                   ///< the holder was moved
-  std::unique_ptr<State> state_;         ///< last: its threads read what stands above
+  std::atomic<int> callers_{0};
+  std::unique_ptr<State> state_;  ///< last: its threads read what stands above
 };
 
 class Team::Turn {

@@ -38,7 +38,10 @@ Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Engine> e
 
 Result<std::span<const Tensor>> Context::run(std::span<const Tensor> inputs, const RunOptions& options) {
   Frame& frame = state_->frame_for(inputs);
-  if (options.team == nullptr) return frame.run(inputs, {}, options);
+  if (options.team == nullptr) {
+    const Team::Caller caller(default_team());
+    return frame.run(inputs, {}, options);
+  }
   const auto ask = [&] { return go_on(asked_to_stop(options), "the team's queue"); };
   const QueuedLock::GoOn waits(ask);
   const Team::Turn turn = TRY(options.team->take_turn(is_watched(options) ? &waits : nullptr));

@@ -59,6 +59,27 @@ TEST(Team, AThreadNumberIsNeverUsedTwiceAtOnce) {
   }
 }
 
+TEST(Team, LeavesACpuToEachOtherCaller) {
+  Team team(2);
+  const auto threads = [&] {
+    std::atomic<int> highest = 0;
+    const auto body = [&](int64_t, int64_t, int thread) {
+      int seen = highest;
+      while (seen < thread && !highest.compare_exchange_weak(seen, thread)) {}
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    };
+    for (int turn = 0; turn < 20; ++turn) team.run(16, 1, body);
+    return highest + 1;
+  };
+  const Team::Caller self(team);
+  EXPECT_EQ(threads(), 2);
+  {
+    const Team::Caller other(team), third(team);
+    EXPECT_EQ(threads(), 1);
+  }
+  EXPECT_EQ(threads(), 2);
+}
+
 TEST(Team, ACallInsideARegionRunsAlone) {
   Team team(3);
   std::atomic<int64_t> sum{0};
