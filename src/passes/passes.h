@@ -20,7 +20,7 @@ Result<bool> shape_arithmetic(Graph& graph, Context& context);
 /// Equal constants, then equal nodes, by hash-consing in topological order. Nodes with bodies, effects or randomness stay.
 Result<bool> common_subexpressions(Graph& graph, Context& context);
 
-/// The rules of stage clean; of clean and fuse; of all. Each with constant folding on the way.
+/// The rules of stage clean; of clean and fuse; of clean, fuse and combine. Each with constant folding on the way.
 Result<bool> clean(Graph& graph, Context& context);
 Result<bool> fuse(Graph& graph, Context& context);
 /// The rules of stage trim alone, after all is recognised and before products of one operand are joined, which one reader may need whole.

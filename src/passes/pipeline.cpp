@@ -22,7 +22,7 @@ constexpr Pass kPipeline[] = {
     {"fuse", "many plain ops become one fused op (rules of stages clean and fuse)", 2, fuse},
     {"trim", "only rows and columns that are read are computed (rules of stage trim)", 2, trim},
     {"common_subexpressions", "again: readers of one row pick it alike", 2, common_subexpressions, true},
-    {"combine", "fused ops joined, layout moved (rules of all stages)", 2, combine},
+    {"combine", "fused ops joined, layout moved (rules of stages clean, fuse and combine)", 2, combine},
     {"common_subexpressions", "again, over the fused graph", 2, common_subexpressions, true},
     {"target", "the graph in the ops of another runtime, where such rules were asked for", 2, target},
     {"common_subexpressions", "again: those ops take what others made", 2, common_subexpressions, true},

@@ -29,10 +29,11 @@ void book(rewrite::Statistics& total, const rewrite::Statistics& run) {
   total.add(aligned);
 }
 
-/// Rules of later stages run together with those before them, for what they uncover; trimming starts from what the others have left.
+bool runs_alone(rewrite::Stage stage) { return stage == rewrite::Stage::target || stage == rewrite::Stage::trim; }
+
+/// Rules of the other stages run together with those before them, for what they uncover.
 bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
-  const bool alone = stage == rewrite::Stage::target || stage == rewrite::Stage::trim;
-  return alone ? rule.stage == stage : rule.stage <= stage;
+  return runs_alone(stage) || runs_alone(rule.stage) ? rule.stage == stage : rule.stage <= stage;
 }
 
 /// What a run has used up and left out.
@@ -49,7 +50,7 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   const rewrite::RuleSet set = context.rules.where([&](const rewrite::CompiledRule& rule) {
     return runs_in(rule, stage) && rule.numerics <= options.allowed && !context.left_out.contains(rule.name);
   });
-  if (set.size() == 0 && (stage == rewrite::Stage::target || stage == rewrite::Stage::trim)) return false;
+  if (set.size() == 0 && runs_alone(stage)) return false;
   options.stop_after = context.budget;
   // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
