@@ -148,8 +148,8 @@ tenon::DType type_of(const std::string& name) {
 
 /// What Python calls: everything that may be said beside a model, and what is said to `Do` alone.
 template <class Do, class... More>
-nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& backends,
-                const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
+nb::object call(const nb::object& model, const Folder& external_data, int opt, int threads, const Shapes& shapes, const Names& outputs,
+                const Names& backends, const BackendFiles& libraries, const Files& custom_ops, const std::string& assign, bool measure,
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
                 bool require_full, const Limits& memory, const Types& narrow, const std::string& segmenter, const Files& plugins,
                 const Names& prefer, const Tactics& plugin_tactics, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory,
@@ -159,6 +159,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.opt = opt;
   options.threads = threads;
   for (const auto& [input, sizes] : shapes) options.ranges.emplace(input, range_of(sizes));
+  options.outputs = outputs;
   options.backends = backends;
   options.libraries = libraries_of(libraries, custom_ops);
   options.assign = assign_of(assign);
@@ -184,12 +185,13 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
 template <class Do, class... More, class... Args>
 void def(nb::module_& m, const char* name, Args... more) {
   m.def(name, &call<Do, More...>, nb::arg("model").none(), nb::kw_only(), nb::arg("external_data") = nb::none(), nb::arg("opt") = 3,
-        nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("backends") = Names(), nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority", nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(),
-        nb::arg("fallback_ops") = Names(), nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false,
-        nb::arg("memory") = Limits(), nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", nb::arg("plugins") = Files(),
-        nb::arg("prefer") = Names(), nb::arg("plugin_tactics") = Tactics(), nb::arg("isolate_plugins") = false,
-        nb::arg("plugin_patience") = 300.0, nb::arg("plugin_memory") = 0, more...);
+        nb::arg("threads") = 0, nb::arg("shapes") = Shapes(), nb::arg("outputs") = Names(), nb::arg("backends") = Names(),
+        nb::arg("backend_libraries") = BackendFiles(), nb::arg("custom_ops") = Files(), nb::arg("assign") = "priority",
+        nb::arg("measure") = false, nb::arg("min_block_size") = nb::none(), nb::arg("fallback_ops") = Names(),
+        nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false, nb::arg("memory") = Limits(),
+        nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", nb::arg("plugins") = Files(), nb::arg("prefer") = Names(),
+        nb::arg("plugin_tactics") = Tactics(), nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
+        nb::arg("plugin_memory") = 0, more...);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ class Graph {
 };
 
 /// Compiles a copy of the graph. The engine is the same, to the byte, as that of the model the graph was read from.
-/// Errors: those of a model's compile(); bad_usage for options that belong to reading one (external_data, shapes), and for an input whose
-/// type is not known.
+/// Errors: those of a model's compile(); bad_usage for options that belong to reading one (external_data, shapes, outputs), and for an
+/// input whose type is not known.
 TENON_API Result<Engine> compile(const Graph& graph, const CompileOptions& options = {});
 
 }  // namespace tenon::inline v1

@@ -231,11 +231,13 @@ struct InputRange {
 };
 
 struct CompileOptions {
-  std::filesystem::path external_data = {};                  ///< folder of the model's external data; empty: the model's own
-  int opt = 3;                                               ///< 0: no rewriting ... 3: everything
-  int threads = 0;                                           ///< to generate code on; 0: all that this process may use
-  std::map<std::string, std::vector<int64_t>> shapes = {};   ///< inputs whose shape is fixed; -1: as the model says
-  std::map<std::string, InputRange> ranges = {};             ///< of other inputs
+  std::filesystem::path external_data = {};                 ///< folder of the model's external data; empty: the model's own
+  int opt = 3;                                              ///< 0: no rewriting ... 3: everything
+  int threads = 0;                                          ///< to generate code on; 0: all that this process may use
+  std::map<std::string, std::vector<int64_t>> shapes = {};  ///< inputs whose shape is fixed; -1: as the model says
+  std::map<std::string, InputRange> ranges = {};            ///< of other inputs
+  /// Outputs of the model that are wanted; empty: all. The engine has these alone, in the model's order, and computes what they need.
+  std::vector<std::string> outputs = {};
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
   /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
   /// reference run what even the fallback cannot.

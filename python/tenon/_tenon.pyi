@@ -80,6 +80,7 @@ def compile(
     opt: int = 3,
     threads: int = 0,
     shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
+    outputs: Sequence[str] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,
@@ -109,7 +110,8 @@ def compile(
     tenon.graph_rewriting, which stay as they are. The engine is the same to the byte, whichever of them.
     external_data: folder of the model's external data (default: that of its file).
     opt: 0 no rewriting ... 3 everything. shapes: inputs whose shape is fixed; -1 leaves a size as the model says, and (least, usual,
-    most) bounds it. A Graph has its weights and shapes already.
+    most) bounds it. outputs: those of the model that are wanted (none: all); what they do not need is not computed. A Graph has its
+    weights, shapes and outputs already.
     backends: who runs what, in order of priority; cpu and reference run what is left. backend_libraries: files of the libraries that
     some of them run on (default: those of the packages that this Python has installed). custom_ops: libraries with more ops for the
     backend onnxruntime.
@@ -136,6 +138,7 @@ def partition(
     opt: int = 3,
     threads: int = 0,
     shapes: Mapping[str, Sequence[int | tuple[int, int, int]]] = ...,
+    outputs: Sequence[str] = ...,
     backends: Sequence[str] = ...,
     backend_libraries: Mapping[str, str | PathLike[str]] = ...,
     custom_ops: Sequence[str | PathLike[str]] = ...,

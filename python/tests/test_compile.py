@@ -95,6 +95,16 @@ def test_shapes_and_external_data_go_with_bytes(tmp_path):
     assert (error.code, error.place) == ("file_missing", "tensor 'w1'") and error.advice
 
 
+def test_outputs_that_are_wanted(tmp_path):
+    text = "graph g(x: f32[n,4]) {\n  y = Relu(x)\n  z = Exp(x)\n  return y, z\n}"
+    Graph.parse(text).save_onnx(tmp_path / "two.onnx")
+    engine = tenon.compile(tmp_path / "two.onnx", outputs=["z"])
+    assert [o.name for o in engine.outputs] == ["z"]
+    assert list(engine.run({"x": np.zeros((2, 4), np.float32)})) == ["z"]
+    error = refused(tmp_path / "two.onnx", outputs=["w"])
+    assert (error.code, error.place, error.expected) == ("bad_input", "output 'w'", "y, z")
+
+
 def test_a_graph_stays_as_it_is_and_may_go():
     graph = Graph.from_onnx(MODEL)
     before = str(graph)
@@ -157,7 +167,7 @@ def test_what_a_graph_must_have():
 
 def test_options_of_models_are_refused_beside_a_graph(tmp_path):
     graph = Graph.from_onnx(MODEL)
-    for options in ({"shapes": {"x": [2, 16]}}, {"external_data": tmp_path}):
+    for options in ({"shapes": {"x": [2, 16]}}, {"external_data": tmp_path}, {"outputs": ["y"]}):
         error = refused(graph, **options)
         assert error.code == "bad_usage" and error.place in options and error.advice
 

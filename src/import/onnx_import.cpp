@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx_import.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/contains.h"
 #include "files/mapped_file.h"
 #include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
@@ -12,6 +16,21 @@ namespace tenon::import {
 namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+/// The outputs that are wanted stay, in the model's order.
+Result<void> keep_outputs(ir::Graph& graph, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return {};
+  std::vector<std::string> names;
+  for (uint32_t k = 0; k < graph.outputs().size(); ++k) names.push_back(graph.output_name(k));
+  for (const std::string& name : wanted)
+    if (!contains(names, name))
+      return fail(Code::bad_input, "output '" + name + "'", "the model has no output of this name")
+          .expected(fmt::format("{}", fmt::join(names, ", ")))
+          .found(name);
+  for (auto k = static_cast<uint32_t>(names.size()); k-- > 0;)
+    if (!contains(wanted, names[k])) graph.erase_output(k);
+  return {};
+}
 
 Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                               std::optional<files::ExternalData> data, const ImportOptions& options) {
@@ -41,6 +60,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   out.warnings.insert(out.warnings.end(), warned.begin(), warned.end());
   out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());
   for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
+  TRY(keep_outputs(*out.graph, options.outputs));
   return out;
 }
 

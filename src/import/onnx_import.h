@@ -18,6 +18,7 @@ struct ImportOptions {
   std::filesystem::path external_data_dir;  ///< empty: the model's own folder
   OnnxLimits limits;
   std::vector<RequestedShape> shapes;      ///< --shape
+  std::vector<std::string> outputs = {};   ///< those of the model that are wanted, by name; empty: all
   const ir::OpTable* ops = &ops::table();  ///< what nodes may be; outlives the graph
   /// Ops that neither the table nor the model knows become unknown nodes of a graph over ops::open_table(*ops), and so do nodes that break
   /// the rules of the op that they name (with a warning).
@@ -38,7 +39,7 @@ struct Imported {
 };
 
 /// Reads an ONNX model into a graph of the newest ops, every value typed. Weights stay in the mapped files.
-/// Errors: file_missing, bad_file, file_unsafe, limit_exceeded, bad_graph, bad_attribute, bad_input (a requested shape),
+/// Errors: file_missing, bad_file, file_unsafe, limit_exceeded, bad_graph, bad_attribute, bad_input (a requested shape or output),
 /// not_supported (one error for all ops), and what inference finds wrong, at its node.
 /// Cost: linear in the nodes and the small tensors; memory O(file) beside the mapping.
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options = {});

@@ -167,7 +167,8 @@ TEST(ApiGraph, OfWhatIsNoModelIsRefused) {
 TEST(ApiGraph, IsNotCompiledWithOptionsOfReadingOne) {
   const auto graph = expect(tenon::Graph::from_onnx(kModel));
   for (const tenon::CompileOptions& options :
-       {tenon::CompileOptions{.external_data = "."}, tenon::CompileOptions{.shapes = {{"x", {1, 16}}}}, tenon::CompileOptions{.opt = 4}}) {
+       {tenon::CompileOptions{.external_data = "."}, tenon::CompileOptions{.shapes = {{"x", {1, 16}}}},
+        tenon::CompileOptions{.outputs = {"y"}}, tenon::CompileOptions{.opt = 4}}) {
     const auto engine = tenon::compile(graph, options);
     ASSERT_FALSE(engine);
     EXPECT_EQ(engine.error().code, tenon::Code::bad_usage) << engine.error().text();

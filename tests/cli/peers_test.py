@@ -4,11 +4,15 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/bad_input"))
+import onnx_bytes as o  # noqa: E402
+
 TENON = Path(os.environ.get("TENON", ROOT / "build/bin/tenon"))
 MODEL = ROOT / "examples/mlp.onnx"
 PYTHON = ROOT / ".venv-peers/bin/python"
@@ -48,7 +52,7 @@ class Peers(unittest.TestCase):
                     self.expect_agreement(self.bench(peer, *options), peer)
 
     def test_cold_is_told_in_the_result(self):
-        self.assertEqual([self.bench("onnxruntime", *o)["regime"] for o in ([], ["--cold"])], ["hot", "cold"])
+        self.assertEqual([self.bench("onnxruntime", *options)["regime"] for options in ([], ["--cold"])], ["hot", "cold"])
 
     def test_shares_of_the_machine_are_told(self):
         told = self.bench("onnxruntime")
@@ -62,6 +66,18 @@ class Peers(unittest.TestCase):
             told = json.loads(tenon("compare", MODEL, "--with", peer, "--json").stdout)
             self.assertEqual((told["verdict"], told["with"]), ("good", peer))
             self.assertIsNotNone(told["outputs"][0]["other_error"])
+
+    def test_both_have_the_outputs_that_are_wanted_alone(self):
+        for peer in ("onnxruntime", "openvino", "torch"):
+            with self.subTest(peer=peer), tempfile.TemporaryDirectory() as folder:
+                if not has(peer):
+                    self.skipTest(f"needs the package {peer} in .venv-peers")
+                model = Path(folder) / "two.onnx"
+                nodes, values = [o.node("Relu", ["x"], ["y"]), o.node("Exp", ["x"], ["z"])], [o.value_info(v, ["n", 4]) for v in "xyz"]
+                model.write_bytes(o.model(o.graph(nodes, values[:1], values[1:])))
+                told = json.loads(tenon("compare", model, "--with", peer, "--only-output", "z", "--json").stdout)
+                self.assertEqual([each["name"] for each in told["outputs"]], ["z"])
+                self.assertIsNotNone(told["outputs"][0]["other_error"])
 
     def test_a_missing_package_is_named_with_what_installs_it(self):
         if not PYTHON.exists():

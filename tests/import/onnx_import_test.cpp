@@ -62,6 +62,22 @@ TEST(OnnxImport, ARequestedShapeFixesTheSymbolEverywhere) {
   EXPECT_EQ(unknown.error()->expected, "one of: a, b");
 }
 
+TEST(OnnxImport, OutputsThatAreWantedStayInTheModelsOrder) {
+  GraphBytes g;
+  g.input("x", DType::f32, {"n"}).node(node("Relu", {"x"}, {"a"})).node(node("Neg", {"x"}, {"b"})).node(node("Abs", {"x"}, {"c"}));
+  for (const char* name : {"a", "b", "c"}) g.output(name, DType::f32, {"n"});
+  import::ImportOptions options;
+  options.outputs = {"c", "a"};
+  const auto m = import_bytes(model(g), options);
+  ASSERT_IMPORTS(m);
+  ASSERT_EQ(m->graph->outputs().size(), 2u);
+  EXPECT_EQ(m->graph->output_name(0) + m->graph->output_name(1), "ac");
+  options.outputs = {"q"};
+  const auto unknown = import_bytes(model(g), options);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error()->expected, "a, b, c");
+}
+
 TEST(OnnxImport, ARequestedIntervalBoundsTheSymbolEverywhere) {
   GraphBytes g;
   g.input("a", DType::f32, {"n", "4"}).input("b", DType::f32, {"n", "4"}).input("c", DType::f32, {"n + 1"});

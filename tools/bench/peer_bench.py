@@ -57,6 +57,20 @@ def free_sizes(model: str, feeds: Feeds) -> dict[str, int]:
     return found
 
 
+def with_outputs(model: str, wanted: list[str], folder: Path) -> tuple[str, str]:
+    """The model with these outputs alone, as a file in `folder`, and the folder of its external data."""
+    import onnx
+
+    proto = onnx.load(model, load_external_data=False)
+    kept = [value for value in proto.graph.output if value.name in wanted]
+    del proto.graph.output[:]
+    proto.graph.output.extend(kept)
+    path = folder / "outputs.onnx"
+    path.write_bytes(proto.SerializeToString())
+    has_external = any(each.external_data for each in proto.graph.initializer)
+    return str(path), str(Path(model).resolve().parent) if has_external else ""
+
+
 def beside_its_data(asked: argparse.Namespace) -> str:
     """The model's path; with a folder for external data, one that brings both together by hard links, or copies."""
     if not asked.external_data:
@@ -162,6 +176,9 @@ def prepare(asked: argparse.Namespace) -> tuple[Runner, str]:
     """Loads the engine and runs it once; returns how to run it, and the line that says it is ready."""
     with np.load(asked.inputs) as archive:
         feeds = {name: archive[name] for name in archive.files}
+    if asked.only_output:
+        asked.model, own_data = with_outputs(asked.model, asked.only_output, Path(asked.inputs).parent)
+        asked.external_data = asked.external_data or own_data
     start = time.perf_counter()
     run, version = RUNNERS[asked.peer](asked, feeds)
     load = (time.perf_counter() - start) * 1e3
@@ -181,6 +198,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--external-data", help="folder of the model's external data")
     parser.add_argument("--fixed-shapes", action="store_true", help="prepare for the inputs' shapes alone")
+    parser.add_argument("--only-output", action="append", metavar="NAME", help="an output that is wanted (default: all)")
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(asked.threads)
     # What a library prints goes to stderr; the answers have the real stdout to themselves.

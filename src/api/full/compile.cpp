@@ -40,6 +40,7 @@ base::Result<import::RequestedDim> requested(const std::string& input, int64_t l
 
 base::Result<import::ImportOptions> import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
+  out.outputs = options.outputs;
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
   out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
   out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
@@ -170,6 +171,7 @@ base::Result<void> check_graph(ir::Graph& graph, const CompileOptions& options) 
     return beside_a_graph("external_data", "a graph has its weights already", "give the folder to what reads the model");
   if (!options.shapes.empty() || !options.ranges.empty())
     return beside_a_graph("shapes", "a graph has its shapes already", "say them where the graph is made");
+  if (!options.outputs.empty()) return beside_a_graph("outputs", "a graph has its outputs already", "say them where the graph is made");
   TRY(ir::verify(graph));
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& input = graph.value(id);

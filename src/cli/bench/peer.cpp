@@ -79,6 +79,7 @@ Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const file
                                    "--threads", std::to_string(options.threads)};
   if (!options.external_data.empty()) command.insert(command.end(), {"--external-data", fs::absolute(options.external_data)});
   if (options.fixed_shapes) command.push_back("--fixed-shapes");
+  for (const std::string& output : options.outputs) command.insert(command.end(), {"--only-output", output});
   TRY(peer->launch(command));
   std::istringstream ready(TRY(peer->read_line()));
   std::string word;

@@ -19,7 +19,8 @@ struct PeerOptions {
   std::filesystem::path model;          ///< an ONNX file
   std::filesystem::path external_data;  ///< empty: the model's folder
   int threads = 1;
-  bool fixed_shapes = false;  ///< prepare for the inputs' shapes alone
+  bool fixed_shapes = false;         ///< prepare for the inputs' shapes alone
+  std::vector<std::string> outputs;  ///< of the model, that are wanted; empty: all
 };
 
 /// Another engine, in a process of its own (tools/bench/peer_bench.py), stopped but while it is asked something, so that its threads take

@@ -89,6 +89,8 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
               "--segmenter")
           .found("an engine")
           .advice("build the engine again with these options");
+    if (is_engine() && !model.outputs.empty())
+      return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
     if (is_engine())
       return compiler::load(
           model.path, {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())});

@@ -84,12 +84,16 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
          "fix an input's shape: NAME=1x128; * stays open, a name makes a symbol; LEAST:USUAL:MOST, as in 1x14:8x128:32x512, are bounds")
       ->type_name("NAME=SIZES")
       ->allow_extra_args(false);
+  app.add_option("--only-output", outputs, "an output that is wanted, and what no such output needs is not computed; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   plugins.add_to(app);
 }
 
 Result<import::ImportOptions> ModelOptions::import_options() const {
   import::ImportOptions out;
   out.external_data_dir = external_data;
+  out.outputs = outputs;
   out.metadata = metadata;
   out.ops = TRY(plugins.plugins()).ops;
   out.unknown_ops = unknown_ops;

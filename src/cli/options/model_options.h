@@ -18,12 +18,13 @@ namespace tenon::cli {
 /// Errors: bad_usage.
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
-/// The options of every verb that reads a model: MODEL, --external-data, --shape, and those of PluginOptions.
+/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, and those of PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
-  bool unknown_ops = false;  ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
+  std::vector<std::string> outputs;  ///< those that are wanted; empty: all
+  bool unknown_ops = false;          ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 

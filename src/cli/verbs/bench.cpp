@@ -92,7 +92,8 @@ Result<void> start_peer(const Options& o, Bench& b) {
     return fail(Code::bad_usage, "--vs " + o.peer, "the other engine cannot read an engine of Tenon's").advice("give the ONNX model");
   const files::NamedTensors named = TRY(peer_inputs(*b.engine, b.inputs));
   const bool fixed = !o.engine.model.shapes.empty();
-  b.peer = TRY(Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads, fixed}, named));
+  b.peer = TRY(
+      Peer::start({o.peer, o.engine.model.path, o.engine.model.external_data, b.options.threads, fixed, o.engine.model.outputs}, named));
   return {};
 }
 

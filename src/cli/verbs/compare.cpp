@@ -49,7 +49,7 @@ Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std:
   const files::NamedTensors named = TRY(peer_inputs(*ran.engine, inputs));
   const int threads = o.engine.threads > 0 ? o.engine.threads : default_team().size();
   const bool fixed = !o.engine.model.shapes.empty();
-  auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed}, named));
+  auto peer = TRY(Peer::start({o.with, o.engine.model.path, o.engine.model.external_data, threads, fixed, o.engine.model.outputs}, named));
   return peer->outputs();
 }
 
