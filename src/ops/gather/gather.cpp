@@ -76,6 +76,31 @@ Result<void> reference_of_gather(Call& call) {
   return {};
 }
 
+constexpr size_t kMostRuns = 64;  ///< of neighbours, that a lazy step is made for
+
+/// Runs of neighbours are slices, side by side: large tables are not read for it.
+Folded fold_gather(const NodeView& view, std::span<const ir::ConstantRef> in) {
+  const Tensor* indices = in[1]->tensor();
+  if (!indices || indices->count() == 0) return std::nullopt;
+  const int axis = static_cast<int>(view.attributes->integer("axis", 0));
+  const int along = axis < 0 ? axis + static_cast<int>(in[0]->shape.size()) : axis;
+  const int64_t size = in[0]->shape[static_cast<size_t>(along)];
+  std::vector<std::pair<int64_t, int64_t>> runs;  // begin, end
+  for (int64_t k = 0; k < indices->count(); ++k) {
+    const int64_t given = indices->integer(k), i = given < 0 ? given + size : given;
+    if (i < 0 || i >= size) return std::nullopt;
+    if (!runs.empty() && runs.back().second == i) ++runs.back().second;
+    else runs.emplace_back(i, i + 1);
+    if (runs.size() > kMostRuns) return std::nullopt;
+  }
+  std::vector<ir::ConstantRef> parts;
+  for (const auto& [begin, end] : runs) parts.push_back(ir::slice(in[0], along, begin, end));
+  Sizes shape(in[0]->shape.begin(), in[0]->shape.begin() + along);
+  shape.insert(shape.end(), in[1]->shape.begin(), in[1]->shape.end());
+  shape.insert(shape.end(), in[0]->shape.begin() + along + 1, in[0]->shape.end());
+  return std::vector{ir::reshape(ir::concat(std::move(parts), along), std::move(shape))};
+}
+
 }  // namespace
 
 OP(gather) {
@@ -85,6 +110,7 @@ OP(gather) {
     .attributes = {{"axis: int = 0"}},
     .infer = infer_gather,
     .form = form_of_gather,
+    .fold = fold_gather,
     .reference = reference_of_gather,
     .samples = {{"f32[5,3], i64[2] = [0, 4]", "f32[5,3], i64[2,2] = [0, -1, -5, 2]", "f32[2,5,3], i32[3] = [1, 1, 0]; axis=1",
                  "f16[4], i64[] = 2", "i64[3,2], i64[0] = []; axis=-1", "bool[2,3], i64[] = -1; axis=1", "f64[4,2], i64[3] in 0..3"}},
