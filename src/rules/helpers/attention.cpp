@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/helpers/attention.h"
 
+#include <limits>
+
 namespace tenon::rules {
 using namespace rewrite;
 
@@ -48,6 +50,24 @@ bool hand_over(const Match& m, Rewriter& w, const Past& past, std::string_view o
   w.replace(m.result(past.keys), results[1]);
   if (past.values != past.keys) w.replace(m.result(past.values), results[2]);
   return true;
+}
+
+ValueId as_long_as_queries(const Match& m, NodeId attention) {
+  const ValueId queries = m.operand(attention, 0), keys = m.operand(attention, 1);
+  const DimList *a = m.shape(queries), *b = m.shape(keys);
+  return a && b && a->size() == 4 && b->size() == 4 && (*a)[2].known_equal((*b)[2]) ? keys : queries;
+}
+
+ValueId places_along(Rewriter& w, ValueId x, int64_t axis) {
+  const ValueId length = w("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
+  return w("Range", {w.scalar(DType::i64, 0), w("Squeeze", {length, w.ints({0})}), w.scalar(DType::i64, 1)});
+}
+
+ValueId mask_of_both(Rewriter& w, ValueId mask, ValueId seen) {
+  if (!mask) return seen;
+  const DType dtype = w.graph().value(mask).type.dtype;
+  if (dtype == DType::boolean) return w("And", {mask, seen});
+  return w("Where", {seen, mask, w.scalar(dtype, -std::numeric_limits<double>::infinity())});
 }
 
 }  // namespace tenon::rules

@@ -24,4 +24,15 @@ std::optional<Past> past_below(const rewrite::Match& m);
 /// The attention `op` takes both itself, as operands 4 and 5, and gives the joined ones out, as results 1 and 2.
 bool hand_over(const rewrite::Match& m, rewrite::Rewriter& w, const Past& past, std::string_view op);
 
+/// What tells how many queries an Attention has, heads before the sequence: its keys where they are as many, so that nothing but Attention
+/// reads the queries.
+ir::ValueId as_long_as_queries(const rewrite::Match& m, ir::NodeId attention);
+
+/// Places 0, 1, 2, ... along `axis` of x.
+ir::ValueId places_along(rewrite::Rewriter& w, ir::ValueId x, int64_t axis);
+
+/// A mask of Attention that hides what `seen` (bool) does not show, beside what `mask` hides, which may be none, choose or be added. Both
+/// must broadcast to the scores, last axes of equal length.
+ir::ValueId mask_of_both(rewrite::Rewriter& w, ir::ValueId mask, ir::ValueId seen);
+
 }  // namespace tenon::rules

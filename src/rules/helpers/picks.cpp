@@ -76,16 +76,6 @@ bool alike(const Match& m, NodeId a, NodeId b) {
   return true;
 }
 
-bool find_readers(Match& m, Pick& pick) {
-  for (const ir::Use& use : m.value(pick.value).uses) {
-    if (use.is_output() || use.slot != 0 || !alike(m, pick.reader, use.node))
-      return m.refuse("it has a reader that reads more, or other elements");
-    if (m.graph().is_before(use.node, pick.reader)) return m.refuse("an equal reader stands before it");
-    pick.readers.push_back(use.node);
-  }
-  return true;
-}
-
 /// Never more than there is: a Slice by what it is, a Gather of one element too, as without an element there is nothing to gather.
 bool is_smaller(const Match& m, const Pick& pick) {
   if (pick.size.known_equal(pick.count) || pick.size.known_equal(1)) return false;
@@ -93,6 +83,22 @@ bool is_smaller(const Match& m, const Pick& pick) {
 }
 
 }  // namespace
+
+std::optional<std::vector<NodeId>> alike_readers(Match& m, ValueId value) {
+  std::vector<NodeId> readers;
+  for (const ir::Use& use : m.value(value).uses) {
+    if (use.is_output() || use.slot != 0 || !alike(m, m.root(), use.node)) {
+      m.refuse("it has a reader that reads more, or other elements");
+      return std::nullopt;
+    }
+    if (m.graph().is_before(use.node, m.root())) {
+      m.refuse("an equal reader stands before it");
+      return std::nullopt;
+    }
+    readers.push_back(use.node);
+  }
+  return readers;
+}
 
 std::optional<Pick> only_pick(Match& m) {
   auto pick = pick_of(m, m.root());
@@ -103,7 +109,9 @@ std::optional<Pick> only_pick(Match& m) {
     m.refuse("it may not be smaller than what it picks from");
     return std::nullopt;
   }
-  if (!find_readers(m, *pick)) return std::nullopt;
+  auto readers = alike_readers(m, pick->value);
+  if (!readers) return std::nullopt;
+  pick->readers = std::move(*readers);
   m.take(pick->maker);
   return pick;
 }

@@ -20,6 +20,10 @@ struct Pick {
   bool constant = false;  ///< which elements is known
 };
 
+/// All readers of `value`, where they read it as the root does, which is the first of them: the same op with the same other operands.
+/// Refused: others, and graph outputs.
+std::optional<std::vector<ir::NodeId>> alike_readers(rewrite::Match& m, ir::ValueId value);
+
 /// What the root picks, where every reader of the value picks the same, and provably no more than there is. The root is the first of them.
 /// Refused: values that no node makes, or one of constants alone, which are folded.
 std::optional<Pick> only_pick(rewrite::Match& m);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each query of Attention looks at the keys alone: queries whose result nobody reads are left out, keys and values stay whole. What a
 // query may see goes with it: its rows of the mask, and where the op hides the keys behind a query by its place, a mask that says so.
-#include <limits>
-
+#include "rules/helpers/attention.h"
 #include "rewrite/rule.h"
 #include "rules/helpers/give_back.h"
 #include "rules/helpers/picks.h"
@@ -73,19 +72,11 @@ bool queries(Match& m) {
   return m.keep(std::move(found));
 }
 
-ValueId places(Rewriter& w, ValueId x, int64_t axis) {
-  const ValueId length = w("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
-  return w("Range", {w.scalar(DType::i64, 0), w("Squeeze", {length, w.ints({0})}), w.scalar(DType::i64, 1)});
-}
-
 /// Which keys the queries that are left may see, over `mask`, which may be none.
 ValueId with_causal(const Match& m, Rewriter& w, const Pick& pick, ValueId mask) {
-  const ValueId rows = picked(m, w, pick, places(w, m.operand(pick.maker, 0), kQueryAxis), 0);
-  const ValueId seen = w("LessOrEqual", {places(w, m.operand(pick.maker, kKey), kQueryAxis), w("Unsqueeze", {rows, w.ints({1})})});
-  if (!mask) return seen;
-  const DType dtype = w.graph().value(mask).type.dtype;
-  if (dtype == DType::boolean) return w("And", {mask, seen});
-  return w("Add", {mask, w("Where", {seen, w.scalar(dtype, 0), w.scalar(dtype, -std::numeric_limits<double>::infinity())})});
+  const ValueId rows = picked(m, w, pick, places_along(w, as_long_as_queries(m, pick.maker), kQueryAxis), 0);
+  const ValueId keys = places_along(w, m.operand(pick.maker, kKey), kQueryAxis);
+  return mask_of_both(w, mask, w("LessOrEqual", {keys, w("Unsqueeze", {rows, w.ints({1})})}));
 }
 
 bool fewer_queries(const Match& m, Rewriter& w) {

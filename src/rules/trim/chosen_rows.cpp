@@ -15,6 +15,7 @@ namespace {
 
 struct Chosen {
   NodeId maker;
+  std::vector<NodeId> readers;
   std::vector<bool> rows;                 ///< which operands are asked for their rows; the others stay whole
   std::optional<ir::Ints> target = {};    ///< of a Reshape
   std::optional<int64_t> axis_back = {};  ///< of a norm, from the end
@@ -96,9 +97,9 @@ bool reshaped(Match& m, Chosen& found, const DimList& whole, size_t axes) {
 bool rows_of_maker(Match& m) {
   const ValueId value = m.operand(m.root(), 0);
   const auto axes = chosen_axes(m);
-  Chosen found{m.producer(value), {}};
-  if (!axes || !found.maker || m.is_constant(value)) return false;
-  if (m.use_count(value) != 1) return m.refuse("it has a reader that reads more");
+  const auto readers = axes ? alike_readers(m, value) : std::nullopt;
+  if (!readers || !m.producer(value)) return false;
+  Chosen found{m.producer(value), *readers, {}};
   const Node& maker = m.node(found.maker);
   if (std::ranges::all_of(maker.inputs, [&](ValueId v) { return !v || m.is_constant(v); })) return false;
   const DimList& whole = *m.shape(value);
@@ -112,17 +113,25 @@ bool rows_of_maker(Match& m) {
   return m.keep(std::move(found));
 }
 
+/// What the maker makes of these operands.
+ValueId made_of(const Match& m, Rewriter& w, const Chosen& found, std::vector<ValueId> inputs) {
+  const Node& maker = m.node(found.maker);
+  if (found.target) return w("Reshape", {inputs[0], w.ints(*found.target)});
+  if (!found.axis_back) return w.again(found.maker, std::move(inputs))[0];
+  auto attributes = attributes_but(maker, {"axis"});
+  attributes.emplace_back("axis", *found.axis_back);
+  return w(maker.op->name, std::move(inputs), std::move(attributes));
+}
+
 bool rows_first(const Match& m, Rewriter& w) {
   const Chosen& found = m.kept<Chosen>();
   const Node& maker = m.node(found.maker);
   std::vector<ValueId> inputs(maker.inputs.begin(), maker.inputs.end());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (found.rows[i]) inputs[i] = w.again(m.root(), {inputs[i], m.operand(m.root(), 1)})[0];
-  if (found.target) return give(m, w, w("Reshape", {inputs[0], w.ints(*found.target)}));
-  if (!found.axis_back) return give(m, w, w.again(found.maker, inputs)[0]);
-  auto attributes = attributes_but(maker, {"axis"});
-  attributes.emplace_back("axis", *found.axis_back);
-  return give(m, w, w(maker.op->name, std::move(inputs), std::move(attributes)));
+  const ValueId y = made_of(m, w, found, std::move(inputs));
+  for (NodeId reader : found.readers) w.replace(m.result(reader), y);
+  return true;
 }
 
 }  // namespace
@@ -136,7 +145,8 @@ RULES(trim_chosen_rows) {
              .match = rows_of_maker,
              .rewrite = rows_first,
              .numerics = Numerics::reassociating,
-             .benefit = 3},
+             .benefit = 3,
+             .shared = true},
         },
 };
 
