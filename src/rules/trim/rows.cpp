@@ -86,6 +86,23 @@ bool table(Match& m) {
   return m.keep(Moved{*pick, {kWhole, pick->axis - *axis}});
 }
 
+/// Each position is turned by its own angles: those of the caches, or of the rows of the caches that its number names.
+bool rotary(Match& m) {
+  const auto pick = only_pick(m);
+  if (!pick || !m.node(pick->maker).is("RotaryEmbedding")) return false;
+  if (pick->axis != *m.rank(pick->value) - 2) return m.refuse("other elements than positions");
+  const Node& node = m.node(pick->maker);
+  Moved moved{*pick, std::vector<int>(node.inputs.size(), kWhole)};
+  moved.axes[0] = pick->axis;
+  const bool numbered = static_cast<bool>(m.operand(pick->maker, 3));
+  for (size_t i = numbered ? 3 : 1; i < (numbered ? 4 : 3); ++i) {
+    const DimList* shape = m.shape(node.inputs[i]);
+    if (!shape || !(*shape)[1].known_equal(pick->size)) return m.refuse("how many positions there are is not known");
+    moved.axes[i] = 1;
+  }
+  return m.keep(std::move(moved));
+}
+
 }  // namespace
 
 RULES(trim_rows) {
@@ -121,6 +138,13 @@ RULES(trim_rows) {
              .match = softmax,
              .rewrite = move_up,
              .numerics = Numerics::reassociating,
+             .benefit = 3,
+             .shared = true},
+            {.name = "pick_rotary",
+             .docs = "some positions of a RotaryEmbedding are turned by their angles alone",
+             .roots = "Gather Slice",
+             .match = rotary,
+             .rewrite = move_up,
              .benefit = 3,
              .shared = true},
             {.name = "pick_table",
