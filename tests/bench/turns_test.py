@@ -18,16 +18,15 @@ import turns  # noqa: E402
 
 # Answers as an engine does; a word on its command line says what it is like.
 PRETENDED = """
-import sys
-import numpy as np
-like = sys.argv[1]
+import shutil, sys
+like, folder = sys.argv[1:]
 if like == "unfit": print("error unfit no such op"); sys.exit(1)
 if like == "crash": sys.exit("out of luck")
 print("ready 1.5 2.5 engine 1.0", flush=True)
 for line in sys.stdin:
     command, _, argument = line.strip().partition(" ")
     if command == "outputs":
-        np.savez(argument, np.arange(4.0) + (1 if like == "other" else 0))
+        shutil.copyfile(f"{folder}/{'other' if like == 'other' else 'usual'}.npz", argument)
         print("written", flush=True)
     elif like == "ends": sys.exit("enough")
     elif command == "limits": print("limits 100 20", flush=True)
@@ -43,8 +42,12 @@ def silent(text: str) -> None:
 
 def measured(peers: list[str], rounds: int = 6) -> dict:
     """tenon and peers are pretended; each peer is called by what it is like."""
-    with mock.patch.object(engines, "command_of", lambda name, work: [sys.executable, "-c", PRETENDED, name]):
-        return turns.measure(peers, WORK, turns.Effort(rounds, 60), silent)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, off in (("usual", 0), ("other", 1)):
+            np.savez(Path(folder) / name, np.arange(4.0) + off)
+        command = [sys.executable, "-S", "-c", PRETENDED]
+        with mock.patch.object(engines, "command_of", lambda name, work: [*command, name, folder]):
+            return turns.measure(peers, WORK, turns.Effort(rounds, 60), silent)
 
 
 class Turns(unittest.TestCase):
@@ -77,7 +80,7 @@ class Turns(unittest.TestCase):
         self.assertIn("enough", row["failed"]["ends"])
 
     def test_nothing_is_measured_where_tenon_fails(self):
-        with mock.patch.object(engines, "command_of", lambda name, work: [sys.executable, "-c", PRETENDED, "unfit"]):
+        with mock.patch.object(engines, "command_of", lambda name, work: [sys.executable, "-S", "-c", PRETENDED, "unfit", ""]):
             with self.assertRaisesRegex(engines.EngineError, "no such op"):
                 turns.measure(["slow"], WORK, turns.Effort(1, 1), silent)
 

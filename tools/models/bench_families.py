@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import torch
 import transformers
-from model_families import Case, bert, configured, gpt2, pixels
+from model_families import Case, bert, configured, efficientnet, gpt2, pixels
 from torch import nn
 
 
@@ -44,6 +44,13 @@ def whisper_encoder(size: str, attention: str) -> Case:
     return Case(network, {"input_features": {0: "batch"}}, ["last_hidden_state"], samples)
 
 
+def efficientnet_global(size: str, attention: str) -> Case:
+    """With the last pool that its authors have, over the whole image: transformers' has windows of 1280 x 1280, which OpenVINO refuses."""
+    case = efficientnet(size, attention)
+    case.network.efficientnet.pooler = nn.AdaptiveAvgPool2d(1)
+    return case
+
+
 class Recurrent(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -59,4 +66,5 @@ def lstm(size: str, attention: str) -> Case:
     return Case(Recurrent(width), {"sequence": {0: "batch"}}, ["states"], samples)
 
 
-BUILDERS: dict[str, Callable[[str, str], Case]] = {each.__name__: each for each in (bert_pooled, gpt2_last, whisper_encoder, lstm)}
+FAMILIES = (bert_pooled, gpt2_last, whisper_encoder, lstm, efficientnet_global)
+BUILDERS: dict[str, Callable[[str, str], Case]] = {each.__name__: each for each in FAMILIES}
