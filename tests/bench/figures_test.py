@@ -92,6 +92,11 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(figures.difference([a], [a + 0.25]), 0.25)
         self.assertAlmostEqual(figures.difference([10 * a], [10 * a + 0.25]), 0.025)
 
+    def test_a_single_number_is_its_own_measure(self):
+        self.assertAlmostEqual(figures.difference([np.array([[14.0]])], [np.array([[14.0 + 1.4e-6]])]), 1e-5)
+        self.assertAlmostEqual(figures.difference([np.array([14.0])], [np.array([15.4])]), 10)
+        self.assertEqual(figures.difference([np.full(3, np.nan)], [np.full(3, np.inf)]), float("inf"))
+
     def test_what_cannot_be_compared_is_infinitely_far(self):
         a = np.array([1.0, 2.0, np.nan])
         for b in ([a[:2]], [np.array([1.0, 2.0, 3.0])], [np.array([1, 2, 3])], [], [a, a]):

@@ -83,6 +83,12 @@ def share(samples: list[Sample], flops: float, weight_bytes: float, best: float)
     }
 
 
+def deviation(result: np.ndarray) -> float:
+    """The standard deviation, or a hundredth of the largest number where that is more: a single number has no deviation."""
+    numbers = result[np.isfinite(result)]
+    return max(float(numbers.std()), 0.01 * float(np.abs(numbers).max()), 1e-6) if numbers.size else 1e-6
+
+
 def difference(ours: list[np.ndarray], others: list[np.ndarray]) -> float:
     """The largest over all results, in standard deviations of each; infinite where shapes, types or places without a number differ."""
     if len(ours) != len(others):
@@ -98,7 +104,7 @@ def difference(ours: list[np.ndarray], others: list[np.ndarray]) -> float:
         same = (a == b) | (np.isnan(a) & np.isnan(b))
         if same.all():
             continue
-        off = np.where(same, 0.0, np.abs(a - b)).max() / max(float(np.nanstd(a[np.isfinite(a)])), 1e-6)
+        off = np.where(same, 0.0, np.abs(a - b)).max() / deviation(a)
         largest = max(largest, float("inf") if np.isnan(off) else float(off))
     return largest
 
