@@ -119,7 +119,7 @@ class Page(unittest.TestCase):
             )
         )
         text = "\n".join(lines)
-        self.assertIn("| work a | ~1.40 (1.30 to 1.50) | 1.5 | 83 % | 90 % | ~1.40 |  |  | differs | fails |", text)
+        self.assertIn("| work a | ~1.40 (1.30 to 1.50) | 1.5 | ~83 % | 90 % | ~1.40 |  |  | differs | fails |", text)
         self.assertIn("| work b | Tenon fails |", text)
         self.assertIn("- work b: Tenon: not supported yet: x", text)
         self.assertIn("| work c | results differ, does not count: 9.00 |", text)

@@ -33,7 +33,7 @@ milliseconds.
   fit into the last cache are read from there.
 - A sample during which the peak moved by more than 5 % is taken again, twice at most. A round counts for a pair where the peaks around
   both samples differ by at most 5 % and none is below 80 % of the best one. Where fewer than five rounds are so quiet all of them count,
-  and the ratio has a `~`: the machine was not left alone.
+  and ratio and share have a `~`: the machine was not left alone.
 - All compute in fp32 (forced), on the same threads and inputs. Results are compared first: an engine that answers otherwise than
   Tenon, by more than 0.002 standard deviations of an output, does not count; where half of them do, the row does not.
 - OpenVINO with dynamic and with fixed shapes; PyTorch on the module that the model was exported from, eager and compiled with frozen
@@ -76,7 +76,8 @@ def line_of(case: cases.Case, run: dict, row: dict) -> str:
     best = row["vs"].get(row["best"])
     shown = ratio_text(best, True) if row["counts"] else f"results differ, does not count: {ratio_text(best)}"
     peers = [ratio_text(row["vs"].get(name)) or why_not(row, name) for name in PEERS]
-    share = f"{100 * row['share']:.0f} %" if share_bar else ""  # without a bar: operations that nobody counts, as in loops
+    noise = "" if best is None or best["quiet"] else "~"
+    share = f"{noise}{100 * row['share']:.0f} %" if share_bar else ""  # without a bar: operations that nobody counts, as in loops
     return "| " + " | ".join([case.title, shown, ratio_bar, share, share_bar, *peers, run["date"]]) + " |"
 
 
