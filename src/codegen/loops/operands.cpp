@@ -108,7 +108,8 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
     auto place = affine_of(flat_of(access, plan), static_cast<int>(nest.axes.size()));
     if (!place || place->coefficients[vector_axis] == Dim(0) || place->coefficients[vector_axis] == Dim(1)) continue;
     auto order = dense_order(*place, nest, source->shape);
-    if (!order) continue;
+    // An axis of one step has no place in it.
+    if (!order || std::ranges::find(*order, vector_axis) == order->end()) continue;
     Sizes split;
     for (int x : *order) split.push_back(nest.axes[x].extent.value());
     const int at = static_cast<int>(std::find(order->begin(), order->end(), vector_axis) - order->begin());
