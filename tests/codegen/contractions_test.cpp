@@ -82,6 +82,27 @@ TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
   EXPECT_EQ(text_of(*plan(**graph, without)).find("padded"), std::string::npos);
 }
 
+/// Inputs and outputs keep their order: what lies between them and a convolution stands channels-last.
+TEST(Contractions, OfImagesThatAreSeenFromOutside) {
+  constexpr std::string_view kText = R"(graph main(x: f32[n,16,9,m], w: f32[8,16,3,3]) {
+    const k: f32[8,16,1,1] = [0.5]
+    a = Conv(x, k)
+    b = Conv(x, k, strides=[2, 2])
+    c = Relu(a)
+    return c, b, x
+  })";
+  std::string text(kText), kernel = "const k: f32[8,16,1,1] = [";
+  for (int i = 0; i < 128; ++i) kernel += (i ? ", " : "") + std::to_string((i * 37 % 19) / 19.0);
+  const size_t at = text.find("const k");
+  text.replace(at, text.find(']', text.find('=', at)) + 1 - at, kernel + "]");
+  runs(text, 1e-4, 2);
+  const auto graph = ir::parse(text, ops::table());
+  const auto planned = plan(**graph, {});
+  ASSERT_TRUE(planned) << planned.error().text();
+  const std::string found = text_of(*planned);
+  EXPECT_NE(found.find("t7:f32[n, 16, 9, m] in order 0231[i0, i1, i2, i3] <- x0"), std::string::npos) << found;
+}
+
 TEST(Contractions, OfShortFloats) {
   for (const char* type : {"f16", "bf16"}) {
     SCOPED_TRACE(type);

@@ -107,7 +107,9 @@ std::optional<Order> carried_over(const Order& order, const std::vector<int>& fr
 /// The memory order of each array as it becomes known.
 class Layouts {
  public:
-  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)), order_(plan.arrays.size()) {}
+  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)) {
+    for (const Array& a : plan.arrays) order_.push_back(a.order);
+  }
 
   void run() {
     each_nest(plan_, [&](Group&, Nest& n) { seed(n); });

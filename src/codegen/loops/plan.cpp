@@ -2,6 +2,7 @@
 #include "codegen/loops/plan.h"
 
 #include "codegen/loops/collect.h"
+#include "codegen/loops/copy_images.h"
 #include "codegen/loops/diagonals.h"
 #include "codegen/loops/fuse.h"
 #include "codegen/loops/layout.h"
@@ -23,6 +24,7 @@ constexpr PlanPass kPasses[] = {
     // The arithmetic of a bias stands in one body now.
     {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals},
     {"inline_masks", "what is still as large as the scores of attention is evaluated inside it", inline_masks},
+    {"copy_images", "images that are seen from outside are copied for convolutions that would walk them against their order", copy_images},
     // What was inlined has no layout.
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
     // It needs the final accesses.
@@ -37,7 +39,7 @@ constexpr PlanPass kPasses[] = {
 
 bool runs(const PlanPass& pass, const PlanOptions& options) {
   if (pass.fuses && !options.fuse) return false;
-  if (pass.name == "choose_layouts" && !options.channels_last) return false;
+  if ((pass.name == "choose_layouts" || pass.name == "copy_images") && !options.channels_last) return false;
   return !options.off.contains(pass.name);
 }
 
