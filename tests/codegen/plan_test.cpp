@@ -61,6 +61,20 @@ std::string groups(std::string_view text, PlanOptions options = {}) { return pla
 constexpr std::string_view kLinear =
     "graph main(x: f32[n,64], w: f32[64,128], b: f32[128]) { h = MatMul(x, w) s = Add(h, b) y = Gelu(s) return y }";
 
+/// Channels stand next to each other behind the convolution, and the mean of each walks its pixels.
+TEST(Plan, LeavesAMeanThatStepsOverChannelsToItself) {
+  constexpr std::string_view kText = R"(graph main(x: f32[1,32,9,9], w: f32[32,1,3,3], v: f32[8,32,1,1]) {
+    const axes: i64[2] = [2, 3]
+    c = Conv(x, w, group=32)
+    r = Tanh(c)
+    m = ReduceMean(r, axes)
+    s = Mul(r, m)
+    y = Conv(s, v)
+    return y
+  })";
+  EXPECT_EQ(groups(kText).find("Tanh ReduceMean"), std::string::npos) << groups(kText);
+}
+
 TEST(Plan, RunsBiasAndActivationOnTheTileOfAProduct) { EXPECT_EQ(groups(kLinear), "contract: MatMul Add Gelu\n"); }
 
 TEST(Plan, WithoutFusionIsOneGroupANode) {

@@ -3,6 +3,7 @@
 
 #include "codegen/loops/fuse.h"
 #include "codegen/loops/inline.h"
+#include "codegen/loops/places.h"
 #include "codegen/loops/readers.h"
 
 namespace tenon::codegen {
@@ -67,6 +68,26 @@ bool reads(const Group& g, const Group& writer, const Plan& plan) {
   return false;
 }
 
+/// Whether the inner axes step over neighbours that the outer ones walk, as the pixels of a channel do in an image that stands
+/// channels-last: what a kernel of its own reads in whole registers would be read element by element.
+bool steps_over_neighbours(const Nest& n, int outer, const Plan& plan) {
+  const int axes = static_cast<int>(n.axes.size());
+  const auto steps = [&](const auto& place) {
+    const auto at = affine_of(flat_of(place, plan), axes);
+    const auto moves = [&](int x, bool by_one) {
+      const bool one = at->coefficients[x] == Dim(1);
+      return !(n.axes[x].extent == Dim(1)) && !(at->coefficients[x] == Dim(0)) && one == by_one;
+    };
+    const auto any = [&](int from, int to, bool by_one) {
+      for (int x = from; x < to; ++x)
+        if (moves(x, by_one)) return true;
+      return false;
+    };
+    return at && any(0, outer, true) && any(outer, axes, false);
+  };
+  return std::ranges::any_of(n.accesses, steps) || std::ranges::any_of(n.outputs, steps);
+}
+
 /// Both write parts of one array: the later one may write over what the earlier one wrote.
 bool share_an_output(const Group& a, const Group& b) {
   const auto writes = [](const Group& g, ArrayId array) {
@@ -92,8 +113,10 @@ bool join(Group& first, Group& second, const Plan& plan) {
     for (const Nest& n : g->nests) nests.push_back(&n);
   const int outer = shared_outer(nests, plan);
   if (outer == 0) return false;
-  for (const Nest* n : nests)
+  for (const Nest* n : nests) {
     if (leading(*n) != static_cast<int>(n->axes.size()) && leading(*n) != outer) return false;
+    if (steps_over_neighbours(*n, outer, plan)) return false;
+  }
   if (share_an_output(first, second)) return false;  // a partial writer (Concat) stays alone
   second.nests.insert(second.nests.begin(), std::make_move_iterator(first.nests.begin()), std::make_move_iterator(first.nests.end()));
   second.outer = outer;
