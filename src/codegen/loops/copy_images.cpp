@@ -75,6 +75,7 @@ class Copies {
     nest.outputs.push_back(std::move(out));
     nest.nodes = nodes;
     Group g;
+    g.of_a_product = true;
     g.nests.push_back(std::move(nest));
     return g;
   }
