@@ -45,9 +45,10 @@ std::vector<Tensor> inputs_of(const ir::Graph& graph) {
   return inputs;
 }
 
-size_t transformed(const Plan& plan) {
-  return static_cast<size_t>(std::ranges::count_if(plan.groups, [](const Group& g) { return g.of_a_product; }));
-}
+/// A step into tiles or out of them: unlike the copy of an image, of several elements at a time.
+bool is_of_tiles(const Group& g) { return g.of_a_product && g.nests[0].outputs.size() > 1; }
+
+size_t transformed(const Plan& plan) { return static_cast<size_t>(std::ranges::count_if(plan.groups, is_of_tiles)); }
 
 /// Plans the graph, in which so many convolutions go by tiles, and holds the interpreter and machine code against the reference.
 void runs(const std::string& text, size_t convolutions = 1, PlanOptions options = always(), double tolerance = 1e-4) {
@@ -158,7 +159,7 @@ int64_t outputs_a_way(std::string_view x, const Sizes& w) {
   const auto made = plan(**graph, options);
   if (!made) return ADD_FAILURE() << made.error().text(), -1;
   for (const Group& g : made->groups)
-    if (g.of_a_product) return static_cast<int64_t>(std::sqrt(g.nests[0].outputs.size())) - 2;
+    if (is_of_tiles(g)) return static_cast<int64_t>(std::sqrt(g.nests[0].outputs.size())) - 2;
   return 0;
 }
 
