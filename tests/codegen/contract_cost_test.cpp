@@ -37,7 +37,8 @@ TEST(ContractTactic, TakesTheTileThatFits) {
 
 TEST(ContractTactic, CutsADepthThatTheCachesDoNotHold) {
   EXPECT_EQ(cut(128, 3072, 768), "6x2 11 512");
-  EXPECT_EQ(cut(128, 3072, 768, "x86_avx512"), "14x2 4 1489");
+  EXPECT_EQ(cut(128, 3072, 768, "x86_avx512"), "14x2 4 0") << "a panel of 384 KiB stays";
+  EXPECT_EQ(cut(128, 8192, 768, "x86_avx512"), "14x2 4 1489");
 }
 
 TEST(ContractTactic, KnowsWhatTilesReach) {

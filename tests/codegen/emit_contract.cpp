@@ -38,6 +38,7 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
                .prefetch_b_bytes = 512};
     c.a_row = k_major ? b.integer(1) : stride;
     c.a_k = k_major ? b.integer(tile.rows) : kNone;
+    if (start) c.fetch = b.integer(1 << 20);  // a hint: nothing needs to be there
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
     if (start) c.b_k = b.integer(width), c.b_offset = b.integer(0);
     const Reg base = b.mul(task, b.integer(tile.rows * width));

@@ -8,12 +8,20 @@ namespace tenon::codegen::machine {
 using llvm::BasicBlock;
 using llvm::Value;
 
+namespace {
+
+constexpr int kCacheLine = 64;
+/// Of llvm.prefetch: 3 is the first-level cache.
+constexpr int kIntoSecondLevel = 2;
+
+}  // namespace
+
 /// Where the operands of the next steps stand. Rows of A hang on few moving base pointers, each with two neighbours at one and two row
 /// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row.
 struct Lower::Panel {
   static constexpr int kRowsOfABase = 3;
   std::vector<Value*> a;  ///< base pointers, one for each kRowsOfABase rows
-  Value* b = nullptr;
+  Value *b = nullptr, *fetch = nullptr;
   Value *row_bytes, *a_step, *b_step;  ///< bytes
   int64_t a_bytes = 4, b_bytes = 4;    ///< of an element
 };
@@ -27,6 +35,7 @@ void Lower::contract(const Contract& c) {
   p.a_step = b_.CreateMul(scalar_or(c.a_k, 1), i64(p.a_bytes));
   p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
+  if (c.fetch != kNone) p.fetch = address(c.b, reg(c.fetch).v);
   Value* a = address(c.a, scalar_or(c.a_offset, 0));
   for (int r = 0; r < c.rows; r += Panel::kRowsOfABase) p.a.push_back(b_.CreateGEP(b_.getInt8Ty(), a, b_.CreateMul(p.row_bytes, i64(r))));
   std::vector<V> acc;
@@ -52,6 +61,7 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   std::vector<Value*> state{depth, p.b};
   state.insert(state.end(), p.a.begin(), p.a.end());
   for (const V& v : acc) state.push_back(v.v);
+  if (p.fetch) state.push_back(p.fetch);
   b_.CreateCondBr(b_.CreateICmpSGT(depth, i64(0)), body, after);
   b_.SetInsertPoint(body);
   std::vector<llvm::PHINode*> phis;
@@ -62,11 +72,15 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = phis[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = opaque(phis[2 + i]);
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = phis[2 + p.a.size() + i];
+  if (p.fetch) p.fetch = phis.back();
   for (int s = 0; s < steps; ++s) contract_step(c, p, s, acc);
   auto advance = [&](Value* pointer, Value* step) { return b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(step, i64(steps))); };
   std::vector<Value*> next{b_.CreateSub(phis[0], i64(steps)), advance(p.b, p.b_step)};
   for (Value* a : p.a) next.push_back(advance(a, p.a_step));
   for (const V& v : acc) next.push_back(v.v);
+  if (p.fetch)
+    next.push_back(
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), p.fetch, kCacheLine * ((steps + Contract::kStepsALine - 1) / Contract::kStepsALine)));
   for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], body);
   b_.CreateCondBr(b_.CreateICmpSGT(next[0], i64(0)), body, after);
   b_.SetInsertPoint(after);
@@ -79,6 +93,7 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = state[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = state[2 + i];
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = state[2 + p.a.size() + i];
+  if (p.fetch) p.fetch = state.back();
   return acc;
 }
 
@@ -96,6 +111,8 @@ V Lower::contract_operand(int32_t buffer, Value* at, int lanes, DType accumulato
 void Lower::contract_step(const Contract& c, Panel& p, int step, std::vector<V>& acc) {
   llvm::Type* byte = b_.getInt8Ty();
   Value* at_b = step == 0 ? p.b : b_.CreateGEP(byte, p.b, b_.CreateMul(p.b_step, i64(step)));
+  if (p.fetch && step % Contract::kStepsALine == 0)
+    prefetch_at(b_.CreateConstGEP1_64(byte, p.fetch, kCacheLine * (step / Contract::kStepsALine)), kIntoSecondLevel);
   llvm::SmallVector<V, 8> b;
   for (int v = 0; v < c.vectors; ++v) {
     const int64_t from = v * c.lanes * p.b_bytes;

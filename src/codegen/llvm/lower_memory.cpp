@@ -124,8 +124,9 @@ void Lower::stream(V value, Value* at, int64_t bytes) {
   b_.SetInsertPoint(after);
 }
 
-void Lower::prefetch_at(Value* at) {
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {at, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+void Lower::prefetch_at(Value* at, int locality) {
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                     {at, b_.getInt32(0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(1)});
 }
 
 void Lower::prefetch(const TileInstr& in) { prefetch_at(address(in.buffer, reg(in.args[0]).v)); }

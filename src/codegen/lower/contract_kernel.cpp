@@ -35,7 +35,8 @@ class ContractLowering {
         blocks_(depth_blocks(roles_.depth, tactic.depth)),
         row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
         places_(emit_, group, tiling),
-        lanes_buffer_(emit_.buffer(packed, false)) {
+        lanes_buffer_(emit_.buffer(packed, false)),
+        is_constant_(plan.arrays[packed].constant != nullptr) {
     set_extents();
     const int64_t slots = blocks_.whole() ? 1 : tactic_.split * tactic_.panels;
     if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(DType::f32, slots * slot());
@@ -163,17 +164,32 @@ class ContractLowering {
 
   void run_whole(const Share& share) {
     each_panel(share, [&](const Task& at_panel, Reg) {
-      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg) {
+      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+        const Reg fetch = fetch_at(at_panel.lanes, tile_number);
         row_tiles_.emit(tile, [&](Reg row, int height) {
           const Task task = at_row(at, row);
           std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
-          sums = contract(0, height, known(task.rows), task.lanes, std::move(sums));
+          sums = contract(0, height, {known(task.rows), task.lanes, fetch}, std::move(sums));
           if (!places_.is_heavy()) return finish_in_registers(task, height, sums);
           store_sums(emit_.integer(0), sums);
           finish_stored(task, emit_.integer(0), emit_.integer(height));
         });
       });
     });
+  }
+
+  /// What a tile asks for of the panel behind its own: a share of it, so that weights come from memory while all tiles of a panel compute.
+  Reg fetch_at(Reg panel_place, Reg tile_number) {
+    if (tactic_.prefetch == 0 || !is_constant_) return kNone;
+    const Dim whole = extent_of(roles_.depth);
+    const Reg next = build().add(panel_place, emit_.dim(whole * Dim(panel())));
+    return build().add(next, build().mul(tile_number, emit_.dim(fetch_step(whole))));
+  }
+
+  /// How far `steps` of K move what is asked for.
+  static Dim fetch_step(Dim steps) {
+    constexpr int64_t kLineElements = 16;
+    return floor_div(steps * Dim(kLineElements), Dim(Contract::kStepsALine));
   }
 
   /// The sums of a tile of the task, in scratch memory.
@@ -194,7 +210,7 @@ class ContractLowering {
             const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(panel())));
             const Task task = at_row(at, row);
             store_sums(sums_at,
-                       contract(slice.axis, height, known(task.rows), build().add(task.lanes, b), load_sums(sums_at, height), slice));
+                       contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)}, load_sums(sums_at, height), slice));
           });
         });
       });
@@ -228,12 +244,14 @@ class ContractLowering {
     });
   }
 
-  /// Of a depth axis, in a panel.
-  Dim packed_step(size_t k) const {
-    Dim out = Dim(panel());
+  /// Products that a step of a depth axis takes in.
+  Dim depth_inside(size_t k) const {
+    Dim out = 1;
     for (size_t inner = k + 1; inner < roles_.depth.size(); ++inner) out = out * roles_.depth[inner].extent;
     return out;
   }
+  /// Of a depth axis, in a panel.
+  Dim packed_step(size_t k) const { return depth_inside(k) * Dim(panel()); }
 
   void clear_sums(const Share& share) {
     const Reg zero = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
@@ -257,8 +275,13 @@ class ContractLowering {
       build().store(scratch_, build().add(place, emit_.integer(static_cast<int64_t>(k) * emit_.lanes())), sums[k]);
   }
 
+  /// Where a contraction reads its operands, and what it asks for meanwhile (kNone: nothing).
+  struct Reads {
+    Reg rows = kNone, lanes = kNone, fetch = kNone;
+  };
+
   /// The outer depth axes are loops that carry the accumulators; the innermost is the contraction's own.
-  std::vector<Reg> contract(size_t k, int rows, Reg a, Reg b, std::vector<Reg> sums, const DepthSlice& slice = {}) {
+  std::vector<Reg> contract(size_t k, int rows, const Reads& at, std::vector<Reg> sums, const DepthSlice& slice = {}) {
     if (k + 1 == roles_.depth.size()) {
       const JointAxis& inner = roles_.depth[k];
       const Dim a_step = places_.rows_step(inner);
@@ -268,13 +291,14 @@ class ContractLowering {
       c.lanes = emit_.lanes();
       c.a = places_.rows_buffer();
       c.b = lanes_buffer_;
-      c.a_offset = a;
+      c.a_offset = at.rows;
       c.a_row = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
       c.a_k = a_step == Dim(1) ? kNone : emit_.dim(a_step);
-      c.b_offset = b;
+      c.b_offset = at.lanes;
       c.b_k = emit_.integer(panel());
       c.depth = slice.length == kNone ? emit_.dim(inner.extent) : slice.length;
       c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
+      c.fetch = at.fetch;
       c.accumulators_in = std::move(sums);
       return build().contract(std::move(c));
     }
@@ -282,11 +306,12 @@ class ContractLowering {
       const Reg nothing = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
       std::fill(sums.begin(), sums.end(), nothing);
     }
-    return build().loop(emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), std::move(sums),
-                        [&](Reg i, const std::vector<Reg>& inside) {
-                          const Reg a_here = emit_.add_scaled(a, places_.rows_step(roles_.depth[k]), i);
-                          return contract(k + 1, rows, a_here, emit_.add_scaled(b, packed_step(k), i), inside, slice);
-                        });
+    return build().loop(
+        emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), std::move(sums), [&](Reg i, const std::vector<Reg>& inside) {
+          Reads here{emit_.add_scaled(at.rows, places_.rows_step(roles_.depth[k]), i), emit_.add_scaled(at.lanes, packed_step(k), i)};
+          if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(depth_inside(k)), i);
+          return contract(k + 1, rows, here, inside, slice);
+        });
   }
 
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums) {
@@ -319,6 +344,7 @@ class ContractLowering {
   RowTiles row_tiles_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
+  const bool is_constant_;
   Dim tiles_ = 1, panels_ = 1, chunks_ = 1, groups_ = 1;  ///< of all rows and lanes, and of tasks along them
   Dim tiles_of_task_ = 1, panels_of_task_ = 1;
   Result<void> status_;

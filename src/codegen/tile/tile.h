@@ -55,6 +55,7 @@ struct Buffer {
 /// acc[r][v] += sum over k < K of A[a_offset + r*a_row + k*a_k] * B[b_offset + k*b_k + v*lanes + lane], in the order of k,
 /// each step one fused multiply-add in the accumulator's type. A elements are broadcast; B is read `vectors` registers wide.
 struct Contract {
+  static constexpr int kStepsALine = 2;
   int rows = 1, vectors = 1, lanes = 16;
   int32_t a = 0, b = 0;                              ///< buffers
   Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k 1
@@ -62,7 +63,8 @@ struct Contract {
   Reg depth = kNone;                                 ///< K
   Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all
   DType accumulator = DType::f32;
-  int prefetch_b_bytes = 0;                ///< how far ahead of the B stream to prefetch; 0: not at all
+  int prefetch_b_bytes = 0;  ///< how far ahead of the B stream to prefetch; 0: not at all
+  Reg fetch = kNone;         ///< i64 element of B from which on a cache line is asked for every kStepsALine of K, a hint too; kNone: none
   std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };

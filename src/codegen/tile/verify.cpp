@@ -193,7 +193,7 @@ class TileVerifier {
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
     TRY(use(c.depth, kIndex));
-    for (Reg r : {c.a_offset, c.a_row, c.a_k, c.b_offset, c.b_k}) TRY(use_optional(r, kIndex));
+    for (Reg r : {c.a_offset, c.a_row, c.a_k, c.b_offset, c.b_k, c.fetch}) TRY(use_optional(r, kIndex));
     TRY(use_optional(c.b_mask, {DType::boolean, c.lanes}));
     for (Reg r : c.accumulators_in) TRY(use_optional(r, {c.accumulator, c.lanes}));
     for (Reg r : c.accumulators_out) TRY(define(r, {c.accumulator, c.lanes}));
