@@ -3,7 +3,7 @@
 // peak, cold (panels of B from memory, as with weights in few rows) as a share of what peak or memory allow. Peak and rate of memory are
 // measured before and after each sample, on the same threads. JSON on stdout, a line a tile.
 //
-// bench_microkernel [THREADS [TARGET [ROWSxVECTORS]]]: the best target of this CPU, all of its tiles.
+// bench_microkernel [THREADS [TARGET [ROWSxVECTORS [FORM]]]]: the best target of this CPU, all of its tiles, f32; FORM: bf16 or bytes.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -38,14 +38,27 @@ int registers_of(int rows, int vectors) { return rows * vectors + vectors + 1; }
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
+/// What is multiplied, and how many products an instruction takes.
+struct Form {
+  std::string_view name;
+  DType a, b, sum;
+  int products;
+  cli::Products peak;
+};
+constexpr Form kForms[] = {{"f32", DType::f32, DType::f32, DType::f32, 1, cli::Products::f32},
+                           {"bf16", DType::bf16, DType::bf16, DType::f32, 2, cli::Products::bf16},
+                           {"bytes", DType::u8, DType::i8, DType::i32, 4, cli::Products::bytes}};
+
 /// Tasks are tiles; sizes: stride of A's rows, of its columns, elements from one tile's panel to the next one's.
-TileKernel tile_kernel(int rows, int vectors, int lanes, int prefetch) {
+TileKernel tile_kernel(const Form& form, int rows, int vectors, int lanes, int prefetch) {
   TileKernel k{.name = "tile"};
   TileBuilder b(k);
-  const int32_t a = b.argument(DType::f32, false), w = b.argument(DType::f32, false), out = b.argument(DType::f32, true);
-  const Reg row = b.size(0), column = b.size(1), panel = b.size(2), depth = b.integer(kDepth);
+  const int32_t a = b.argument(form.a, false), w = b.argument(form.b, false), out = b.argument(form.sum, true);
+  const Reg row = b.size(0), column = b.size(1), panel = b.size(2), depth = b.integer(kDepth / form.products);
   b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
-    Contract c{.rows = rows, .vectors = vectors, .lanes = lanes, .a = a, .b = w, .depth = depth, .prefetch_b_bytes = prefetch};
+    Contract c{.rows = rows, .vectors = vectors, .lanes = lanes, .a = a, .b = w, .depth = depth, .accumulator = form.sum};
+    c.products = form.products;
+    c.prefetch_b_bytes = prefetch;
     c.a_row = row;
     c.a_k = column;
     c.b_offset = b.mul(task, panel);
@@ -77,7 +90,9 @@ Result<Loaded> load(const TileKernel& kernel, const Target& target) {
 struct Bench {
   int threads;
   const Target& target;
-  FmaPeak peak{threads};
+  const Form& form;
+  FmaPeak peak{threads, form.peak};
+  int64_t element = bits_of(form.b) / 8;
   MemoryStream memory{threads};
   std::vector<float> a = std::vector<float>(kMostRows * kRowStride + 16, 0.5f), w = std::vector<float>(kPanelFloats + 4096, 0.25f);
   std::vector<float> out = std::vector<float>(static_cast<size_t>(threads) * 4096);
@@ -108,7 +123,7 @@ struct Way {
 
 Json measured(Bench& b, runtime::KernelFunction kernel, const Way& way, double flops, double bytes) {
   const int64_t sizes[] = {way.row, way.column, way.panel};
-  const int64_t most = way.panel ? kPanelFloats / way.panel : int64_t{1} << 40;
+  const int64_t most = way.panel ? kPanelFloats * 4 / b.element / way.panel : int64_t{1} << 40;
   int64_t tasks = std::min<int64_t>(most, 64);
   while (tasks < most && b.ms_of(kernel, sizes, tasks) < kSampleMs) tasks = std::min(most, 2 * tasks);
   std::vector<Sample> samples;
@@ -139,16 +154,16 @@ Json measured(Bench& b, runtime::KernelFunction kernel, const Way& way, double f
 }
 
 Result<void> bench_tile(Bench& b, int rows, int vectors) {
-  Json json{{"target", b.target.name}, {"rows", rows}, {"vectors", vectors}};
+  Json json{{"target", b.target.name}, {"form", b.form.name}, {"rows", rows}, {"vectors", vectors}};
   const int64_t panel = kDepth * vectors * b.target.lanes();
-  const double bytes = static_cast<double>(panel) * sizeof(float), flops = 2.0 * rows * static_cast<double>(panel);
+  const double bytes = static_cast<double>(panel * b.element), flops = 2.0 * rows * static_cast<double>(panel);
   const Way ways[] = {{"hot", kRowStride, 1, 0, 0},
-                      {"hot_k_major", 1, rows, 0, 0},
+                      {"hot_k_major", b.form.products, int64_t{rows} * b.form.products, 0, 0},
                       {"hot_prefetch", kRowStride, 1, 0, kPrefetch},
                       {"cold", kRowStride, 1, panel, kPrefetch}};
   for (const Way& way : ways) {
     const auto start = Clock::now();
-    const Loaded l = TRY(load(tile_kernel(rows, vectors, b.target.lanes(), way.prefetch), b.target));
+    const Loaded l = TRY(load(tile_kernel(b.form, rows, vectors, b.target.lanes(), way.prefetch), b.target));
     const double emit_ms = ms_since(start);
     json[way.name] = measured(b, l.entry(), way, flops, bytes);
     json[way.name].update({{"emit_ms", emit_ms}, {"code_bytes", l.code.bytes.size()}});
@@ -159,13 +174,22 @@ Result<void> bench_tile(Bench& b, int rows, int vectors) {
   return {};
 }
 
-Result<void> bench_tiles(int threads, const char* name, std::string_view only) {
+Result<const Form*> form_named(std::string_view name) {
+  for (const Form& f : kForms)
+    if (f.name == name) return &f;
+  return fail(Code::bad_usage, std::string(name), "there is no such form").expected("f32, bf16, bytes");
+}
+
+Result<void> bench_tiles(int threads, const char* name, std::string_view only, std::string_view form_name) {
   const Target& target = *TRY(name ? target_named(name) : target_for());
   if (!cpu_features().has_all(target.needs))
     return fail(Code::wrong_target, std::string(target.name), "this CPU cannot run its code")
         .expected(std::string(target.needs))
         .found("less");
-  Bench b{.threads = threads, .target = target};
+  const Form& form = *TRY(form_named(form_name));
+  if (!target.multiply_add(form.a, form.b, form.sum))
+    return fail(Code::bad_usage, std::string(target.name), "the target has no instruction for such products");
+  Bench b{.threads = threads, .target = target, .form = form};
   for (int vectors = 1; vectors <= kMostVectors; ++vectors)
     for (int rows = 1; rows <= kMostRows && registers_of(rows, vectors) <= target.registers; ++rows)
       if (only.empty() ? rows * vectors >= kFewest : only == fmt::format("{}x{}", rows, vectors)) TRY(bench_tile(b, rows, vectors));
@@ -176,7 +200,8 @@ Result<void> bench_tiles(int threads, const char* name, std::string_view only) {
 
 int main(int count, char** words) {
   const int threads = count > 1 ? std::clamp(std::atoi(words[1]), 1, default_team().size()) : 1;
-  const auto done = bench_tiles(threads, count > 2 && *words[2] ? words[2] : nullptr, count > 3 ? words[3] : "");
+  const auto done =
+      bench_tiles(threads, count > 2 && *words[2] ? words[2] : nullptr, count > 3 ? words[3] : "", count > 4 ? words[4] : "f32");
   if (!done) fmt::print(stderr, "{}\n", done.error().text());
   return done ? 0 : 1;
 }

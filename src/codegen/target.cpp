@@ -9,6 +9,12 @@ namespace tenon::codegen {
 #include "tenon/targets_list.inc"
 #undef TENON_ENTRY
 
+const MultiplyAdd* Target::multiply_add(DType rows, DType along, DType sum) const {
+  for (const MultiplyAdd& m : multiply_adds)
+    if (m.operand == rows && (m.along == DType::none ? m.operand : m.along) == along && m.sum == sum) return &m;
+  return nullptr;
+}
+
 std::span<const Target* const> all_targets() {
 #define TENON_ENTRY(x) &target_##x,
   static constexpr const Target* kTargets[] = {

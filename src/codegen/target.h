@@ -15,6 +15,7 @@ namespace tenon::codegen {
 /// instruction does `rows` of these at once.
 struct MultiplyAdd {
   DType operand, sum;
+  DType along = DType::none;  ///< of the operand that lies along the lanes, where it is another than `operand`
   int lanes;
   int products = 1, rows = 1;
   double cycles = 0.5;  ///< from one to the next, where nothing waits
@@ -46,6 +47,10 @@ struct Target {
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;
 
+  /// The instruction for these types of operands (of the rows, along the lanes) and sums; null: there is none.
+  const MultiplyAdd* multiply_add(DType rows, DType along, DType sum) const;
+  /// That of f32, which every target has.
+  const MultiplyAdd& of_f32() const { return *multiply_add(DType::f32, DType::f32, DType::f32); }
   /// Elements of that type in a register.
   int lanes(DType dtype = DType::f32) const { return register_bytes * 8 / bits_of(dtype); }
 };

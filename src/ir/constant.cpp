@@ -155,15 +155,16 @@ ConstantRef product(ConstantRef of, ConstantRef factors) {
   return make(dtype, std::move(shape), Constant::Product{std::move(of), std::move(factors)});
 }
 
-ConstantRef pack(ConstantRef of, int64_t panel) {
-  TENON_ASSERT(panel > 0 && of->shape.size() >= 2 && bits_of(of->dtype) >= 8);
+ConstantRef pack(ConstantRef of, int64_t panel, int64_t group) {
+  TENON_ASSERT(panel > 0 && group > 0 && of->shape.size() >= 2 && bits_of(of->dtype) >= 8);
   DType dtype = of->dtype;
   Sizes shape = of->shape;
   int64_t columns = shape.back(), rows = shape[shape.size() - 2];
   shape[shape.size() - 2] = ceil_div(columns, panel);
-  shape.back() = rows;
+  shape.back() = ceil_div(rows, group);
   shape.push_back(panel);
-  return make(dtype, std::move(shape), Constant::Pack{std::move(of), panel});
+  if (group > 1) shape.push_back(group);
+  return make(dtype, std::move(shape), Constant::Pack{std::move(of), panel, group});
 }
 
 static bool same_step(const Constant& a, const Constant& b) {
@@ -192,7 +193,7 @@ static bool same_step(const Constant& a, const Constant& b) {
   }
   if (auto* x = std::get_if<Constant::Pack>(&a.how)) {
     auto& y = std::get<Constant::Pack>(b.how);
-    return x->panel == y.panel && same(*x->of, *y.of);
+    return x->panel == y.panel && x->group == y.group && same(*x->of, *y.of);
   }
   return std::get<Constant::Reference>(a.how) == std::get<Constant::Reference>(b.how);
 }

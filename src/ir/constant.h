@@ -50,10 +50,11 @@ struct Constant {
     ConstantRef of;
     ConstantRef factors;
   };
-  /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams.
+  /// [..., K, N] to [..., ceil(N/panel), K, panel], padded with zeros: the panels that a contraction streams. With groups of more than
+  /// one row: [..., ceil(N/panel), ceil(K/group), panel, group].
   struct Pack {
     ConstantRef of;
-    int64_t panel;
+    int64_t panel, group;
   };
 
   /// Bytes of a file that was not read: only where they lie is known. Nothing is computed from them.
@@ -96,7 +97,7 @@ ConstantRef cast(ConstantRef of, DType dtype);
 ConstantRef scale(ConstantRef of, ConstantRef factors, int axis, bool divide = false);
 /// Of floats. factors: a plain f64 tensor [R, K].
 ConstantRef product(ConstantRef of, ConstantRef factors);
-ConstantRef pack(ConstantRef of, int64_t panel);
+ConstantRef pack(ConstantRef of, int64_t panel, int64_t group = 1);
 
 /// The bytes. A plain constant is returned as it is (no copy); anything else is computed into a new buffer.
 /// Cost: one pass over the bytes for each lazy step. Errors: out_of_memory, file_missing (a Reference).

@@ -235,7 +235,7 @@ Result<void> compute(const Constant& c, Tensor& to) {
     return materialise_into(*step->of, {to.mutable_data(), static_cast<size_t>(c.byte_size())});
   }
   if (auto* step = std::get_if<Constant::Pack>(&c.how)) {
-    copy_packed(TRY(strided_view(*step->of)), step->panel, to.mutable_data());
+    copy_packed(TRY(strided_view(*step->of)), step->panel, step->group, to.mutable_data());
     return {};
   }
   copy_dense(TRY(strided_view(c)), to.mutable_data());

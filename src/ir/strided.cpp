@@ -133,8 +133,23 @@ void pack_matrix(const T* from, int64_t row, int64_t column, int64_t rows, int64
   }
 }
 
+/// The same with `group` rows side by side, lane by lane.
 template <class T>
-void pack_as(const Strided& from, int64_t panel, std::byte* bytes) {
+void pack_groups(const T* from, int64_t row, int64_t column, int64_t rows, int64_t columns, int64_t panel, int64_t group, T* to) {
+  for (int64_t first = 0; first < columns; first += panel) {
+    const int64_t used = std::min(panel, columns - first);
+    for (int64_t k = 0; k < rows; k += group, to += panel * group) {
+      const int64_t inside = std::min(group, rows - k);
+      if (used < panel || inside < group) std::memset(static_cast<void*>(to), 0, static_cast<size_t>(panel * group) * sizeof(T));
+      const T* source = from + k * row + first * column;
+      for (int64_t j = 0; j < used; ++j)
+        for (int64_t i = 0; i < inside; ++i) to[j * group + i] = source[i * row + j * column];
+    }
+  }
+}
+
+template <class T>
+void pack_as(const Strided& from, int64_t panel, int64_t group, std::byte* bytes) {
   size_t rank = from.shape.size();
   int64_t rows = from.shape[rank - 2], columns = from.shape[rank - 1];
   T* to = reinterpret_cast<T*>(bytes);
@@ -143,8 +158,11 @@ void pack_as(const Strided& from, int64_t panel, std::byte* bytes) {
       from.dtype, Sizes(from.shape.begin(), from.shape.end() - 2), Sizes(from.strides.begin(), from.strides.end() - 2), from.data, {}};
   each_row(outer, [&](const std::byte* first, int64_t stride, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
-      pack_matrix(reinterpret_cast<const T*>(first) + i * stride, from.strides[rank - 2], from.strides[rank - 1], rows, columns, panel, to);
-      to += rows * round_up(columns, panel);
+      const T* matrix = reinterpret_cast<const T*>(first) + i * stride;
+      const int64_t row = from.strides[rank - 2], column = from.strides[rank - 1];
+      if (group == 1) pack_matrix(matrix, row, column, rows, columns, panel, to);
+      else pack_groups(matrix, row, column, rows, columns, panel, group, to);
+      to += round_up(rows, group) * round_up(columns, panel);
     }
   });
 }
@@ -207,13 +225,13 @@ void copy_dense(const Strided& from, std::byte* to) {
   }
 }
 
-void copy_packed(const Strided& from, int64_t panel, std::byte* to) {
+void copy_packed(const Strided& from, int64_t panel, int64_t group, std::byte* to) {
   switch (from.width()) {
-    case 1: return pack_as<uint8_t>(from, panel, to);
-    case 2: return pack_as<uint16_t>(from, panel, to);
-    case 4: return pack_as<uint32_t>(from, panel, to);
-    case 8: return pack_as<uint64_t>(from, panel, to);
-    default: return pack_as<Wide>(from, panel, to);
+    case 1: return pack_as<uint8_t>(from, panel, group, to);
+    case 2: return pack_as<uint16_t>(from, panel, group, to);
+    case 4: return pack_as<uint32_t>(from, panel, group, to);
+    case 8: return pack_as<uint64_t>(from, panel, group, to);
+    default: return pack_as<Wide>(from, panel, group, to);
   }
 }
 

@@ -27,7 +27,7 @@ template <class F>
 void each_row(const Strided& from, F visit);
 
 /// Pack of [..., K, N], as Constant::Pack says.
-void copy_packed(const Strided& from, int64_t panel, std::byte* to);
+void copy_packed(const Strided& from, int64_t panel, int64_t group, std::byte* to);
 
 template <class F>
 void each_row(const Strided& from, F visit) {

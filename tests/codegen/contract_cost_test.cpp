@@ -12,9 +12,9 @@ namespace tenon::codegen {
 namespace {
 
 /// "tile split depth" of the product of [rows, depth] and a [depth, lanes] on AVX2.
-std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2") {
+std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2", std::string_view type = "f32") {
   const std::string text =
-      fmt::format("graph main(x: f32[{},{}], w: f32[{},{}]) {{ y = MatMul(x, w) return y }}", rows, depth, depth, lanes);
+      fmt::format("graph main(x: {0}[{1},{2}], w: {0}[{2},{3}]) {{ y = MatMul(x, w) return y }}", type, rows, depth, lanes);
   auto parsed = ir::parse(text, ops::table());
   EXPECT_TRUE(parsed) << parsed.error().text();
   const auto planned = plan(**parsed, {});
@@ -33,6 +33,13 @@ TEST(ContractTactic, TakesTheTileThatFits) {
   EXPECT_EQ(cut(128, 64, 24), "4x3 16 0") << "16 lanes would compute 8 of 32 in vain";
   EXPECT_EQ(cut(128, 768, 768, "x86_avx512"), "14x2 4 0");
   EXPECT_EQ(cut(96, 64, 16, "x86_avx512"), "24x1 2 0");
+}
+
+/// Pairs of bf16, whose operands take half of the caches.
+TEST(ContractTactic, KnowsShortProducts) {
+  EXPECT_EQ(cut(128, 16384, 768, "x86_avx512_bf16", "bf16"), "14x2 4 2978");
+  EXPECT_EQ(cut(128, 8192, 768, "x86_avx512", "bf16"), "14x2 4 1489");
+  EXPECT_EQ(cut(96, 64, 16, "x86_avx512_bf16", "bf16"), "14x2 4 0") << "24 rows of one register wait for their broadcasts";
 }
 
 TEST(ContractTactic, CutsADepthThatTheCachesDoNotHold) {

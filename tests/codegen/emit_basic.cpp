@@ -46,6 +46,12 @@ TEST(Emit, TargetsAreChosenByWhatTheCpuHas) {
   EXPECT_EQ((*target_for(cpu))->name, "x86_avx2") << "CD is used too";
   cpu.set("avx512cd");
   EXPECT_EQ((*target_for(cpu))->name, "x86_avx512");
+  cpu.set("avx512_bf16");
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx512") << "no CPU has BF16 without VNNI";
+  cpu.set("avx512_bf16", false), cpu.set("avx512_vnni");
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx512_vnni");
+  cpu.set("avx512_bf16");
+  EXPECT_EQ((*target_for(cpu))->name, "x86_avx512_bf16");
 }
 
 TEST(Emit, BytesDoNotDependOnThreads) {

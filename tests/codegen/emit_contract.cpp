@@ -9,6 +9,7 @@ namespace {
 
 struct Types {
   DType a, b, accumulator;
+  int products = 1;
 };
 
 /// Small numbers, so that integer and narrow types have something to add up.
@@ -19,13 +20,15 @@ Data small_numbers(DType d, int64_t count, uint32_t seed) {
   return data;
 }
 
-void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked) {
+using Numbers = Data (*)(DType dtype, int64_t count, uint32_t seed);
+
+void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked, Numbers numbers = small_numbers) {
   const int lanes = t.accumulator == DType::f64 ? target.lanes() / 2 : target.lanes();
   TileKernel k{.name = "contract"};
   TileBuilder b(k);
   const int32_t a = b.argument(t.a, false), w = b.argument(t.b, false), out = b.argument(t.accumulator, true);
   const Reg depth = b.size(0), stride = b.size(1);
-  const int width = tile.vectors * lanes;
+  const int width = tile.vectors * lanes, panel = width * t.products;
   b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
     Contract c{.rows = tile.rows,
                .vectors = tile.vectors,
@@ -35,12 +38,13 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
                .a_offset = task,
                .depth = depth,
                .accumulator = t.accumulator,
+               .products = t.products,
                .prefetch_b_bytes = 512};
-    c.a_row = k_major ? b.integer(1) : stride;
-    c.a_k = k_major ? b.integer(tile.rows) : kNone;
+    c.a_row = k_major ? b.integer(t.products) : stride;
+    c.a_k = k_major ? b.integer(tile.rows * t.products) : kNone;
     if (start) c.fetch = b.integer(1 << 20);  // a hint: nothing needs to be there
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
-    if (start) c.b_k = b.integer(width), c.b_offset = b.integer(0);
+    if (start) c.b_k = b.integer(panel), c.b_offset = b.integer(0);
     const Reg base = b.mul(task, b.integer(tile.rows * width));
     for (int i = 0; start && i < tile.rows * tile.vectors; ++i)
       c.accumulators_in.push_back(i == 1 ? kNone : b.load(out, b.add(base, b.integer(i * lanes)), lanes));
@@ -49,10 +53,9 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
   });
   for (int64_t d : {0, 1, 6, 8}) {
     const int64_t sizes[] = {d, 11};
-    expect_same(
-        k, target,
-        {small_numbers(t.a, 400, 1), small_numbers(t.b, 8 * width, 2), small_numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)},
-        sizes, 0, 2);
+    expect_same(k, target,
+                {numbers(t.a, 400 * t.products, 1), numbers(t.b, 8 * panel, 2), numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)},
+                sizes, 0, 2);
   }
 }
 
@@ -84,6 +87,43 @@ TEST(EmitContract, OperandTypesWiden) {
          {Types{DType::f64, DType::f64, DType::f64}, Types{DType::f16, DType::f16, DType::f32}, Types{DType::f32, DType::bf16, DType::f32},
           Types{DType::u8, DType::i8, DType::i32}, Types{DType::i64, DType::i64, DType::i64}})
       check(target, {3, 2}, t, false, true, t.a == DType::f64);
+}
+
+/// bf16 with infinities, NaN and denormals among the numbers; bytes over all of their range.
+TEST(EmitContract, GroupsOfProductsEqualTheInterpreter) {
+  constexpr Types kForms[] = {{DType::bf16, DType::bf16, DType::f32, 2}, {DType::u8, DType::i8, DType::i32, 4}};
+  for (const Target& target : targets())
+    for (const Types& t : kForms) {
+      if (!target.multiply_add(t.a, t.b, t.accumulator)) continue;
+      for (Tile tile : tiles_for(target)) {
+        check(target, tile, t, false, true, false);
+        check(target, tile, t, false, true, true, random_data);
+        check(target, tile, t, true, false, false, random_data);
+      }
+    }
+}
+
+TileKernel pair_kernel(DType a, DType b, DType sum, int products) {
+  TileKernel k{.name = "pairs"};
+  TileBuilder build(k);
+  const int32_t x = build.argument(a, false), w = build.argument(b, false), out = build.argument(sum, true);
+  const Reg zero = build.integer(0);
+  build.store(out, zero, build.contract({.a = x, .b = w, .depth = build.size(0), .accumulator = sum, .products = products})[0]);
+  return k;
+}
+
+TEST(EmitContract, RefusesGroupsThatNoInstructionTakes) {
+  const TileKernel pairs = pair_kernel(DType::bf16, DType::bf16, DType::f32, 2);
+  EXPECT_NE(text_of(pairs).find("products=2"), std::string::npos) << text_of(pairs);
+  const auto refused = emit(std::span(&pairs, 1), **target_named("x86_avx512_vnni"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("bf16 x bf16"), std::string::npos) << refused.error().text();
+  EXPECT_TRUE(emit(std::span(&pairs, 1), **target_named("x86_avx512_bf16")));
+  for (const auto& [a, b, sum, products] : {Types{DType::f32, DType::f32, DType::f32, 2},
+                                            {DType::bf16, DType::bf16, DType::f32, 4},
+                                            {DType::i8, DType::u8, DType::i32, 4},
+                                            {DType::u8, DType::i8, DType::f32, 4}})
+    EXPECT_FALSE(verify(pair_kernel(a, b, sum, products))) << name_of(a) << " x " << name_of(b) << " " << products;
 }
 
 TEST(EmitContract, TilesFitTheRegisters) {

@@ -62,6 +62,11 @@ class RandomPlanGraph {
   ValueId small(ValueId v) { return v && pick(2) == 0 ? clipped(v) : v; }
 
   ValueId product(const DimList& shape, int depth);
+  /// Of f32, of short floats, or of bytes.
+  ValueId multiplied(ValueId a, ValueId b, const DimList& shape);
+  /// As a whole number between -2 and 2 that a short type holds; of the unsigned ones without its sign.
+  ValueId shortened(ValueId v, DType dtype);
+  ValueId cast(ValueId v, DType dtype);
   /// Each letter of the result in one operand or both, some summed ones beside them, all in random order.
   ValueId einsum(const DimList& shape, int depth);
   ValueId convolved(const DimList& shape, int depth);

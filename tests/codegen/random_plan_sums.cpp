@@ -50,7 +50,22 @@ ValueId RandomPlanGraph::product(const DimList& shape, int depth) {
   }
   a.insert(a.end(), {shape[shape.size() - 2], inner});
   b.insert(b.end(), {inner, shape.back()});
-  return add("MatMul", {small(make(a, depth)), small(make(b, depth))}, &shape);
+  return multiplied(small(make(a, depth)), small(make(b, depth)), shape);
+}
+
+ValueId RandomPlanGraph::shortened(ValueId v, DType dtype) {
+  if (v && dtype == DType::u8) v = add("Abs", {v}, nullptr);
+  return cast(v ? add("Round", {clipped(v)}, nullptr) : v, dtype);
+}
+
+ValueId RandomPlanGraph::cast(ValueId v, DType dtype) { return add("Cast", {v}, nullptr, with("to", static_cast<int64_t>(dtype))); }
+
+ValueId RandomPlanGraph::multiplied(ValueId a, ValueId b, const DimList& shape) {
+  switch (pick(6)) {
+    case 0: return cast(add("MatMulInteger", {shortened(a, DType::u8), shortened(b, DType::i8)}, &shape), DType::f32);
+    case 1: return cast(add("MatMul", {shortened(a, DType::bf16), shortened(b, DType::bf16)}, &shape), DType::f32);
+    default: return add("MatMul", {a, b}, &shape);
+  }
 }
 
 ValueId RandomPlanGraph::einsum(const DimList& shape, int depth) {
@@ -97,6 +112,10 @@ ValueId RandomPlanGraph::convolved(const DimList& shape, int depth) {
   how = with("group", group, std::move(how));
   std::vector<ValueId> operands{small(make(before, depth)), pick(3) ? numbers(weights) : small(make(weights, depth))};
   if (pick(2) == 0) operands.push_back(numbers({Dim(channels)}));
+  if (operands.size() == 2 && pick(4) == 0) {
+    const std::vector<ValueId> bytes{shortened(operands[0], DType::u8), shortened(operands[1], DType::i8)};
+    return cast(add("ConvInteger", bytes, &shape, std::move(how)), DType::f32);
+  }
   return add("Conv", operands, &shape, std::move(how));
 }
 

@@ -102,6 +102,23 @@ TEST(Constant, PacksPanelsPaddedWithZeros) {
   }
 }
 
+TEST(Constant, PacksGroupsOfRowsSideBySide) {
+  for (const auto& [dtype, group] : {std::pair(DType::bf16, int64_t{2}), {DType::i8, 4}, {DType::f32, 3}})
+    for (bool transposed : {false, true}) {
+      const int64_t k = 7, n = 5, panel = 4, groups = (k + group - 1) / group;
+      const auto numbers = cast(transposed ? permute(counting({2, n, k}, 1), {0, 2, 1}) : counting({2, k, n}, 1), dtype);
+      const auto packed = pack(numbers, panel, group);
+      EXPECT_EQ(packed->shape, (Sizes{2, 2, groups, panel, group}));
+      const Tensor plain = *materialise(*cast(numbers, DType::f32)), t = *materialise(*cast(packed, DType::f32));
+      for (int64_t i = 0; i < t.count(); ++i) {
+        const Sizes p = at(i, packed->shape);
+        const int64_t row = p[2] * group + p[4], column = p[1] * panel + p[3];
+        const float wanted = row < k && column < n ? plain.as<float>()[static_cast<size_t>((p[0] * k + row) * n + column)] : 0.0f;
+        ASSERT_EQ(t.as<float>()[static_cast<size_t>(i)], wanted) << i << (transposed ? " transposed" : "");
+      }
+    }
+}
+
 TEST(Constant, ConcatenatesAlongAnyAxis) {
   auto a = counting({2, 2}), b = counting({2, 1}, 10);
   EXPECT_EQ(made(concat({a, b}, 1)), "[0, 1, 10, 2, 3, 11]");

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <random>
 #include <utility>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "base/result.h"
 #include "base/threads.h"
@@ -15,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Two pipes of latency 4 need 8 chains in flight; 12 leave room and fit 16 registers.
-constexpr int kChains = 12, kUnroll = 8;
+// Two pipes of latency 4 need 8 chains in flight; 12 leave room and fit 16 registers. Pairs of bf16 take 6 cycles, and have 32 registers.
+constexpr int kChains = 12, kChainsOfPairs = 20, kUnroll = 8;
 constexpr int64_t kRoundsPerTask = 20000;
 
 /// The chains stand one beside the other in the code: in a loop over them they would stand in memory, which takes a sixth of the peak.
@@ -47,13 +50,44 @@ struct Vector {
   return fma_rounds<Vector<16>::Type>(rounds, seed, std::make_index_sequence<kChains>());
 }
 
+#if defined(__x86_64__)
+/// The bits of the operands do not matter to speed, as long as no sum is denormal.
+template <size_t... kChain>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16"), gnu::noinline]] float pair_rounds(int64_t rounds, float seed,
+                                                                                         std::index_sequence<kChain...>) {
+  const __m512 factor = _mm512_set1_ps(1.0f - seed);
+  const auto pairs = (__m512bh)factor;
+  __m512 chain[] = {factor * static_cast<float>(kChain)...};
+  for (int64_t r = 0; r < rounds * kUnroll; ++r) ((chain[kChain] = _mm512_dpbf16_ps(chain[kChain], pairs, pairs)), ...);
+  __m512 sum = factor;
+  ((sum += chain[kChain]), ...);
+  return sum[0];
+}
+float rounds_of_pairs(int64_t rounds, float seed) { return pair_rounds(rounds, seed, std::make_index_sequence<kChainsOfPairs>()); }
+
+template <size_t... kChain>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512vnni"), gnu::noinline]] float byte_rounds(int64_t rounds, float seed,
+                                                                                         std::index_sequence<kChain...>) {
+  const __m512i bytes = (__m512i)_mm512_set1_ps(1.0f - seed);
+  __m512i chain[] = {_mm512_set1_epi32(static_cast<int>(kChain))...};
+  for (int64_t r = 0; r < rounds * kUnroll; ++r) ((chain[kChain] = _mm512_dpbusd_epi32(chain[kChain], bytes, bytes)), ...);
+  __m512i sum = bytes;
+  ((sum += chain[kChain]), ...);
+  return static_cast<float>(sum[0]);
+}
+float rounds_of_bytes(int64_t rounds, float seed) { return byte_rounds(rounds, seed, std::make_index_sequence<kChains>()); }
+#endif
+
 struct Loop {
   float (*rounds)(int64_t, float);
-  int lanes;
+  int products;  ///< of an instruction
+  int chains = kChains;
 };
 
-Loop widest_loop() {
+Loop widest_loop(Products products) {
 #if defined(__x86_64__)
+  if (products == Products::bf16) return {rounds_of_pairs, 32, kChainsOfPairs};
+  if (products == Products::bytes) return {rounds_of_bytes, 64};
   if (__builtin_cpu_supports("avx512f")) return {rounds_512, 16};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {rounds_256, 8};
 #endif
@@ -88,8 +122,9 @@ Interval median_interval(std::span<const double> samples, double level, uint64_t
   return {quantile(medians, (1 - level) / 2), quantile(medians, (1 + level) / 2)};
 }
 
-FmaPeak::FmaPeak(int threads) : threads_(std::clamp(threads, 1, default_team().size())), seconds_per_round_(1) {
-  const Loop loop = widest_loop();
+FmaPeak::FmaPeak(int threads, Products products)
+    : threads_(std::clamp(threads, 1, default_team().size())), products_(products), seconds_per_round_(1) {
+  const Loop loop = widest_loop(products_);
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto start = Clock::now();
     use(loop.rounds(kRoundsPerTask, 1e-3f));
@@ -98,7 +133,7 @@ FmaPeak::FmaPeak(int threads) : threads_(std::clamp(threads, 1, default_team().s
 }
 
 double FmaPeak::measure(double milliseconds) const {
-  const Loop loop = widest_loop();
+  const Loop loop = widest_loop(products_);
   const double task_seconds = seconds_per_round_ * kRoundsPerTask;
   // Many small tasks, so that a thread that wakes late or runs slow gives its share to the others, as with kernels.
   const int64_t tasks = std::max<int64_t>(4, std::llround(milliseconds / 1e3 / task_seconds)) * threads_;
@@ -108,7 +143,7 @@ double FmaPeak::measure(double milliseconds) const {
   const auto start = Clock::now();
   default_team().run(tasks, 1, body, threads_);
   const double elapsed = seconds(start, Clock::now());
-  return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * kChains * loop.lanes * 2 / elapsed / 1e9;
+  return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * loop.chains * loop.products * 2 / elapsed / 1e9;
 }
 
 bool is_quiet(const Sample& sample, double best_peak) {

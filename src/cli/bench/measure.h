@@ -18,15 +18,20 @@ struct Interval {
 /// samples: not empty. Cost: O(4000 n).
 Interval median_interval(std::span<const double> samples, double level = 0.95, uint64_t seed = 1);
 
-/// GFLOP/s of fused multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a
-/// share of the peak is a share of. Machines are shared and their clocks drift, so it is taken beside each sample.
+/// What is multiplied: f32, pairs of bf16 into f32, fours of bytes into i32.
+enum class Products : uint8_t { f32, bf16, bytes };
+
+/// GFLOP/s of multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a share of the
+/// peak is a share of. Products of short types need a CPU that has them (AVX512_BF16, AVX512_VNNI). Machines are shared and their clocks
+/// drift, so it is taken beside each sample.
 class FmaPeak {
  public:
-  explicit FmaPeak(int threads);
+  explicit FmaPeak(int threads, Products products = Products::f32);
   double measure(double milliseconds = 3) const;
 
  private:
   int threads_;
+  Products products_;
   double seconds_per_round_;
 };
 

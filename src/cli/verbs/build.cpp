@@ -201,7 +201,8 @@ VERB(build) {
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
       CLI::Option* target =
-          app.add_option("--target", o->target, "whose code is generated: x86_avx2, x86_avx512 (default: this CPU's best)")
+          app.add_option("--target", o->target,
+                         "whose code is generated: x86_avx2, x86_avx512, x86_avx512_vnni, x86_avx512_bf16 (default: this CPU's best)")
               ->type_name("NAME");
       CLI::Option* tactic =
           app.add_option("--tactic", o->tactic, "how kernels are cut: lines NODE: field=value ... (inspect prints what an engine has)")

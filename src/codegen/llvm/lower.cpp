@@ -66,7 +66,7 @@ Result<void> Lower::instruction(const TileInstr& in) {
     case TileOp::prefetch: prefetch(in); return {};
     case TileOp::loop: return loop(in);
     case TileOp::branch: return branch(in);
-    case TileOp::contract: contract(in.contract); return {};
+    case TileOp::contract: return contract(in.contract);
     default: registers_[in.result] = TRY(value(in)); return {};
   }
 }

@@ -49,11 +49,13 @@ class Lower {
 
   // the contraction (lower_contract.cpp)
   struct Panel;
-  void contract(const Contract& c);
+  Result<void> contract(const Contract& c);
+  Result<void> check_group(const Contract& c) const;
   std::vector<V> contract_loop(const Contract& c, Panel& panel, llvm::Value* depth, int steps, std::vector<V> acc);
   llvm::Value* opaque(llvm::Value* pointer);
   void contract_step(const Contract& c, Panel& panel, int step, std::vector<V>& acc);
-  V contract_operand(int32_t buffer, llvm::Value* at, int lanes, DType accumulator, llvm::Value* mask);
+  V contract_operand(const Contract& c, int32_t buffer, llvm::Value* at, int lanes, llvm::Value* mask);
+  V multiply_add(const Contract& c, V a, V b, V sum);
 
   V reg(Reg r) const { return registers_[r]; }
   llvm::Value* scalar_or(Reg r, int64_t otherwise);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "codegen/llvm/lower.h"
 
@@ -27,13 +28,14 @@ struct Lower::Panel {
 };
 
 /// The accumulators' K loop: a few steps a trip, then the rest one by one.
-void Lower::contract(const Contract& c) {
+Result<void> Lower::contract(const Contract& c) {
+  TRY(check_group(c));
   Panel p;
   p.a_bytes = bits_of(kernel_.buffers[c.a].dtype) / 8;
   p.b_bytes = bits_of(kernel_.buffers[c.b].dtype) / 8;
   p.row_bytes = b_.CreateMul(scalar_or(c.a_row, 0), i64(p.a_bytes));
-  p.a_step = b_.CreateMul(scalar_or(c.a_k, 1), i64(p.a_bytes));
-  p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes), i64(p.b_bytes));
+  p.a_step = b_.CreateMul(scalar_or(c.a_k, c.products), i64(p.a_bytes));
+  p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
   if (c.fetch != kNone) p.fetch = address(c.b, reg(c.fetch).v);
   Value* a = address(c.a, scalar_or(c.a_offset, 0));
@@ -47,6 +49,7 @@ void Lower::contract(const Contract& c) {
   acc = contract_loop(c, p, b_.CreateSub(depth, rest), unroll, std::move(acc));
   acc = contract_loop(c, p, rest, 1, std::move(acc));
   for (size_t i = 0; i < acc.size(); ++i) registers_[c.accumulators_out[i]] = acc[i];
+  return {};
 }
 
 /// The same pointer, of which the code generator knows nothing: else it finds that all rows hang on one pointer and computes the others
@@ -97,15 +100,35 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   return acc;
 }
 
-V Lower::contract_operand(int32_t buffer, Value* at, int lanes, DType accumulator, Value* mask) {
+/// One a lane, in the accumulator's type; of groups, their bits as one integer.
+V Lower::contract_operand(const Contract& c, int32_t buffer, Value* at, int lanes, Value* mask) {
   const DType d = kernel_.buffers[buffer].dtype;
   llvm::Type* element = memory_type(b_.getContext(), d);
+  if (c.products > 1) element = b_.getIntNTy(static_cast<unsigned>(bits_of(d) * c.products));
   const llvm::Align align(static_cast<uint64_t>(bits_of(d) / 8));
   Value* raw = nullptr;
   llvm::Type* type = with_lanes(element, lanes);
   if (mask) raw = masked_load(element, at, mask, llvm::Constant::getNullValue(type)).v;
   else raw = b_.CreateAlignedLoad(type, at, align);
-  return emit_cast(from_memory(d, wrap(raw)), d, accumulator);
+  return c.products > 1 ? wrap(raw) : emit_cast(from_memory(d, wrap(raw)), d, c.accumulator);
+}
+
+V Lower::multiply_add(const Contract& c, V a, V b, V sum) {
+  if (c.products == 1) return sum.real() ? fma(a, b, sum) : a * b + sum;
+  const bool bytes = c.accumulator == DType::i32;
+  llvm::Type* group = with_lanes(bytes ? b_.getInt8Ty() : b_.getBFloatTy(), c.lanes * c.products);
+  const auto instruction = bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
+  return wrap(b_.CreateIntrinsic(instruction, {}, {sum.v, b_.CreateBitCast(a.v, group), b_.CreateBitCast(b.v, group)}));
+}
+
+/// Groups are for one instruction alone, which the target must have.
+Result<void> Lower::check_group(const Contract& c) const {
+  if (c.products == 1) return {};
+  const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
+  const MultiplyAdd* form = target_.multiply_add(a, b, c.accumulator);
+  if (form && form->products == c.products && form->lanes == c.lanes) return {};
+  return fail(Code::internal, kernel_.name, "no instruction of the target multiplies these groups")
+      .found(std::string(target_.name) + ": " + std::string(name_of(a)) + " x " + std::string(name_of(b)));
 }
 
 void Lower::contract_step(const Contract& c, Panel& p, int step, std::vector<V>& acc) {
@@ -115,19 +138,19 @@ void Lower::contract_step(const Contract& c, Panel& p, int step, std::vector<V>&
     prefetch_at(b_.CreateConstGEP1_64(byte, p.fetch, kCacheLine * (step / Contract::kStepsALine)), kIntoSecondLevel);
   llvm::SmallVector<V, 8> b;
   for (int v = 0; v < c.vectors; ++v) {
-    const int64_t from = v * c.lanes * p.b_bytes;
+    const int64_t from = v * c.lanes * c.products * p.b_bytes;
     if (c.prefetch_b_bytes && from % 64 == 0) prefetch_at(b_.CreateConstGEP1_64(byte, at_b, from + c.prefetch_b_bytes));
     const bool masked = c.b_mask != kNone && v == c.vectors - 1;
-    b.push_back(contract_operand(c.b, b_.CreateConstGEP1_64(byte, at_b, from), c.lanes, c.accumulator, masked ? reg(c.b_mask).v : nullptr));
+    b.push_back(contract_operand(c, c.b, b_.CreateConstGEP1_64(byte, at_b, from), c.lanes, masked ? reg(c.b_mask).v : nullptr));
   }
   for (int r = 0; r < c.rows; ++r) {
     Value* at_a = p.a[r / Panel::kRowsOfABase];
     if (r % Panel::kRowsOfABase) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.row_bytes, i64(r % Panel::kRowsOfABase)));
     if (step) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.a_step, i64(step)));
-    const V a = splat(contract_operand(c.a, at_a, 1, c.accumulator, nullptr), c.lanes);
+    const V a = splat(contract_operand(c, c.a, at_a, 1, nullptr), c.lanes);
     for (int v = 0; v < c.vectors; ++v) {
       V& sum = acc[r * c.vectors + v];
-      sum = sum.real() ? fma(a, b[v], sum) : a * b[v] + sum;
+      sum = multiply_add(c, a, b[v], sum);
     }
   }
 }

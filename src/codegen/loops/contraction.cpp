@@ -6,6 +6,7 @@
 #include "codegen/loops/inline.h"
 #include "codegen/loops/padding.h"
 #include "codegen/loops/places.h"
+#include "codegen/tile/tile.h"
 
 namespace tenon::codegen {
 
@@ -72,6 +73,24 @@ int weight_of(const Expr& e) {
   return weight;
 }
 
+/// Short operands stay as they are where there are instructions for groups of them.
+void set_group(Contraction& roles) {
+  const auto narrow = [](const Expr& e) { return e.op() == ExprOp::cast ? e.args()[0] : e; };
+  const Expr rows = narrow(roles.rows_operand.value), lanes = narrow(roles.lanes_operand.value);
+  roles.group = group_of(rows.dtype(), lanes.dtype(), roles.sum);
+  if (roles.group == 1) return;
+  roles.rows_operand.value = rows;
+  roles.lanes_operand.value = lanes;
+}
+
+/// Casts of a constant are steps of it.
+ir::ConstantRef constant_of(const Expr& value, const ir::ConstantRef& source) {
+  if (value.op() == ExprOp::input) return source;
+  if (!source || value.op() != ExprOp::cast) return nullptr;
+  const ir::ConstantRef of = constant_of(value.args()[0], source);
+  return of ? ir::cast(of, value.dtype()) : nullptr;
+}
+
 }  // namespace
 
 std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
@@ -111,6 +130,8 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
       return std::nullopt;
     }
   }
+  roles.sum = nest.outputs[0].dtype;
+  set_group(roles);
   if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
   // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.
   if (roles.rows.empty() && !along.is_constant(nest, plan)) return std::nullopt;
@@ -121,11 +142,16 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   return roles;
 }
 
+Expr widened(const Expr& value, DType sum) { return cast(value, sum); }
+
+Contraction one_by_one(Contraction roles) {
+  for (ContractOperand* o : {&roles.rows_operand, &roles.lanes_operand}) o->value = widened(o->value, roles.sum);
+  roles.group = 1;
+  return roles;
+}
+
 ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, const Plan& plan) {
-  const bool cast = operand.value.op() == ExprOp::cast && operand.value.args()[0].op() == ExprOp::input;
-  if (!cast && !operand.is_load()) return nullptr;
-  const ir::ConstantRef source = plan.arrays[nest.accesses[operand.accesses[0]].array].constant;
-  return source && cast ? ir::cast(source, operand.value.dtype()) : source;
+  return constant_of(operand.value, plan.arrays[nest.accesses[operand.accesses[0]].array].constant);
 }
 
 bool same_operands(const Contraction& a, const Contraction& b) {

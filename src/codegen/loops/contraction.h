@@ -13,6 +13,11 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan);
 /// places: whatever must stay affine (rows operand, result, epilogue operands) over the nest's axes.
 void join_roles(Contraction& roles, const std::vector<Affine>& places);
 
+/// The operand's value as the sum multiplies it.
+Expr widened(const Expr& value, DType sum);
+/// The same sum one product at a time, for targets without an instruction for its groups.
+Contraction one_by_one(Contraction roles);
+
 /// The operand as a constant (lazily cast, where it is a cast of one); null where it is none.
 ir::ConstantRef constant_of(const ContractOperand& operand, const Nest& nest, const Plan& plan);
 

@@ -160,22 +160,28 @@ ContractOperand factor_of(const Expr& value, const Nest& nest) {
   return out;
 }
 
+bool is_byte_as_number(const Expr& e) {
+  return e.op() == ExprOp::cast && (e.args()[0].dtype() == DType::u8 || e.args()[0].dtype() == DType::i8);
+}
+
 }  // namespace
 
 std::optional<std::array<ContractOperand, 2>> factors_of(const Nest& nest) {
   if (nest.outputs.size() != 1 || is_indirect(nest)) return std::nullopt;
   const NestOutput& o = nest.outputs[0];
-  if (o.combine != ops::Combine::sum || o.dtype != DType::f32 || !o.value || o.value.op() != ExprOp::mul || o.within) return std::nullopt;
+  if (o.combine != ops::Combine::sum || !o.value || o.value.op() != ExprOp::mul || o.within) return std::nullopt;
   if (std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::scanned; })) return std::nullopt;
   std::array<ContractOperand, 2> out{factor_of(o.value.args()[0], nest), factor_of(o.value.args()[1], nest)};
   std::vector<int> read = out[0].accesses;
   read.insert(read.end(), out[1].accesses.begin(), out[1].accesses.end());
   std::ranges::sort(read);
   const bool apart = read.size() == nest.accesses.size() && std::ranges::adjacent_find(read) == read.end();
-  const auto usable = [](const ContractOperand& f) {
-    return !f.accesses.empty() && f.value.dtype() == DType::f32 && !mentions(f.value, ExprOp::axis);
+  const auto usable = [&](const ContractOperand& f) {
+    return !f.accesses.empty() && f.value.dtype() == o.dtype && !mentions(f.value, ExprOp::axis);
   };
-  return apart && usable(out[0]) && usable(out[1]) ? std::optional(std::move(out)) : std::nullopt;
+  const bool of_bytes = o.dtype == DType::i32 && (is_byte_as_number(out[0].value) || is_byte_as_number(out[1].value));
+  const bool summed = o.dtype == DType::f32 || of_bytes;
+  return apart && summed && usable(out[0]) && usable(out[1]) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 bool is_sum_of_products(const Nest& nest) {

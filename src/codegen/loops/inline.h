@@ -44,8 +44,8 @@ bool is_map(const Nest& nest);
 bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan);
 /// A map that only reads one element elsewhere, unchanged.
 bool is_view(const Nest& nest);
-/// The two factors of a sum of f32 products over axes that the output lacks: expressions over loads of their own. The axes stand in
-/// neither.
+/// The two factors of a sum of products over axes that the output lacks, of f32 or of bytes as i32: expressions over loads of their own.
+/// The axes stand in neither.
 std::optional<std::array<ContractOperand, 2>> factors_of(const Nest& nest);
 /// The same where both factors are loads.
 bool is_sum_of_products(const Nest& nest);

@@ -86,13 +86,13 @@ struct ContractOperand {
 
 /// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
 struct Contraction {
-  ContractOperand rows_operand, lanes_operand;   ///< read element by element, and along the lanes
-  DType operand = DType::f32, sum = DType::f32;  ///< what is multiplied, and what sums are kept in
-  int group = 1;                                 ///< neighbouring products that one instruction adds up
-  std::vector<JointAxis> batch;                  ///< in both operands
-  std::vector<JointAxis> rows;                   ///< in the rows operand only; the last runs over registers
-  std::vector<JointAxis> lanes;                  ///< in the lanes operand only; the last lies along the lanes
-  std::vector<JointAxis> depth;                  ///< reduced; the last is the innermost loop
+  ContractOperand rows_operand, lanes_operand;  ///< read element by element, and along the lanes
+  DType sum = DType::f32;                       ///< what sums are kept in; operands have this type too, but those of groups
+  int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
+  std::vector<JointAxis> batch;  ///< in both operands
+  std::vector<JointAxis> rows;   ///< in the rows operand only; the last runs over registers
+  std::vector<JointAxis> lanes;  ///< in the lanes operand only; the last lies along the lanes
+  std::vector<JointAxis> depth;  ///< reduced; the last is the innermost loop
 };
 
 /// Elements that are places in a dimension of that extent (token numbers). Of an input: others are refused at the door.

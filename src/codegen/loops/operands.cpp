@@ -14,6 +14,7 @@ namespace tenon::codegen {
 namespace {
 
 Expr zero() { return Expr::integer(DType::i64, 0); }
+Expr zero_of(DType dtype) { return is_float(dtype) ? Expr::constant(dtype, 0) : Expr::integer(dtype, 0); }
 
 /// Constant axes, sorted so that the array is walked densely: (axis, extent), outermost first; nullopt where it is not dense.
 std::optional<std::vector<int>> dense_order(const Affine& place, const Nest& nest, const Sizes& shape) {
@@ -45,6 +46,16 @@ int64_t count_of(const std::vector<int>& axes, const Nest& nest) {
   return n;
 }
 
+/// The runs of the innermost depth filled up with zeros to whole groups: [batch, depth, lanes] of [batch, outer * run, lanes].
+ir::ConstantRef with_whole_groups(const ir::ConstantRef& c, int64_t run, int64_t group) {
+  const int64_t batch = c->shape[0], lanes = c->shape[2], outer = c->shape[1] / run, whole = round_up(run, group);
+  if (outer == 1 || run == whole) return c;
+  auto zeros = Tensor::make(c->dtype, {batch, outer, whole - run, lanes});
+  if (!zeros) return nullptr;
+  const ir::ConstantRef filled = ir::concat({ir::reshape(c, {batch, outer, run, lanes}), ir::constant_of(*std::move(zeros))}, 2);
+  return ir::reshape(filled, {batch, outer * whole, lanes});
+}
+
 std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan) {
   const NestAccess& access = nest.accesses[roles.lanes_operand.accesses[0]];
   const ir::ConstantRef source = constant_of(roles.lanes_operand, nest, plan);
@@ -64,8 +75,10 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles,
   if (permutation.size() != order->size()) return std::nullopt;
   ir::ConstantRef c = ir::permute(ir::reshape(source, split), permutation);
   c = ir::reshape(c, {count_of(batch, nest), count_of(depth, nest), count_of(lanes, nest)});
+  c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
+  if (!c) return std::nullopt;
   Array a;
-  a.constant = ir::pack(c, panel);
+  a.constant = ir::pack(c, panel, roles.group);
   a.dtype = a.constant->dtype;
   for (int64_t s : a.constant->shape) a.shape.push_back(s);
   a.strides = row_major(a.shape);
@@ -82,7 +95,7 @@ NestAccess moved(NestAccess read, const Leaf& place, const Expr& fits) {
   if (read.within) read.within = substitute(read.within, place);
   if (read.fill) read.fill = substitute(read.fill, place);
   if (fits) read.within = read.within ? logical_and(read.within, fits) : fits;
-  if (read.within && !read.fill) read.fill = Expr::constant(read.dtype, 0);
+  if (read.within && !read.fill) read.fill = zero_of(read.dtype);
   return read;
 }
 
@@ -95,7 +108,32 @@ Expr moved_operand(const Nest& nest, const ContractOperand& operand, const Leaf&
     return Expr::input(static_cast<int>(at - operand.accesses.begin()), n.dtype);
   };
   const Expr value = substitute(operand.value, own_number);
-  return fits && !operand.is_load() ? select(fits, value, Expr::constant(value.dtype(), 0)) : value;
+  return fits && !operand.is_load() ? select(fits, value, zero_of(value.dtype())) : value;
+}
+
+Dim extent_of(const std::vector<int>& axes, const Nest& nest) {
+  Dim out = 1;
+  for (int x : axes) out = out * nest.axes[x].extent;
+  return out;
+}
+
+/// The axes that are cut into groups as one: the innermost of the depth, with its neighbours where groups cross its ends.
+std::vector<int> grouped_axes(const Contraction& roles, const Nest& nest) {
+  if (roles.group == 1) return {};
+  const std::vector<int>& run = roles.depth.back().axes;
+  const bool alone = mod(nest.axes[run.back()].extent, Dim(roles.group)) == Dim(0);
+  return alone ? std::vector<int>{run.back()} : run;
+}
+
+/// Tells the places on `axes` that are walked as one by the number of the step.
+void place_along(const Expr& step, const std::vector<int>& axes, const Nest& nest, std::vector<Expr>& at) {
+  Expr rest = step;
+  for (size_t k = axes.size(); k-- > 1;) {
+    const Expr extent = Expr::dim(nest.axes[axes[k]].extent);
+    at[axes[k]] = binary(ExprOp::mod, rest, extent);
+    rest = rest / extent;
+  }
+  at[axes[0]] = rest;
 }
 
 }  // namespace
@@ -133,10 +171,9 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
 Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan, std::vector<Nest>& before) {
   if (auto constant = pack_constant(nest, roles, panel, plan)) return *constant;
   const std::vector<int> batch = axes_of(roles.batch), depth = axes_of(roles.depth);
-  std::vector<int> outer_lanes = axes_of(roles.lanes);
+  const std::vector<int> outer_lanes = axes_of(roles.lanes);
   // The lanes are one joint axis (several are run as a product): its number is cut into panels.
-  Dim lanes = 1;
-  for (int x : outer_lanes) lanes = lanes * nest.axes[x].extent;
+  const Dim lanes = extent_of(outer_lanes, nest);
   Nest copy;
   DimList shape;
   std::vector<Expr> at(nest.axes.size(), zero());
@@ -147,18 +184,22 @@ Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t
   };
   for (int x : batch) at[x] = axis(nest.axes[x].extent);
   const Expr block = axis(ceil_div(lanes, Dim(panel)));
-  for (int x : depth) at[x] = axis(nest.axes[x].extent);
+  const std::vector<int> run = grouped_axes(roles, nest);
+  for (int x : depth)
+    if (std::ranges::find(run, x) == run.end()) at[x] = axis(nest.axes[x].extent);
+  const Dim products = extent_of(run, nest), group(roles.group);
+  const Expr first = roles.group > 1 ? axis(ceil_div(products, group)) : Expr();
   const Expr inside = axis(Dim(panel));
   const Expr lane = simplify(block * Expr::integer(DType::i64, panel) + inside);
-  Expr rest = lane;
-  for (size_t k = outer_lanes.size(); k-- > 1;) {
-    const Expr extent = Expr::dim(nest.axes[outer_lanes[k]].extent);
-    at[outer_lanes[k]] = binary(ExprOp::mod, rest, extent);
-    rest = rest / extent;
+  place_along(lane, outer_lanes, nest, at);
+  Expr fits = mod(lanes, Dim(panel)) == Dim(0) ? Expr() : lane < Expr::dim(lanes);
+  if (roles.group > 1) {
+    const Expr product = simplify(first * Expr::integer(DType::i64, roles.group) + axis(group));
+    place_along(product, run, nest, at);
+    const Expr there = mod(products, group) == Dim(0) ? Expr() : product < Expr::dim(products);
+    if (there) fits = fits ? logical_and(fits, there) : there;
   }
-  at[outer_lanes[0]] = rest;
   auto place = [&](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
-  const Expr fits = mod(lanes, Dim(panel)) == Dim(0) ? Expr() : lane < Expr::dim(lanes);
   NestOutput out;
   out.value = moved_operand(nest, roles.lanes_operand, place, fits, copy);
   out.dtype = out.value.dtype();
@@ -184,7 +225,7 @@ void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::ve
   Expr factors[2] = {nest.outputs[0].value.args()[0], nest.outputs[0].value.args()[1]};
   const DType stored = operand.value.dtype();
   for (Expr& f : factors)
-    if (mentions(f, ExprOp::input, operand.accesses[0])) f = Expr::input(operand.accesses[0], stored);
+    if (mentions(f, ExprOp::input, operand.accesses[0])) f = widened(Expr::input(operand.accesses[0], stored), nest.outputs[0].dtype);
   nest.outputs[0].value = factors[0] * factors[1];
   if (access.fill) access.fill = with_load(access.fill);
   if (constant) {
@@ -222,6 +263,10 @@ void store_array(Nest& nest, const ContractOperand& operand, Plan& plan, std::ve
 
 void store_rows_operand(Nest& nest, const Contraction& roles, Plan& plan, std::vector<Nest>& before) {
   if (roles.rows_operand.accesses.size() == 1) return store_array(nest, roles.rows_operand, plan, before);
+  store_rows_in_order(nest, roles, plan, before);
+}
+
+void store_rows_in_order(Nest& nest, const Contraction& roles, Plan& plan, std::vector<Nest>& before) {
   Nest copy;
   NestOutput out;
   DimList shape;
@@ -249,7 +294,8 @@ void store_rows_operand(Nest& nest, const Contraction& roles, Plan& plan, std::v
   const int last = static_cast<int>(lanes.accesses.size());
   nest.accesses = std::move(lanes.accesses);
   nest.accesses.push_back(std::move(stored));
-  nest.outputs[0].value = Expr::input(last, out.dtype) * along;
+  const DType sum = nest.outputs[0].dtype;
+  nest.outputs[0].value = widened(Expr::input(last, out.dtype), sum) * widened(along, sum);
 }
 
 ArrayId copy_operand(Nest& nest, int operand, std::vector<int> axes, int64_t lanes, Plan& plan, std::vector<Nest>& before) {

@@ -11,6 +11,8 @@ namespace tenon::codegen {
 
 namespace {
 
+constexpr int64_t kLineBytes = 64;
+
 Dim extent_of(const std::vector<JointAxis>& axes) {
   Dim out = 1;
   for (const JointAxis& a : axes) out = out * a.extent;
@@ -36,10 +38,10 @@ class ContractLowering {
         row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
         places_(emit_, group, tiling),
         lanes_buffer_(emit_.buffer(packed, false)),
-        is_constant_(plan.arrays[packed].constant != nullptr) {
+        fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
     set_extents();
     const int64_t slots = blocks_.whole() ? 1 : tactic_.split * tactic_.panels;
-    if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(DType::f32, slots * slot());
+    if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
   }
 
   Result<void> run() {
@@ -61,6 +63,8 @@ class ContractLowering {
   /// Elements of scratch memory for the sums of a tile.
   int64_t slot() const { return shape_.rows * panel(); }
   Dim lanes_extent() const { return extent_of(roles_.lanes); }
+  /// Products of the innermost depth, with the zeros that fill up its last group.
+  Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
 
   /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 4, 4 and 2; of nine, 3 each.
   void set_extents() {
@@ -122,7 +126,7 @@ class ContractLowering {
     build().loop(share.panel, share.panels_end, emit_.integer(1), [&](Reg p) {
       Task task = share.task;
       const Reg all = share.first_panel == kNone ? p : build().add(share.first_panel, p);
-      task.lanes = build().mul(all, emit_.dim(extent_of(roles_.depth) * Dim(panel())));
+      task.lanes = build().mul(all, emit_.dim(panel_size()));
       const Reg first_lane = build().mul(p, emit_.integer(panel()));
       task = places_.moved(std::move(task), roles_.lanes.back(), first_lane);
       task.masks = masks_at(first_lane);
@@ -180,17 +184,13 @@ class ContractLowering {
 
   /// What a tile asks for of the panel behind its own: a share of it, so that weights come from memory while all tiles of a panel compute.
   Reg fetch_at(Reg panel_place, Reg tile_number) {
-    if (tactic_.prefetch == 0 || !is_constant_) return kNone;
-    const Dim whole = extent_of(roles_.depth);
-    const Reg next = build().add(panel_place, emit_.dim(whole * Dim(panel())));
-    return build().add(next, build().mul(tile_number, emit_.dim(fetch_step(whole))));
+    if (tactic_.prefetch == 0 || fetched_line_ == 0) return kNone;
+    const Reg next = build().add(panel_place, emit_.dim(panel_size()));
+    return build().add(next, build().mul(tile_number, emit_.dim(fetch_step(panel_size()))));
   }
 
-  /// How far `steps` of K move what is asked for.
-  static Dim fetch_step(Dim steps) {
-    constexpr int64_t kLineElements = 16;
-    return floor_div(steps * Dim(kLineElements), Dim(Contract::kStepsALine));
-  }
+  /// How far what is asked for moves while so many elements of a panel are read.
+  Dim fetch_step(Dim packed) const { return floor_div(packed * Dim(fetched_line_), Dim(Contract::kStepsALine * panel() * roles_.group)); }
 
   /// The sums of a tile of the task, in scratch memory.
   Reg slot_of(Reg panel_number, Reg tile_number) {
@@ -244,17 +244,19 @@ class ContractLowering {
     });
   }
 
-  /// Products that a step of a depth axis takes in.
-  Dim depth_inside(size_t k) const {
-    Dim out = 1;
-    for (size_t inner = k + 1; inner < roles_.depth.size(); ++inner) out = out * roles_.depth[inner].extent;
+  /// Of a depth axis, in a panel.
+  Dim packed_step(size_t k) const {
+    if (k + 1 == roles_.depth.size()) return Dim(panel());
+    Dim out = Dim(panel()) * run();
+    for (size_t inner = k + 1; inner + 1 < roles_.depth.size(); ++inner) out = out * roles_.depth[inner].extent;
     return out;
   }
-  /// Of a depth axis, in a panel.
-  Dim packed_step(size_t k) const { return depth_inside(k) * Dim(panel()); }
+  Dim panel_size() const { return roles_.depth.size() == 1 ? Dim(panel()) * run() : packed_step(0) * roles_.depth[0].extent; }
+
+  Reg zeros() { return build().splat(emit_.constant({roles_.sum, 1}, ExprNode()), emit_.lanes()); }
 
   void clear_sums(const Share& share) {
-    const Reg zero = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
+    const Reg zero = zeros();
     const Reg panels = build().sub(share.panels_end, share.panel), tiles = build().sub(share.tiles_end, share.tile);
     build().loop(emit_.integer(0), panels, emit_.integer(1), [&](Reg p) {
       const Reg from = slot_of(p, emit_.integer(0));
@@ -273,6 +275,11 @@ class ContractLowering {
   void store_sums(Reg place, const std::vector<Reg>& sums) {
     for (size_t k = 0; k < sums.size(); ++k)
       build().store(scratch_, build().add(place, emit_.integer(static_cast<int64_t>(k) * emit_.lanes())), sums[k]);
+  }
+
+  Reg groups_in(Reg products) {
+    if (roles_.group == 1) return products;
+    return build().expr(ExprOp::div, {build().add(products, emit_.integer(roles_.group - 1)), emit_.integer(roles_.group)});
   }
 
   /// Where a contraction reads its operands, and what it asks for meanwhile (kNone: nothing).
@@ -295,21 +302,23 @@ class ContractLowering {
       c.a_row = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
       c.a_k = a_step == Dim(1) ? kNone : emit_.dim(a_step);
       c.b_offset = at.lanes;
-      c.b_k = emit_.integer(panel());
-      c.depth = slice.length == kNone ? emit_.dim(inner.extent) : slice.length;
+      c.b_k = emit_.integer(panel() * roles_.group);
+      c.depth = slice.length == kNone ? emit_.dim(ceil_div(inner.extent, Dim(roles_.group))) : groups_in(slice.length);
+      c.accumulator = roles_.sum;
+      c.products = roles_.group;
       c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
       c.fetch = at.fetch;
       c.accumulators_in = std::move(sums);
       return build().contract(std::move(c));
     }
     if (sums[0] == kNone) {
-      const Reg nothing = build().splat(emit_.constant({DType::f32, 1}, ExprNode()), emit_.lanes());
+      const Reg nothing = zeros();
       std::fill(sums.begin(), sums.end(), nothing);
     }
     return build().loop(
         emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), std::move(sums), [&](Reg i, const std::vector<Reg>& inside) {
           Reads here{emit_.add_scaled(at.rows, places_.rows_step(roles_.depth[k]), i), emit_.add_scaled(at.lanes, packed_step(k), i)};
-          if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(depth_inside(k)), i);
+          if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(packed_step(k)), i);
           return contract(k + 1, rows, here, inside, slice);
         });
   }
@@ -344,7 +353,7 @@ class ContractLowering {
   RowTiles row_tiles_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
-  const bool is_constant_;
+  const int64_t fetched_line_;                            ///< elements of weights that are asked for at once; 0: they were just written
   Dim tiles_ = 1, panels_ = 1, chunks_ = 1, groups_ = 1;  ///< of all rows and lanes, and of tasks along them
   Dim tiles_of_task_ = 1, panels_of_task_ = 1;
   Result<void> status_;

@@ -42,12 +42,17 @@ std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, cons
 
 }  // namespace
 
+bool walks_groups(const Tiling& tiling) {
+  const Contraction& c = tiling.roles;
+  const JointAxis& inner = c.depth.back();
+  if (c.group == 1) return true;
+  const bool whole = mod(inner.extent, Dim(c.group)) == Dim(0);
+  return tiling.rows.coefficients[inner.axes.back()] == Dim(1) && (whole || is_integer(c.sum));
+}
+
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   const Nest& nest = group.nests[0];
   if (!group.contraction) return std::nullopt;
-  // Tiles multiply and add f32, one product at a time; another record runs as plain loops.
-  const Contraction& c = *group.contraction;
-  if (c.operand != DType::f32 || c.sum != DType::f32 || c.group != 1) return std::nullopt;
   const int axes = static_cast<int>(nest.axes.size());
   auto rows = rows_place(*group.contraction, nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);

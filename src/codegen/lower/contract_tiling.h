@@ -17,4 +17,8 @@ struct Tiling {
 /// one product). An epilogue is left out where that is its doing.
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
 
+/// Whether the innermost depth stands in the rows operand element by element, in whole groups: what a group reads behind its run is
+/// multiplied by zeros, which only integers bear.
+bool walks_groups(const Tiling& tiling);
+
 }  // namespace tenon::codegen

@@ -147,34 +147,45 @@ class Interpreter {
 
   /// Row k of the panel; what its mask leaves out is 0.
   Result<std::vector<Scalar>> panel_row(const Contract& c, int64_t k) {
-    const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k, int64_t{c.vectors} * c.lanes);
-    std::vector<Scalar> b(static_cast<size_t>(c.vectors) * c.lanes);
-    for (int i = 0; i < c.vectors * c.lanes; ++i) {
-      const int lane = i - (c.vectors - 1) * c.lanes;
+    const int width = c.vectors * c.lanes * c.products;
+    const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k, width);
+    std::vector<Scalar> b(static_cast<size_t>(width));
+    for (int i = 0; i < width; ++i) {
+      const int lane = i / c.products - (c.vectors - 1) * c.lanes;
       if (lane >= 0 && c.b_mask != kNone && !registers_[c.b_mask][lane].integer) continue;
-      b[i] = TRY(operand(c.b, b_at + i, c.accumulator));
+      b[i] = TRY(contract_operand(c, c.b, b_at + i));
     }
     return b;
+  }
+
+  /// A group of A, at its first element. What lies beyond the buffer is meant for zeros of B, and shows where they are missing.
+  Result<std::vector<Scalar>> group_of_a(const Contract& c, int64_t at) {
+    std::vector<Scalar> a{TRY(contract_operand(c, c.a, at))};
+    for (int j = 1; j < c.products; ++j)
+      a.push_back(at + j < buffers_[c.a].count ? TRY(contract_operand(c, c.a, at + j)) : Scalar{113, 113});
+    return a;
   }
 
   Result<void> contract_step(const Contract& c, int64_t k, std::vector<Lanes>& acc) {
     const std::vector<Scalar> b = TRY(panel_row(c, k));
     for (int r = 0; r < c.rows; ++r) {
-      const int64_t a_at = scalar_or(c.a_offset, 0) + r * scalar_or(c.a_row, 0) + k * scalar_or(c.a_k, 1);
-      const Scalar a = TRY(operand(c.a, a_at, c.accumulator));
+      const int64_t a_at = scalar_or(c.a_offset, 0) + r * scalar_or(c.a_row, 0) + k * scalar_or(c.a_k, c.products);
+      const std::vector<Scalar> a = TRY(group_of_a(c, a_at));
       for (int v = 0; v < c.vectors; ++v)
         for (int i = 0; i < c.lanes; ++i) {
           Scalar& sum = acc[r * c.vectors + v][i];
-          sum = fused_multiply_add(c.accumulator, a, b[v * c.lanes + i], sum);
+          const size_t at = static_cast<size_t>(v * c.lanes + i) * a.size();
+          sum = a.size() == 1 ? fused_multiply_add(c.accumulator, a[0], b[at], sum)
+                              : add_group(c.accumulator, a, std::span(b).subspan(at, a.size()), sum);
         }
     }
     return {};
   }
 
-  Result<Scalar> operand(int32_t buffer, int64_t at, DType accumulator) const {
+  Result<Scalar> contract_operand(const Contract& c, int32_t buffer, int64_t at) const {
     const DType d = kernel_.buffers[buffer].dtype;
     const Scalar v = read_element(d, TRY(address(buffer, at)));
-    return d == accumulator ? v : apply(ExprOp::cast, d, accumulator, std::span(&v, 1));
+    return d == c.accumulator ? v : apply(ExprOp::cast, d, c.accumulator, std::span(&v, 1));
   }
 
   const TileKernel& kernel_;

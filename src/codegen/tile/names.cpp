@@ -16,6 +16,12 @@ std::string_view name_of(ops::Combine combine) {
   return names[static_cast<size_t>(combine)];
 }
 
+int group_of(DType a, DType b, DType accumulator) {
+  if (a == DType::bf16 && b == DType::bf16 && accumulator == DType::f32) return 2;
+  if (a == DType::u8 && b == DType::i8 && accumulator == DType::i32) return 4;
+  return 1;
+}
+
 int operands_of(ExprOp op) {
   if (op < ExprOp::neg) return 0;
   if (op <= ExprOp::cast) return 1;

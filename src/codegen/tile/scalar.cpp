@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/expr_evaluate.h"
 #include "base/scalar.h"
@@ -31,6 +32,22 @@ Scalar fused_multiply_add(DType d, Scalar a, Scalar b, Scalar c) {
     }
     default: return apply(ExprOp::add, d, d, std::array{apply(ExprOp::mul, d, d, std::array{a, b}), c});
   }
+}
+
+namespace {
+double without_denormals(double value) { return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0, value) : value; }
+}  // namespace
+
+Scalar add_group(DType sum_dtype, std::span<const Scalar> a, std::span<const Scalar> b, Scalar sum) {
+  for (size_t j = a.size(); j-- > 0;) {
+    if (sum_dtype != DType::f32) {
+      sum.integer = wrap_integer(sum_dtype, sum.integer + a[j].integer * b[j].integer);
+      continue;
+    }
+    const Scalar x{without_denormals(a[j].number), 0}, y{without_denormals(b[j].number), 0}, z{without_denormals(sum.number), 0};
+    sum.number = without_denormals(fused_multiply_add(DType::f32, x, y, z).number);
+  }
+  return sum;
 }
 
 Scalar combine(ops::Combine how, DType dtype, Scalar a, Scalar b) {

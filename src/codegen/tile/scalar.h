@@ -22,6 +22,8 @@ bool is_tile_element(DType dtype);
 /// as its bits).
 Scalar apply(ExprOp op, DType operand, DType result, std::span<const Scalar> args);
 Scalar fused_multiply_add(DType dtype, Scalar a, Scalar b, Scalar c);
+/// sum + a[0]*b[0] + a[1]*b[1] + ... as a contraction adds up a group of more than one product, see Contract.
+Scalar add_group(DType sum_dtype, std::span<const Scalar> a, std::span<const Scalar> b, Scalar sum);
 Scalar combine(ops::Combine how, DType dtype, Scalar a, Scalar b);
 Scalar read_element(DType dtype, const std::byte* from);
 void write_element(DType dtype, Scalar value, std::byte* to);

@@ -52,22 +52,31 @@ struct Buffer {
   bool written = false;
 };
 
-/// acc[r][v] += sum over k < K of A[a_offset + r*a_row + k*a_k] * B[b_offset + k*b_k + v*lanes + lane], in the order of k,
-/// each step one fused multiply-add in the accumulator's type. A elements are broadcast; B is read `vectors` registers wide.
+/// acc[r][v] += sum over k < K and j < products of A[a_offset + r*a_row + k*a_k + j] * B[b_offset + k*b_k + (v*lanes + lane)*products + j],
+/// in the order of k. A's groups are broadcast; B is read `vectors` registers wide. What a group takes, and how it is added up:
+/// - 1 product: any types; one fused multiply-add in the accumulator's type.
+/// - 2 of bf16 in f32 (VDPBF16PS, Intel SDM): j = 1, then j = 0, each one fused multiply-add that rounds to nearest even; denormal operands
+///   and sums are taken for zeros of their sign, whatever the control register says (so did each of 8 million random groups on Zen 5).
+/// - 4 of u8 (A) and i8 (B) in i32 (VPDPBUSD): exact, and wraps.
+/// Elements of A beyond the end of its buffer may stand in a group, and are any number: B has zeros for them.
 struct Contract {
   static constexpr int kStepsALine = 2;
   int rows = 1, vectors = 1, lanes = 16;
   int32_t a = 0, b = 0;                              ///< buffers
-  Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k 1
-  Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes (a packed panel)
-  Reg depth = kNone;                                 ///< K
+  Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k products
+  Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes * products (a packed panel)
+  Reg depth = kNone;                                 ///< K, in groups
   Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all
   DType accumulator = DType::f32;
+  int products = 1;          ///< neighbours that one instruction multiplies and adds up
   int prefetch_b_bytes = 0;  ///< how far ahead of the B stream to prefetch; 0: not at all
   Reg fetch = kNone;         ///< i64 element of B from which on a cache line is asked for every kStepsALine of K, a hint too; kNone: none
   std::vector<Reg> accumulators_in = {};   ///< rows*vectors; kNone: start at zero
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };
+
+/// How many neighbouring products of these types one instruction adds up on targets that have it; 1: there is none.
+int group_of(DType a, DType b, DType accumulator);
 
 struct TileInstr;
 using TileBlock = std::vector<TileInstr>;

@@ -185,6 +185,12 @@ class TileVerifier {
     return {};
   }
 
+  Result<void> contract_group(const Contract& c) const {
+    const DType a = kernel_.buffers[c.a].dtype, b = kernel_.buffers[c.b].dtype;
+    if (c.products == 1 || c.products == group_of(a, b, c.accumulator)) return {};
+    return bad("contract group", fmt::format("{} of {} x {} in {}", c.products, name_of(a), name_of(b), name_of(c.accumulator)));
+  }
+
   Result<void> contract(const Contract& c) {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
     if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count)
@@ -192,6 +198,7 @@ class TileVerifier {
     if (bits_of(c.accumulator) < 32) return bad("contract accumulator", std::string(name_of(c.accumulator)));
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
+    TRY(contract_group(c));
     TRY(use(c.depth, kIndex));
     for (Reg r : {c.a_offset, c.a_row, c.a_k, c.b_offset, c.b_k, c.fetch}) TRY(use_optional(r, kIndex));
     TRY(use_optional(c.b_mask, {DType::boolean, c.lanes}));
