@@ -20,8 +20,9 @@ std::span<const Tile> tiles_of(const Target& target) {
   return target.registers >= 32 ? std::span<const Tile>(kTilesOf32Registers) : kTilesOf16Registers;
 }
 
-/// From a multiply-add to the next one that needs its sum (Zen 2 to 5, Skylake and later).
-constexpr double kLatency = 4;
+/// Multiply-adds that are under way at once where none waits for another: two a cycle for the four cycles that each takes (Zen 2 to 5,
+/// Skylake and later; Zen 4 starts one of 512 bits a cycle, and does with four).
+constexpr double kUnderWay = 8;
 /// What a core reads of its second-level cache in a cycle beside its other work.
 constexpr double kBytesACycle = 28;
 /// Rows that pass while a panel stays in the second-level cache, and lanes that pass while those rows do.
@@ -68,7 +69,7 @@ int64_t depth_of(const Contraction& roles, Tile tile, int64_t split, const Targe
 }  // namespace
 
 double tile_share(int rows, int vectors, const Target& target, const MultiplyAdd& form) {
-  const double waiting = rows * vectors * form.cycles / kLatency;
+  const double waiting = rows * vectors / kUnderWay;
   const double reading = kBytesACycle * rows * form.cycles / target.register_bytes;
   return std::min({1.0, waiting, reading, share_of_broadcasts(vectors, form)});
 }

@@ -28,7 +28,7 @@ struct Tactic {
   int64_t panels = 1;    ///< contractions: panels that one task takes
   int64_t depth = 0;     ///< contractions: products that are summed before the next panel comes; 0: all of them
   int64_t prefetch = 0;  ///< contractions: bytes that the packed operand is asked for ahead
-  int64_t grain = 0;     ///< work that pays for handing it to another thread: floating point operations, of loops points
+  int64_t grain = 0;     ///< work that pays for handing it to another thread: floating point operations, of loops points that load and add
 };
 
 /// What lowering does where nobody says anything else.

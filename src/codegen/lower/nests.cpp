@@ -38,6 +38,19 @@ std::vector<Reg> coordinates(KernelEmitter& emit, Reg t, const std::vector<Dim>&
   return out;
 }
 
+/// A transcendental function takes as long as so many operations; a point, at least as long as kUsualWork.
+constexpr int kFunctionWork = 8, kUsualWork = 4;
+
+/// How many points of little work the costliest loop's points take as long as.
+int64_t weight_of(const std::vector<Nest>& nests) {
+  int work = kUsualWork;
+  for (const Nest& n : nests) {
+    const BodyCost cost = cost_of(n);
+    work = std::max(work, cost.arithmetic + kFunctionWork * cost.transcendental);
+  }
+  return work / kUsualWork;
+}
+
 void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
   for (const Nest& n : nests) {
     Dim points = 1;
@@ -71,7 +84,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   if (schedules[0].blocked) extents.push_back(ceil_div(length, tactic.block));
   kernel.tasks = product(extents);
   const Dim inside = schedules[0].blocked ? Dim(tactic.block) : points_inside(nests, outer);
-  kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain), max(Dim(1), inside)));
+  kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), inside)));
 
   Result<void> status;
   emit.build().loop(emit.build().task_begin(), emit.build().task_end(), emit.integer(1), [&](Reg t) {
