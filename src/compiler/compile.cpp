@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compile.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
+#include "base/threads.h"
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
@@ -144,6 +147,25 @@ Result<Compiled> compile(Source source, const CompileOptions& options) {
   return compiled;
 }
 
+namespace {
+
+/// All weights to where they belong, by all threads.
+Result<void> place(std::span<const program::PlacedConstant> weights, std::byte* memory) {
+  std::mutex lock;
+  Result<void> first;  // that failed
+  default_team().run(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end, int) {
+    for (const program::PlacedConstant& w : weights.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))) {
+      auto placed = ir::materialise_into(*w.constant, {memory + w.offset, static_cast<size_t>(w.constant->byte_size())});
+      let_go(*w.constant);
+      const std::scoped_lock held(lock);
+      if (!placed && first) first = std::move(placed);
+    }
+  });
+  return first;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices, std::string missing) {
   runtime::EngineParts parts;
   parts.missing = std::move(missing);
@@ -154,17 +176,15 @@ Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const 
         .expected(std::to_string(bytes) + " bytes")
         .found(std::strerror(errno));
   parts.keeper = std::shared_ptr<const void>(memory, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
-  std::byte* base = static_cast<std::byte*>(memory);
-  for (const program::PlacedConstant& w : compiled.built.weights) {
-    TRY(ir::materialise_into(*w.constant, {base + w.offset, static_cast<size_t>(w.constant->byte_size())}));
-    let_go(*w.constant);
-  }
-  parts.weights = {base, bytes};
+  TRY(place(compiled.built.weights, static_cast<std::byte*>(memory)));
+  parts.weights = {static_cast<const std::byte*>(memory), bytes};
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);
   runtime::Devices all = (compiled.registry ? *compiled.registry : usual_registry()).devices(*compiled.ops);
   all.insert(all.end(), devices.begin(), devices.end());
+  compiled = {};
+  malloc_trim(0);  // what compiling took goes back to the system: the process may run for days
   return runtime::Engine::create(std::move(parts), all);
 }
 

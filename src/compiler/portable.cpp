@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.h"
+#include "compiler/materialised.h"
 #include "ir/verify.h"
 #include "ops/core/op.h"
 
@@ -21,10 +22,10 @@ enum Tag : uint32_t { main = 0, unbounded = 1, instead = 2 };  ///< of the graph
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
+  Materialised all(constants);
   for (const ir::ConstantRef& c : constants) {
-    const Tensor t = TRY(ir::materialise(*c));
-    TRY(append({t.data(), static_cast<size_t>(t.byte_size())}));
-    TRY(append({kZeros, static_cast<size_t>(round_up(t.byte_size(), kAlignment) - t.byte_size())}));
+    TRY(append(TRY(all.next())));
+    TRY(append({kZeros, static_cast<size_t>(round_up(c->byte_size(), kAlignment) - c->byte_size())}));
   }
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "base/version.h"
 #include "compiler/let_go.h"
+#include "compiler/materialised.h"
 #include "compiler/portable.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
@@ -36,12 +37,15 @@ Result<void> write_zeros(engine::Append append, uint64_t count) {
 /// Constants at their places, zeros between them.
 Result<void> write_weights(const program::Built& built, engine::Append append) {
   uint64_t at = 0;
+  std::vector<ir::ConstantRef> constants;
+  for (const program::PlacedConstant& w : built.weights) constants.push_back(w.constant);
+  Materialised all(std::move(constants));
   for (const program::PlacedConstant& w : built.weights) {
     TRY(write_zeros(append, w.offset - at));
-    const Tensor t = TRY(ir::materialise(*w.constant));
-    TRY(append({t.data(), static_cast<size_t>(t.byte_size())}));
+    const std::span<const std::byte> bytes = TRY(all.next());
+    TRY(append(bytes));
     let_go(*w.constant);
-    at = w.offset + static_cast<uint64_t>(t.byte_size());
+    at = w.offset + bytes.size();
   }
   return write_zeros(append, built.program.weight_bytes + runtime::kSlack - at);
 }

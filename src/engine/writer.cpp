@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <future>
 
 namespace tenon::engine {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they stand in memory");
 
 namespace {
+
+constexpr size_t kWorthAThread = 1 << 20;  ///< bytes that are hashed while they are written
 
 uint64_t next_page(uint64_t offset) { return (offset + kPage - 1) / kPage * kPage; }
 
@@ -65,8 +68,10 @@ Result<TableEntry> Writer::write_section(const Section& section, uint64_t offset
   const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
     if (bytes.size() > offset + section.length - at)
       return fail(Code::internal, std::string(name_of(section.type)), "a section grew past its length");
-    hasher.add(bytes);
+    const auto when = bytes.size() < kWorthAThread ? std::launch::deferred : std::launch::async | std::launch::deferred;
+    auto hashing = std::async(when, [&] { hasher.add(bytes); });
     TRY(write_at(at, bytes));
+    hashing.get();
     at += bytes.size();
     return {};
   };

@@ -71,6 +71,8 @@ AtomicFile::~AtomicFile() {
 }
 
 Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  const auto first = static_cast<off_t>(offset);
+  const auto size = static_cast<off_t>(bytes.size());
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
@@ -79,6 +81,9 @@ Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> by
     bytes = bytes.subspan(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }
+  // Else the disk does nothing until commit(). Some file systems cannot: then commit() waits as long as it takes.
+  constexpr off_t kWorthTheDisk = 1 << 20;
+  if (size >= kWorthTheDisk) (void)::sync_file_range(descriptor_, first, size, SYNC_FILE_RANGE_WRITE);
   return {};
 }
 

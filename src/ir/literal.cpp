@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/hash.h"
+#include "base/threads.h"
+
 namespace tenon::ir {
 
 static std::string escaped(char c) {
@@ -102,6 +105,18 @@ bool same(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.data(), b.data(), static_cast<size_t>(a.byte_size())) == 0;
 }
 
+/// In pieces, by all threads: a model's weights are hundreds of megabytes.
+static uint64_t hash_of_bytes(std::span<const std::byte> bytes) {
+  constexpr size_t kPiece = 1 << 20;
+  if (bytes.size() <= kPiece) return hash128(bytes).low;
+  std::vector<uint64_t> pieces((bytes.size() + kPiece - 1) / kPiece);
+  default_team().run(static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end, int) {
+    for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k)
+      pieces[k] = hash128(bytes.subspan(k * kPiece, std::min(kPiece, bytes.size() - k * kPiece))).low;
+  });
+  return hash128(std::as_bytes(std::span(pieces))).low;
+}
+
 size_t hash_of(const Tensor& t) {
   size_t h = static_cast<size_t>(t.dtype());
   auto mix = [&](size_t v) { h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2); };
@@ -111,9 +126,7 @@ size_t hash_of(const Tensor& t) {
     for (const std::string& s : t.strings()) mix(std::hash<std::string>{}(s));
     return h;
   }
-  if (t.byte_size() > 0) {
-    mix(std::hash<std::string_view>{}({reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size())}));
-  }
+  if (t.byte_size() > 0) mix(hash_of_bytes({t.data(), static_cast<size_t>(t.byte_size())}));
   return h;
 }
 

@@ -47,6 +47,26 @@ TEST(EngineFile, AnEngineWithoutSectionsIsOne) {
   EXPECT_TRUE(open(bytes)->verify_all().has_value());
 }
 
+TEST(EngineFile, PiecesThatAreHashedBesideBeingWrittenAreWholeAndInOrder) {
+  std::string all(5 << 20, '\0');
+  for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<char>(k * 2654435761u >> 24);
+  Writer w;
+  w.add_streamed(SectionType::weights, all.size(), [&](Append append) -> Result<void> {
+    TRY(append(view(all).first(2 << 20)));
+    TRY(append(view(all).subspan(2 << 20, 5)));
+    return append(view(all).subspan((2 << 20) + 5));
+  });
+  const std::string bytes = *w.bytes();
+  const auto reader = open(bytes);
+  ASSERT_TRUE(reader.has_value()) << reader.error().text();
+  EXPECT_EQ(text(*reader->find(SectionType::weights)), all);
+  EXPECT_EQ(reader->sections()[0].hash, hash128(all));
+  const auto failed =
+      w.write([](uint64_t, std::span<const std::byte>) -> Result<void> { return fail(Code::write_failed, "disk", "full"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), Code::write_failed);
+}
+
 TEST(EngineFile, AnyChangedByteIsFound) {
   std::string bytes = *small_engine().bytes();
   for (size_t at = 0; at < bytes.size(); ++at) {

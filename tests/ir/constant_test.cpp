@@ -41,6 +41,19 @@ TEST(Constant, TellsTheTensorsThatItReads) {
   EXPECT_EQ(read.size(), 4U);
 }
 
+TEST(Constant, HashesOfManyBytesKnowEachOfThem) {
+  const auto words = [](int64_t changed) {
+    Tensor t = *Tensor::make(DType::i32, {900'000});  // several pieces
+    if (changed >= 0) t.as_mutable<int32_t>()[static_cast<size_t>(changed)] = 1;
+    return hash_of(t);
+  };
+  EXPECT_EQ(words(7), words(7));
+  std::vector<size_t> hashes;
+  for (const int64_t changed : {-1, 0, 262'143, 262'144, 524'288, 899'999}) hashes.push_back(words(changed));
+  std::ranges::sort(hashes);
+  EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end());
+}
+
 TEST(Constant, SlicesWithStepsEitherWay) {
   auto c = counting({3, 4});
   EXPECT_EQ(made(slice(c, 1, 1, 4, 2)), "[1, 3, 5, 7, 9, 11]");

@@ -23,7 +23,7 @@ class Printer {
   }
 
  private:
-  std::string reg(Reg r) const { return r == kNone ? "_" : fmt::format("%{}", r); }
+  std::string reg(Reg r) const { return r == kNone ? "_" : "%" + fmt::format_int(r).str(); }
   std::string regs(const std::vector<Reg>& list) const {
     std::string s;
     for (Reg r : list) s += (s.empty() ? "" : ", ") + reg(r);

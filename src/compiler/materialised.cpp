@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/materialised.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tenon::compiler {
+
+Materialised::Materialised(std::vector<ir::ConstantRef> constants) : constants_(std::move(constants)) { begin(); }
+
+Result<std::span<const std::byte>> Materialised::bytes_of(const ir::Constant& constant, Buffer& buffer) {
+  const auto size = static_cast<size_t>(constant.byte_size());
+  if (const Tensor* plain = std::get_if<Tensor>(&constant.how)) return std::span<const std::byte>(plain->data(), size);
+  if (buffer.size < size) {
+    buffer = {};
+    buffer.bytes.reset(static_cast<std::byte*>(std::malloc(size)));
+    if (!buffer.bytes)
+      return fail(Code::out_of_memory, "weights", "no memory for the bytes of a constant")
+          .expected(fmt::format("{} bytes", size))
+          .found("an allocation that failed");
+    buffer.size = size;
+  }
+  const std::span<std::byte> out(buffer.bytes.get(), size);
+  TRY(ir::materialise_into(constant, out));
+  return std::span<const std::byte>(out);
+}
+
+void Materialised::begin() {
+  if (begun_ == constants_.size()) return;
+  const ir::Constant& constant = *constants_[begun_];
+  Buffer& buffer = buffers_[begun_++ % 2];
+  // What costs less than a thread, and all of it where the system has none, is computed when it is asked for.
+  constexpr int64_t kWorthAThread = 1 << 18;
+  const auto when = constant.byte_size() < kWorthAThread ? std::launch::deferred : std::launch::async | std::launch::deferred;
+  pending_ = std::async(when, [&] { return bytes_of(constant, buffer); });
+}
+
+Result<std::span<const std::byte>> Materialised::next() {
+  Result<std::span<const std::byte>> out = pending_.get();
+  begin();
+  return out;
+}
+
+}  // namespace tenon::compiler
