@@ -9,6 +9,7 @@
 #include <chrono>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/checked.h"
@@ -57,7 +58,11 @@ struct alignas(64) Slot {
   std::atomic<uint32_t> phase{idle};
 };
 
-/// Shares of the first half are claimed whole, by their owner or by whoever has nothing else left.
+/// Chunks of several tasks, a thread, up to which all are dealt out: a chunk is about a microsecond of work, and to take some of these
+/// piece by piece costs more than it evens out. (A task that is a chunk may take any time.)
+constexpr int64_t kDealtChunks = 16;
+
+/// Shares that are dealt out are claimed whole, by their owner or by whoever has nothing else left.
 struct alignas(64) Share {
   std::atomic<bool> taken{false};
   int64_t begin = 0, end = 0;
@@ -78,12 +83,14 @@ struct Team::State {
   const Body* body = nullptr;
   int members = 0;
   int64_t tasks = 0, grain = 1;
-  alignas(64) std::atomic<int64_t> next{0};
+  int64_t dealt = 0;                         ///< tasks of the shares
+  alignas(64) std::atomic<int64_t> next{0};  ///< piece of the others
 
   void start_workers();
   void work(int thread);
   void take_part(int thread);
-  void deal(int64_t count, int64_t chunk, int team);
+  std::pair<int64_t, int64_t> piece(int64_t number) const;
+  void deal(int64_t count, int64_t chunk, int team, bool several);
   void finish();
 };
 
@@ -91,13 +98,15 @@ void Team::State::take_part(int thread) {
   const FlushDenormals flush;
   const auto claim = [&](int owner_of_share) {
     Share& share = shares[static_cast<size_t>(owner_of_share)];
-    if (share.begin == share.end || share.taken.exchange(true, std::memory_order_relaxed)) return;
+    if (share.begin == share.end || share.taken.load(std::memory_order_relaxed)) return;
+    if (share.taken.exchange(true, std::memory_order_relaxed)) return;
     (*body)(share.begin, share.end, thread);
   };
   claim(thread);
-  for (int64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < tasks;
-       begin = next.fetch_add(grain, std::memory_order_relaxed)) {
-    (*body)(begin, std::min(begin + grain, tasks), thread);
+  while (dealt < tasks) {
+    const auto [begin, end] = piece(next.fetch_add(1, std::memory_order_relaxed));
+    if (begin >= tasks) break;
+    if (begin < end) (*body)(begin, end, thread);
   }
   for (int other = 1; other < members; ++other) claim((thread + other) % members);
 }
@@ -127,19 +136,31 @@ void Team::State::start_workers() {
   }
 }
 
-/// Half of the chunks in equal shares, the rest from `next`.
-void Team::State::deal(int64_t count, int64_t chunk, int team) {
+/// Few chunks (of several tasks each), or half of many, in equal shares, the rest from `next`.
+void Team::State::deal(int64_t count, int64_t chunk, int team, bool several) {
   tasks = count;
   grain = chunk;
   members = team;
-  const int64_t each = ceil_div(count, chunk) / 2 / team * chunk;
+  const int64_t chunks = ceil_div(count, chunk);
+  dealt = several && chunks <= kDealtChunks * team ? count : chunks / 2 / team * chunk * team;
   for (int t = 0; t < team; ++t) {
     Share& share = shares[static_cast<size_t>(t)];
-    share.begin = each * t;
-    share.end = each * (t + 1);
+    share.begin = dealt * t / team;
+    share.end = dealt * (t + 1) / team;
     share.taken.store(false, std::memory_order_relaxed);
   }
-  next.store(each * team, std::memory_order_relaxed);
+  next.store(0, std::memory_order_relaxed);
+}
+
+/// Tasks of a piece of what is not dealt out; begin >= tasks where there is none of that number. Each round, of a piece a thread, takes
+/// about half of what is left (guided self-scheduling, Polychronopoulos and Kuck, 1987), down to chunks: few pieces, and small ones at the
+/// end.
+std::pair<int64_t, int64_t> Team::State::piece(int64_t number) const {
+  const int64_t rest = tasks - dealt, round = number / members, place = number % members, unit = grain * members;
+  const auto behind = [&](int64_t r) { return r < 62 ? (rest >> (r + 1)) / unit * unit : 0; };
+  const int64_t before = round == 0 ? rest : behind(round - 1), here = before - behind(round);
+  const int64_t first = tasks - before;
+  return {first + here * place / members, first + here * (place + 1) / members};
 }
 
 /// Takes back what no worker has begun, and waits for those that have.
@@ -178,6 +199,7 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   if (tasks <= 0) return;
   TENON_ASSERT(tasks < int64_t{1} << 60);
   grain = std::clamp<int64_t>(grain, 1, tasks);
+  const bool several = grain > 1;
   State& s = *state_;
   const int others = callers_.load(std::memory_order_relaxed) - 1;
   int64_t team = others > 0 ? std::max(1, s.threads - others) : s.threads;
@@ -189,7 +211,7 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   if (!mine) return run_alone(tasks, grain, body);
   if (s.workers.empty()) s.start_workers();
   s.body = &body;
-  s.deal(tasks, grain, static_cast<int>(team));
+  s.deal(tasks, grain, static_cast<int>(team), several);
   for (int t = 1; t < team; ++t) {
     s.slots[static_cast<size_t>(t)].phase.store(posted, std::memory_order_release);
     s.slots[static_cast<size_t>(t)].phase.notify_one();
