@@ -47,13 +47,21 @@ nb::object graph_of(const nb::handle& model) {
   return tenon::python::is_graph(graph) ? graph : nb::object();
 }
 
+tenon::Precision precision_of(const std::string& name) {
+  if (name == "f32") return tenon::Precision::f32;
+  if (name == "bf16") return tenon::Precision::bf16;
+  raise(tenon::Error{tenon::Code::bad_usage, "precision", "there is no such precision", "f32 or bf16", name, ""});
+}
+
 /// What is done with a model, by what it is given as.
 struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;
 
-  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback, bool winograd) : options(said) {
+  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback, bool winograd, const std::string& precision)
+      : options(said) {
     said.winograd = winograd;
+    said.precision = precision_of(precision);
     said.embed_plugins = embed_plugins;
     said.plugin_fallback = plugin_fallback;
   }
@@ -206,8 +214,8 @@ tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem
 }
 
 void bind_compile(nb::module_& m) {
-  def<Compile, bool, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false,
-                                 nb::arg("winograd") = true);
+  def<Compile, bool, bool, bool, std::string>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false,
+                                              nb::arg("winograd") = true, nb::arg("precision") = "f32");
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
 }
 

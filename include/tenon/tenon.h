@@ -214,6 +214,8 @@ struct LoadOptions {
 enum class Assign : uint8_t { priority = 0, cost = 1 };
 /// Into the fewest segments, or by the walk of Torch-TensorRT, for two backends.
 enum class Segmenter : uint8_t { fewest = 0, walk = 1 };
+/// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32. bf16 needs a CPU with AVX512_BF16.
+enum class Precision : uint8_t { f32 = 0, bf16 = 1 };
 
 /// A node, else a module, of the model, and the backend that is to run it.
 struct Pin {
@@ -268,6 +270,7 @@ struct CompileOptions {
   bool embed_plugins = false;                          ///< Engine::save puts the libraries of plugins that it needs into the file
   bool winograd = true;          ///< 3x3 convolutions take fewer products where that is faster, rounding errors of twice the size
   bool plugin_fallback = false;  ///< definitions stand beside plugins, and run where a plugin is missing
+  Precision precision = Precision::f32;
   /// As those of LoadOptions, for the engine in memory.
   bool isolate_plugins = false;
   std::chrono::milliseconds plugin_patience{300'000};

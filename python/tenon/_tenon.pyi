@@ -103,6 +103,7 @@ def compile(
     embed_plugins: bool = False,
     plugin_fallback: bool = False,
     winograd: bool = True,
+    precision: Literal["f32", "bf16"] = "f32",
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -128,6 +129,7 @@ def compile(
     error of that run. embed_plugins: Engine.save puts the libraries that it needs into the file.
     plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
     3x3 convolutions from taking fewer products, with rounding errors of twice the size, where that is faster.
+    precision: "bf16" rounds the operands of large products, for CPUs with AVX512_BF16; sums, and all else, stay f32.
     Raises TenonError.
     """
 

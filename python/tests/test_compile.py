@@ -205,3 +205,22 @@ def test_convolutions_take_the_plain_sum_on_request(tmp_path):
     assert saved(fewer, tmp_path) != saved(plain, tmp_path)
     given = {"x": random.normal(size=(2, 32, 28, 28)).astype(np.float32)}
     np.testing.assert_allclose(fewer.run(given)["y"], plain.run(given)["y"], atol=1e-4)
+
+
+def test_large_products_take_bf16_on_request():
+    random = np.random.default_rng(1)
+    graph = Graph()
+    x = graph.add_input("x", "f32", ["n", 64])
+    w = graph.add_constant(random.normal(size=(64, 96)).astype(np.float32))
+    graph.add_output(graph.insert("MatMul", [x, w], names=["y"]).outputs[0])
+    with pytest.raises(tenon.TenonError, match="there is no such precision"):
+        tenon.compile(graph, precision="bf8")
+    given = {"x": random.normal(size=(3, 64)).astype(np.float32)}
+    plain = tenon.compile(graph).run(given)["y"]
+    if "avx512_bf16" not in Path("/proc/cpuinfo").read_text():
+        with pytest.raises(tenon.TenonError, match="AVX512_BF16"):
+            tenon.compile(graph, precision="bf16")
+        return
+    rounded = tenon.compile(graph, precision="bf16").run(given)["y"]
+    assert not np.array_equal(plain, rounded)
+    np.testing.assert_allclose(rounded, plain, rtol=0.016, atol=0.1)

@@ -68,8 +68,8 @@ double difference_of(double value, double reference) {
   return std::isfinite(d) ? d : kInfinity;
 }
 
-Distance compare_floats(const Tensor& a, const Tensor& b) {
-  const Tolerance t = tolerance_of(a.dtype());
+Distance compare_floats(const Tensor& a, const Tensor& b, const Tolerance& least) {
+  const Tolerance own = tolerance_of(a.dtype()), t{std::max(own.relative, least.relative), std::max(own.absolute, least.absolute)};
   const double scale = scale_of(b);
   Distance d;
   d.bound = t.absolute * scale;
@@ -113,12 +113,12 @@ Tolerance tolerance_of(DType dtype) {
 namespace {
 
 /// The tensor that is furthest beyond its bound stands for all of them.
-Distance furthest(const Tensor& value, const Tensor& reference) {
+Distance furthest(const Tensor& value, const Tensor& reference, const Tolerance& least) {
   if (value.dtype() != reference.dtype() || value.count() != reference.count())
     return {kInfinity, 0, kInfinity, 0, 1, type_text(value) + ", reference " + type_text(reference)};
   Distance out;
   for (size_t k = 0; k < value.elements().size(); ++k) {
-    Distance d = distance(value.elements()[k], reference.elements()[k]);
+    Distance d = distance(value.elements()[k], reference.elements()[k], least);
     const int64_t beyond = out.beyond + d.beyond;
     if (!d.found.empty()) d.found = fmt::format("element {}: {}", k, d.found);
     if (k == 0 || d.of_bound > out.of_bound) out = std::move(d);
@@ -129,8 +129,8 @@ Distance furthest(const Tensor& value, const Tensor& reference) {
 
 }  // namespace
 
-Distance distance(const Tensor& tensor, const Tensor& reference) {
-  if (tensor.holds_tensors() || reference.holds_tensors()) return furthest(tensor, reference);
+Distance distance(const Tensor& tensor, const Tensor& reference, const Tolerance& least) {
+  if (tensor.holds_tensors() || reference.holds_tensors()) return furthest(tensor, reference, least);
   const bool kind = tensor.dtype() == reference.dtype() || (is_float(tensor.dtype()) && reference.dtype() == DType::f64);
   if (!kind || tensor.shape() != reference.shape())
     return {
@@ -138,8 +138,8 @@ Distance distance(const Tensor& tensor, const Tensor& reference) {
         kInfinity,         0,
         reference.count(), type_text(tensor.dtype(), tensor.shape()) + ", reference " + type_text(reference.dtype(), reference.shape())};
   if (tensor.dtype() == DType::string) return compare_strings(tensor, reference);
-  if (is_complex(tensor.dtype())) return compare_floats(parts_of(tensor), parts_of(reference));
-  if (is_float(tensor.dtype())) return compare_floats(tensor, reference);
+  if (is_complex(tensor.dtype())) return compare_floats(parts_of(tensor), parts_of(reference), least);
+  if (is_float(tensor.dtype())) return compare_floats(tensor, reference, least);
   return compare_integers(tensor, reference);
 }
 

@@ -27,7 +27,8 @@ struct Distance {
 };
 /// Of a sequence or an optional: that of the tensor in it that is furthest beyond its bound.
 /// reference: the same shape; floats as fp64. What overflows the dtype of `tensor` counts as infinite.
-Distance distance(const Tensor& tensor, const Tensor& reference);
+/// least: floats may differ so much at least, whatever their dtype is.
+Distance distance(const Tensor& tensor, const Tensor& reference, const Tolerance& least = {});
 
 /// Whether a result may stand: within the bound, or no further off than twice what another engine's result is from the same reference.
 bool is_good(const Distance& ours, const std::optional<Distance>& other = {});

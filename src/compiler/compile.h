@@ -22,12 +22,13 @@
 namespace tenon::compiler {
 
 struct CompileOptions {
-  int opt = 3;                   ///< 0: no rewriting, one kernel a node ... 3: everything
-  int threads = 0;               ///< 0: as many as this process may use
-  bool portable = false;         ///< leave native code out of the engine file
-  bool embed_plugins = false;    ///< put the libraries of plugins that it needs into the engine file
-  bool plugin_fallback = false;  ///< definitions stand beside plugins, and run where a plugin is missing
-  bool verify = false;           ///< check every invariant of the graph, and of the plan, after each pass
+  int opt = 3;                                             ///< 0: no rewriting, one kernel a node ... 3: everything
+  int threads = 0;                                         ///< 0: as many as this process may use
+  bool portable = false;                                   ///< leave native code out of the engine file
+  bool embed_plugins = false;                              ///< put the libraries of plugins that it needs into the engine file
+  bool plugin_fallback = false;                            ///< definitions stand beside plugins, and run where a plugin is missing
+  bool verify = false;                                     ///< check every invariant of the graph, and of the plan, after each pass
+  codegen::Precision precision = codegen::Precision::f32;  ///< of large products
   /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
   std::set<std::string, std::less<>> off;
   /// Called as each step begins.

@@ -16,8 +16,8 @@ namespace tenon::compiler {
 
 namespace {
 
-/// The level and the backends that the engine was built for; the usual ones where the manifest does not say. Errors: bad_usage for a
-/// backend that is not linked in.
+/// The level, the precision and the backends that the engine was built for; the usual ones where the manifest does not say. Errors:
+/// bad_usage for a backend that is not linked in.
 Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shared_ptr<const Registry> registry) {
   CompileOptions out;
   out.registry = std::move(registry);
@@ -25,6 +25,8 @@ Result<CompileOptions> options_of(std::span<const std::byte> manifest, std::shar
       nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(manifest.data()), manifest.size()), nullptr, false);
   if (!json.is_object()) return out;
   if (json.contains("opt") && json["opt"].is_number_integer()) out.opt = std::clamp(json["opt"].get<int>(), 0, 3);
+  if (json.contains("precision") && json["precision"].is_string())
+    out.precision = TRY(codegen::precision_named(json["precision"].get<std::string>()));
   if (!json.contains("backends") || !json["backends"].is_array()) return out;
   std::vector<std::string> names;
   for (const auto& name : json["backends"])

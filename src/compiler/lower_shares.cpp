@@ -15,6 +15,7 @@ backend::Options backend_options(const CompileOptions& options, const codegen::T
   out.planning.fuse = out.planning.channels_last = options.opt > 0;
   out.planning.off = options.off;
   out.planning.verify = options.verify;
+  out.planning.precision = options.precision;
   out.planning.dump = options.dump_plan;
   return out;
 }

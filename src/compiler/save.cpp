@@ -61,6 +61,7 @@ std::string manifest(const Compiled& c, const CompileOptions& options) {
     if (const std::string name(b->name()); !b->runs_plugins() || devices.contains(name)) names.push_back(name);
   if (!names.empty() && names != std::vector<std::string>{"cpu", "reference"}) json["backends"] = names;
   if (!devices.empty() && !options.portable) json["devices"] = devices;
+  if (options.precision != codegen::Precision::f32) json["precision"] = codegen::name_of(options.precision);
   return json.dump();
 }
 

@@ -38,7 +38,7 @@ class Cases(unittest.TestCase):
             ({"rato": 1}, "no field 'rato'"),
             ({"title": ""}, "'title' is missing"),
             ({"inputs": {}}, "'inputs' is missing"),
-            ({"precision": "bf16"}, "not supported yet: precision bf16"),
+            ({"precision": "bf8"}, "not supported yet: precision bf8"),
             ({"inputs": {"x": "1x2"}}, "input 'x' needs a list of sizes"),
             ({"inputs": {"x": [0]}}, "input 'x' needs a list of sizes"),
             ({"bar": {"speed": 2}}, "found 'speed'"),

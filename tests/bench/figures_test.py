@@ -110,6 +110,10 @@ class Results(unittest.TestCase):
         self.assertEqual(figures.judged({"a": 1})["counts"], False)
         self.assertEqual(figures.judged({}), {"unlike": [], "counts": True})
 
+    def test_products_of_bf16_may_differ_by_more(self):
+        self.assertEqual(figures.judged({"a": 0.1})["unlike"], ["a"])
+        self.assertEqual(figures.judged({"a": 0.1, "b": 1}, "bf16"), {"unlike": ["b"], "counts": False})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -51,6 +51,13 @@ def measured(peers: list[str], rounds: int = 6) -> dict:
 
 
 class Turns(unittest.TestCase):
+    def test_beside_another_precision_stand_those_that_have_it_and_our_own_f32(self):
+        self.assertEqual(engines.peers_of("f32", ["onnxruntime"]), ["onnxruntime"])
+        self.assertEqual(engines.peers_of("bf16", list(engines.PEERS)), ["openvino-dynamic", "openvino-static", "tenon-f32"])
+        work = engines.Work(Path("model"), "family", Path("inputs"), {}, 1, "bf16")
+        asks = {name: "bf16" in engines.command_of(name, work) for name in ("tenon", "tenon-f32", "openvino-static")}
+        self.assertEqual(asks, {"tenon": True, "tenon-f32": False, "openvino-static": True})
+
     def test_figures_follow_from_what_engines_say(self):
         row = measured(["slow", "like"])
         self.assertEqual((row["vs"]["slow"]["ratio"], row["vs"]["like"]["ratio"], row["best"]), (2, 1, "like"))

@@ -22,7 +22,7 @@ import cases
 import history
 import page
 import rows
-from engines import PEERS, EngineError, Work
+from engines import PEERS, EngineError, Work, peers_of
 from models import model_of
 from turns import Effort, measure, with_inputs
 
@@ -35,8 +35,8 @@ def tell(text: str) -> None:
 
 def measure_case(case: cases.Case, peers: list[str], threads: int, effort: Effort) -> dict:
     def measured(inputs: object) -> dict:
-        work = Work(model_of(case.family), case.family, inputs, case.inputs, threads)
-        return measure(peers, work, effort, lambda text: tell(f"{case.name}: {text}"))
+        work = Work(model_of(case.family), case.family, inputs, case.inputs, threads, case.precision)
+        return measure(peers_of(case.precision, peers), work, effort, lambda text: tell(f"{case.name}: {text}"))
 
     try:
         return with_inputs(cases.arrays(case), measured)

@@ -4,7 +4,8 @@
 title      what stands in the table
 place      where it stands there
 family     of tools/models, at its real size
-precision  f32, which all engines are forced to (the default)
+precision  f32, which all engines are forced to (the default), or bf16: of products; only engines that have it are beside Tenon then, and
+           Tenon's own f32
 [inputs]   the shape of each
 lengths    of the rows that a mask keeps (default: all)
 end        the id at each row's last place, where a network looks for it
@@ -21,7 +22,7 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parent / "cases"
 KNOWN = {"title", "place", "family", "precision", "inputs", "lengths", "end", "bar"}
-PRECISIONS = ("f32",)
+PRECISIONS = ("f32", "bf16")
 FIRST_ID, LAST_ID = 3, 1000
 
 

@@ -23,6 +23,7 @@ from environment import ROOT, TENON, models_python  # noqa: E402
 HERE = Path(__file__).resolve().parent
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 TENON_NAME = "tenon"
+TENON_F32 = "tenon-f32"  # beside Tenon in another precision
 PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static", "torch-eager", "torch-compile")
 ANSWER_SECONDS = 600
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
@@ -45,18 +46,25 @@ class Work:
     inputs: Path
     shapes: dict[str, list[int]]
     threads: int
+    precision: str = "f32"
+
+
+def peers_of(precision: str, peers: list[str]) -> list[str]:
+    """Those of them that have the precision; Tenon's own f32 beside another one. (ONNX Runtime has no products of bf16 on CPUs.)"""
+    return peers if precision == "f32" else [*(name for name in peers if name.startswith("openvino")), TENON_F32]
 
 
 def command_of(name: str, work: Work) -> list[str]:
     threads = ["--threads", str(work.threads)]
-    if name == TENON_NAME:
+    precision = [] if work.precision == "f32" or name == TENON_F32 else ["--precision", work.precision]
+    if name in (TENON_NAME, TENON_F32):
         shapes = [word for key, sizes in work.shapes.items() for word in ("--shape", f"{key}={'x'.join(map(str, sizes))}")]
-        return [str(TENON), "bench", str(work.model), *shapes, "--input", str(work.inputs), *threads, "--serve"]
+        return [str(TENON), "bench", str(work.model), *shapes, "--input", str(work.inputs), *threads, *precision, "--serve"]
     script = str(HERE / "peer_bench.py")
     if name.startswith("torch-"):
         return [str(models_python()), script, name, work.family, str(work.inputs), *threads]
     fixed = [] if name == "openvino-dynamic" else ["--fixed-shapes"]
-    return [str(PEERS_PYTHON), script, name.partition("-")[0], str(work.model), str(work.inputs), *threads, *fixed]
+    return [str(PEERS_PYTHON), script, name.partition("-")[0], str(work.model), str(work.inputs), *threads, *fixed, *precision]
 
 
 def die_with_parent() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 RESAMPLES = 4000
 ENOUGH = 5  # pairs, below which noisy ones count too
-LARGEST_DIFFERENCE = 2e-3  # of results, in standard deviations of the output
+# Of results, in standard deviations of the output, by the precision of products. Engines that round to bf16 round at different places.
+LARGEST_DIFFERENCE = {"f32": 2e-3, "bf16": 0.25}
 
 
 @dataclass
@@ -109,7 +110,7 @@ def difference(ours: list[np.ndarray], others: list[np.ndarray]) -> float:
     return largest
 
 
-def judged(differences: dict[str, float]) -> dict:
+def judged(differences: dict[str, float], precision: str = "f32") -> dict:
     """Which engines answer as we do. We are wrong, or alone at least, where half of those that answer or more say something else."""
-    unlike = sorted(name for name, off in differences.items() if not off <= LARGEST_DIFFERENCE)
+    unlike = sorted(name for name, off in differences.items() if not off <= LARGEST_DIFFERENCE[precision])
     return {"unlike": unlike, "counts": not unlike or 2 * len(unlike) < len(differences)}

@@ -6,7 +6,7 @@ It answers "ready LOAD_MS FIRST_MS VERSION", then one line a command on stdin:
   cold N        N runs, the caches evicted before each: "times MS MS ..."
   outputs FILE  the results as an .npz of arr_0, arr_1, ...: "written"
 What ends it is a line "error missing PACKAGE", "error unfit WHY" (this model and this engine), or "error WHY".
-All engines get the same number of threads, inputs ready in memory, and arithmetic in fp32.
+All engines get the same number of threads, inputs ready in memory, and arithmetic in fp32 but for what --precision says to OpenVINO.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def openvino_runner(asked: argparse.Namespace, feeds: Feeds) -> tuple[Runner, st
     if asked.fixed_shapes:
         model.reshape({port.any_name: feeds[port.any_name].shape for port in model.inputs})
     settings = {"PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": asked.threads}
-    # Without the last one the CPU plugin takes bf16 where the CPU has it.
-    compiled = core.compile_model(model, "CPU", settings | {"INFERENCE_PRECISION_HINT": "f32"})
+    # Without the hint the CPU plugin takes bf16 where the CPU has it.
+    compiled = core.compile_model(model, "CPU", settings | {"INFERENCE_PRECISION_HINT": asked.precision})
     request = compiled.create_infer_request()
     given = {port.any_name: feeds[port.any_name] for port in compiled.inputs}
 
@@ -198,6 +198,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--external-data", help="folder of the model's external data")
     parser.add_argument("--fixed-shapes", action="store_true", help="prepare for the inputs' shapes alone")
+    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="of openvino's products")
     parser.add_argument("--only-output", action="append", metavar="NAME", help="an output that is wanted (default: all)")
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(asked.threads)

@@ -139,7 +139,7 @@ def measure(names: list[str], work: Work, effort: Effort, tell: Callable[[str], 
             raise EngineError(TENON_NAME, failed[TENON_NAME])
         tell("comparing results")
         off = with_those_that_last(engines, failed, lambda: differences(engines))
-        judged = figures.judged(off)
+        judged = figures.judged(off, work.precision)
         for name in judged["unlike"] if judged["counts"] else []:
             engines.pop(name).end()
         row = row_of(engines, with_those_that_last(engines, failed, lambda: take_rounds(engines, effort, tell)), effort.cold)

@@ -107,6 +107,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
   out.embed_plugins = options.embed_plugins;
   out.plugin_fallback = options.plugin_fallback;
   if (!options.winograd) out.off.emplace("winograd");
+  if (options.precision == Precision::bf16) out.precision = codegen::Precision::bf16;
   libraries.isolated_plugins = isolation_of(options);
   out.registry = TRY(compiler::Registry::make(libraries));
   out.backends = TRY(out.registry->named(options.backends));

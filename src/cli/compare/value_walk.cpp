@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "cli/compare/in_precision.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::cli {
@@ -46,7 +47,7 @@ Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId>
   options.on_value = [&](ValueId v, const Tensor& tensor) {
     if (const auto at = own.find(v); at != own.end()) at->second = tensor;
   };
-  TRY(ops::evaluate(walk.graph, walk.inputs, options));
+  TRY(ops::evaluate(*TRY(in_precision(walk.graph, walk.options.precision)), walk.inputs, options));
   std::unordered_map<ValueId, double> found;
   options.mode = ops::Mode::wide;
   options.on_value = [&](ValueId v, const Tensor& wide) {
@@ -60,6 +61,7 @@ Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId>
 
 Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
   const std::vector<ValueId> values = float_values(walk.graph);
+  const Tolerance bound = bound_of(walk.options.precision);
   const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, values, walk.options)), walk.inputs, walk.run));
   const size_t first = walk.graph.outputs().size();
   std::unordered_map<ValueId, size_t> places;
@@ -71,7 +73,8 @@ Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {
   ops::EvaluateOptions reference;
   reference.mode = ops::Mode::wide;
   reference.on_value = [&](ValueId v, const Tensor& wide) {
-    if (const auto at = places.find(v); at != places.end()) out[at->second].distance = distance(ran.results[first + at->second], wide);
+    if (const auto at = places.find(v); at != places.end())
+      out[at->second].distance = distance(ran.results[first + at->second], wide, bound);
   };
   TRY(ops::evaluate(walk.graph, walk.inputs, reference));
   std::vector<ValueId> beyond;
@@ -98,7 +101,7 @@ Result<std::optional<ValueDistance>> bisect_values(const Walk& walk) {
     if (walk.options.progress) walk.options.progress("search: value " + walk.graph.value(v).name);
     const Ran ran = TRY(run_engine(TRY(compile_with(walk.graph, {&v, 1}, walk.options)), walk.inputs, walk.run));
     const Tensor& result = ran.results.back();
-    const ValueDistance d{v, result.dtype(), distance(result, wide[v]), rounding[middle]};
+    const ValueDistance d{v, result.dtype(), distance(result, wide[v], bound_of(walk.options.precision)), rounding[middle]};
     if (d.bad()) {
       found = d;
       high = middle;

@@ -40,6 +40,10 @@ void EngineOptions::add_to(CLI::App& app) {
       ->type_name("PASS")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names_of_passes()));
+  app.add_option("--precision", precision,
+                 "bf16: operands of large products are rounded to it, sums stay f32; for CPUs with AVX512_BF16 (`compare` tells the error)")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
   app.add_flag_callback(
       "--no-winograd", [this] { without.emplace_back("winograd"); },
       "convolutions keep the plain sum: less rounding error, more time (as --without winograd)");
@@ -74,6 +78,7 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   options.calibration = compiler::kept_calibration();
   options.verify = verify_passes;
   options.off.insert(without.begin(), without.end());
+  options.precision = TRY(codegen::precision_named(precision));
   options.source = std::filesystem::path(model.path).filename().string();
   options.progress = [&console](std::string_view step) { console.progress(step); };
   return options;
@@ -89,6 +94,8 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
               "--segmenter")
           .found("an engine")
           .advice("build the engine again with these options");
+    if (is_engine() && precision != "f32")
+      return fail(Code::bad_usage, "--precision " + precision, "an engine has its precision already").advice("say it to build");
     if (is_engine() && !model.outputs.empty())
       return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
     if (is_engine())

@@ -15,7 +15,7 @@ namespace tenon::cli {
 class Console;
 
 /// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend-lib, --verify, --verify-passes,
-/// --without, --no-winograd, and those of ModelOptions and ShareOptions.
+/// --without, --precision, --no-winograd, and those of ModelOptions and ShareOptions.
 struct EngineOptions {
   ModelOptions model;
   int opt = 3;
@@ -24,6 +24,7 @@ struct EngineOptions {
   bool guard = false;
   bool verify_passes = false;
   std::vector<std::string> without;  ///< passes that do not run
+  std::string precision = "f32";     ///< of large products
   ShareOptions sharing;
   LibraryOptions libraries;
 

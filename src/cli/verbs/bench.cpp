@@ -74,12 +74,21 @@ struct Bench {
   }
 };
 
+/// What products the machine's limits are those of: an engine file says it itself.
+Result<codegen::Precision> precision_of(const Options& o, const runtime::Engine& engine) {
+  if (!o.engine.is_engine()) return codegen::precision_named(o.engine.precision);
+  const Json manifest = Json::parse(engine.manifest(), nullptr, false);
+  const bool said = manifest.is_object() && manifest.contains("precision") && manifest["precision"].is_string();
+  return said ? codegen::precision_named(manifest["precision"].get<std::string>()) : codegen::Precision::f32;
+}
+
 /// What the machine can do at this moment.
 struct Limits {
   FmaPeak peak;
   MemoryStream memory;
   double stream_ms = 0;  ///< how long a pass through memory takes
-  explicit Limits(int threads) : peak(threads), memory(threads) {
+  Limits(int threads, codegen::Precision precision)
+      : peak(threads, precision == codegen::Precision::bf16 ? Products::bf16 : Products::f32), memory(threads) {
     const auto start = Clock::now();
     memory.read();
     stream_ms = ms_since(start);
@@ -328,8 +337,9 @@ struct Pictures {
 /// One of several engines that another process measures by turns.
 Result<void> serve_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
+  const codegen::Precision precision = TRY(precision_of(o, *b.engine));
   std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
-  const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads); };
+  const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, precision); };
   const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
   const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
@@ -344,7 +354,7 @@ Result<void> bench_model(const Options& o, Console& console) {
   if (o.serve) return serve_model(o, console);
   Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   Bench b = TRY(prepare(o, console));
-  const Limits limits(b.options.threads);
+  const Limits limits(b.options.threads, TRY(precision_of(o, *b.engine)));
   const auto samples = TRY(take_samples(o, b, limits, console));
   const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
   const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));

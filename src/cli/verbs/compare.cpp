@@ -8,6 +8,7 @@
 
 #include "base/threads.h"
 #include "cli/bench/peer.h"
+#include "cli/compare/in_precision.h"
 #include "cli/compare/not_judged.h"
 #include "cli/compare/segment_report.h"
 #include "cli/console/console.h"
@@ -34,8 +35,10 @@ struct OutputDistance {
   std::string name, type;
   Distance ours;
   std::optional<Distance> other;
-  double rounding = 0;  ///< what rounding alone does; asked where the distance is beyond its bound
-  bool good() const { return is_good(ours, other); }
+  std::optional<Distance> rounded;  ///< what rounding alone does; asked where the distance is beyond its bound
+  bool in_bf16 = false;             ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
+  double rounding() const { return rounded ? rounded->largest : 0; }
+  bool good() const { return is_good(ours, other) || (in_bf16 && rounded && is_good(ours, rounded)); }
 };
 
 /// A value that is wrong, and what showed it.
@@ -54,7 +57,7 @@ Result<std::vector<Tensor>> other_results(const Options& o, const Ran& ran, std:
 }
 
 Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Graph& graph, const Ran& ran, std::span<const Tensor> inputs,
-                                                  Console& console) {
+                                                  codegen::Precision precision, Console& console) {
   ops::EvaluateOptions wide;
   wide.mode = ops::Mode::wide;
   console.progress("reference");
@@ -64,14 +67,15 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   std::vector<OutputDistance> out;
   for (size_t k = 0; k < references.size(); ++k) {
     const Tensor& t = ran.results[k];
-    OutputDistance d{ran.engine->outputs()[k].name, type_text(t), distance(t, references[k]), {}, 0};
+    OutputDistance d{ran.engine->outputs()[k].name, type_text(t), distance(t, references[k], bound_of(precision)), {}, {}};
+    d.in_bf16 = precision == codegen::Precision::bf16;
     if (k < others.size()) d.other = distance(others[k], references[k]);
     out.push_back(std::move(d));
   }
   if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.of_bound <= 1; })) return out;
-  console.progress("reference in the model's own precision");
-  const auto own = TRY(ops::evaluate(graph, inputs));
-  for (size_t k = 0; k < out.size(); ++k) out[k].rounding = distance(own[k], references[k]).largest;
+  console.progress("reference in the precision that is judged");
+  const auto own = TRY(ops::evaluate(*TRY(in_precision(graph, precision)), inputs));
+  for (size_t k = 0; k < out.size(); ++k) out[k].rounded = distance(own[k], references[k]);
   return out;
 }
 
@@ -99,7 +103,7 @@ Json json_of(const ir::Graph& graph, const ValueDistance& v) {
 }
 
 std::string verdict_text(const OutputDistance& d) {
-  const std::string rounding = d.ours.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding) : "";
+  const std::string rounding = d.ours.of_bound > 1 ? fmt::format(", rounding alone makes {:.3g}", d.rounding()) : "";
   return d.good() ? "good" + rounding : "bad: " + d.ours.found + rounding;
 }
 
@@ -110,7 +114,7 @@ Json json_of(const OutputDistance& d) {
           {"of_bound", d.ours.of_bound},
           {"bound", d.ours.bound},
           {"elements_beyond", d.ours.beyond},
-          {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding) : Json(nullptr)},
+          {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding()) : Json(nullptr)},
           {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
           {"verdict", d.good() ? "good" : "bad"}};
 }
@@ -163,9 +167,9 @@ Result<void> verdict(const ir::Graph& graph, const std::vector<OutputDistance>& 
                      std::string advice) {
   const auto bad = std::ranges::find_if(outputs, [](const OutputDistance& d) { return !d.good(); });
   if (bad == outputs.end() && !first) return {};
-  if (!first && !is_bad(bad->ours, bad->rounding))
+  if (!first && !is_bad(bad->ours, bad->rounding()))
     return fail(Code::device_failed, "output '" + bad->name + "'", "the result is further from the fp64 reference than its bound")
-        .expected(fmt::format("an error of {:.3g} at most; rounding every node's result makes {:.3g}", bad->ours.bound, bad->rounding))
+        .expected(fmt::format("an error of {:.3g} at most; rounding every node's result makes {:.3g}", bad->ours.bound, bad->rounding()))
         .found(bad->ours.found)
         .advice("the model amplifies rounding: --with onnxruntime shows whether another engine does better");
   std::string place = first ? "value '" + graph.value(first->value.value).name + "'" : "output '" + bad->name + "'";
@@ -221,16 +225,21 @@ Result<void> compare_model(const Options& o, Console& console) {
   const auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
   const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, o.engine.run_options(), console)) : Json(nullptr);
   const Ran ran = TRY(run_engine(model.engine, inputs, o.engine.run_options()));
-  const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, console));
+  const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
   std::optional<FirstBad> first;
   if (bad || o.all_values) first = TRY(search({graph, inputs, options, o.engine.run_options()}, bad, values, console));
+  if (options.precision == codegen::Precision::bf16)
+    console.line(
+        "judged as bf16: large products of operands that are rounded to it, sums in f32. Floats may differ by the bounds of bf16, or by\n"
+        "twice what rounding these operands does in the reference.\n");
   const Json outputs_json = report_outputs(outputs, o.with, console);
   const Json values_json = o.all_values ? report_values(graph, values, console) : Json(nullptr);
   const Json first_json = report_first_bad(graph, first, console);
   Json answer = {{"verdict", bad || first ? "bad" : "good"},
                  {"with", o.with},
+                 {"precision", codegen::name_of(options.precision)},
                  {"outputs", outputs_json},
                  {"values", values_json},
                  {"first_bad", first_json}};
@@ -255,7 +264,8 @@ VERB(compare) {
         "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
-        "other engine's own error where that is more. Where an output is bad, the first bad value in graph order is searched on copies\n"
+        "other engine's own error where that is more. With --precision bf16 the bounds are those of bf16, or twice what rounding the operands\n"
+        "of products does in the reference, where that is more. Where an output is bad, the first bad value in graph order is searched on copies\n"
         "of the graph that keep values as outputs; a value is bad where it is also further off than 32 times what rounding every\n"
         "node's result makes of it. The exit code is 1 where the verdict is bad.\n",
     .setup = [](CLI::App& app) -> Action {

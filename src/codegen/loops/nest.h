@@ -10,6 +10,7 @@
 #include "base/dim.h"
 #include "base/expr.h"
 #include "codegen/loops/fusion_limits.h"
+#include "codegen/precision.h"
 #include "ir/graph.h"
 #include "ir/segment.h"
 #include "ops/attention/scores.h"
@@ -155,6 +156,7 @@ struct PlanOptions {
   std::span<const ir::Segment> segments = {};  ///< what other backends run
   bool fuse = true;                            ///< off: one kernel a node
   bool channels_last = true;
+  Precision precision = Precision::f32;
   std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
   bool verify = false;                          ///< check every invariant of the plan after each pass

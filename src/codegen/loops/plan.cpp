@@ -8,6 +8,7 @@
 #include "codegen/loops/layout.h"
 #include "codegen/loops/pad_rows.h"
 #include "codegen/loops/plan_verify.h"
+#include "codegen/loops/shorten_products.h"
 #include "codegen/loops/window_sum.h"
 #include "codegen/winograd/winograd.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr PlanPass kPasses[] = {
     {"find_contractions", "sums of products that the register tiles walk get their roles", find_contractions, false},
+    {"shorten_products", "operands of large products are rounded to bf16, where a build asks for that precision", shorten_products, false},
     // Before views and cheap maps spread into their readers.
     {"absorb_epilogues", "a map that alone reads a contraction's result runs on its tile", absorb_epilogues},
     {"inline_maps", "views and cheap maps are evaluated where they are read", inline_maps},
@@ -39,6 +41,7 @@ constexpr PlanPass kPasses[] = {
 
 bool runs(const PlanPass& pass, const PlanOptions& options) {
   if (pass.fuses && !options.fuse) return false;
+  if (pass.name == "shorten_products" && options.precision != Precision::bf16) return false;
   if ((pass.name == "choose_layouts" || pass.name == "copy_images") && !options.channels_last) return false;
   return !options.off.contains(pass.name);
 }

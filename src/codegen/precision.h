@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "codegen/target.h"
+
+namespace tenon::codegen {
+
+/// What the operands of large products of f32 are rounded to; sums, and everything else, stay f32.
+enum class Precision : uint8_t { f32, bf16 };
+
+std::string_view name_of(Precision precision);
+/// Errors: bad_usage with the names that there are.
+Result<Precision> precision_named(std::string_view name);
+/// Errors: wrong_target where the target has no instruction for such products, which would take more time then, not less.
+Result<void> check_precision(Precision precision, const Target& target);
+
+}  // namespace tenon::codegen
