@@ -148,8 +148,18 @@ bool is_good(const Distance& ours, const std::optional<Distance>& other) {
   return as_good || ours.of_bound <= 1;
 }
 
+namespace {
+constexpr double kSums = 32, kDecisions = 4;
+}  // namespace
+
+double rounding_with_decisions(double rounding, double nudged) { return std::max(rounding, nudged * kDecisions / kSums); }
+
+bool is_decided(const Distance& d, double rounding, double nudged) {
+  return std::isfinite(d.largest) && nudged > kSums * rounding && d.largest <= nudged * kDecisions;
+}
+
 bool is_bad(const Distance& d, double rounding) {
-  const bool rounded = std::isfinite(d.largest) && d.largest <= 32 * rounding;
+  const bool rounded = std::isfinite(d.largest) && d.largest <= kSums * rounding;
   return d.of_bound > 1 && !rounded;
 }
 

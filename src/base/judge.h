@@ -36,5 +36,11 @@ bool is_good(const Distance& ours, const std::optional<Distance>& other = {});
 /// Beyond the bound, and further off than `rounding` explains: what rounding each node's result alone does to this value, times 32 for the
 /// sums inside the nodes, which are rounded too.
 bool is_bad(const Distance& distance, double rounding);
+/// `rounding`, from what rounding does to the value, and what it does where it is nudged: then other decisions fall, which count 4 times,
+/// since they do not add up.
+double rounding_with_decisions(double rounding, double nudged);
+/// The distance is no more than what other decisions make, and those make more than amplified rounding does: the network decides (rounds to
+/// integers, as quantized ones do), and its results are known up to that.
+bool is_decided(const Distance& distance, double rounding, double nudged);
 
 }  // namespace tenon::inline base

@@ -89,6 +89,16 @@ TEST(IsGood, WantsTheBoundOrTwiceTheOthersError) {
   EXPECT_FALSE(is_good(lost, lost)) << "what is not a number is not excused by another engine's";
 }
 
+TEST(IsDecided, WhereDecisionsMakeMoreThanAmplifiedRounding) {
+  const Distance off = distance(single({1.5f}), wide({1}));
+  EXPECT_TRUE(is_decided(off, 1e-6, 0.2));
+  EXPECT_FALSE(is_decided(off, 1e-6, 0.1)) << "further off than decisions explain";
+  EXPECT_FALSE(is_decided(off, 0.1, 0.2)) << "rounding alone, amplified";
+  EXPECT_FALSE(is_decided(distance(single({kNan}), wide({1})), 0, 1));
+  EXPECT_FALSE(is_bad(off, rounding_with_decisions(1e-6, 0.2)));
+  EXPECT_TRUE(is_bad(off, rounding_with_decisions(1e-6, 0.1)));
+}
+
 TEST(IsBad, TellsAmplifiedRoundingFromABug) {
   const Distance off = distance(single({1.001f}), wide({1}));
   EXPECT_GT(off.of_bound, 1);

@@ -133,5 +133,25 @@ TEST(Expand, ReplacesAFusedOpByItsDefinition) {
   EXPECT_EQ(first_of(*graph, {floats({1, 1, 2, 2}, {1, 2, 3, 4})}), before);
 }
 
+TEST(Evaluate, NudgedRoundingsDecideOtherwiseWhereTheyAreNearATie) {
+  const auto graph = parsed("graph main(x: f32[64]) { const c: f32[] = [0.1] m = Mul(x, c) y = Round(m) return y, m }");
+  ASSERT_TRUE(graph);
+  std::vector<float> near;
+  for (int k = 0; k < 64; ++k) near.push_back(5.0F + static_cast<float>(k % 2) * 1e-6F);
+  EvaluateOptions options;
+  options.nudges = true;
+  const std::vector<Tensor> inputs{floats({64}, near)};
+  const auto plain = evaluate(*graph, inputs), nudged = evaluate(*graph, inputs, options);
+  ASSERT_TRUE(plain && nudged);
+  int moved = 0, decided = 0;
+  for (int64_t k = 0; k < 64; ++k) {
+    moved += (*plain)[1].number(k) != (*nudged)[1].number(k);
+    decided += (*plain)[0].number(k) != (*nudged)[0].number(k);
+    EXPECT_NEAR((*plain)[1].number(k), (*nudged)[1].number(k), 2e-6);
+  }
+  EXPECT_GT(moved, 32);
+  EXPECT_GT(decided, 0);
+}
+
 }  // namespace
 }  // namespace tenon::ops

@@ -41,22 +41,34 @@ std::vector<ValueId> float_values(const ir::Graph& graph) {
 }
 
 Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId> values) {
-  std::unordered_map<ValueId, Tensor> own;
-  for (const ValueId v : values) own[v] = Tensor();
-  ops::EvaluateOptions options;
-  options.on_value = [&](ValueId v, const Tensor& tensor) {
-    if (const auto at = own.find(v); at != own.end()) at->second = tensor;
+  struct Pair {
+    Tensor own, nudged;
   };
-  TRY(ops::evaluate(*TRY(in_precision(walk.graph, walk.options.precision)), walk.inputs, options));
-  std::unordered_map<ValueId, double> found;
+  std::unordered_map<ValueId, Pair> found;
+  for (const ValueId v : values) found[v] = {};
+  const auto graph = TRY(in_precision(walk.graph, walk.options.precision));
+  const auto keep = [&](Tensor Pair::* member) {
+    ops::EvaluateOptions options;
+    options.nudges = member == &Pair::nudged;
+    options.on_value = [&found, member](ValueId v, const Tensor& tensor) {
+      if (const auto at = found.find(v); at != found.end()) at->second.*member = tensor;
+    };
+    return ops::evaluate(*graph, walk.inputs, options);
+  };
+  TRY(keep(&Pair::own));
+  TRY(keep(&Pair::nudged));
+  std::unordered_map<ValueId, double> out;
+  ops::EvaluateOptions options;
   options.mode = ops::Mode::wide;
   options.on_value = [&](ValueId v, const Tensor& wide) {
-    if (const auto at = own.find(v); at != own.end() && !at->second.empty_handle()) found[v] = distance(at->second, wide).largest;
+    const auto at = found.find(v);
+    if (at == found.end() || at->second.own.empty_handle()) return;
+    out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, distance(at->second.nudged, wide).largest);
   };
   TRY(ops::evaluate(walk.graph, walk.inputs, options));
-  std::vector<double> out;
-  for (const ValueId v : values) out.push_back(found[v]);
-  return out;
+  std::vector<double> list;
+  for (const ValueId v : values) list.push_back(out[v]);
+  return list;
 }
 
 Result<std::vector<ValueDistance>> walk_values(const Walk& walk) {

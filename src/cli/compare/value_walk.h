@@ -42,7 +42,8 @@ struct Walk {
   runtime::RunOptions run = {};
 };
 /// What rounding alone does to values: the largest difference between the evaluator that rounds each node's results to their dtypes and
-/// the one in fp64, as amplified by all nodes before. values: node results. Cost: two evaluations; memory for those values.
+/// the one in fp64, as amplified by all nodes before; and by decisions that fall otherwise where roundings are nudged. values: node
+/// results. Cost: three evaluations; memory for those values.
 Result<std::vector<double>> roundings(const Walk& walk, std::span<const ir::ValueId> values);
 
 /// Every floating value against the fp64 reference, in graph order, from one engine that has them all as outputs.

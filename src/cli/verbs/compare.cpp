@@ -36,9 +36,13 @@ struct OutputDistance {
   Distance ours;
   std::optional<Distance> other;
   std::optional<Distance> rounded;  ///< what rounding alone does; asked where the distance is beyond its bound
+  double decisions = 0;             ///< and how far off other decisions are
   bool in_bf16 = false;             ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
-  double rounding() const { return rounded ? rounded->largest : 0; }
-  bool good() const { return is_good(ours, other) || (in_bf16 && rounded && is_good(ours, rounded)); }
+  double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
+  bool explained() const {
+    return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded)));
+  }
+  bool good() const { return is_good(ours, other) || explained(); }
 };
 
 /// A value that is wrong, and what showed it.
@@ -74,8 +78,15 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   }
   if (std::ranges::all_of(out, [](const OutputDistance& d) { return d.ours.of_bound <= 1; })) return out;
   console.progress("reference in the precision that is judged");
-  const auto own = TRY(ops::evaluate(*TRY(in_precision(graph, precision)), inputs));
-  for (size_t k = 0; k < out.size(); ++k) out[k].rounded = distance(own[k], references[k]);
+  const auto judged = TRY(in_precision(graph, precision));
+  const auto own = TRY(ops::evaluate(*judged, inputs));
+  ops::EvaluateOptions nudges;
+  nudges.nudges = true;
+  const auto nudged = TRY(ops::evaluate(*judged, inputs, nudges));
+  for (size_t k = 0; k < out.size(); ++k) {
+    out[k].rounded = distance(own[k], references[k]);
+    out[k].decisions = distance(nudged[k], references[k]).largest;
+  }
   return out;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include "ops/core/op.h"
 #include "ops/core/value_types.h"
@@ -116,6 +118,20 @@ void align(Tensor& wide, const Tensor& own) {
   }
 }
 
+/// Each f32 element that is no whole number, up to 16 units in the last place up or down.
+Result<Tensor> nudged(const Tensor& t) {
+  if (t.dtype() != DType::f32) return t;
+  Tensor out = TRY(Tensor::make(DType::f32, t.shape()));
+  const std::span<float> to = out.as_mutable<float>();
+  std::ranges::copy(t.as<float>(), to.begin());
+  std::minstd_rand random(static_cast<uint32_t>(t.count()) + 1);
+  for (float& x : to) {
+    const float units = static_cast<float>(random() % 33) - 16;
+    if (std::isfinite(x) && x != std::trunc(x)) x += x * units * std::numeric_limits<float>::epsilon();
+  }
+  return out;
+}
+
 /// Values of one run: own, and beside it wide (only in that mode). A value is dropped after its last use.
 class Run {
  public:
@@ -188,6 +204,8 @@ class Run {
       wide.push_back(v ? &values_[v].wide : nullptr);
     }
     std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit, options_.nodes_left));
+    if (options_.nudges)
+      for (Tensor& t : out) t = TRY(nudged(t));
     std::vector<Tensor> fine(out.size());
     if (wide_) fine = TRY(wide_results(id, wide, out));
     for (ValueId v : node.inputs) {

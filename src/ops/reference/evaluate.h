@@ -23,6 +23,9 @@ struct EvaluateOptions {
   int64_t byte_limit = kByteLimit;  ///< of one tensor
   /// wide: where own is not finite, wide is not either. false: floating values know no range but that of fp64.
   bool keeps_range = true;
+  /// own: results of f32 that are no whole numbers move by up to 16 units in the last place, by a fixed draw, as sums in another order do:
+  /// what decides by them (rounding to integers) may decide otherwise.
+  bool nudges = false;
   /// Counts down with every node that runs, those of definitions too, not those of bodies; below 0 the run ends. null: no limit.
   int64_t* nodes_left = nullptr;
   /// Sees every value as it is made (node results, in order). May be null.
