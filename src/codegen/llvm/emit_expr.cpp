@@ -18,7 +18,27 @@ llvm::Type* like(V a, llvm::Type* element) { return with_lanes(element, a.lanes(
 V unary(ID id, V a) { return a.with(a.b->CreateUnaryIntrinsic(id, a.v)); }
 V binary(ID id, V a, V b) { return a.with(a.b->CreateBinaryIntrinsic(id, a.v, b.v)); }
 
+/// Held inside the range and then cut: LLVM saturates lanes of 8 and 16 bits one by one.
+V float_to_short_integer(V value, DType to) {
+  const bool with_sign = is_signed(to);
+  // Rounding is part of the conversion: it may come behind the bounds, which are whole numbers.
+  llvm::Value* before = nullptr;
+  const bool rounded =
+      value.width() == 32 &&
+      llvm::PatternMatch::match(value.v, llvm::PatternMatch::m_Intrinsic<llvm::Intrinsic::roundeven>(llvm::PatternMatch::m_Value(before)));
+  if (rounded) value = value.with(before);
+  const double high = static_cast<double>((1 << (bits_of(to) - with_sign)) - 1), low = with_sign ? -high - 1 : 0;
+  if (with_sign) value = select(is_nan(value), 0, value);
+  value = select(less(value.same(low), value), value, value.same(low));  // 0 where it is NaN
+  value = select(less(value, high), value, value.same(high));
+  llvm::Type* type = like(value, value.b->getInt32Ty());
+  const V wide = value.with(rounded ? value.b->CreateIntrinsic(llvm::Intrinsic::lrint, {type, value.type()}, {value.v})
+                                    : value.b->CreateFPToSI(value.v, type));
+  return value.with(value.b->CreateTrunc(wide.v, like(value, value.b->getIntNTy(bits_of(to)))));
+}
+
 V float_to_integer(V value, DType to) {
+  if (bits_of(to) < 32) return float_to_short_integer(value, to);
   Builder& b = *value.b;
   llvm::Type* type = like(value, b.getIntNTy(bits_of(to)));
   const ID id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;

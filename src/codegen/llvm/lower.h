@@ -33,6 +33,7 @@ class Lower {
   bool has_stride(const TileInstr& in, int64_t value) const;
   V lane_addresses(const TileInstr& in, llvm::Value* base);
   V load(const TileInstr& in);
+  bool store_by_lane(const TileInstr& in, V value, llvm::Type* element, llvm::Value* at);
   void store(const TileInstr& in);
   V masked_load(llvm::Type* element, llvm::Value* at, llvm::Value* mask, llvm::Value* fill);
   void masked_store(V value, llvm::Type* element, llvm::Value* at, llvm::Value* mask);

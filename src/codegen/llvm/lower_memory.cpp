@@ -66,6 +66,17 @@ V Lower::load(const TileInstr& in) {
   return from_memory(d, wrap(b_.CreateMaskedGather(vector, pointers.v, align, mask, fill)));
 }
 
+/// Lanes of 8 and 16 bits, for which there is no scatter, at a constant stride: a store each, whose places are constants.
+bool Lower::store_by_lane(const TileInstr& in, V value, Type* element, Value* at) {
+  const auto* stride = in.stride == kNone ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(reg(in.stride).v);
+  if (!stride || stride->isOne() || in.offsets != kNone || in.mask != kNone || bits_of(in.type.element) > 16) return false;
+  for (int lane = 0; lane < in.type.lanes; ++lane) {
+    Value* place = b_.CreateGEP(element, at, i64(lane * stride->getSExtValue()));
+    b_.CreateAlignedStore(b_.CreateExtractElement(value.v, static_cast<uint64_t>(lane)), place, Align(1));
+  }
+  return true;
+}
+
 void Lower::store(const TileInstr& in) {
   const DType d = in.type.element;
   const int lanes = in.type.lanes;
@@ -88,6 +99,7 @@ void Lower::store(const TileInstr& in) {
     b_.SetInsertPoint(after);
     return;
   }
+  if (store_by_lane(in, value, element, at)) return;
   if (in.offsets != kNone || (in.stride != kNone && !has_stride(in, 1))) {
     b_.CreateMaskedScatter(value.v, lane_addresses(in, at).v, align, mask);
     return;

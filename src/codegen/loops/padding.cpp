@@ -150,30 +150,62 @@ std::optional<Padded> padded_of(const NestAccess& access, const Nest& nest, cons
   return out;
 }
 
-/// The nest that copies; moves the access to where it finds the copy.
-Nest copy_of(const Padded& how, NestAccess& access, DimList& shape, const Plan& plan) {
-  Nest copy;
+/// Over the dimensions of the copy, as they stand in memory: what is side by side is walked as one.
+class CopyNest {
+ public:
+  CopyNest(size_t rank, const std::vector<int>& order) : place(rank) {
+    for (size_t k = 0; k < rank; ++k) place[order.empty() ? k : static_cast<size_t>(order[k])] = Expr::axis(static_cast<int>(k));
+    nest.axes.resize(rank, {ops::Axis::Kind::parallel, Dim(1)});
+  }
+  void set_extent(size_t d, Dim extent) { nest.axes[static_cast<size_t>(place[d]->index)].extent = extent; }
+
+  Nest nest;
+  std::vector<Expr> place;  ///< the axis of each dimension
+};
+
+/// What is read, element by element, where it may be outside; `shape` is that of the copy.
+Nest copy_by_element(const Padded& how, const NestAccess& access, const DimList& shape, const std::vector<int>& order) {
+  CopyNest copy(how.reach.size(), order);
   NestAccess read{access.array, access.dtype, {}, {}, Expr(), access.fill};
   for (size_t d = 0; d < how.reach.size(); ++d) {
     const Reach& r = how.reach[d];
-    const bool inside = r.inside();
-    const Expr axis = Expr::axis(static_cast<int>(d));
-    shape.push_back(inside ? plan.arrays[access.array].shape[d] : max(r.highest - r.lowest + 1, Dim(0)));
-    copy.axes.push_back({ops::Axis::Kind::parallel, shape.back()});
-    const Expr at = inside ? axis : simplify(axis + Expr::dim(r.lowest));
+    copy.set_extent(d, shape[d]);
+    const Expr at = r.inside() ? copy.place[d] : simplify(copy.place[d] + Expr::dim(r.lowest));
     read.index.push_back(at);
-    if (inside) continue;
-    access.index[d] = simplify(access.index[d] - Expr::dim(r.lowest));
+    if (r.inside()) continue;
     const Expr fits = logical_and(Expr::dim(r.from) <= at, at < Expr::dim(r.to));
     read.within = read.within ? logical_and(read.within, fits) : fits;
   }
-  if (how.rest) {
-    const Expr rest = substitute(how.rest, [&](const ExprNode& n) { return n.op == ExprOp::axis ? read.index[n.index] : Expr(); });
-    read.within = read.within ? logical_and(read.within, rest) : rest;
+  const Expr rest = substitute(how.rest, [&](const ExprNode& n) { return n.op == ExprOp::axis ? read.index[n.index] : Expr(); });
+  read.within = read.within ? logical_and(read.within, rest) : rest;
+  copy.nest.accesses.push_back(std::move(read));
+  copy.nest.outputs.push_back({-1, access.dtype, Expr::input(0, access.dtype), ops::Combine::none, copy.place, {}, {}});
+  return std::move(copy.nest);
+}
+
+/// The fill everywhere, and then what is inside: both walk whole rows.
+std::vector<Nest> copy_by_rows(const Padded& how, const NestAccess& access, const DimList& shape, const std::vector<int>& order) {
+  CopyNest around(how.reach.size(), order), inside(how.reach.size(), order);
+  NestAccess read{access.array, access.dtype, {}, {}, {}, {}};
+  NestOutput out{-1, access.dtype, Expr::input(0, access.dtype), ops::Combine::none, {}, {}, {}};
+  for (size_t d = 0; d < how.reach.size(); ++d) {
+    const Reach& r = how.reach[d];
+    around.set_extent(d, shape[d]);
+    if (r.inside()) {
+      inside.set_extent(d, shape[d]);
+      read.index.push_back(inside.place[d]);
+      out.index.push_back(inside.place[d]);
+      continue;
+    }
+    const Dim first = max(r.from, r.lowest);
+    inside.set_extent(d, max(min(r.to, r.highest + 1) - first, Dim(0)));
+    read.index.push_back(simplify(inside.place[d] + Expr::dim(first)));
+    out.index.push_back(simplify(inside.place[d] + Expr::dim(first - r.lowest)));
   }
-  if (!read.within) read.fill = Expr();
-  copy.accesses.push_back(std::move(read));
-  return copy;
+  inside.nest.accesses.push_back(std::move(read));
+  inside.nest.outputs.push_back(std::move(out));
+  around.nest.outputs.push_back({-1, access.dtype, access.fill, ops::Combine::none, around.place, {}, {}});
+  return {std::move(around.nest), std::move(inside.nest)};
 }
 
 }  // namespace
@@ -204,18 +236,23 @@ bool pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<N
   if (!access.within) return true;
   const auto how = padded_of(access, nest, plan);
   if (!how) return false;
+  const std::vector<int> order = plan.arrays[access.array].order;
   DimList shape;
-  Nest copy = copy_of(*how, access, shape, plan);
+  for (size_t d = 0; d < how->reach.size(); ++d) {
+    const Reach& r = how->reach[d];
+    shape.push_back(r.inside() ? plan.arrays[access.array].shape[d] : max(r.highest - r.lowest + 1, Dim(0)));
+  }
+  std::vector<Nest> copies =
+      how->rest ? std::vector{copy_by_element(*how, access, shape, order)} : copy_by_rows(*how, access, shape, order);
+  for (size_t d = 0; d < how->reach.size(); ++d)
+    if (!how->reach[d].inside()) access.index[d] = simplify(access.index[d] - Expr::dim(how->reach[d].lowest));
   access.within = access.fill = Expr();
-  access.array = add_temporary(plan, access.dtype, std::move(shape), plan.arrays[access.array].order);
-  NestOutput out;
-  out.array = access.array;
-  out.dtype = access.dtype;
-  out.value = Expr::input(0, access.dtype);
-  for (size_t d = 0; d < copy.axes.size(); ++d) out.index.push_back(Expr::axis(static_cast<int>(d)));
-  copy.outputs.push_back(std::move(out));
-  copy.nodes = nest.nodes;
-  before.push_back(std::move(copy));
+  access.array = add_temporary(plan, access.dtype, std::move(shape), order);
+  for (Nest& copy : copies) {
+    copy.outputs[0].array = access.array;
+    copy.nodes = nest.nodes;
+    before.push_back(std::move(copy));
+  }
   return true;
 }
 

@@ -22,7 +22,8 @@ std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nes
 /// of the array by itself.
 bool can_be_padded(const NestAccess& access, const Nest& nest, const Plan& plan);
 /// Where an access may leave its array (a padded convolution), copies what the nest reaches into an array of its own with the fill around
-/// it, and points the access there; the copying nest is appended to `before`. Nothing is done where the access is always inside.
+/// it, and points the access there. Two nests are appended to `before`: what fills the array, and what copies the inside; or one that does
+/// both, where more than bounds of single dimensions say what is inside. Nothing is done where the access is always inside.
 /// false, and nothing is changed, where that cannot be done.
 bool pad_operand(NestAccess& access, const Nest& nest, Plan& plan, std::vector<Nest>& before);
 

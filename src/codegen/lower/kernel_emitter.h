@@ -14,7 +14,9 @@ class KernelEmitter {
   KernelEmitter(Kernel& kernel, Plan& plan, const Target& target, std::string name);
 
   TileBuilder& build() { return build_; }
-  int lanes() const { return target_.lanes(); }
+  /// Those of f32 where nobody has said otherwise.
+  int lanes() const { return lanes_; }
+  void set_lanes(int lanes) { lanes_ = lanes; }  ///< before anything is built
   const Target& target() const { return target_; }
   const Plan& plan() const { return plan_; }
   Plan& plan() { return plan_; }
@@ -46,6 +48,7 @@ class KernelEmitter {
   Kernel& kernel_;
   Plan& plan_;
   const Target& target_;
+  int lanes_ = target_.lanes();
   TileBuilder build_;
   TileBlock entry_;
   std::unordered_map<ArrayId, int32_t> buffers_;

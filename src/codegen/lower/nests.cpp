@@ -4,6 +4,7 @@
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
+#include "codegen/loops/places.h"
 #include "codegen/lower/nest_lowering.h"
 #include "codegen/lower/windows.h"
 
@@ -61,6 +62,28 @@ void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
   }
 }
 
+bool is_of_bytes(const Expr& e) { return !e || (bits_of(e.dtype()) == 8 && std::ranges::all_of(e.args(), is_of_bytes)); }
+
+/// Loops that load, compute and store nothing but bytes, side by side along the lanes: registers hold more of them.
+bool walks_bytes(const std::vector<Nest>& nests, const std::vector<Schedule>& schedules, const Plan& plan) {
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const Nest& n = nests[k];
+    const int vector = schedules[k].vector, axes = static_cast<int>(n.axes.size());
+    const auto lies_along = [&](const auto& place) {
+      const auto at = affine_of(flat_of(place, plan), axes);
+      return at && (at->coefficients[vector] == Dim(1) || at->coefficients[vector] == Dim(0));
+    };
+    const auto fits = [&](const auto& place) {
+      return bits_of(place.dtype) == 8 && lies_along(place) && !mentions(place.within, ExprOp::axis, vector);
+    };
+    if (vector < 0 || n.axes[vector].kind != ops::Axis::Kind::parallel || !std::ranges::all_of(n.accesses, fits) ||
+        !std::ranges::all_of(n.outputs, fits))
+      return false;
+    if (!std::ranges::all_of(n.outputs, [](const NestOutput& o) { return is_of_bytes(o.value); })) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
@@ -77,6 +100,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
   }
+  if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
   const int outer = schedules[0].outer;
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);

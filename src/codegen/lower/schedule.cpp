@@ -14,10 +14,12 @@ namespace {
 
 bool may_lie_along_lanes(const ops::Axis& axis) { return axis.kind != ops::Axis::Kind::scanned && axis.extent != Dim(1); }
 
-/// How well axes lie along the lanes.
+/// How well axes lie along the lanes. A nest that reduces reads more often than it writes.
 class LaneScores {
  public:
   LaneScores(const Nest& nest, const Plan& plan) : nest_(nest) {
+    const auto reduces = [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel && !(a.extent == Dim(1)); };
+    if (std::ranges::any_of(nest.axes, reduces)) of_output_ = 2;
     const int axes = static_cast<int>(nest.axes.size());
     for (const NestOutput& o : nest.outputs) outputs_.push_back(affine_of(flat_of(o, plan), axes));
     for (const NestAccess& a : nest.accesses) {
@@ -30,7 +32,7 @@ class LaneScores {
     const ops::Axis& a = nest_.axes[axis];
     int score = 0;
     for (const auto& place : outputs_)
-      if (a.kind == ops::Axis::Kind::parallel) score += place && place->coefficients[axis] == Dim(1) ? 6 : -6;
+      if (a.kind == ops::Axis::Kind::parallel) score += place && place->coefficients[axis] == Dim(1) ? of_output_ : -of_output_;
     for (size_t k = 0; k < accesses_.size(); ++k) {
       const auto& place = accesses_[k];
       if (!place) score -= mentions(flat_[k], ExprOp::axis, axis) ? 3 : -1;
@@ -38,12 +40,13 @@ class LaneScores {
       else if (place->coefficients[axis] == Dim(0)) score += 1;
       else score -= 2;
     }
-    if (a.extent.is_number() && a.extent.value() < 4) score -= 6;
+    if (a.extent.is_number() && a.extent.value() < 4) score -= 8;
     return score;
   }
 
  private:
   const Nest& nest_;
+  int of_output_ = 6;
   std::vector<std::optional<Affine>> outputs_, accesses_;
   std::vector<Expr> flat_;
 };
