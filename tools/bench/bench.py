@@ -23,7 +23,7 @@ import history
 import page
 import rows
 from engines import PEERS, EngineError, Work, peers_of
-from models import model_of
+from models import quantized_of
 from turns import Effort, measure, with_inputs
 
 
@@ -35,7 +35,7 @@ def tell(text: str) -> None:
 
 def measure_case(case: cases.Case, peers: list[str], threads: int, effort: Effort) -> dict:
     def measured(inputs: object) -> dict:
-        work = Work(model_of(case.family), case.family, inputs, case.inputs, threads, case.precision)
+        work = Work(quantized_of(case.family, case.quantized), case.family, inputs, case.inputs, threads, case.precision)
         return measure(peers_of(case.precision, peers), work, effort, lambda text: tell(f"{case.name}: {text}"))
 
     try:

@@ -4,8 +4,9 @@
 title      what stands in the table
 place      where it stands there
 family     of tools/models, at its real size
-precision  f32, which all engines are forced to (the default), or bf16: of products; only engines that have it are beside Tenon then, and
-           Tenon's own f32
+precision  f32, which all engines are forced to (the default); bf16: of products, only engines that have it are beside Tenon then, and
+           Tenon's own f32; or int8: of the products that a quantized model has
+quantized  how the family's model is made one of 8 bits by tools/models/make_quantized.py (static, dynamic; default: it is not)
 [inputs]   the shape of each
 lengths    of the rows that a mask keeps (default: all)
 end        the id at each row's last place, where a network looks for it
@@ -21,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 FOLDER = Path(__file__).resolve().parent / "cases"
-KNOWN = {"title", "place", "family", "precision", "inputs", "lengths", "end", "bar"}
-PRECISIONS = ("f32", "bf16")
+KNOWN = {"title", "place", "family", "precision", "quantized", "inputs", "lengths", "end", "bar"}
+PRECISIONS = ("f32", "bf16", "int8")
 FIRST_ID, LAST_ID = 3, 1000
 
 
@@ -34,6 +35,7 @@ class Case:
     inputs: dict[str, list[int]]
     place: float = 0
     precision: str = "f32"
+    quantized: str = ""
     lengths: list[int] = field(default_factory=list)
     end: int | None = None
     bar: dict[str, float] = field(default_factory=dict)

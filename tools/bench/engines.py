@@ -25,6 +25,7 @@ PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 TENON_NAME = "tenon"
 TENON_F32 = "tenon-f32"  # beside Tenon in another precision
 PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static", "torch-eager", "torch-compile")
+QUANTIZED_PEERS = ("onnxruntime", "openvino-dynamic", "openvino-static")  # PyTorch's modules know nothing of a quantized file
 ANSWER_SECONDS = 600
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
@@ -50,13 +51,15 @@ class Work:
 
 
 def peers_of(precision: str, peers: list[str]) -> list[str]:
-    """Those of them that have the precision; Tenon's own f32 beside another one. (ONNX Runtime has no products of bf16 on CPUs.)"""
-    return peers if precision == "f32" else [*(name for name in peers if name.startswith("openvino")), TENON_F32]
+    """Those of them that have the precision; Tenon's own f32 beside bf16. (ONNX Runtime has no products of bf16 on CPUs.)"""
+    if precision == "bf16":
+        return [*(name for name in peers if name.startswith("openvino")), TENON_F32]
+    return [name for name in peers if precision != "int8" or name in QUANTIZED_PEERS]
 
 
 def command_of(name: str, work: Work) -> list[str]:
     threads = ["--threads", str(work.threads)]
-    precision = [] if work.precision == "f32" or name == TENON_F32 else ["--precision", work.precision]
+    precision = [] if work.precision != "bf16" or name == TENON_F32 else ["--precision", work.precision]
     if name in (TENON_NAME, TENON_F32):
         shapes = [word for key, sizes in work.shapes.items() for word in ("--shape", f"{key}={'x'.join(map(str, sizes))}")]
         return [str(TENON), "bench", str(work.model), *shapes, "--input", str(work.inputs), *threads, *precision, "--serve"]

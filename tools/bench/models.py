@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 from environment import ROOT, TENON, models_python, run  # noqa: E402
 
 MODELS = ROOT / "build" / "models"
+PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 
 
 def model_of(family: str) -> Path:
@@ -19,6 +20,18 @@ def model_of(family: str) -> Path:
         script = ROOT / "tools" / "models" / "make_models.py"
         choice = ["--families", family, "--exporter", "dynamo", "--opset", "18", "--size", "full"]
         run([models_python(), script, "--out", MODELS, *choice])
+    return path
+
+
+def quantized_of(family: str, how: str) -> Path:
+    """The same as ONNX Runtime's quantizer makes it one of 8 bits; the family's own where nothing is said of how."""
+    model = model_of(family)
+    if not how:
+        return model
+    path = MODELS / f"{family}.{how}.onnx"
+    if not path.exists():
+        script = ROOT / "tools" / "models" / "make_quantized.py"
+        run([PEERS_PYTHON, script, model, path, "--how", how])
     return path
 
 
