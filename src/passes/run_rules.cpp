@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ops/core/op.h"
 #include "passes/passes.h"
 #include "rewrite/driver/isolate.h"
 
@@ -36,6 +37,13 @@ bool runs_in(const rewrite::CompiledRule& rule, rewrite::Stage stage) {
   return runs_alone(stage) || runs_alone(rule.stage) ? rule.stage == stage : rule.stage <= stage;
 }
 
+/// Dequantized bytes are what rules of stage fuse look for: until those have run, they do not become floats.
+std::optional<std::vector<ir::ConstantRef>> fold_but_dequantized(const Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const bool dequantizes = ops::def_of(*node.op).kept_with == ops::KeptWith::reader;
+  return dequantizes && node.inputs[0] && bits_of(graph.value(node.inputs[0]).type.dtype) <= 8 ? std::nullopt : fold_node(graph, id);
+}
+
 /// What a run has used up and left out.
 void note_run(const rewrite::Statistics& run, Context& context) {
   for (const auto& rule : run.rules) {
@@ -55,7 +63,9 @@ Result<bool> run_stage(Graph& graph, Context& context, rewrite::Stage stage) {
   // The passes to come look at every node anyway: only the last one needs to look twice to be sure of the end.
   const bool last_pass = stage >= rewrite::Stage::combine || context.options.level < 2;
   if (!last_pass) options.sweeps = 1;
-  if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants")) options.fold = fold_node;
+  const bool fuses_later = context.options.level >= 2 && stage <= rewrite::Stage::fuse;
+  if (stage != rewrite::Stage::target && !context.options.off.contains("fold_constants"))
+    options.fold = fuses_later ? fold_but_dequantized : fold_node;
   const auto statistics =
       TRY(context.options.isolate ? rewrite::rewrite_isolated(graph, set, options) : rewrite::rewrite(graph, set, options));
   note_run(statistics, context);

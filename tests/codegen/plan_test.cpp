@@ -63,6 +63,53 @@ constexpr std::string_view kLinear =
 
 TEST(Plan, RunsBiasAndActivationOnTheTileOfAProduct) { EXPECT_EQ(groups(kLinear), "contract: MatMul Add Gelu\n"); }
 
+TEST(Plan, RunsAQuantizedLayerAsOneKernelThatStoresBytes) {
+  constexpr std::string_view kText = R"(graph main(x: u8[n,4]) {
+    const w: i8[4,3] = [1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3]
+    const zx: u8[] = [3]
+    const c: f32[3] = [0.5, 0.25, 2]
+    const bias: f32[3] = [1, 2, 3]
+    const s: f32[] = [0.5]
+    const z: u8[] = [120]
+    p = MatMulInteger(x, w, zx)
+    f = Cast(p, to=1)
+    m = Mul(f, c)
+    a = Add(m, bias)
+    y = QuantizeLinear(a, s, z)
+    return y
+  })";
+  EXPECT_EQ(groups(kText), "contract: MatMulInteger Cast Mul Add QuantizeLinear\n");
+}
+
+TEST(Plan, StoresBytesThatItsReadersDequantize) {
+  constexpr std::string_view kText = R"(graph main(x: u8[n,4]) {
+    const w: i8[4,4] = [1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, 4, 3, 2, 1]
+    const v: i8[4,4] = [3, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, 4, 3, 2, 1]
+    const s: f32[] = [0.5]
+    p = MatMulInteger(x, w)
+    pf = Cast(p, to=1)
+    pq = QuantizeLinear(pf, s)
+    pd = DequantizeLinear(pq, s)
+    q = MatMulInteger(x, v)
+    qf = Cast(q, to=1)
+    qq = QuantizeLinear(qf, s)
+    qd = DequantizeLinear(qq, s)
+    a = Add(pd, qd)
+    y = QuantizeLinear(a, s)
+    return y
+  })";
+  const Planned made = planned(kText);
+  EXPECT_EQ(made.text(),
+            "contract: MatMulInteger Cast QuantizeLinear\n"
+            "contract: MatMulInteger Cast QuantizeLinear DequantizeLinear DequantizeLinear Add QuantizeLinear\n");
+}
+
+TEST(Plan, FindsTheRangeOfRowsWhereTheyAreMade) {
+  EXPECT_EQ(groups("graph main(x: f32[n,64], g: f32[64]) { h = LayerNormalization(x, g) low = ReduceMin(h, keepdims=0) high = "
+                   "ReduceMax(h, keepdims=0) r = Sub(high, low) y = Mul(h, r) return y }"),
+            "nests: LayerNormalization ReduceMin ReduceMax\nnests: ReduceMin\nnests: ReduceMax\nnests: Sub Mul\n");
+}
+
 TEST(Plan, WithoutFusionIsOneGroupANode) {
   EXPECT_EQ(groups(kLinear, {.fuse = false, .channels_last = false, .given = {}}), "contract: MatMul\nnests: Add\nnests: Gelu\n");
 }

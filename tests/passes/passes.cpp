@@ -247,5 +247,26 @@ TEST(Pipeline, IsCancelled) {
   EXPECT_EQ(report.error().code(), Code::cancelled);
 }
 
+TEST(Pipeline, DequantizesConstantsThatNoRuleTakesAsBytes) {
+  auto graph = graph_of(R"(graph main(x: f32[b,2], q: u8[b,2]) {
+    const w: i8[2,3] = [1, 2, 3, 4, 5, 6]
+    const s: f32[] = [0.5]
+    d = DequantizeLinear(w, s)
+    y = MatMul(x, d)
+    dq = DequantizeLinear(q, s)
+    z = MatMul(dq, d)
+    return y, z
+  })");
+  ASSERT_TRUE(passes::optimise(*graph, Options{}));
+  EXPECT_EQ(ops_of(*graph), "MatMul MatMulInteger Cast Mul");
+  auto plain = graph_of(
+      "graph main(q: u8[b,2]) { const w: i8[2,3] = [1, 2, 3, 4, 5, 6] const s: f32[] = [0.5] d = DequantizeLinear(w, s) "
+      "dq = DequantizeLinear(q, s) z = MatMul(dq, d) return z }");
+  Options first;
+  first.level = 1;
+  ASSERT_TRUE(passes::optimise(*plain, first));
+  EXPECT_EQ(ops_of(*plain), "DequantizeLinear MatMul");
+}
+
 }  // namespace
 }  // namespace tenon::tests

@@ -9,7 +9,10 @@
 #include "codegen/loops/pad_rows.h"
 #include "codegen/loops/plan_verify.h"
 #include "codegen/loops/shorten_products.h"
+#include "codegen/loops/whole_numbers.h"
+#include "codegen/loops/whole_reductions.h"
 #include "codegen/loops/window_sum.h"
+#include "codegen/loops/zero_points.h"
 #include "codegen/winograd/winograd.h"
 
 namespace tenon::codegen {
@@ -17,11 +20,14 @@ namespace tenon::codegen {
 namespace {
 
 constexpr PlanPass kPasses[] = {
+    {"take_off_zero_points", "sums of 8-bit integers lose their zero points, and get a map behind that makes up for it",
+     take_off_zero_points},
     {"find_contractions", "sums of products that the register tiles walk get their roles", find_contractions, false},
     {"shorten_products", "operands of large products are rounded to bf16, where a build asks for that precision", shorten_products, false},
     // Before views and cheap maps spread into their readers.
     {"absorb_epilogues", "a map that alone reads a contraction's result runs on its tile", absorb_epilogues},
     {"inline_maps", "views and cheap maps are evaluated where they are read", inline_maps},
+    {"keep_whole_numbers", "numbers that are rounded to bytes and read again in one body stay numbers", keep_whole_numbers},
     {"place_results", "attention writes where a transposition that alone reads its result would", place_results},
     // The arithmetic of a bias stands in one body now.
     {"store_diagonals", "what depends on the distance of two axes alone is stored as one element a diagonal", store_diagonals},
@@ -29,6 +35,8 @@ constexpr PlanPass kPasses[] = {
     {"copy_images", "images that are seen from outside are copied for convolutions that would walk them against their order", copy_images},
     // What was inlined has no layout.
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
+    // Rows are what lies side by side.
+    {"split_whole_reductions", "the least or largest element of all is found row by row", split_whole_reductions},
     // It needs the final accesses.
     {"group_rows", "loops over the same rows share a kernel", group_rows},
     // These know the final groups.

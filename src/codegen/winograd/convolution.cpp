@@ -63,7 +63,7 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
   if (group.kind != GroupKind::contract || !has_axes(group.nests[0])) return std::nullopt;
   const Nest& nest = group.nests[0];
   const auto factors = factors_of(nest);
-  if (!factors || !(*factors)[0].is_load() || !(*factors)[1].is_load() || nest.outputs[0].flat) return std::nullopt;
+  if (!is_sum_of_products(nest) || nest.outputs[0].flat) return std::nullopt;
   if (!is_plain(nest.outputs[0].index, {C::batch, C::output, C::row, C::column})) return std::nullopt;
   C c;
   for (const ContractOperand& f : *factors) {

@@ -31,9 +31,7 @@ Result<LoopForm> form_of_quantize(const NodeView& view) {
   if (is_integer(result.dtype)) {
     y = unary(ExprOp::round_even, y);
     if (view.has(2)) y = y + cast(load(loop, read(view, 2, grain_index(grain, view, 2))), compute);
-    const auto [low, high] = integer_range(result.dtype);
-    y = min(max(y, Expr(low)), Expr(high));
-  }
+  }  // casting saturates
   loop.outputs.push_back(whole(result.dtype, *result.shape, y));
   return single(std::move(loop));
 }

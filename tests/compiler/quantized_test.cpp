@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized networks in whole engines: layers between DequantizeLinear and QuantizeLinear, and products that are quantized at the run.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "helpers.h"
+#include "ops/core/sample.h"
+#include "ops/reference/evaluate.h"
+
+namespace tenon::compiler {
+namespace {
+
+std::string weights(std::string_view name, std::string_view dtype, int64_t outputs, const Sizes& rest) {
+  int64_t count = outputs;
+  std::string shape = std::to_string(outputs), values;
+  for (const int64_t s : rest) {
+    count *= s;
+    shape += fmt::format(",{}", s);
+  }
+  const int64_t middle = dtype == "u8" ? 128 : 0;
+  for (int64_t k = 0; k < count; ++k) values += fmt::format("{}{}", k ? ", " : "", middle + k * 31 % 201 - 100);
+  return fmt::format("const {}: {}[{}] = [{}]\n", name, dtype, shape, values);
+}
+
+/// Two convolutions of odd channels, a residual, and a dense layer behind the mean of the image.
+std::string network(std::string_view activations) {
+  const bool is_signed = activations == "i8";
+  std::string text =
+      fmt::format("graph main(x: f32[n,3,7,6]) {{\nconst s: f32[] = [0.031]\nconst z: {}[] = [{}]\n", activations, is_signed ? -5 : 120);
+  text += fmt::format("const low: {}[] = [{}]\nconst r: f32[] = [0.05]\n", activations, is_signed ? -128 : 0);
+  text += weights("w", "i8", 5, {3, 3, 3}) + weights("v", "i8", 5, {5, 3, 3}) + weights("d", "i8", 5, {4});
+  text += R"(const sw: f32[5] = [0.002, 0.003, 0.001, 0.004, 0.002]
+    const sd: f32[] = [0.01]
+    const bias: i32[5] = [100, -200, 300, 0, 7]
+    const sb: f32[5] = [0.000062, 0.000093, 0.000031, 0.000124, 0.000062]
+    const axes: i64[2] = [2, 3]
+    q = QuantizeLinear(x, s, z)
+    dq = DequantizeLinear(q, s, z)
+    dw = DequantizeLinear(w, sw, axis=0)
+    db = DequantizeLinear(bias, sb, axis=0)
+    c = Conv(dq, dw, db, pads=[1,1,1,1], strides=[2,1])
+    cr = Relu(c)
+    cq = QuantizeLinear(cr, r, low)
+    cd = DequantizeLinear(cq, r, low)
+    dv = DequantizeLinear(v, sw, axis=0)
+    e = Conv(cd, dv, pads=[2,2,2,2], dilations=[2,2])
+    eq = QuantizeLinear(e, s, z)
+    ed = DequantizeLinear(eq, s, z)
+    a = Add(ed, cd)
+    aq = QuantizeLinear(a, r, z)
+    ad = DequantizeLinear(aq, r, z)
+    m = ReduceMean(ad, axes, keepdims=0)
+    mq = QuantizeLinear(m, r, z)
+    md = DequantizeLinear(mq, r, z)
+    dd = DequantizeLinear(d, sd)
+    y = MatMul(md, dd)
+    return y, aq
+  })";
+  return text;
+}
+
+/// Exact but for decisions at ties: a byte may be its neighbour, seldom.
+void expect_neighbours(const Tensor& want, const Tensor& got, std::string_view what) {
+  ASSERT_EQ(want.shape(), got.shape());
+  int64_t moved = 0;
+  for (int64_t k = 0; k < want.count(); ++k) {
+    ASSERT_NEAR(want.number(k), got.number(k), 1) << what << ", element " << k;
+    moved += want.number(k) != got.number(k);
+  }
+  EXPECT_LE(moved * 50, want.count()) << what;
+}
+
+TEST(Quantized, NetworksGiveTheBytesOfTheReference) {
+  for (const std::string_view activations : {"u8", "i8"})
+    for (const int opt : {0, 3}) {
+      const std::string text = network(activations);
+      const auto engine = testing::engine_of(text, opt);
+      ASSERT_TRUE(engine) << engine.error().text();
+      const auto context = runtime::Context::create(*engine);
+      for (const int64_t n : {0, 1, 3}) {
+        const std::vector<Tensor> inputs{*ops::random_tensor(DType::f32, {n, 3, 7, 6}, 5 + static_cast<uint64_t>(n))};
+        const auto want = ops::evaluate(**ir::parse(text, ops::table()), inputs), got = testing::copied_results(**context, inputs);
+        ASSERT_TRUE(want) << want.error().text();
+        ASSERT_TRUE(got) << got.error().text();
+        const std::string what = fmt::format("{}, opt {}, n={}", activations, opt, n);
+        expect_neighbours((*want)[1], (*got)[1], what);
+        for (int64_t k = 0; k < (*want)[0].count(); ++k) ASSERT_NEAR((*want)[0].number(k), (*got)[0].number(k), 0.06) << what;
+      }
+    }
+}
+
+TEST(Quantized, ProductsOfDataThatIsQuantizedAtTheRunGiveWhatTheReferenceSays) {
+  const std::string text = "graph main(x: f32[m,9]) {\n" + weights("w", "i8", 9, {21}) + R"(const c: f32[] = [0.01]
+    q, s, z = DynamicQuantizeLinear(x)
+    p = MatMulInteger(q, w, z)
+    f = Cast(p, to=1)
+    t = Mul(s, c)
+    y = Mul(f, t)
+    return y
+  })";
+  for (const int64_t m : {1, 2, 70}) {
+    const std::vector<Tensor> inputs{*ops::random_tensor(DType::f32, {m, 9}, 4)};
+    const auto want = ops::evaluate(**ir::parse(text, ops::table()), inputs);
+    const auto got = testing::compiled_results(*ir::parse(text, ops::table()), inputs, 3);
+    ASSERT_TRUE(want && got) << (got ? "" : got.error().text());
+    EXPECT_EQ(testing::difference((*want)[0], (*got)[0], 20), "") << "m=" << m;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::compiler
