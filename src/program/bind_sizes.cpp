@@ -29,7 +29,7 @@ class Binder {
     dynamic_.assign(plan_.arrays.size(), false);
     uint32_t step = 0;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      if (brings_results(plan_.groups[g])) bind_results(plan_.groups[g], step);
+      if (codegen::tells_sizes(plan_.groups[g].kind)) bind_results(plan_.groups[g], step);
       step += steps_of(g);
     }
     return std::move(dynamic_);
@@ -53,11 +53,9 @@ class Binder {
   }
 
  private:
-  static bool brings_results(const Group& g) { return g.kind == GroupKind::segment || g.kind == GroupKind::control; }
-
   uint32_t steps_of(size_t group) const {
     const GroupKind kind = plan_.groups[group].kind;
-    if (brings_results(plan_.groups[group]) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
+    if (codegen::tells_sizes(kind) || kind == GroupKind::sizes || kind == GroupKind::check) return 1;
     return static_cast<uint32_t>(lowered_.kernels.of_groups[group].size());
   }
 

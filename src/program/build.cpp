@@ -182,6 +182,7 @@ class ProgramBuilder {
     if (group.kind == GroupKind::segment) return add_segment(group);
     if (group.kind == GroupKind::control) return add_control(group);
     if (group.kind == GroupKind::check) return add_check(group);
+    if (group.kind == GroupKind::rows) return add_rows(group);
     if (group.kind == GroupKind::sizes) {
       Step s = start(Step::Kind::sizes);
       s.buffers = {TRY(buffer(group.outputs[0]))};
@@ -309,6 +310,14 @@ class ProgramBuilder {
     s.label = graph_.view(group.node).where();
     out_.steps.push_back(std::move(s));
     return {};
+  }
+
+  Result<void> add_rows(const Group& group) {
+    Step s = start(Step::Kind::rows);
+    s.buffers = {TRY(buffer(group.inputs[0]))};
+    s.sizes = slots(plan_.arrays[group.inputs[0]].shape);
+    s.label = graph_.view(group.node).where();
+    return finish_step(group, std::move(s));
   }
 
   /// What runs where the condition holds comes first.

@@ -56,6 +56,8 @@ void Context::bind_output(size_t index, void* memory, size_t bytes) {
 
 uint64_t Context::arena_bytes() const { return state_->last->arena_bytes(); }
 
+std::span<const int64_t> Context::sizes() const { return state_->last->sizes(); }
+
 Result<PlannedBytes> Context::planned_bytes(std::span<const Sizes> input_shapes) const {
   return runtime::planned_bytes(state_->engine->program(), input_shapes);
 }

@@ -88,9 +88,11 @@ class Context {
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {});
   /// Result `index` is written to that memory from the next run on; it must hold `bytes` when it runs (else bad_input). nullptr: unbind.
   void bind_output(size_t index, void* memory, size_t bytes);
-  /// Bytes of the arena for the shapes last run; 0 before.
+  /// Bytes of the arenas for the sizes last run; 0 before.
   uint64_t arena_bytes() const;
-  /// What a run of these input shapes will need beside weights, results and what depends on data.
+  /// The size table of the program that ran last, as that run left it; all zeros before.
+  std::span<const int64_t> sizes() const;
+  /// What a run of these input shapes will need beside weights, results and what depends on data; of packed rows the most.
   Result<PlannedBytes> planned_bytes(std::span<const Sizes> input_shapes) const;
 
  private:

@@ -62,7 +62,6 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       result_blocks_(program.outputs.size()) {
   for (uint32_t b = 0; b < program.buffers.size(); ++b) {
     if (program.buffers[b].kind == BufferInfo::Kind::input) input_buffers_.push_back(b);
-    if (program.buffers[b].kind == BufferInfo::Kind::arena && sized_late(program, program.buffers[b])) late_.emplace_back(b, Tensor());
   }
   size_t arguments = 0, sizes = 0;
   for (const Step& step : program.steps) {
@@ -100,6 +99,13 @@ Result<void> Frame::prepare(std::span<const Tensor> inputs, std::span<const int6
   TRY(check_elements(program_, inputs, sizes_));
   TRY(scratch_.reserve(scratch_stride_ * static_cast<uint64_t>(threads)));
   return take_inputs(inputs);
+}
+
+uint64_t Frame::arena_bytes() const {
+  if (!planned_) return 0;
+  uint64_t bytes = layout_.bytes;
+  for (const auto& [first_line, stage] : stages_) bytes += stage.plan == plan_ ? stage.bytes : 0;
+  return bytes;
 }
 
 /// What stays where it is until the sizes change.
@@ -163,19 +169,20 @@ Result<void> Frame::place_result(size_t k) {
   return {};
 }
 
-/// Memory for the arena buffers whose shapes lines [from, to) have settled.
-Result<void> Frame::place_late(uint32_t from, uint32_t to) {
-  for (auto& [b, memory] : late_) {
-    const std::vector<Slot>& shape = program_.buffers[b].shape;
-    const Slot last = *std::max_element(shape.begin(), shape.end());
-    if (last < from || last >= to) continue;
-    const Sizes sizes = shape_of(b);
-    const auto count = checked_count(sizes);
-    if (!count || *count > kMostElements) return too_large(fmt::format("value '{}'", program_.buffers[b].name), sizes);
-    const int64_t bytes = bytes_of(program_.buffers[b].dtype, *count) + static_cast<int64_t>(kSlack + 2 * margin());
-    if (memory.empty_handle() || memory.count() < bytes) memory = TRY(Tensor::make(DType::u8, {bytes}));
-    pointers_[b] = memory.mutable_data() + margin();
-  }
+/// Guards and memory of what lines [from, to) have told; nothing where they say what they said when they were last looked at.
+Result<void> Frame::settle(uint32_t from, uint32_t to) {
+  Stage& stage = stages_[from];
+  const auto told = std::span(sizes_).subspan(program_.door_lines, to - program_.door_lines);
+  if (stage.plan == plan_ && std::ranges::equal(stage.sizes, told)) return {};
+  stage.plan = 0;
+  TRY(check_guards(program_, from, to, sizes_));
+  const Layout layout = TRY(lay_out_late(program_, from, to, sizes_, margin()));
+  std::byte* const memory = TRY(stage.memory.reserve(layout.bytes));
+  for (uint32_t b = 0; b < program_.buffers.size(); ++b)
+    if (sized_by(program_, program_.buffers[b], from, to)) pointers_[b] = memory + layout.offsets[b];
+  stage.sizes.assign(told.begin(), told.end());
+  stage.bytes = layout.bytes;
+  stage.plan = plan_;
   return {};
 }
 
@@ -259,8 +266,7 @@ Result<void> Frame::learn_sizes(uint32_t number, uint32_t& lines) {
       number + 1 < program_.steps.size() ? program_.steps[number + 1].lines : static_cast<uint32_t>(program_.sizes.size());
   if (known > lines) {
     TRY(evaluate_sizes(program_, lines, known, {shapes_, outer_}, sizes_));
-    TRY(check_guards(program_, lines, known, sizes_));
-    TRY(place_late(lines, known));
+    TRY(settle(lines, known));
     lines = known;
     TRY(place_results());
   }
@@ -303,6 +309,34 @@ Result<void> Frame::check_indices(const Step& step) const {
       .advice("a sequence longer than the model's table of positions does this; give shorter inputs");
 }
 
+/// Numbers the wanted places; their own numbers stand in memory that only grows.
+Result<void> Frame::pack_rows(const Step& step) {
+  const int64_t sequences = sizes_[step.sizes[0]], length = sizes_[step.sizes[1]];
+  const auto* const keep = static_cast<const uint8_t*>(pointers_[step.buffers[0]]);
+  auto* const places = static_cast<int64_t*>(pointers_[step.results[1]]);
+  auto* const starts = static_cast<int64_t*>(pointers_[step.results[2]]);
+  if (sizes_[program_.buffers[step.results[2]].shape[0]] != sequences + 1)
+    return fail(Code::internal, step.label, "starts of sequences have no room");
+  dynamic_[step.results[0]] = Tensor();
+  std::shared_ptr<Tensor>& room = row_numbers_[step.results[0]];
+  if (!room || room.use_count() > 1 || room->count() < sequences * length)
+    room = std::make_shared<Tensor>(TRY(Tensor::make(DType::i64, {sequences * length})));
+  auto* const rows = room->as_mutable<int64_t>().data();
+  int64_t count = 0;
+  for (int64_t s = 0; s < sequences; ++s) {
+    starts[s] = count;
+    for (int64_t at = s * length; at < (s + 1) * length; ++at) {
+      const bool wanted = keep[at] != 0;
+      places[at] = wanted ? count : 0;
+      rows[count] = at;  // what comes next writes over it where this is not wanted
+      count += wanted;
+    }
+  }
+  starts[sequences] = count;
+  const Tensor found[] = {Tensor::view(DType::i64, {count}, rows, room), Tensor(), Tensor()};
+  return take_results(step, found);
+}
+
 Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {
   const Step& step = program_.steps[number];
   switch (step.kind) {
@@ -312,6 +346,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
     case Step::Kind::branch:
     case Step::Kind::loop: return run_control(step, *controls_[number], options);
     case Step::Kind::check: return check_indices(step);
+    case Step::Kind::rows: return pack_rows(step);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/tensor.h"
@@ -25,6 +26,14 @@ struct StepSegment {
   std::vector<size_t> kept;                ///< places whose results stay in its memory: they are of this frame alone
 };
 
+/// Memory of the arena buffers whose sizes one step tells, and all sizes behind the door that it was laid out for.
+struct Stage {
+  uint64_t plan = 0;  ///< of the sizes before them; 0: not laid out
+  std::vector<int64_t> sizes;
+  uint64_t bytes = 0;
+  Block memory;
+};
+
 /// One running instance of a program: the engine's own, or the body of a branch or loop, which has sizes and memory of its own.
 class Frame {
  public:
@@ -37,7 +46,9 @@ class Frame {
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, std::span<const int64_t> outer, const RunOptions& options);
   /// Result `index` is written there from the next run on; nullptr: to memory of the frame.
   void bind(size_t index, void* memory, size_t bytes) { bound_[index] = {memory, bytes}; }
-  uint64_t arena_bytes() const { return planned_ ? layout_.bytes : 0; }
+  /// Of the sizes last run.
+  uint64_t arena_bytes() const;
+  std::span<const int64_t> sizes() const { return sizes_; }
 
  private:
   Result<void> prepare(std::span<const Tensor> inputs, std::span<const int64_t> outer, int threads);
@@ -46,7 +57,7 @@ class Frame {
   Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_results();
   Result<void> place_result(size_t index);
-  Result<void> place_late(uint32_t from, uint32_t to);
+  Result<void> settle(uint32_t from, uint32_t to);
   Result<void> keep_result(uint32_t buffer, const Tensor& t);
   Sizes shape_of(uint32_t buffer) const;
   bool has_shape(const Tensor& t, uint32_t buffer) const;
@@ -67,6 +78,7 @@ class Frame {
   Result<void> learn_sizes(uint32_t number, uint32_t& lines);
   void write_sizes(const Step& step);
   Result<void> check_indices(const Step& step) const;
+  Result<void> pack_rows(const Step& step);
   void guard(bool wanted);
   void guard_before(uint32_t number, uint32_t lines, int threads);
   Result<void> guard_after(uint32_t number, int threads);
@@ -91,10 +103,11 @@ class Frame {
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer
   std::vector<uint32_t> input_buffers_;
-  std::vector<Tensor> dynamic_;                     // inputs, and results that brought their own memory, by buffer
-  std::vector<std::pair<uint32_t, Tensor>> late_;   // memory of arena buffers that are sized late
-  std::vector<StepSegment> segments_;               // by step; made when they first run
-  std::vector<std::unique_ptr<Control>> controls_;  // by step; null for the others
+  std::vector<Tensor> dynamic_;                                        // inputs, and results that brought their own memory, by buffer
+  std::unordered_map<uint32_t, Stage> stages_;                         // by their first line of the size table
+  std::unordered_map<uint32_t, std::shared_ptr<Tensor>> row_numbers_;  // by buffer
+  std::vector<StepSegment> segments_;                                  // by step; made when they first run
+  std::vector<std::unique_ptr<Control>> controls_;                     // by step; null for the others
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;
   std::vector<std::array<Block, 2>> result_blocks_;

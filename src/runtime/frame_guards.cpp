@@ -25,7 +25,7 @@ void Frame::guard(bool wanted) {
   guards_ = wanted ? std::make_unique<Guards>() : nullptr;
   scratch_stride_ = scratch_stride(program_) + 2 * margin();
   planned_ = false;
-  for (auto& [b, memory] : late_) memory = Tensor();
+  stages_.clear();
 }
 
 /// Guards round what this step is the first to write, and round its scratch memory.

@@ -24,6 +24,12 @@ std::optional<std::vector<Sizes>> body_shapes(const Program& p, const Step& step
   return shapes;
 }
 
+Result<int64_t> count_of_places(const Step& packing, const std::vector<int64_t>& sizes) {
+  const auto count = checked_count(Sizes{sizes[packing.sizes[0]], sizes[packing.sizes[1]]});
+  if (count && *count <= (int64_t{1} << 45)) return *count;
+  return fail(Code::size_overflow, packing.label, "there are too many rows").expected("at most 2^45").advice("give smaller inputs");
+}
+
 /// Results of a loop's body lie in memory of its own, twice.
 Result<uint64_t> result_bytes(const Program& body, const std::vector<int64_t>& sizes) {
   uint64_t bytes = 0;
@@ -60,12 +66,34 @@ Result<PlannedBytes> bytes_of_bodies(const Program& p, const Step& step, const s
   return bytes;
 }
 
+/// What is behind steps that pack rows, as if every place were wanted. Behind other steps that tell sizes nothing is known.
+Result<uint64_t> bytes_behind_packing(const Program& p, const GivenSizes& given, std::vector<int64_t>& sizes) {
+  uint64_t bytes = 0;
+  uint32_t lines = p.door_lines;
+  for (size_t k = 0; k < p.steps.size() && lines < p.sizes.size(); ++k) {
+    const Step& step = p.steps[k];
+    const bool packs = step.kind == Step::Kind::rows && std::ranges::all_of(step.sizes, [&](Slot s) { return s < lines; });
+    if (!packs && !step.bindings.empty()) break;
+    for (const Step::Binding& b : step.bindings) {
+      sizes[b.slot] = TRY(count_of_places(step, sizes));
+      bytes += static_cast<uint64_t>(sizes[b.slot]) * sizeof(int64_t);
+    }
+    const uint32_t next = k + 1 < p.steps.size() ? p.steps[k + 1].lines : static_cast<uint32_t>(p.sizes.size());
+    if (next <= lines) continue;
+    TRY(evaluate_sizes(p, lines, next, given, sizes));
+    bytes += TRY(lay_out_late(p, lines, next, sizes)).bytes;
+    lines = next;
+  }
+  return bytes;
+}
+
 Result<PlannedBytes> bytes_of_program(const Program& p, const GivenSizes& given, bool loops) {
   std::vector<int64_t> sizes;
   TRY(evaluate_sizes(p, 0, p.door_lines, given, sizes));
   TRY(check_guards(p, 0, p.door_lines, sizes));
   PlannedBytes bytes{TRY(lay_out(p, sizes)).bytes, scratch_stride(p)};
   if (loops) bytes.values += TRY(result_bytes(p, sizes));
+  bytes.values += TRY(bytes_behind_packing(p, given, sizes));
   for (const Step& step : p.steps) {
     const bool known = std::ranges::all_of(step.sizes, [&](Slot s) { return s < p.door_lines; });
     if ((step.kind == Step::Kind::branch || step.kind == Step::Kind::loop) && known) bytes += TRY(bytes_of_bodies(p, step, sizes));

@@ -70,18 +70,20 @@ struct BufferInfo {
 };
 
 struct Step {
-  enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6 } kind = Kind::kernel;
+  enum class Kind : uint8_t { kernel = 1, segment = 2, sizes = 3, branch = 4, loop = 5, check = 6, rows = 7 } kind = Kind::kernel;
   /// kernel: entry of the code section; segment: number of its blob in Program::blobs; loop: number of its body in Program::bodies;
   /// branch: of the body that runs where the condition holds, the next one is the other; check: 1 where indices may count from the end.
   uint32_t code = 0;
   /// kernel: arguments; sizes: the buffer written; segment: operands (kMissing: none), then the weights of its blob; branch: condition,
   /// operands of the one body, of the other; loop: trip count and condition (kMissing: none), carried values, captures; check: smallest and
-  /// largest index, i64[].
+  /// largest index, i64[]; rows: which places of each sequence are wanted, bool[sequences, length].
   std::vector<uint32_t> buffers;
-  std::vector<uint32_t> results;  ///< of all but kernel and sizes (kMissing: not wanted); loop: carried values, then stacked rows
-  std::vector<Slot>
-      sizes;             ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count; check: the extent
-  uint32_t carried = 0;  ///< loop: values carried from one iteration to the next
+  /// Of all but kernel, sizes and check (kMissing: not wanted); loop: carried values, then stacked rows; rows: the numbers of the wanted
+  /// places, where each place stands among them (0 where it is not), how many stand before each sequence and in all; i64 all.
+  std::vector<uint32_t> results;
+  std::vector<Slot> sizes;  ///< kernel: its sizes; sizes: the elements; branch, loop: what the bodies' `outer` lines count; check: the
+                            ///< extent; rows: sequences and length
+  uint32_t carried = 0;     ///< loop: values carried from one iteration to the next
   Slot tasks = 0, grain = 0;
   uint64_t scratch_bytes = 0;
   uint32_t lines = 0;  ///< how many lines of the size table hold before this step runs
@@ -162,8 +164,8 @@ Result<void> check_guards(const Program& program, uint32_t from, uint32_t to, co
 /// A buffer whose shape needs lines behind the door: its size is known only while the program runs.
 bool sized_late(const Program& program, const BufferInfo& buffer);
 
-/// Where each arena buffer starts (but for those that are sized late, which get memory of their own as they become known), such that no two
-/// that live at the same time overlap; 64-byte aligned, each with kSlack bytes behind it.
+/// Where each arena buffer starts (but for those that are sized late: each stage of them has a layout), such that no two that live at the
+/// same time overlap; 64-byte aligned, each with kSlack bytes behind it.
 struct Layout {
   std::vector<uint64_t> offsets;  ///< one a buffer
   uint64_t bytes = 0;
@@ -172,6 +174,10 @@ inline constexpr uint64_t kSlack = 256;  ///< a kernel may read (not use) that m
 /// margin: bytes kept free before and behind each, a multiple of 64. Cost: O(n log n + n * overlapping) for n buffers.
 /// Errors: size_overflow.
 Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin = 0);
+/// The same of the buffers of which lines [from, to), behind the door, make the last size known.
+Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& sizes, uint64_t margin = 0);
+/// Whether that is such a buffer.
+bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to);
 
 /// Bytes of scratch memory between one thread and the next: what the neediest step asks for, with slack, in whole pages.
 uint64_t scratch_stride(const Program& program);
@@ -186,7 +192,8 @@ struct PlannedBytes {
   }
   uint64_t peak(int threads) const { return values + scratch * static_cast<uint64_t>(threads); }
 };
-/// What a run on these input shapes needs beside weights, results and what depends on data. Errors: those of evaluate_sizes and lay_out.
+/// What a run on these input shapes needs beside weights, results and what depends on data; of packed rows the most that there can be.
+/// Errors: those of evaluate_sizes and lay_out.
 Result<PlannedBytes> planned_bytes(const Program& program, std::span<const std::vector<int64_t>> input_shapes);
 
 }  // namespace tenon::runtime

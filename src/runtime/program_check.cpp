@@ -89,13 +89,13 @@ class Checker {
 
   bool step_sound(const Step& s) const {
     using Kind = Step::Kind;
-    if (s.kind < Kind::kernel || s.kind > Kind::check || s.lines > p_.sizes.size()) return false;
+    if (s.kind < Kind::kernel || s.kind > Kind::rows || s.lines > p_.sizes.size()) return false;
     if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
     const bool may_miss = s.kind == Kind::segment || s.kind == Kind::branch || s.kind == Kind::loop;
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)
         if (b >= p_.buffers.size() && !(b == kMissing && may_miss)) return false;
-    const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check;
+    const bool bytes_alone = s.kind == Kind::kernel || s.kind == Kind::sizes || s.kind == Kind::check || s.kind == Kind::rows;
     if (bytes_alone && std::ranges::any_of(s.buffers, [&](uint32_t b) { return p_.buffers[b].held.kind != ValueKind::tensor; }))
       return false;
     for (const Step::Binding& b : s.bindings)
@@ -107,6 +107,7 @@ class Checker {
       case Kind::branch: return branch_sound(s);
       case Kind::loop: return loop_sound(s);
       case Kind::check: return check_sound(s);
+      case Kind::rows: return packing_sound(s);
     }
     return false;
   }
@@ -156,6 +157,18 @@ class Checker {
     return s.buffers.size() == 2 && s.sizes.size() == 1 && std::ranges::all_of(s.buffers, [&](uint32_t b) {
              return p_.buffers[b].dtype == DType::i64 && p_.buffers[b].shape.empty() && p_.buffers[b].kind == BufferInfo::Kind::arena;
            });
+  }
+
+  /// Row numbers bring their own memory; places are shaped like what says which rows are wanted.
+  bool packing_sound(const Step& s) const {
+    if (s.buffers.size() != 1 || s.results.size() != 3 || s.sizes.size() != 2) return false;
+    const BufferInfo &keep = p_.buffers[s.buffers[0]], &rows = p_.buffers[s.results[0]], &places = p_.buffers[s.results[1]],
+                     &starts = p_.buffers[s.results[2]];
+    const auto placed = [](const BufferInfo& b, size_t rank) {
+      return b.dtype == DType::i64 && b.shape.size() == rank && (b.kind == BufferInfo::Kind::arena || b.kind == BufferInfo::Kind::output);
+    };
+    return keep.dtype == DType::boolean && keep.shape == s.sizes && rows.dtype == DType::i64 && rows.shape.size() == 1 &&
+           rows.kind == BufferInfo::Kind::dynamic && placed(places, 2) && places.shape == s.sizes && placed(starts, 1);
   }
 
   /// A stack of rows has the rows' number in front.

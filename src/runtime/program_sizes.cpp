@@ -58,6 +58,12 @@ bool sized_late(const Program& program, const BufferInfo& buffer) {
   return std::any_of(buffer.shape.begin(), buffer.shape.end(), [&](Slot s) { return s >= program.door_lines; });
 }
 
+bool sized_by(const Program& program, const BufferInfo& buffer, uint32_t from, uint32_t to) {
+  if (buffer.kind != BufferInfo::Kind::arena || !sized_late(program, buffer)) return false;
+  const Slot last = *std::ranges::max_element(buffer.shape);
+  return last >= from && last < to;
+}
+
 namespace {
 
 struct Placement {
@@ -98,11 +104,12 @@ class Lives {
   std::vector<int64_t> latest_;  ///< -1: nothing placed below
 };
 
-Result<std::vector<Placement>> blocks_of(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
+template <class Wanted>
+Result<std::vector<Placement>> blocks_of(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin, Wanted wanted) {
   std::vector<Placement> blocks;
   for (uint32_t k = 0; k < program.buffers.size(); ++k) {
     const BufferInfo& b = program.buffers[k];
-    if (b.kind != BufferInfo::Kind::arena || sized_late(program, b)) continue;
+    if (!wanted(b)) continue;
     std::vector<int64_t> shape;
     for (Slot s : b.shape) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);
@@ -117,12 +124,9 @@ Result<std::vector<Placement>> blocks_of(const Program& program, const std::vect
   return blocks;
 }
 
-}  // namespace
-
-Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
+Layout layout_of(size_t buffers, std::vector<Placement> blocks, uint64_t margin) {
   Layout layout;
-  layout.offsets.assign(program.buffers.size(), 0);
-  std::vector<Placement> blocks = TRY(blocks_of(program, sizes, margin));
+  layout.offsets.assign(buffers, 0);
   // Largest first, each at the lowest place that is free during its life.
   std::ranges::sort(blocks,
                     [](const Placement& a, const Placement& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer; });
@@ -142,6 +146,18 @@ Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes
     layout.bytes = std::max(layout.bytes, block.offset + block.bytes);
   }
   return layout;
+}
+
+}  // namespace
+
+Result<Layout> lay_out(const Program& program, const std::vector<int64_t>& sizes, uint64_t margin) {
+  const auto known = [&](const BufferInfo& b) { return b.kind == BufferInfo::Kind::arena && !sized_late(program, b); };
+  return layout_of(program.buffers.size(), TRY(blocks_of(program, sizes, margin, known)), margin);
+}
+
+Result<Layout> lay_out_late(const Program& program, uint32_t from, uint32_t to, const std::vector<int64_t>& sizes, uint64_t margin) {
+  const auto known = [&](const BufferInfo& b) { return sized_by(program, b, from, to); };
+  return layout_of(program.buffers.size(), TRY(blocks_of(program, sizes, margin, known)), margin);
 }
 
 }  // namespace tenon::runtime
