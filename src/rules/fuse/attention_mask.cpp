@@ -11,8 +11,18 @@ namespace tenon::rules::fuse_attention_mask {
 using namespace rewrite;
 namespace {
 
-/// GreaterOrEqual(range, c) where no element of the range is below c: exporters write it for "every query may look".
+bool is_all_true(const Match& m, ValueId condition) {
+  const Tensor* t = m.is_constant(condition) && m.dtype(condition) == DType::boolean ? m.graph().tensor_of(condition) : nullptr;
+  if (!t) return false;
+  for (int64_t i = 0; i < t->count(); ++i)
+    if (t->integer(i) == 0) return false;
+  return true;
+}
+
+/// GreaterOrEqual(range, c) where no element of the range is below c: exporters write it for "every query may look". Where the sizes are
+/// numbers it has become a constant.
 bool always_holds(const Match& m, ValueId condition) {
+  if (is_all_true(m, condition)) return true;
   const NodeId at_least = m.made_by(condition, "GreaterOrEqual"), at_most = at_least ? NodeId{} : m.made_by(condition, "LessOrEqual");
   if (!at_least && !at_most) return false;
   const ValueId high = at_least ? m.operand(at_least, 0) : m.operand(at_most, 1),
@@ -95,6 +105,9 @@ bool narrower(Match& m) {
   if (!q || !k || q->size() != 4 || k->size() != 4) return false;
   collect(m, condition, found, !found.where && !already, 8);
   if (!found.dropped || (found.conditions.empty() && found.where) || (!found.conditions.empty() && !covers_keys(m, found))) return false;
+  // A mask that always holds hides the keys all the same that it does not reach.
+  const DimList* shape = m.shape(condition);
+  if (found.conditions.empty() && (!shape || shape->empty() || !shape->back().known_equal((*k)[2]))) return false;
   return m.keep(std::move(found));
 }
 
