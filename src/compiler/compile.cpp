@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "codegen/loops/attention.h"
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
@@ -61,6 +62,11 @@ BackendsInUse calibrated(const BackendsInUse& of, const Calibration& calibration
   return at_costs(of, known);
 }
 
+/// What kernels run is theirs: no other backend is asked before, and none by cost.
+bool runs_kernels_first(const BackendsInUse& backends, const partition::Wishes& wishes) {
+  return backends.all[0]->makes_kernels() && wishes.assign == partition::Assign::priority;
+}
+
 Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
@@ -77,6 +83,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   rewriting.verify = options.verify;
   rewriting.level = options.opt;
   rewriting.off = options.off;
+  if (runs_kernels_first(out.backends, wishes)) rewriting.packs = codegen::attention_fits;
   TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   if (options.measuring) TRY(choose_plugin_ways(out, options));

@@ -22,6 +22,8 @@ struct Options {
   std::set<std::string, std::less<>> off;  ///< names of passes, rule files or rules that do not run
   bool verify = false;                     ///< check every invariant of the graph after each pass
   bool isolate = false;                    ///< try the rules in a forked child first, see rewrite::rewrite_isolated
+  /// Whether an Attention runs as RaggedAttention, without the padding of its sequences. May be null: none does.
+  std::function<bool(const ir::NodeView&)> packs;
   /// How rules run: numerics, limits, order, checks, cancellation. `stop_after` counts over all passes; `fold` is set by the passes.
   rewrite::Options rewriting;
   /// Called before each pass with its name and place in the order. May be null.

@@ -16,14 +16,6 @@ std::string label_of(const runtime::Step& step) {
   return step.kind == runtime::Step::Kind::sizes ? "sizes" : "unnamed";
 }
 
-Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std::span<const Tensor> inputs) {
-  std::vector<std::vector<int64_t>> shapes;
-  for (const Tensor& t : inputs) shapes.push_back(t.shape());
-  std::vector<int64_t> sizes;
-  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
-  return sizes;
-}
-
 double rate(double flops, double ms) { return ms > 0 ? flops / ms / 1e6 : 0; }
 
 }  // namespace
@@ -41,22 +33,20 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
   return out;
 }
 
-Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std::span<const Tensor> inputs) {
-  const auto sizes = TRY(sizes_at_door(program, inputs));
+std::vector<double> flops_of_steps(const runtime::Program& program, std::span<const int64_t> sizes) {
   std::vector<double> flops;
-  for (const runtime::Step& s : program.steps) flops.push_back(s.flops < program.door_lines ? static_cast<double>(sizes[s.flops]) : 0);
+  for (const runtime::Step& s : program.steps) flops.push_back(static_cast<double>(sizes[s.flops]));
   return flops;
 }
 
-Result<double> weight_bytes_read(const runtime::Program& program, std::span<const Tensor> inputs, std::span<const double> flops) {
-  const auto sizes = TRY(sizes_at_door(program, inputs));
+double weight_bytes_read(const runtime::Program& program, std::span<const int64_t> sizes, std::span<const double> flops) {
   std::unordered_map<uint32_t, double> read;
   for (size_t s = 0; s < program.steps.size(); ++s)
     for (uint32_t b : program.steps[s].buffers) {
       while (b != runtime::kMissing && program.buffers[b].kind == runtime::BufferInfo::Kind::alias) b = program.buffers[b].index;
       if (b == runtime::kMissing || program.buffers[b].kind != runtime::BufferInfo::Kind::weight) continue;
       double elements = 1;
-      for (const runtime::Slot slot : program.buffers[b].shape) elements *= slot < sizes.size() ? static_cast<double>(sizes[slot]) : 1;
+      for (const runtime::Slot slot : program.buffers[b].shape) elements *= static_cast<double>(sizes[slot]);
       const double bytes = std::min(elements, flops[s]) * bits_of(program.buffers[b].dtype) / 8;
       read[b] = std::max(read[b], bytes);
     }

@@ -24,12 +24,12 @@ Result<Profile> profile(runtime::Context& context, std::span<const Tensor> input
 /// Milliseconds of each step: the median over the runs; 0 for steps that did not run.
 std::vector<double> step_times(const runtime::Program& program, const Profile& profile);
 
-/// Floating-point operations of each step for these inputs; 0 where the count depends on data.
-Result<std::vector<double>> flops_of_steps(const runtime::Program& program, std::span<const Tensor> inputs);
+/// Floating-point operations of each step. sizes: of a run (Context::sizes).
+std::vector<double> flops_of_steps(const runtime::Program& program, std::span<const int64_t> sizes);
 
 /// Bytes of weights that a run reads, each counted once. flops: of the steps. A step reads no more elements of a weight than it has
 /// operations: that tells a gather from a product.
-Result<double> weight_bytes_read(const runtime::Program& program, std::span<const Tensor> inputs, std::span<const double> flops);
+double weight_bytes_read(const runtime::Program& program, std::span<const int64_t> sizes, std::span<const double> flops);
 
 /// All steps of one label.
 struct KernelTime {

@@ -138,6 +138,7 @@ const char* kind_name(Step::Kind kind) {
     case Step::Kind::branch: return "branch";
     case Step::Kind::loop: return "loop";
     case Step::Kind::check: return "index check";
+    case Step::Kind::rows: return "rows packed";
   }
   return "unknown";
 }

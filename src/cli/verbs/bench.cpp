@@ -340,8 +340,8 @@ Result<void> serve_model(const Options& o, Console& console) {
   const codegen::Precision precision = TRY(precision_of(o, *b.engine));
   std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
   const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, precision); };
-  const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
-  const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));
+  const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
+  const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
                 .work = {std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes},
                 .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
@@ -356,8 +356,8 @@ Result<void> bench_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
   const Limits limits(b.options.threads, TRY(precision_of(o, *b.engine)));
   const auto samples = TRY(take_samples(o, b, limits, console));
-  const auto flops = TRY(flops_of_steps(b.engine->program_for(b.inputs), b.inputs));
-  const double weight_bytes = TRY(weight_bytes_read(b.engine->program_for(b.inputs), b.inputs, flops));
+  const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
+  const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
   const Figures f = figures_of(samples, std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));

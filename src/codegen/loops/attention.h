@@ -15,6 +15,11 @@ bool attention_fits(const ir::NodeView& view);
 /// Expr::input(0) standing for the scaled product of query and key. `arrays`: of the node's operands.
 Nest attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result);
 
+/// The same of RaggedAttention, whose sequences are cut by a size that is known. Queries and keys count over all sequences: that of a batch
+/// is in no place but those of the starts.
+bool ragged_attention_fits(const ir::NodeView& view);
+Nest ragged_attention_nest(const ir::NodeView& view, const std::vector<ArrayId>& arrays, ArrayId result);
+
 /// The factor of the products: attribute `scale`, else 1/sqrt(head size).
 double attention_scale(const ir::NodeView& view);
 

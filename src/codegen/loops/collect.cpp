@@ -11,6 +11,7 @@
 #include "codegen/loops/numbers.h"
 #include "codegen/loops/role.h"
 #include "codegen/loops/size_checks.h"
+#include "ops/attention/ragged.h"
 #include "ops/core/op.h"
 
 namespace tenon::codegen {
@@ -109,6 +110,7 @@ class Collector {
       case RoleKind::same_bytes: plan_.arrays[array_of(node.outputs[0])].same_bytes = array_of(node.inputs[0]); return {};
       case RoleKind::loops: return add_form(n, node, role.form);
       case RoleKind::attention: add_attention(n, node); return {};
+      case RoleKind::packed_rows: add_step(push(GroupKind::rows, n), node.inputs, node.outputs); return {};
       case RoleKind::control: add_step(push(GroupKind::control, n), node.inputs, node.outputs); return {};
     }
     return {};
@@ -148,11 +150,17 @@ class Collector {
     const ir::NodeView view = graph_.view(n);
     std::vector<ArrayId> arrays;
     for (ValueId v : node.inputs) arrays.push_back(array_of(v));
-    Nest nest = attention_nest(view, arrays, array_of(node.outputs[0]));
+    const bool ragged = ops::def_of(*node.op).kernels == ops::KernelFamily::ragged_attention;
+    Nest nest = (ragged ? ragged_attention_nest : attention_nest)(view, arrays, array_of(node.outputs[0]));
     nest.nodes = {n};
     for (NestAccess& a : nest.accesses) resolve_reshapes(a, nest, plan_);
     Group& g = push(GroupKind::attention, n);
     g.scale = attention_scale(view);
+    if (ragged) {
+      g.longest = (*view.inputs[ops::kLongest].data)[0];
+      g.inputs = {arrays[ops::kQueryStarts], arrays[ops::kKeyStarts]};
+      for (ArrayId a : g.inputs) plan_.arrays[a].fixed_layout = true;
+    }
     g.masked_rows = ops::masked_rows_of(*view.attributes).value_or(ops::MaskedRows::zero);
     g.nests.push_back(std::move(nest));
   }

@@ -21,7 +21,7 @@ class Reads {
     SymbolSet known(plan.given.begin(), plan.given.end());
     for (ArrayId a : plan.inputs) add_symbols(plan.arrays[a].shape, known);
     for (size_t g = 0; g < plan.groups.size(); ++g) {
-      if (!is_told(plan.groups[g])) continue;
+      if (!tells_sizes(plan.groups[g].kind)) continue;
       for (ArrayId a : plan.groups[g].outputs)
         if (a >= 0) add_symbols(plan.arrays[a].shape, tells_[g]);
       std::erase_if(tells_[g], [&](const DimNode* s) { return !known.insert(s).second; });
@@ -52,9 +52,6 @@ class Reads {
   }
 
  private:
-  /// Sizes may come with its results.
-  static bool is_told(const Group& g) { return g.kind == GroupKind::segment || g.kind == GroupKind::control; }
-
   template <class Visit>
   static void each_written(const Group& group, Visit visit) {
     for (const Nest& n : group.nests)

@@ -135,7 +135,7 @@ std::string text_of(const Nest& nest, const Plan& plan) {
 }
 
 std::string text_of(const Plan& plan) {
-  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check"};
+  static constexpr const char* kKinds[] = {"nests", "contract", "attention", "segment", "sizes", "control", "check", "rows"};
   std::string out;
   for (const Group& g : plan.groups) {
     out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);

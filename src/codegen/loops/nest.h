@@ -103,7 +103,9 @@ struct IndexLimit {
   bool from_end = false;  ///< negative ones count from the end
 };
 
-enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check };
+enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, rows };
+/// The sizes of its results may be known only when it has run.
+inline bool tells_sizes(GroupKind kind) { return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows; }
 
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
@@ -112,12 +114,13 @@ struct Group {
   int outer = 0;
   double scale = 1;                                     ///< attention: factor of the products
   ops::MaskedRows masked_rows = ops::MaskedRows::zero;  ///< attention
+  std::optional<Dim> longest;  ///< attention within packed sequences, whose starts (of queries, of keys) are its inputs: queries of one
   std::optional<Epilogue> epilogue;
   bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
-  ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check; segment: its first
+  ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
   uint32_t segment = 0;                    ///< segment: number in Plan::segments
-  std::vector<ArrayId> inputs, outputs;    ///< segment, attention, control: operands (-1: missing) and results; sizes: one output
+  std::vector<ArrayId> inputs, outputs;    ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
   std::vector<const DimNode*> symbols;     ///< sizes: what its elements depend on
   IndexLimit limit;                        ///< check: what the smallest and largest index (its inputs) must keep
 };

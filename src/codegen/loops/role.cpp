@@ -96,6 +96,8 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
     }
   }
   if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernels == ops::KernelFamily::ragged_attention && ragged_attention_fits(view)) return NodeRole{RoleKind::attention, {}};
+  if (def.kernels == ops::KernelFamily::packed_rows && shaped(view)) return NodeRole{RoleKind::packed_rows, {}};
   if (runs_as_programs(graph, id)) return NodeRole{RoleKind::control, {}};
   return fail(Code::not_supported, view.where(), std::move(reason));
 }

@@ -5,9 +5,9 @@
 
 namespace tenon::codegen {
 
-/// What planning makes of a node: a line of the size table, another name for bytes that are there, loops, the attention kernel, or a branch
-/// or loop over programs.
-enum class RoleKind : uint8_t { sizes, same_bytes, loops, attention, control };
+/// What planning makes of a node: a line of the size table, another name for bytes that are there, loops, the attention kernel, the
+/// step that packs rows, or a branch or loop over programs.
+enum class RoleKind : uint8_t { sizes, same_bytes, loops, attention, packed_rows, control };
 struct NodeRole {
   RoleKind kind = RoleKind::loops;
   ops::LoopForm form;  ///< of loops

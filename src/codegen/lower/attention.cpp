@@ -18,6 +18,13 @@ Result<void> places_known(const Nest& nest, const Plan& plan) {
   return {};
 }
 
+/// Of query and key; of packed sequences as if they were of one length.
+Dim pairs_of(const Nest& nest, const Group& group) {
+  const Dim batch = nest.axes[kBatch].extent, keys = nest.axes[kKey].extent;
+  const Dim rows = nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent;
+  return group.longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
+}
+
 }  // namespace
 
 Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
@@ -27,16 +34,16 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   const int64_t value_size = nest.axes[kValueSize].extent.value();
   auto values = affine_of(flat_of(nest.accesses[2], plan), kAttentionAxes);
   if (!values || !(values->coefficients[kValueSize] == Dim(1)) || value_size % target.lanes() != 0)
-    copy_operand(nest, 2, {kBatch, kKeyHead, kKey, kValueSize}, target.lanes(), plan, before);
+    copy_operand(nest, 2,
+                 group.longest ? std::vector<int>{kKeyHead, kKey, kValueSize} : std::vector<int>{kBatch, kKeyHead, kKey, kValueSize},
+                 target.lanes(), plan, before);
   tell_constant_masks(nest, plan);
   turn_constants(nest, kQuery, plan);
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   Kernel kernel;
   TRY(emit_attention(kernel, plan, target, tactic, nest, group));
-  const Dim pairs = nest.axes[kBatch].extent * nest.axes[kKeyHead].extent * nest.axes[kSharing].extent * nest.axes[kQuery].extent *
-                    nest.axes[kKey].extent;
-  kernel.flops = pairs * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
+  kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::attention);
   kernels.push_back(std::move(kernel));

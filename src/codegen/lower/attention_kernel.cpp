@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "base/checked.h"
 #include "codegen/loops/places.h"
@@ -28,11 +29,13 @@ class AttentionLowering {
         masked_rows_(group.masked_rows),
         tactic_(tactic),
         tile_(tactic.tile),
-        visible_(visible_keys(nest)) {
+        longest_(group.longest),
+        visible_(longest_ ? std::nullopt : visible_keys(nest)) {
     for (size_t k = 0; k < 3; ++k) places_[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
     for (size_t k = 0; k < 3; ++k) operands_[k] = emit_.buffer(nest.accesses[k].array, false);
     scores_of_.emplace(emit_, nest);
+    for (size_t k = 0; k < 2 && longest_; ++k) starts_[k] = emit_.buffer(group.inputs[k], false);
     out_ = emit_.buffer(nest.outputs[0].array, true);
     head_ = extent(kHeadSize).value();
     value_ = extent(kValueSize).value();
@@ -49,9 +52,10 @@ class AttentionLowering {
 
   Result<void> run() {
     const Dim queries = tile_.vectors * lanes();
-    blocks_ = ceil_div(extent(kQuery), queries);
+    blocks_ = longest_ ? max(Dim(1), ceil_div(*longest_, queries)) : ceil_div(extent(kQuery), queries);
     kernel_.tasks = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks_;
-    const Dim work = extent(kKey) * queries * Dim(2 * (head_ + value_));
+    const Dim keys = longest_ ? floor_div(extent(kKey), max(Dim(1), extent(kBatch))) : extent(kKey);
+    const Dim work = keys * queries * Dim(2 * (head_ + value_));
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work)));
     build().loop(build().task_begin(), build().task_end(), number(1), [&](Reg t) { task(t); });
     TRY(std::move(status_));
@@ -79,6 +83,8 @@ class AttentionLowering {
   struct Queries {
     AttentionPoint head;
     Reg first = kNone, valid = kNone;
+    Reg end = kNone;                             ///< behind the last query
+    Reg first_key = kNone, end_of_keys = kNone;  ///< those that are there
     int vectors = 0;
     std::vector<QueryLanes> lanes = {};
     KeyRange keys = {};
@@ -94,11 +100,40 @@ class AttentionLowering {
     Queries q;
     q.head.fill(kNone);
     q.vectors = tile_.vectors;
-    q.first = build().mul(take(blocks_), number(width(q)));
+    const Reg block = take(blocks_);
+    q.first = build().mul(block, number(width(q)));
     q.head[kSharing] = take(extent(kSharing));
     q.head[kKeyHead] = take(extent(kKeyHead));
     q.head[kBatch] = t;
-    q.valid = build().min(number(width(q)), build().sub(emit_.dim(extent(kQuery)), q.first));
+    if (longest_) return sequence(q, block);
+    q.end = emit_.dim(extent(kQuery));
+    q.first_key = number(0);
+    q.end_of_keys = emit_.dim(extent(kKey));
+    tile(q);
+  }
+
+  /// Where the rows of the task's sequence begin and end: `side` 0: queries, 1: keys. Held inside the `rows` that there are.
+  std::pair<Reg, Reg> rows_of(const Queries& q, size_t side, Reg rows) {
+    const auto held = [&](Reg at, Reg least) { return build().expr(ExprOp::max, {build().min(at, rows), least}); };
+    const Reg begin = held(build().load(starts_[side], q.head[kBatch], 1), number(0));
+    return {begin, held(build().load(starts_[side], build().add(q.head[kBatch], number(1)), 1), begin)};
+  }
+
+  /// A block of queries of a packed sequence, where it has that many; the last block takes what is left of a longer one.
+  void sequence(Queries q, Reg block) {
+    const auto [begin, end] = rows_of(q, 0, emit_.dim(extent(kQuery)));
+    std::tie(q.first_key, q.end_of_keys) = rows_of(q, 1, emit_.dim(extent(kKey)));
+    q.end = end;
+    const Reg from = build().add(begin, q.first), next = build().min(end, build().add(from, number(width(q))));
+    const Reg is_last = build().expr(ExprOp::equal, {block, build().sub(emit_.dim(blocks_), number(1))});
+    build().loop(from, build().expr(ExprOp::select, {is_last, end, next}), number(width(q)), [&](Reg first) {
+      q.first = first;
+      tile(q);
+    });
+  }
+
+  void tile(Queries q) {
+    q.valid = build().min(number(width(q)), build().sub(q.end, q.first));
     if (tile_.vectors == 1) return attend(q);
     Queries few = q;
     few.vectors = 1;
@@ -111,12 +146,11 @@ class AttentionLowering {
 
   void attend(Queries q) {
     prepare(q);
-    const Reg keys = emit_.dim(extent(kKey));
     if (visible_) {
-      q.keys = key_range(emit_, *visible_, q.first, build().sub(build().add(q.first, q.valid), number(1)), keys);
-      attend_visible(q, keys);
+      q.keys = key_range(emit_, *visible_, q.first, build().sub(build().add(q.first, q.valid), number(1)), q.end_of_keys);
+      attend_visible(q, q.end_of_keys);
     } else {
-      attend_to(q, number(0), keys, number(0));
+      attend_to(q, q.first_key, q.end_of_keys, q.first_key);
     }
     finish(q);
   }
@@ -154,10 +188,10 @@ class AttentionLowering {
   }
 
   /// Rows beyond the last query repeat it; they are computed and not stored.
-  Reg query_row(const Queries& q, Reg r) { return build().min(build().add(q.first, r), build().sub(emit_.dim(extent(kQuery)), number(1))); }
+  Reg query_row(const Queries& q, Reg r) { return build().min(build().add(q.first, r), build().sub(q.end, number(1))); }
 
   void prepare(Queries& q) {
-    const Reg last = build().sub(emit_.dim(extent(kQuery)), number(1));
+    const Reg last = build().sub(q.end, number(1));
     for (int v = 0; v < q.vectors; ++v) {
       QueryLanes l;
       l.first = build().add(q.first, number(int64_t{v} * lanes()));
@@ -377,9 +411,10 @@ class AttentionLowering {
   const ops::MaskedRows masked_rows_;
   const Tactic& tactic_;
   const Tile tile_;
+  const std::optional<Dim> longest_;  ///< of packed sequences
   const std::optional<VisibleKeys> visible_;
   Affine places_[3], result_;  ///< of query, key and value; of the result
-  int32_t operands_[3] = {}, out_ = -1;
+  int32_t operands_[3] = {}, starts_[2] = {}, out_ = -1;
   std::optional<AttentionScores> scores_of_;
   int32_t scaled_query_ = -1, scores_ = -1, sums_ = -1, maxima_ = -1, totals_ = -1, factors_ = -1;
   int64_t head_ = 0, value_ = 0, value_pad_ = 0, block_ = 0;

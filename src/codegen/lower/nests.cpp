@@ -165,6 +165,7 @@ Result<std::vector<Kernel>> lower_group(const Group& group, const Tactic& tactic
     case GroupKind::segment:
     case GroupKind::control:
     case GroupKind::check:
+    case GroupKind::rows:
     case GroupKind::sizes: break;
   }
   return std::vector<Kernel>{};

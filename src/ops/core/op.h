@@ -39,7 +39,7 @@ struct Call {
 enum class Control : uint8_t { none, branch, loop };
 
 /// A family of kernels that is made for an op as a whole, where its case fits, instead of from loops.
-enum class KernelFamily : uint8_t { none, attention };
+enum class KernelFamily : uint8_t { none, attention, ragged_attention, packed_rows };
 
 /// Whom a backend must run too that runs a node of the op: who alone reads its result, or who makes operand 0 for it alone.
 enum class KeptWith : uint8_t { none, reader, maker };
