@@ -39,9 +39,7 @@ struct OutputDistance {
   double decisions = 0;             ///< and how far off other decisions are
   bool in_bf16 = false;             ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
   double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
-  bool explained() const {
-    return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded)));
-  }
+  bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
   bool good() const { return is_good(ours, other) || explained(); }
 };
 
