@@ -84,6 +84,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   rewriting.level = options.opt;
   rewriting.off = options.off;
   if (runs_kernels_first(out.backends, wishes)) rewriting.packs = codegen::attention_fits;
+  else rewriting.off.insert("integer_products");  // other runtimes know quantized products by the dequantizing around them
   TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   if (options.measuring) TRY(choose_plugin_ways(out, options));

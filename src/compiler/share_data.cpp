@@ -132,7 +132,7 @@ std::string shape_text(const ir::Type& type) {
 }
 
 Json share_data(const ir::Graph& graph, const partition::Shares& shares, const partition::Roles& roles) {
-  Json out;
+  Json out = Json::object();
   const partition::Names names(graph, shares);
   out["segments"] = segments_data(graph, shares, names, roles);
   out["nodes"] = Json::array();

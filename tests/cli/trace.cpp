@@ -28,17 +28,17 @@ runtime::Program program_of(const std::vector<std::vector<uint32_t>>& reads) {
 
 TEST(WeightBytesRead, CountsAWeightOnceHoweverManyStepsReadIt) {
   const auto p = program_of({{0, 2}, {1, 2}});
-  EXPECT_EQ(*weight_bytes_read(p, {}, std::vector<double>{2000, 2000}), 4000);
+  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{2000, 2000}), 4000);
 }
 
 TEST(WeightBytesRead, TakesAGatherForTheRowsThatItReads) {
   const auto p = program_of({{0, 2}});
-  EXPECT_EQ(*weight_bytes_read(p, {}, std::vector<double>{30}), 120);
+  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{30}), 120);
 }
 
 TEST(WeightBytesRead, LeavesActivationsAndMissingOperandsOut) {
   const auto p = program_of({{2, runtime::kMissing}});
-  EXPECT_EQ(*weight_bytes_read(p, {}, std::vector<double>{1000}), 0);
+  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{1000}), 0);
 }
 
 }  // namespace

@@ -136,6 +136,31 @@ TEST(Segments, SayWhichNodeFails) {
   EXPECT_NE(got.error()->place.find("best of all"), std::string::npos) << got.error().text();
 }
 
+TEST(Segments, KeepQuantizedProductsAsOtherRuntimesKnowThem) {
+  constexpr std::string_view text = R"(graph main(x: u8[n,2]) {
+    const s: f32[] = [0.1]
+    const z: u8[] = [7]
+    const w: i8[2,2] = [1, -2, 3, 4]
+    a = DequantizeLinear(x, s, z)
+    b = DequantizeLinear(w, s)
+    y = MatMul(a, b)
+    return y
+  })";
+  const auto has = [&](const backend::Backends& backends, std::string_view op) {
+    CompileOptions options;
+    options.backends = backends;
+    const auto shared = share_out(graph_of(text), options);
+    if (!shared) throw std::runtime_error(shared.error().text());
+    bool found = false;
+    for (const ir::NodeId n : shared->graph->nodes()) found = found || shared->graph->node(n).is(op);
+    return found;
+  };
+  const backend::Backends all = *backends_named();
+  EXPECT_TRUE(has({all[0], all[1]}, "MatMulInteger"));
+  EXPECT_TRUE(has({&null(), all[0], all[1]}, "MatMul"));
+  EXPECT_FALSE(has({&null(), all[0], all[1]}, "MatMulInteger"));
+}
+
 TEST(Segments, OfADeviceThatIsNotThereAreRefusedAtTheDoor) {
   const backend::Backends all = *backends_named();
   CompileOptions options;

@@ -126,7 +126,7 @@ Result<void> run_model(const Options& o, Console& console) {
     seen.watch(options);
   }
   const auto results = TRY(context->run(inputs, options));
-  nlohmann::ordered_json told;
+  auto told = nlohmann::ordered_json::object();  // one that becomes an object later is broken where memory ends in between
   if (o.segments) told["segments"] = show_segments(seen, console);
   files::NamedTensors named;
   std::vector<std::vector<std::string>> rows{{"output", "type", "values"}};
