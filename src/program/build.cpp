@@ -57,12 +57,14 @@ class ProgramBuilder {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       TRY(add_group(plan_.groups[g], lowered_.kernels.of_groups[g]));
       group_of_step_.resize(out_.steps.size(), static_cast<uint32_t>(g));
+      work_of_step_.resize(out_.steps.size());
     }
     finish_lives();
     return std::move(out_);
   }
   const std::vector<Dim>& outer() const { return sizes_.outer(); }
   std::vector<uint32_t> take_group_of_step() { return std::move(group_of_step_); }
+  std::vector<codegen::Work> take_work_of_step() { return std::move(work_of_step_); }
 
  private:
   void want_outer(const Bodies& bodies) {
@@ -219,6 +221,8 @@ class ProgramBuilder {
     s.flops = sizes_.slot(kernel.flops);
     s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
+    work_of_step_.resize(out_.steps.size());
+    work_of_step_.push_back(std::move(kernel.work));
     s.code = pool_.code(std::move(kernel.tile), std::move(kernel.tactic));
     out_.steps.push_back(std::move(s));
     return {};
@@ -342,6 +346,7 @@ class ProgramBuilder {
   Pool& pool_;
   Program out_;
   std::vector<uint32_t> group_of_step_;
+  std::vector<codegen::Work> work_of_step_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
   std::vector<bool> dynamic_;  ///< by array: its memory comes with the step that makes it
@@ -376,6 +381,7 @@ Result<Built> build(Lowered lowered, Others others) {
   ProgramBuilder builder(std::move(lowered), pool);
   out.program = TRY(builder.run());
   out.group_of_step = builder.take_group_of_step();
+  out.work_of_step = builder.take_work_of_step();
   if (others.behind || others.instead || !others.inner.empty()) pool.share_equal_weights();
   if (others.behind) {
     Program other = TRY(ProgramBuilder(*std::move(others.behind), pool).run());

@@ -24,7 +24,8 @@ struct Built {
   std::vector<PlacedConstant> weights;
   /// Ops that backends without kernels run, one a node: the backend, the op.
   std::vector<std::pair<std::string, std::string>> ops_of_devices;
-  std::vector<uint32_t> group_of_step;  ///< of the outermost program: which group of the plan each step is part of
+  std::vector<uint32_t> group_of_step;      ///< of the outermost program: which group of the plan each step is part of
+  std::vector<codegen::Work> work_of_step;  ///< likewise: what its kernel does; nothing where it has none
 };
 
 /// What backends made of a graph and of the bodies of its branches and loops.

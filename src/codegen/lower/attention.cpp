@@ -46,6 +46,7 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::attention);
+  kernel.work = attention_work(nest, tactic.tile, target);
   kernels.push_back(std::move(kernel));
   return kernels;
 }

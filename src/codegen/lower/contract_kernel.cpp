@@ -372,6 +372,8 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   kernel.flops = points * Dim(2);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::contract);
+  kernel.work.products = {product_work(tiling.roles, tactic.tile, target)};
+  if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, kernel.work.products[0].lanes)};
   if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
   return kernel;
 }

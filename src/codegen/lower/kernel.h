@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "codegen/cost/work.h"
 #include "codegen/emit.h"
 #include "codegen/loops/nest.h"
 #include "codegen/tactic.h"
@@ -19,6 +20,7 @@ struct Kernel {
   Dim flops = 0, bytes = 0;
   std::vector<ir::NodeId> nodes;
   std::string tactic;  ///< as text
+  Work work;           ///< what its time follows from
 };
 
 /// Lowers a group of any kind to the kernels that run it, in order; none where it is a step without a kernel. The tactic is the group's;

@@ -101,6 +101,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
+  for (size_t k = 0; k < nests.size(); ++k) kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, plan));
   const int outer = schedules[0].outer;
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);

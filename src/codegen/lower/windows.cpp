@@ -379,6 +379,8 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   kernel.nodes = nest.nodes;
   if (epilogue) kernel.nodes.insert(kernel.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
   kernel.tactic = text_of(tactic, GroupKind::nests);
+  kernel.work.loops = {window_work(nest, sum->channels)};
+  if (epilogue) kernel.work.loops.push_back(epilogue_work(*epilogue, nest.axes[sum->channels].extent));
   return kernel;
 }
 

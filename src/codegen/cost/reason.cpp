@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "codegen/cost/predict.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+std::string reason_of(const ProductWork& p, const Target& target) {
+  const int64_t rows = p.rows.value(), lanes = p.lanes.value(), panel = int64_t{p.tile.vectors} * target.lanes();
+  const int64_t tiles = std::max<int64_t>(1, (rows + p.tile.rows - 1) / p.tile.rows), low = rows / tiles, higher = rows % tiles;
+  std::string out = fmt::format("tile {}x{}: {} rows are {} of {}", p.tile.rows, p.tile.vectors, rows, tiles, higher ? low + 1 : low);
+  if (higher) out += fmt::format(" or {}", low);
+  const int64_t panels = (lanes + panel - 1) / panel, in_vain = panels * panel - lanes;
+  out += fmt::format(", {} lanes {} of {}", lanes, panels, panel);
+  if (in_vain > 0) out += fmt::format(" ({} in vain)", in_vain);
+  return out + fmt::format(", depth {}{}", p.depth.value(), p.times == Dim(1) ? "" : fmt::format(", {} times", p.times.value()));
+}
+
+std::string reason_of(const LoopWork& l) {
+  const std::string points = fmt::format("{} points of {:g} operations, {:g} places", l.points.value(), l.operations, l.loads + l.single);
+  const std::string functions = l.functions > 0 ? fmt::format(", {:g} functions", l.functions) : "";
+  if (l.along == Dim(0)) return points + functions + ", one by one";
+  return points + functions +
+         fmt::format(", lanes along {}{}", l.along.value(), l.single > 0 ? fmt::format(", {:g} gathered", l.single) : "");
+}
+
+}  // namespace
+
+std::string reason(const Work& work, const Target& target) {
+  std::string out;
+  for (const ProductWork& p : work.products) out += (out.empty() ? "" : "; ") + reason_of(p, target);
+  if (!out.empty()) return out;
+  const LoopWork* largest = nullptr;
+  for (const LoopWork& l : work.loops)
+    if (!largest || l.points.value() * (l.operations + l.loads) > largest->points.value() * (largest->operations + largest->loads))
+      largest = &l;
+  return largest ? reason_of(*largest) : "";
+}
+
+}  // namespace tenon::codegen

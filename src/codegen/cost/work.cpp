@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cost/work.h"
+
+#include "codegen/loops/attention.h"
+#include "codegen/loops/inline.h"
+#include "codegen/loops/places.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// Numbers in place of symbols, and whether all had one.
+struct Sizes {
+  const std::function<Dim(const DimNode&)>& value_of;
+  bool known = true;
+
+  void settle(Dim& size) {
+    size = substitute(size, value_of);
+    known &= size.is_number();
+  }
+};
+
+Dim extents(const std::vector<JointAxis>& axes) {
+  Dim out = 1;
+  for (const JointAxis& a : axes) out = out * a.extent;
+  return out;
+}
+
+bool walked_by_one(const Expr& place, int axes, int vector) {
+  const auto affine = affine_of(place, axes);
+  if (!affine) return false;
+  const Dim step = affine->coefficients[vector];
+  return step == Dim(0) || step == Dim(1);
+}
+
+}  // namespace
+
+ProductWork product_work(const Contraction& roles, Tile tile, const Target& target) {
+  ProductWork out{.lanes = extents(roles.lanes), .depth = extents(roles.depth), .tile = tile};
+  out.rows = roles.rows.empty() ? Dim(1) : roles.rows.back().extent;
+  out.times = extents(roles.batch);
+  for (size_t k = 0; k + 1 < roles.rows.size(); ++k) out.times = out.times * roles.rows[k].extent;
+  out.form = roles.group == 1 ? target.multiply_add(roles.sum, roles.sum, roles.sum)
+                              : target.multiply_add(roles.rows_operand.value.dtype(), roles.lanes_operand.value.dtype(), roles.sum);
+  if (!out.form) out.form = &target.of_f32();
+  return out;
+}
+
+Work attention_work(const Nest& nest, Tile tile, const Target& target) {
+  const auto extent = [&](int axis) { return nest.axes[axis].extent; };
+  const Dim heads = extent(kBatch) * extent(kKeyHead) * extent(kSharing);
+  const MultiplyAdd* form = &target.of_f32();
+  constexpr double kOfSoftmax = 12, kLoadsOfPair = 12;  // maximum, scale, total, and the places between them: Zen 5, 128 keys of 64
+  Work out;
+  // Scores have keys along the rows of a tile, and queries along its lanes.
+  out.products = {{heads, extent(kKey), extent(kQuery), extent(kHeadSize), tile, form},
+                  {heads, extent(kQuery), extent(kValueSize), extent(kKey), tile, form}};
+  const Dim panel = tile.vectors * target.lanes(), queries = ceil_div(extent(kQuery), panel) * panel;
+  out.loops = {{.points = heads * extent(kKey) * queries,
+                .along = queries,
+                .operations = static_cast<double>(cost_of(nest).arithmetic) + kOfSoftmax,
+                .functions = 1,
+                .loads = kLoadsOfPair}};
+  return out;
+}
+
+LoopWork loop_work(const Nest& nest, int vector, const Plan& plan) {
+  LoopWork out;
+  for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
+  const BodyCost cost = cost_of(nest);
+  out.operations = cost.arithmetic;
+  out.functions = cost.transcendental;
+  const int axes = static_cast<int>(nest.axes.size());
+  if (vector >= 0) {
+    out.along = nest.axes[vector].extent;
+    out.chained = nest.axes[vector].kind != ops::Axis::Kind::parallel;
+  }
+  const auto place = [&](const Expr& flat) { ++(vector < 0 || walked_by_one(flat, axes, vector) ? out.loads : out.single); };
+  for (const NestAccess& a : nest.accesses) place(flat_of(a, plan));
+  for (const NestOutput& o : nest.outputs)
+    if (o.combine == ops::Combine::none) place(flat_of(o, plan));
+    else ++out.operations;
+  return out;
+}
+
+LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes) {
+  LoopWork out{.along = lanes, .enters = false};
+  for (const ops::Axis& a : epilogue.map.axes) out.points = out.points * a.extent;
+  const BodyCost cost = cost_of(epilogue.map);
+  out.operations = cost.arithmetic;
+  out.functions = cost.transcendental;
+  out.loads = static_cast<double>(epilogue.map.accesses.size() - 1 + epilogue.map.outputs.size());  // the sum is in a register
+  return out;
+}
+
+LoopWork window_work(const Nest& nest, int channels) {
+  constexpr double kLoadsOfProduct = 0.7;  // Zen 5, one core, 3x3 of 32 to 576 channels
+  LoopWork out{.along = nest.axes[channels].extent, .operations = 1, .loads = kLoadsOfProduct, .enters = false};
+  for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
+  return out;
+}
+
+std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of) {
+  Work out = work;
+  Sizes sizes{value_of};
+  for (ProductWork& p : out.products)
+    for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth}) sizes.settle(*size);
+  for (LoopWork& l : out.loops)
+    for (Dim* size : {&l.points, &l.along}) sizes.settle(*size);
+  return sizes.known ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "codegen/loops/nest.h"
+#include "codegen/tactic.h"
+
+namespace tenon::codegen {
+
+/// Sums of products on register tiles, `times` over.
+struct ProductWork {
+  Dim times = 1, rows = 1, lanes = 1, depth = 1;
+  Tile tile;
+  const MultiplyAdd* form = nullptr;
+};
+
+/// Points of a loop.
+struct LoopWork {
+  Dim points = 1;
+  Dim along = 0;                         ///< extent of the axis that lies along the lanes; 0: one point at a time
+  double operations = 0, functions = 0;  ///< of a point: arithmetic, and transcendental functions
+  double loads = 0;                      ///< and stores
+  double single = 0;                     ///< loads of which each lane takes its own
+  bool enters = true;                    ///< each run along the lanes is a loop of its own; false: it is written out on a tile
+  bool chained = false;                  ///< the lanes' axis is reduced: each step waits for the one before
+};
+
+/// What a kernel does, as far as its time depends on it; sizes are those of the graph.
+struct Work {
+  std::vector<ProductWork> products;
+  std::vector<LoopWork> loops;
+};
+
+/// Of a contraction, without its epilogue.
+ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
+/// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
+Work attention_work(const Nest& nest, Tile tile, const Target& target);
+/// vector: the axis along the lanes; -1: none.
+LoopWork loop_work(const Nest& nest, int vector, const Plan& plan);
+
+/// Of a map that runs on tiles of sums before they are stored.
+LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes);
+/// Of a window sum: a point is a product; data and weights of one are used for several.
+LoopWork window_work(const Nest& nest, int channels);
+
+/// The work with numbers in place of symbols; nullopt where one has none.
+std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of);
+
+}  // namespace tenon::codegen

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predictions of times: what must hold of them on any machine. No test measures a time.
+#include "codegen/cost/predict.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/lower/kernel.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
+
+namespace tenon::codegen {
+namespace {
+
+const Target& target() { return **target_named("x86_avx512"); }
+
+Work product_of(int64_t rows, int64_t depth, int64_t lanes, Tile tile = {14, 2}) {
+  return {.products = {{.rows = rows, .lanes = lanes, .depth = depth, .tile = tile, .form = &target().of_f32()}}, .loops = {}};
+}
+Work loop_of(int64_t points, double operations, double functions = 0) {
+  return {.products = {}, .loops = {{.points = points, .along = points, .operations = operations, .functions = functions, .loads = 2}}};
+}
+Prediction predicted(const Work& work, const Call& call = {}, int threads = 1) {
+  return predict(work, call, target(), usual_machine(target(), threads));
+}
+
+TEST(Predict, MoreWorkIsNeverFaster) {
+  double before = 0;
+  for (const int64_t rows : {1, 2, 3, 7, 13, 14, 15, 28, 29, 66, 127, 128, 129, 1000}) {
+    const double ns = predicted(product_of(rows, 768, 768)).ns;
+    EXPECT_GE(ns, before) << rows;
+    before = ns;
+  }
+  EXPECT_GT(predicted(product_of(128, 769, 768)).ns, predicted(product_of(128, 768, 768)).ns);
+  EXPECT_GT(predicted(product_of(128, 768, 769)).ns, predicted(product_of(128, 768, 768)).ns);
+  EXPECT_GT(predicted(loop_of(1 << 20, 3)).ns, predicted(loop_of(1 << 20, 2)).ns);
+  EXPECT_GT(predicted(loop_of(1 << 20, 2, 1)).ns, predicted(loop_of(1 << 20, 3)).ns) << "a function is more than an operation";
+}
+
+TEST(Predict, BytesFromFurtherAwayTakeLonger) {
+  const Work copy = loop_of(1 << 20, 0);
+  const double second = predicted(copy, {.second = 1 << 23}).ns, third = predicted(copy, {.third = 1 << 23}).ns;
+  EXPECT_LT(second, third);
+  EXPECT_LT(third, predicted(copy, {.memory = 1 << 23}).ns);
+  EXPECT_LT(predicted(copy, {.memory = 1 << 23}).ns, predicted(copy, {.memory = 1 << 24}).ns);
+}
+
+TEST(Predict, ThreadsHelpAsFarAsTasksGo) {
+  const Work large = product_of(1024, 1024, 1024);
+  const double alone = predicted(large, {.tasks = 64}, 1).ns, four = predicted(large, {.tasks = 64}, 4).ns;
+  EXPECT_LT(four, alone / 3);
+  EXPECT_EQ(predicted(large, {.tasks = 64, .grain = 64}, 4).ns, alone) << "one chunk of tasks runs on one thread";
+  EXPECT_GT(predicted(large, {.tasks = 5}, 4).ns, predicted(large, {.tasks = 8}, 4).ns) << "one thread has two of five tasks";
+}
+
+TEST(Predict, NamesWhatLimits) {
+  EXPECT_EQ(predicted(product_of(1024, 1024, 1024)).limit, Limit::peak);
+  EXPECT_EQ(predicted(product_of(1, 768, 32)).limit, Limit::latency) << "sums of one row wait for each other";
+  EXPECT_EQ(predicted(product_of(1, 1024, 1024), {.memory = 1 << 22}).limit, Limit::memory) << "weights read for one row";
+  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.memory = 1 << 23}).limit, Limit::memory);
+  EXPECT_EQ(predicted(loop_of(1 << 20, 0), {.third = 1 << 23}).limit, Limit::third);
+  EXPECT_EQ(predicted(loop_of(16, 1), {.second = 128}).limit, Limit::start);
+  EXPECT_EQ(name_of(Limit::third), "third-level cache");
+}
+
+TEST(Predict, TheLimitAloneTakesNoLongerThanAll) {
+  for (const Work& work : {product_of(1, 768, 768), product_of(129, 64, 33), loop_of(100, 5, 2), loop_of(0, 1)})
+    for (const Call& call : {Call{}, Call{.tasks = 7, .third = 1e6, .memory = 1e5}}) {
+      const Prediction p = predicted(work, call, 3);
+      EXPECT_LE(p.limit_ns, p.ns);
+      EXPECT_GT(p.ns, 0);
+    }
+}
+
+TEST(Predict, SaysHowRowsFallIntoTiles) {
+  EXPECT_EQ(reason(product_of(128, 768, 768), target()), "tile 14x2: 128 rows are 10 of 13 or 12, 768 lanes 24 of 32, depth 768");
+  EXPECT_EQ(reason(product_of(28, 64, 24), target()), "tile 14x2: 28 rows are 2 of 14, 24 lanes 1 of 32 (8 in vain), depth 64");
+}
+
+/// What lowering says of the kernels of a graph, with n = 128.
+std::vector<Work> works_of(std::string_view text) {
+  auto parsed = ir::parse(text, ops::table());
+  EXPECT_TRUE(parsed) << parsed.error().text();
+  auto planned = plan(**parsed, {});
+  EXPECT_TRUE(planned);
+  std::vector<Work> out;
+  const std::vector<Group> groups = planned->groups;
+  for (const Group& g : groups)
+    for (const Kernel& k : *lower_group(g, default_tactic(g, target()), *planned, target()))
+      out.push_back(*with_sizes(k.work, [](const DimNode&) { return Dim(128); }));
+  return out;
+}
+
+TEST(Work, OfAProductIsItsSizesAndWhatRunsOnItsTile) {
+  const auto works =
+      works_of("graph main(x: f32[n,64], w: f32[64,96], b: f32[96]) { h = MatMul(x, w) s = Add(h, b) y = Relu(s) return y }");
+  const Work& work = works.back();  // the first packs what is no constant
+  ASSERT_EQ(work.products.size(), 1u);
+  EXPECT_EQ(work.products[0].rows, Dim(128));
+  EXPECT_EQ(work.products[0].lanes, Dim(96));
+  EXPECT_EQ(work.products[0].depth, Dim(64));
+  ASSERT_EQ(work.loops.size(), 1u);
+  EXPECT_EQ(work.loops[0].points, Dim(128 * 96));
+}
+
+TEST(Work, OfALoopIsItsPoints) {
+  const auto works = works_of("graph main(x: f32[n,64]) { h = Exp(x) y = Add(h, x) return y }");
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_EQ(works[0].loops[0].points, Dim(128 * 64));
+  EXPECT_EQ(works[0].loops[0].functions, 1);
+  EXPECT_EQ(works[0].loops[0].single, 0);
+}
+
+TEST(Work, HasNoNumbersWhereASizeIsUnknown) {
+  Work work = product_of(1, 2, 3);
+  Symbols symbols;
+  work.products[0].rows = symbols.symbol("n");
+  EXPECT_FALSE(with_sizes(work, [](const DimNode& n) { return Dim::of(&n); }));
+}
+
+}  // namespace
+}  // namespace tenon::codegen
