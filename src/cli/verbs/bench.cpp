@@ -10,6 +10,8 @@
 
 #include "base/threads.h"
 #include "base/version.h"
+#include "cli/bench/explanation.h"
+#include "cli/bench/explanation_report.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 #include "cli/bench/peer.h"
@@ -35,7 +37,7 @@ struct Options {
   std::string peer, trace, html;
   int runs = 30;
   double seconds = 30;
-  bool cold = false, serve = false;
+  bool cold = false, serve = false, explain = false;
 };
 
 /// A sample is at least this long, so that the peaks beside it see the same weather; cold, with the evictions in it.
@@ -54,6 +56,7 @@ struct Bench {
   runtime::RunOptions options;
   std::unique_ptr<Peer> peer;
   std::optional<GraphPage> page;
+  std::optional<Explanation> explanation;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
   uint64_t rss = 0;  ///< before anything was allocated to measure with
 
@@ -106,17 +109,21 @@ Result<void> start_peer(const Options& o, Bench& b) {
   return {};
 }
 
-/// The engine, and on the way to it the page with the model before and after.
-Result<std::shared_ptr<runtime::Engine>> drawn_engine(const Options& o, Bench& b, Console& console) {
+/// The engine, and on the way to it what --html and --explain want of the model: a page with it before and after, and what its kernels do.
+Result<std::shared_ptr<runtime::Engine>> looked_at(const Options& o, Bench& b, Console& console) {
+  if (o.engine.is_engine() && o.explain)
+    return fail(Code::not_supported, "--explain", "not supported yet: explaining an engine file, which does not keep what its kernels do")
+        .advice("give the ONNX model");
   if (o.engine.is_engine()) return fail(Code::bad_usage, "--html", "an engine file has no picture").advice("give the ONNX model");
   auto reading = TRY(o.engine.model.import_options());
   reading.metadata = true;  // the page tells which module a node is of
   const auto start = Clock::now();
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
   for (const std::string& w : imported.warnings) console.warn(w);
-  b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
+  if (!o.html.empty()) b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
   auto made = TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, TRY(o.engine.compile_options(console)), console));
-  b.page->add_compiled(made, "as compiled");
+  if (b.page) b.page->add_compiled(made, "as compiled");
+  if (o.explain) b.explanation.emplace(made, *TRY(codegen::target_for()));
   auto engine = compiler::load_compiled(std::move(made));
   b.load_ms = ms_since(start);
   return engine;
@@ -124,7 +131,7 @@ Result<std::shared_ptr<runtime::Engine>> drawn_engine(const Options& o, Bench& b
 
 Result<Bench> prepare(const Options& o, Console& console) {
   Bench b;
-  b.engine = TRY(o.html.empty() ? o.engine.engine(console, &b.load_ms) : drawn_engine(o, b, console));
+  b.engine = TRY(o.html.empty() && !o.explain ? o.engine.engine(console, &b.load_ms) : looked_at(o, b, console));
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   const int team = default_team().size();
   b.options.guard = o.engine.guard;
@@ -334,6 +341,11 @@ struct Pictures {
   }
 };
 
+Result<Json> explained(const Bench& b, const Profile& seen, Console& console) {
+  const MachineHere here = TRY(machine_here(b.options.threads));
+  return report_explanation(TRY(b.explanation->kernels(*b.engine, b.inputs, seen, here.machine)), here, console);
+}
+
 /// One of several engines that another process measures by turns.
 Result<void> serve_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
@@ -366,6 +378,7 @@ Result<void> bench_model(const Options& o, Console& console) {
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
   json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), seen, flops), console);
+  if (b.explanation) json["explained"] = TRY(explained(b, seen, console));
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
   return {};
@@ -380,6 +393,7 @@ VERB(bench) {
         "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
         "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
         "  tenon bench model.onnx --html graph.html                   (the time of each kernel, in a picture of the graph)\n"
+        "  tenon bench model.onnx --explain                           (why each kernel takes its time; first: tenon calibrate)\n"
         "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
@@ -397,6 +411,7 @@ VERB(bench) {
       app.add_option("--vs", o->peer, "measure the other engine in its own process, in turns")
           ->check(CLI::IsMember({"onnxruntime", "openvino", "torch"}));
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
+      app.add_flag("--explain", o->explain, "the time of each kernel beside what sizes, tactic and machine predict, and what limits it");
       app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")

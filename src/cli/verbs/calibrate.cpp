@@ -6,12 +6,15 @@
 #include <memory>
 
 #include "base/doing.h"
+#include "base/threads.h"
+#include "cli/bench/machine_figures.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 #include "cli/options/comma_list.h"
 #include "cli/options/library_options.h"
 #include "compiler/measure/calibrate.h"
 #include "compiler/measure/child_stopwatch.h"
+#include "compiler/measure/machine_file.h"
 #include "compiler/share_data.h"
 #include "ops/core/op.h"
 
@@ -68,6 +71,28 @@ Result<Json> calibrate_one(const std::string& name, const compiler::CompileOptio
   return out;
 }
 
+Result<Json> calibrate_machine(const Options& o, Console& console) {
+  console.progress("the machine");
+  const int team = default_team().size();
+  const codegen::Machine found = measure_machine(*TRY(codegen::target_for()), o.threads > 0 ? std::min(o.threads, team) : team);
+  TRY(compiler::keep_machine(compiler::cache_path(compiler::kMachineFile), found));
+  const auto figure = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
+  const auto rates = [&](std::string name, const codegen::Bandwidth& b) {
+    return std::vector<std::string>{std::move(name), figure(b.one), figure(b.all)};
+  };
+  console.line();
+  console.table({{"the machine", "one core", fmt::format("{} threads", found.threads)},
+                 {"f32, GFLOP/s", figure(found.f32), figure(found.f32 * found.threads)},
+                 {"bf16, GFLOP/s", figure(found.bf16), figure(found.bf16 * found.threads)},
+                 {"int8, GFLOP/s", figure(found.bytes), figure(found.bytes * found.threads)},
+                 rates("second-level cache, GB/s", found.second),
+                 rates("third-level cache, GB/s", found.third),
+                 rates("memory, GB/s", found.memory),
+                 {"exchange between cores, GB/s", "-", figure(found.exchange)},
+                 {"a region, ns", "-", figure(found.start_ns)}});
+  return machine_data(found);
+}
+
 Result<void> calibrate_all(const Options& o, Console& console) {
   const auto options = TRY(compile_options(o));
   const auto file = compiler::cache_path(compiler::kCalibrationFile);
@@ -82,16 +107,17 @@ Result<void> calibrate_all(const Options& o, Console& console) {
     told.push_back(TRY(calibrate_one(name, options, kept, rows.back()[1])));
   }
   console.table(rows);
+  const Json machine = TRY(calibrate_machine(o, console));
   console.line();
-  console.line(fmt::format("kept in {}, for --assign cost", file.string()));
-  console.object({{"backends", told}, {"file", file.string()}});
+  console.line(fmt::format("kept in {}, for --assign cost, and beside it, for bench --explain", file.string()));
+  console.object({{"backends", told}, {"file", file.string()}, {"machine", machine}});
   return {};
 }
 
 }  // namespace
 
 VERB(calibrate) {
-    .summary = "measure what it takes here to start a segment of each backend and to bring values to it; --assign cost goes by that",
+    .summary = "measure what segments of each backend take here, for --assign cost, and what the machine can do, for bench --explain",
     .examples =
         "  tenon calibrate\n"
         "  tenon calibrate --backend onnxruntime --backend-lib onnxruntime=/opt/ort/lib/libonnxruntime.so\n",

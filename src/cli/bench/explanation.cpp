@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "cli/bench/measure.h"
+#include "cli/bench/traffic.h"
+
+namespace tenon::cli {
+namespace {
+
+using Known = std::unordered_map<std::string, int64_t>;
+
+/// Symbols that are an input's size, by name.
+Known sizes_of(const ir::Graph& graph, std::span<const Tensor> inputs) {
+  Known out;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const ir::Type& type = graph.value(graph.inputs()[k]).type;
+    if (!type.has_rank()) continue;
+    for (size_t d = 0; d < type.shape->size(); ++d)
+      if (const DimNode* n = (*type.shape)[d].node(); n && n->kind == DimNode::Kind::symbol) out.emplace(n->name, inputs[k].shape()[d]);
+  }
+  return out;
+}
+
+/// Elements of an array that a kernel touches at most; products read all.
+double most_points(const codegen::Work& work) {
+  if (!work.products.empty()) return std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const codegen::LoopWork& l : work.loops) most = std::max(most, static_cast<double>(l.points.value()));
+  return most;
+}
+
+/// The step's time as part of its row, which is made where it is the first.
+struct Rows {
+  std::vector<ExplainedKernel> list;
+  std::unordered_map<std::string, size_t> places;
+
+  ExplainedKernel& of(const ExplainedKernel& like) {
+    const auto [place, fresh] = places.emplace(like.label + '\n' + like.tactic + '\n' + like.why + '\n' + like.limit, list.size());
+    if (fresh) list.push_back(like);
+    return list[place->second];
+  }
+};
+
+}  // namespace
+
+Explanation::Explanation(compiler::Compiled& compiled, const codegen::Target& target)
+    : graph_(std::move(compiled.graph)), work_of_step_(compiled.built.work_of_step), tactics_(compiled.built.tactics), target_(target) {}
+
+Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine& engine, std::span<const Tensor> inputs,
+                                                          const Profile& profile, const codegen::Machine& machine) const {
+  const runtime::Program& program = engine.program_for(inputs);
+  if (&program != &engine.program())
+    return fail(Code::not_supported, "--explain", "not supported yet: inputs outside of the sizes that the model was compiled for");
+  const std::vector<double> times = step_times(program, profile);
+  const Known known = sizes_of(*graph_, inputs);
+  const auto value_of = [&](const DimNode& symbol) {
+    const auto found = known.find(symbol.name);
+    return found == known.end() ? Dim::of(&symbol) : Dim(found->second);
+  };
+  std::vector<std::optional<codegen::Work>> works;
+  std::vector<double> most;
+  for (const codegen::Work& w : work_of_step_) {
+    works.push_back(codegen::with_sizes(w, value_of));
+    most.push_back(works.back() ? most_points(*works.back()) : 0);
+  }
+  const auto calls = TRY(calls_of_steps(program, inputs, most, machine));
+  Rows rows;
+  for (size_t s = 0; s < times.size(); ++s) {
+    if (times[s] <= 0 || program.steps[s].kind != runtime::Step::Kind::kernel) continue;
+    const auto& work = works[s];
+    if (!work) continue;
+    const codegen::Prediction p = codegen::predict(*work, calls[s], target_, machine);
+    ExplainedKernel& row = rows.of({.label = program.steps[s].label,
+                                    .tactic = tactics_[program.steps[s].code],
+                                    .why = codegen::reason(*work, target_),
+                                    .limit = std::string(codegen::name_of(p.limit))});
+    ++row.calls;
+    row.ms += times[s];
+    row.predicted_ms += p.ns / 1e6;
+    row.limit_ms += p.limit_ns / 1e6;
+    row.errors.push_back(std::abs(p.ns / 1e6 - times[s]) / times[s]);
+  }
+  std::ranges::sort(rows.list, std::greater{}, &ExplainedKernel::ms);
+  return std::move(rows.list);
+}
+
+double median_error(const std::vector<ExplainedKernel>& kernels) {
+  std::vector<double> all;
+  for (const ExplainedKernel& k : kernels) all.insert(all.end(), k.errors.begin(), k.errors.end());
+  return all.empty() ? 0 : median(all);
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/traffic.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "cli/bench/trace.h"
+
+namespace tenon::cli {
+namespace {
+
+using runtime::BufferInfo;
+
+/// Bytes that were touched since the first step.
+struct Moved {
+  double weights = 0, others = 0;
+};
+
+/// Runs through a program, to see which bytes come from where.
+class Traffic {
+ public:
+  Traffic(const runtime::Program& program, std::vector<int64_t> sizes, std::span<const double> most, const codegen::Machine& machine)
+      : program_(program), sizes_(std::move(sizes)), most_(most), machine_(machine), touched_(program.buffers.size()) {}
+
+  codegen::Call call_of(uint32_t step) {
+    const runtime::Step& s = program_.steps[step];
+    codegen::Call out{.tasks = std::max<int64_t>(1, size(s.tasks)), .grain = std::max<int64_t>(1, size(s.grain))};
+    std::set<uint32_t> seen;
+    for (uint32_t b : s.buffers) {
+      while (b != runtime::kMissing && program_.buffers[b].kind == BufferInfo::Kind::alias) b = program_.buffers[b].index;
+      if (b != runtime::kMissing && seen.insert(b).second) touch(b, step, out);
+    }
+    return out;
+  }
+
+ private:
+  int64_t size(runtime::Slot slot) const { return slot < sizes_.size() ? sizes_[slot] : 1; }
+
+  /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
+  static double held(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
+
+  void touch(uint32_t b, uint32_t step, codegen::Call& call) {
+    const BufferInfo& info = program_.buffers[b];
+    double elements = 1;
+    for (const runtime::Slot slot : info.shape) elements *= static_cast<double>(size(slot));
+    const double bytes = std::min(elements, most_[step]) * bits_of(info.dtype) / 8;
+    const bool weight = info.kind == BufferInfo::Kind::weight, fresh = info.kind == BufferInfo::Kind::arena && info.first == step;
+    const Moved since = touched_[b] ? Moved{now_.weights - touched_[b]->weights, now_.others - touched_[b]->others} : now_;
+    // Values share an arena, which is about as large as the largest step's.
+    const double back = bytes + (fresh ? 0 : since.weights + std::min(since.others, 2 * largest_));
+    (weight ? now_.weights : now_.others) += bytes;
+    if (!weight) largest_ = std::max(largest_, bytes);
+    touched_[b] = now_;
+    const double near = held(back, machine_.second_bytes * machine_.threads), on_chip = std::max(near, held(back, machine_.third_bytes));
+    // Of values, each core finds the share of its own tasks in its caches.
+    const double own = weight ? bytes : bytes / machine_.threads;
+    call.exchanged += (bytes - own) * on_chip;
+    call.second += own * near;
+    call.third += own * (on_chip - near);
+    call.memory += bytes * (1 - on_chip);
+  }
+
+  const runtime::Program& program_;
+  const std::vector<int64_t> sizes_;
+  std::span<const double> most_;
+  const codegen::Machine& machine_;
+  Moved now_;
+  double largest_ = 0;                         ///< bytes of a value
+  std::vector<std::optional<Moved>> touched_;  ///< of each buffer: what `now_` was then
+};
+
+/// The size table for these inputs, as far as it follows from their shapes.
+Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std::span<const Tensor> inputs) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Tensor& t : inputs) shapes.push_back(t.shape());
+  std::vector<int64_t> sizes;
+  TRY(runtime::evaluate_sizes(program, 0, program.door_lines, {shapes, {}}, sizes));
+  return sizes;
+}
+
+}  // namespace
+
+Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
+                                                  std::span<const double> most, const codegen::Machine& machine) {
+  Traffic traffic(program, TRY(sizes_at_door(program, inputs)), most, machine);
+  std::vector<codegen::Call> out;
+  for (int run = 0; run < 2; ++run) {
+    out.clear();
+    for (uint32_t s = 0; s < program.steps.size(); ++s) out.push_back(traffic.call_of(s));
+  }
+  return out;
+}
+
+}  // namespace tenon::cli
