@@ -84,7 +84,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   rewriting.level = options.opt;
   rewriting.off = options.off;
   if (runs_kernels_first(out.backends, wishes)) rewriting.packs = codegen::attention_fits;
-  else rewriting.off.insert("integer_products");  // other runtimes know quantized products by the dequantizing around them
+  else rewriting.off.insert("fuse/integer_products");  // other runtimes know quantized products by the dequantizing around them
   TRY(partition::bind(*out.graph, wishes, out.backends.roles()));
   TRY(passes::optimise(*out.graph, rewriting));
   if (options.measuring) TRY(choose_plugin_ways(out, options));
@@ -164,18 +164,25 @@ Result<Compiled> compile(Source source, const CompileOptions& options) {
 
 namespace {
 
-/// All weights to where they belong, by all threads.
+/// All weights to where they belong, by all threads. A team's body throws nothing: what one throws, the caller does.
 Result<void> place(std::span<const program::PlacedConstant> weights, std::byte* memory) {
   std::mutex lock;
   Result<void> first;  // that failed
+  bool no_memory = false;
   default_team().run(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end, int) {
     for (const program::PlacedConstant& w : weights.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))) {
-      auto placed = ir::materialise_into(*w.constant, {memory + w.offset, static_cast<size_t>(w.constant->byte_size())});
-      let_go(*w.constant);
+      Result<void> placed;
+      bool threw = false;
+      try {
+        placed = ir::materialise_into(*w.constant, {memory + w.offset, static_cast<size_t>(w.constant->byte_size())});
+        let_go(*w.constant);
+      } catch (const std::bad_alloc&) { threw = true; }
       const std::scoped_lock held(lock);
+      no_memory = no_memory || threw;
       if (!placed && first) first = std::move(placed);
     }
   });
+  if (no_memory) throw std::bad_alloc();
   return first;
 }
 

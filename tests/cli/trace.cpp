@@ -15,12 +15,13 @@ runtime::BufferInfo buffer(Kind kind, std::vector<runtime::Slot> shape) {
   return b;
 }
 
-/// Steps that read these buffers. Lines 0 and 1 of the size table are 10 and 100; buffer 0 is a weight f32[100,10], buffer 1 the same
+constexpr int64_t kSizes[] = {10, 100};
+
+/// Steps that read these buffers. Lines 0 and 1 of the size table are kSizes; buffer 0 is a weight f32[100,10], buffer 1 the same
 /// bytes once more, buffer 2 no weight.
 runtime::Program program_of(const std::vector<std::vector<uint32_t>>& reads) {
   runtime::Program p;
-  for (const int64_t v : {10, 100}) p.sizes.emplace_back().constant = v;
-  p.door_lines = 2;
+  p.sizes.resize(std::size(kSizes));
   p.buffers = {buffer(Kind::weight, {1, 0}), buffer(Kind::alias, {1, 0}), buffer(Kind::arena, {0})};
   for (const auto& buffers : reads) p.steps.emplace_back().buffers = buffers;
   return p;
@@ -28,17 +29,17 @@ runtime::Program program_of(const std::vector<std::vector<uint32_t>>& reads) {
 
 TEST(WeightBytesRead, CountsAWeightOnceHoweverManyStepsReadIt) {
   const auto p = program_of({{0, 2}, {1, 2}});
-  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{2000, 2000}), 4000);
+  EXPECT_EQ(weight_bytes_read(p, kSizes, std::vector<double>{2000, 2000}), 4000);
 }
 
 TEST(WeightBytesRead, TakesAGatherForTheRowsThatItReads) {
   const auto p = program_of({{0, 2}});
-  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{30}), 120);
+  EXPECT_EQ(weight_bytes_read(p, kSizes, std::vector<double>{30}), 120);
 }
 
 TEST(WeightBytesRead, LeavesActivationsAndMissingOperandsOut) {
   const auto p = program_of({{2, runtime::kMissing}});
-  EXPECT_EQ(weight_bytes_read(p, {}, std::vector<double>{1000}), 0);
+  EXPECT_EQ(weight_bytes_read(p, kSizes, std::vector<double>{1000}), 0);
 }
 
 }  // namespace
