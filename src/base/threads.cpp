@@ -9,7 +9,6 @@
 #include <chrono>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/checked.h"
@@ -58,14 +57,39 @@ struct alignas(64) Slot {
   std::atomic<uint32_t> phase{idle};
 };
 
-/// Chunks of several tasks, a thread, up to which all are dealt out: a chunk is about a microsecond of work, and to take some of these
-/// piece by piece costs more than it evens out. (A task that is a chunk may take any time.)
-constexpr int64_t kDealtChunks = 16;
+/// Chunks of several tasks, a thread, up to which a share goes in one piece: a chunk is about a microsecond of work, and to take some of
+/// these piece by piece costs more than it evens out. (A task that is a chunk may take any time.)
+constexpr int64_t kWholeChunks = 16;
 
-/// Shares that are dealt out are claimed whole, by their owner or by whoever has nothing else left.
+/// Neighbouring tasks that are a thread's own: from region to region it gets the same part, and finds what it wrote in its caches. It takes
+/// them in pieces, of about half of what is left each (guided self-scheduling, Polychronopoulos and Kuck, 1987), down to chunks; who has
+/// nothing else left takes pieces of others.
 struct alignas(64) Share {
-  std::atomic<bool> taken{false};
-  int64_t begin = 0, end = 0;
+  std::atomic<int64_t> next{0};  ///< number of a piece
+  int64_t begin = 0, end = 0, chunk = 1;
+  bool whole = false;
+
+  void deal(int64_t first, int64_t last, int64_t least, bool in_one) {
+    begin = first;
+    end = last;
+    chunk = least;
+    whole = in_one;
+    next.store(0, std::memory_order_relaxed);
+  }
+  /// Where piece `number` begins; `end` behind the last one.
+  int64_t start_of(int64_t number) const {
+    if (number == 0) return begin;
+    if (whole || number >= 63) return end;
+    return end - ((end - begin) >> number) / chunk * chunk;
+  }
+  /// An empty range where all pieces are taken; pieces in between may be empty too.
+  bool take(int64_t& from, int64_t& to) {
+    const int64_t number = next.fetch_add(1, std::memory_order_relaxed);
+    from = start_of(number);
+    to = start_of(number + 1);
+    return from < end;
+  }
+  bool is_taken() const { return start_of(next.load(std::memory_order_relaxed)) >= end; }
 };
 
 }  // namespace
@@ -82,33 +106,22 @@ struct Team::State {
   std::vector<Share> shares;
   const Body* body = nullptr;
   int members = 0;
-  int64_t tasks = 0, grain = 1;
-  int64_t dealt = 0;                         ///< tasks of the shares
-  alignas(64) std::atomic<int64_t> next{0};  ///< piece of the others
 
   void start_workers();
   void work(int thread);
   void take_part(int thread);
-  std::pair<int64_t, int64_t> piece(int64_t number) const;
-  void deal(int64_t count, int64_t chunk, int team, bool several);
+  void deal(int64_t tasks, int64_t chunk, int team, bool several);
   void finish();
 };
 
 void Team::State::take_part(int thread) {
   const FlushDenormals flush;
-  const auto claim = [&](int owner_of_share) {
-    Share& share = shares[static_cast<size_t>(owner_of_share)];
-    if (share.begin == share.end || share.taken.load(std::memory_order_relaxed)) return;
-    if (share.taken.exchange(true, std::memory_order_relaxed)) return;
-    (*body)(share.begin, share.end, thread);
-  };
-  claim(thread);
-  while (dealt < tasks) {
-    const auto [begin, end] = piece(next.fetch_add(1, std::memory_order_relaxed));
-    if (begin >= tasks) break;
-    if (begin < end) (*body)(begin, end, thread);
+  for (int k = 0; k < members; ++k) {
+    Share& share = shares[static_cast<size_t>((thread + k) % members)];
+    int64_t from = 0, to = 0;
+    while (!share.is_taken() && share.take(from, to))
+      if (from < to) (*body)(from, to, thread);
   }
-  for (int other = 1; other < members; ++other) claim((thread + other) % members);
 }
 
 void Team::State::work(int thread) {
@@ -136,31 +149,10 @@ void Team::State::start_workers() {
   }
 }
 
-/// Few chunks (of several tasks each), or half of many, in equal shares, the rest from `next`.
-void Team::State::deal(int64_t count, int64_t chunk, int team, bool several) {
-  tasks = count;
-  grain = chunk;
+void Team::State::deal(int64_t tasks, int64_t chunk, int team, bool several) {
   members = team;
-  const int64_t chunks = ceil_div(count, chunk);
-  dealt = several && chunks <= kDealtChunks * team ? count : chunks / 2 / team * chunk * team;
-  for (int t = 0; t < team; ++t) {
-    Share& share = shares[static_cast<size_t>(t)];
-    share.begin = dealt * t / team;
-    share.end = dealt * (t + 1) / team;
-    share.taken.store(false, std::memory_order_relaxed);
-  }
-  next.store(0, std::memory_order_relaxed);
-}
-
-/// Tasks of a piece of what is not dealt out; begin >= tasks where there is none of that number. Each round, of a piece a thread, takes
-/// about half of what is left (guided self-scheduling, Polychronopoulos and Kuck, 1987), down to chunks: few pieces, and small ones at the
-/// end.
-std::pair<int64_t, int64_t> Team::State::piece(int64_t number) const {
-  const int64_t rest = tasks - dealt, round = number / members, place = number % members, unit = grain * members;
-  const auto behind = [&](int64_t r) { return r < 62 ? (rest >> (r + 1)) / unit * unit : 0; };
-  const int64_t before = round == 0 ? rest : behind(round - 1), here = before - behind(round);
-  const int64_t first = tasks - before;
-  return {first + here * place / members, first + here * (place + 1) / members};
+  const bool whole = several && ceil_div(tasks, chunk) <= kWholeChunks * team;
+  for (int64_t t = 0; t < team; ++t) shares[static_cast<size_t>(t)].deal(tasks * t / team, tasks * (t + 1) / team, chunk, whole);
 }
 
 /// Takes back what no worker has begun, and waits for those that have.

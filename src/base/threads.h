@@ -54,12 +54,12 @@ class Team {
   };
 
   /// Calls `body` on disjoint ranges that cover [0, tasks), on up to `max_threads` threads (0: all), and returns when all are
-  /// done. Few tasks, or half of many, are dealt out in advance, the rest is taken in ever smaller pieces, down to about `grain`; a worker
-  /// that wakes late loses its share to the others. `thread` is below min(max_threads, size()) and at no time used by two calls of
-  /// `body` at once. `body` does not throw. Denormals are flushed (FTZ, DAZ) inside, and what was set before holds again after. A call
-  /// while a region runs on the team, be it from inside its body or from another thread, or in a forked child, runs on the calling thread
-  /// alone. From inside a body that itself runs alone a call may get the team. Cost: 1-2 us where workers are awake, 30-60 us where they
-  /// sleep; no allocation.
+  /// done. Each thread has neighbouring tasks of its own, which it takes in ever smaller pieces, down to about `grain`; who is done takes
+  /// pieces of others, so a worker that wakes late loses its share to them. `thread` is below min(max_threads, size()) and at no time used
+  /// by two calls of `body` at once. `body` does not throw. Denormals are flushed (FTZ, DAZ) inside, and what was set before holds again
+  /// after. A call while a region runs on the team, be it from inside its body or from another thread, or in a forked child, runs on the
+  /// calling thread alone. From inside a body that itself runs alone a call may get the team. Cost: 1-2 us where workers are awake, 30-60
+  /// us where they sleep; no allocation.
   void run(int64_t tasks, int64_t grain, Body body, int max_threads = 0);
 
  private:
