@@ -39,7 +39,8 @@ milliseconds.
 - OpenVINO with dynamic and with fixed shapes; PyTorch on the module that the model was exported from, eager and compiled with frozen
   weights. Tenon and ONNX Runtime are told the shapes.
 
-A case is a file in `tools/bench/cases`: network, shapes, bars. There is fp32 alone as yet.
+A case is a file in `tools/bench/cases`: network, shapes, bars, and its precision where it is not fp32: bf16
+is held against the peak of its own products, beside engines that have it; a quantised network is the same file for all engines.
 """
 
 
