@@ -39,4 +39,16 @@ Result<std::unique_ptr<ir::Graph>> in_precision(const ir::Graph& graph, codegen:
   return copy;
 }
 
+bool rounds_to_bytes(const ir::Graph& graph) {
+  const auto dtype = [&](ir::ValueId v) { return v ? graph.value(v).type.dtype : DType::none; };
+  const auto is_byte = [&](ir::ValueId v) { return is_integer(dtype(v)) && bits_of(dtype(v)) <= 8; };
+  for (const ir::NodeId id : graph.nodes()) {
+    const ir::Node& n = graph.node(id);
+    const bool here =
+        std::ranges::any_of(n.inputs, [&](ir::ValueId v) { return is_float(dtype(v)); }) && std::ranges::any_of(n.outputs, is_byte);
+    if (here || std::ranges::any_of(n.bodies, [](const ir::Body& b) { return rounds_to_bytes(*b.graph); })) return true;
+  }
+  return false;
+}
+
 }  // namespace tenon::cli

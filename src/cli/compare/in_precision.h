@@ -17,4 +17,7 @@ inline Tolerance bound_of(codegen::Precision precision) {
 /// (MatMul, Gemm, Conv, also where the compiler leaves small ones alone). Values keep their ids. Errors: those of inference.
 Result<std::unique_ptr<ir::Graph>> in_precision(const ir::Graph& graph, codegen::Precision precision);
 
+/// Whether a node, also of a body, makes integers of 8 bits or fewer of floats: a value near a tie may then fall either way.
+bool rounds_to_bytes(const ir::Graph& graph);
+
 }  // namespace tenon::cli

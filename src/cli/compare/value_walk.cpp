@@ -56,14 +56,15 @@ Result<std::vector<double>> roundings(const Walk& walk, std::span<const ValueId>
     return ops::evaluate(*graph, walk.inputs, options);
   };
   TRY(keep(&Pair::own));
-  TRY(keep(&Pair::nudged));
+  const bool decides = rounds_to_bytes(*graph);
+  if (decides) TRY(keep(&Pair::nudged));
   std::unordered_map<ValueId, double> out;
   ops::EvaluateOptions options;
   options.mode = ops::Mode::wide;
   options.on_value = [&](ValueId v, const Tensor& wide) {
     const auto at = found.find(v);
     if (at == found.end() || at->second.own.empty_handle()) return;
-    out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, distance(at->second.nudged, wide).largest);
+    out[v] = rounding_with_decisions(distance(at->second.own, wide).largest, decides ? distance(at->second.nudged, wide).largest : 0);
   };
   TRY(ops::evaluate(walk.graph, walk.inputs, options));
   std::vector<double> list;

@@ -80,10 +80,11 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
   const auto own = TRY(ops::evaluate(*judged, inputs));
   ops::EvaluateOptions nudges;
   nudges.nudges = true;
-  const auto nudged = TRY(ops::evaluate(*judged, inputs, nudges));
+  const bool decides = rounds_to_bytes(*judged);
+  const auto nudged = decides ? TRY(ops::evaluate(*judged, inputs, nudges)) : own;
   for (size_t k = 0; k < out.size(); ++k) {
     out[k].rounded = distance(own[k], references[k]);
-    out[k].decisions = distance(nudged[k], references[k]).largest;
+    if (decides) out[k].decisions = distance(nudged[k], references[k]).largest;
   }
   return out;
 }
