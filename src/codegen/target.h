@@ -43,6 +43,7 @@ struct Target {
   int registers;                ///< vector registers
   bool mask_registers = false;  ///< that say which lanes an instruction is for
   bool scales_powers = false;   ///< y * 2^floor(n) is one instruction, right to the denormals
+  bool looks_up = false;        ///< each lane picks one of 32 f32 in two registers, in one instruction
   std::initializer_list<MultiplyAdd> multiply_adds;
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;

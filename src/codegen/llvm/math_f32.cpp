@@ -2,8 +2,10 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <numbers>
+#include <numeric>
 
 #include "codegen/llvm/math.h"
+#include "codegen/llvm/math_tables.h"
 
 namespace tenon::codegen::machine::f32 {
 namespace {
@@ -31,6 +33,41 @@ V scale(const Target& target, V y, V n) {
 V below(V x, double most) { return select(less(x.same(most), x), x.same(most), x); }
 V above(V x, double least) { return select(less(x, x.same(least)), x.same(least), x); }
 
+V widened(V a, int lanes) {
+  if (a.lanes() == 0) return a.with(a.b->CreateInsertElement(llvm::PoisonValue::get(with_lanes(a.type(), lanes)), a.v, uint64_t{0}));
+  llvm::SmallVector<int, 64> from(lanes, -1);
+  std::iota(from.begin(), from.begin() + a.lanes(), 0);
+  return a.with(a.b->CreateShuffleVector(a.v, from));
+}
+
+constexpr int kLookupLanes = 16;
+
+/// The element of the table that the low five bits of each lane name.
+V look_up(V number, std::span<const double, kTableParts> table) {
+  Builder& b = *number.b;
+  const auto half = [&](size_t begin) {
+    llvm::SmallVector<float, kLookupLanes> out(table.begin() + begin, table.begin() + begin + kLookupLanes);
+    return llvm::ConstantDataVector::get(b.getContext(), out);
+  };
+  return number.with(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_ps_512, {}, {half(0), number.v, half(kLookupLanes)}));
+}
+
+/// An odd function by its table: one polynomial for all lanes, of coefficients that each lane looks up.
+V by_table(V x, const Table& table) {
+  const int lanes = std::max(1, x.lanes());
+  if (lanes > kLookupLanes) return concat(by_table(slice(x, 0, lanes / 2), table), by_table(slice(x, lanes / 2, lanes / 2), table));
+  if (lanes < kLookupLanes) return slice(by_table(widened(x, kLookupLanes), table), 0, lanes);
+  constexpr double kOnes = 0x1.8p23;  // one unit is the last bit there
+  const V a = below(abs(x), table.step * (kTableParts - 0.51));
+  const V part = fma(a, x.same(1 / table.step), kOnes);
+  const V t = fma(part - kOnes, x.same(-table.step), a);
+  const V number = to_bits(part);
+  V sum = look_up(number, table.coefficients.back());
+  for (size_t k = table.coefficients.size() - 1; k-- > 1;) sum = fma(sum, t, look_up(number, table.coefficients[k]));
+  // The large term is rounded once, with the sum.
+  return copy_sign(fma(a, look_up(number, table.coefficients[0]), a * t * sum), x);
+}
+
 }  // namespace
 
 namespace {
@@ -47,6 +84,7 @@ V exp(const Target& target, V x) { return exp_inside(target, above(below(x, 89.0
 
 /// |x| <= 0.625: x + x z P(z), z = x x (4.6e-9); else 1 - 2 / (e^2|x| + 1).
 V tanh(const Target& target, V x) {
+  if (target.looks_up) return by_table(x, tanh_table);
   const V a = abs(x), z = x * x;
   const V p = polynomial(z, {-0.333332814395, 0.133314085939, -0.0537356929564, 0.0206228101657, -0.00568387277135});
   const V near = fma(x * z, p, x);
@@ -57,6 +95,7 @@ V tanh(const Target& target, V x) {
 
 /// |x| <= 1: x P(x x) (1.2e-9); else 1 - e^-Q(|x|), Q the minimax polynomial of -log(erfc) (absolute error of erf 1.2e-9).
 V erf(const Target& target, V x) {
+  if (target.looks_up) return by_table(x, erf_table);
   const V a = abs(x), z = x * x;
   const V near = x * polynomial(z, {1.12837916572, -0.376126257498, 0.112835841826, -0.0268537665189, 0.0051882319533, -0.000800927004007,
                                     7.85054015302e-5});

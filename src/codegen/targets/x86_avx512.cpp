@@ -16,6 +16,7 @@ TARGET(x86_avx512){
     .registers = 32,
     .mask_registers = true,
     .scales_powers = true,
+    .looks_up = true,
     .multiply_adds = {{.operand = DType::f32, .sum = DType::f32, .lanes = 16, .cycles = 1},
                       {.operand = DType::f64, .sum = DType::f64, .lanes = 8, .cycles = 1}},
     .caches = {32 << 10, 1 << 20, 1 << 20},

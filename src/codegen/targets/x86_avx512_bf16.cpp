@@ -16,6 +16,7 @@ TARGET(x86_avx512_bf16){
     .registers = 32,
     .mask_registers = true,
     .scales_powers = true,
+    .looks_up = true,
     .multiply_adds = {{.operand = DType::f32, .sum = DType::f32, .lanes = 16, .cycles = 1},
                       {.operand = DType::f64, .sum = DType::f64, .lanes = 8, .cycles = 1},
                       {.operand = DType::u8, .sum = DType::i32, .along = DType::i8, .lanes = 16, .products = 4},
