@@ -52,7 +52,8 @@ void run_alone(int64_t tasks, int64_t grain, const Team::Body& body) {
 
 enum Phase : uint32_t { idle, posted, running, stop };
 
-/// One worker's mailbox; alone on its cache line.
+/// One worker's mailbox; alone on its cache line. Stores that are told to others are sequentially consistent: libstdc++'s notify_one looks
+/// for sleepers first, and a processor may look before a release store is seen; then who has just gone to sleep is never woken.
 struct alignas(64) Slot {
   std::atomic<uint32_t> phase{idle};
 };
@@ -132,7 +133,7 @@ void Team::State::work(int thread) {
     uint32_t expected = posted;
     if (phase.compare_exchange_strong(expected, running, std::memory_order_acquire)) {
       take_part(thread);
-      phase.store(idle, std::memory_order_release);
+      phase.store(idle);
       phase.notify_one();
     } else if (expected == stop) {
       return;
@@ -179,7 +180,7 @@ Team::~Team() {
     return;
   }
   for (size_t t = 1; t <= state_->workers.size(); ++t) {
-    state_->slots[t].phase.store(stop, std::memory_order_release);
+    state_->slots[t].phase.store(stop);
     state_->slots[t].phase.notify_one();
   }
   for (std::thread& worker : state_->workers) worker.join();
@@ -205,7 +206,7 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   s.body = &body;
   s.deal(tasks, grain, static_cast<int>(team), several);
   for (int t = 1; t < team; ++t) {
-    s.slots[static_cast<size_t>(t)].phase.store(posted, std::memory_order_release);
+    s.slots[static_cast<size_t>(t)].phase.store(posted);
     s.slots[static_cast<size_t>(t)].phase.notify_one();
   }
   s.take_part(0);
