@@ -12,7 +12,7 @@ namespace tenon::codegen {
 namespace {
 
 /// Runs the graph fused, fused without layouts, and unfused; "n" is 5 and "m" is 3. tiles: so many of its groups are contractions.
-void runs(std::string_view text, double tolerance = 1e-4, int tiles = -1) {
+void runs(std::string_view text, double tolerance = 1e-4, int tiles = -1, const ChooseTactic& choose = usual_tactic) {
   const auto graph = ir::parse(text, ops::table());
   ASSERT_TRUE(graph) << graph.error().text();
   std::vector<Tensor> inputs;
@@ -29,7 +29,7 @@ void runs(std::string_view text, double tolerance = 1e-4, int tiles = -1) {
     options.fuse = fuse;
     options.channels_last = layouts;
     options.verify = true;
-    const auto planned = planned_graph(**graph, options, **target_named("x86_avx2"));
+    const auto planned = planned_graph(**graph, options, **target_named("x86_avx2"), choose);
     ASSERT_TRUE(planned) << planned.error().text();
     const auto is_contraction = [](const Group& g) { return g.kind == GroupKind::contract; };
     if (tiles >= 0) EXPECT_EQ(std::ranges::count_if(planned->plan.groups, is_contraction), tiles) << text_of(planned->plan);
@@ -101,6 +101,59 @@ TEST(Contractions, OfImagesThatAreSeenFromOutside) {
   ASSERT_TRUE(planned) << planned.error().text();
   const std::string found = text_of(*planned);
   EXPECT_NE(found.find("t7:f32[n, 16, 9, m] in order 0231[i0, i1, i2, i3] <- x0"), std::string::npos) << found;
+}
+
+/// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a
+/// window that lie in the padding are left out, of blocks of the depth too.
+TEST(Contractions, OfImagesWithABorder) {
+  constexpr std::string_view kText = R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3], v: f32[3,4,5,5], u: f32[3,4,1,1]) {
+    a = Conv(x, k)
+    h = Relu(a)
+    near = Conv(h, w, pads=[1, 1, 1, 1])
+    far = Conv(h, v, pads=[4, 2, 4, 2], dilations=[2, 1])
+    same = Conv(h, u)
+    both = Add(near, far)
+    y = Add(both, same)
+    return y
+  })";
+  runs(kText, 1e-4, 4);
+  runs(kText, 1e-4, 4, [](const Group& group, const Plan& plan, const Target& target) {
+    Tactic tactic = usual_tactic(group, plan, target);
+    if (group.kind == GroupKind::contract) tactic.depth = 12;
+    return tactic;
+  });
+  const auto graph = ir::parse(kText, ops::table());
+  const auto planned = plan(**graph, {});
+  ASSERT_TRUE(planned) << planned.error().text();
+  EXPECT_NE(text_of(*planned).find("in order 0231 within 0.0.4.2 and 0.0.4.2"), std::string::npos) << text_of(*planned);
+  EXPECT_EQ(text_of(*planned).find(" if "), std::string::npos) << text_of(*planned);
+  PlanOptions without;
+  without.off = {"add_borders"};
+  EXPECT_EQ(text_of(*plan(**graph, without)).find("within"), std::string::npos);
+}
+
+/// A part of the image ends where the image goes on: its padding is not that around the image.
+TEST(Contractions, OfAPartOfAnImageWithABorder) {
+  runs(R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
+    const from: i64[1] = [1]
+    const to: i64[1] = [5]
+    const axes: i64[1] = [2]
+    a = Conv(x, k)
+    whole = Conv(a, w, pads=[1, 1, 1, 1])
+    part = Slice(a, from, to, axes)
+    inner = Conv(part, w, pads=[1, 1, 1, 1])
+    y = Concat(whole, inner, axis=2)
+    return y
+  })");
+}
+
+/// The last column of a window that moves in steps of two depends on how wide the image is.
+TEST(Contractions, OfImagesWithABorderForSteps) {
+  runs(R"(graph main(x: f32[n,2,7,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {
+    a = Conv(x, k)
+    y = Conv(a, w, pads=[1, 1, 1, 1], strides=[2, 2])
+    return y
+  })");
 }
 
 TEST(Contractions, OfShortFloats) {

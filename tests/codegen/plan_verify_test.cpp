@@ -87,6 +87,28 @@ TEST(PlanVerify, KeepsEveryAccessInsideItsArray) {
   EXPECT_TRUE(examine(p).unproved.empty());
 }
 
+TEST(PlanVerify, CountsTheBorderOfAnArray) {
+  Plan p = linear();
+  p.arrays[0].border.before = {1};
+  EXPECT_WRONG(p, "a border of another rank");
+  p.arrays[0].border = {{0, 0}, {0, 1}};
+  p.arrays[0].strides = strides_of(p.arrays[0]);
+  EXPECT_WRONG(p, "a memory order that others do not expect");
+  p = plan_of(R"(graph main(x: f32[2,2,6,5], k: f32[4,2,1,1], w: f32[3,4,3,3], u: f32[2,3,1,1]) {
+    a = Conv(x, k)
+    b = Conv(a, w, pads=[1, 1, 1, 1])
+    y = Conv(b, u)
+    return y
+  })");
+  EXPECT_EQ(wrong(p), "");
+  EXPECT_TRUE(examine(p).unproved.empty());
+  const auto image = std::ranges::find_if(p.arrays, [](const Array& a) { return !a.border.empty(); });
+  ASSERT_NE(image, p.arrays.end());
+  image->border.before[2] = 0;
+  image->strides = strides_of(*image);
+  EXPECT_WRONG(p, "dimension 2, sub(i1, 1) in -1..-1 of 7");
+}
+
 TEST(PlanVerify, KnowsStridesOrdersAndSharedBytes) {
   Plan p = linear();
   p.arrays[0].strides[0] = 1;

@@ -25,6 +25,7 @@ DimList strides_in_order(const DimList& shape, const std::vector<int>& order) {
 
 DimList stored_shape(const Array& array) {
   DimList out = array.shape;
+  for (size_t d = 0; d < array.border.before.size(); ++d) out[d] = out[d] + array.border.before[d] + array.border.after[d];
   if (array.row_padding > 0) {
     Dim& row = out[array.order.empty() ? out.size() - 1 : array.order.back()];
     row = row + Dim(array.row_padding);
@@ -33,6 +34,12 @@ DimList stored_shape(const Array& array) {
 }
 
 DimList strides_of(const Array& array) { return strides_in_order(stored_shape(array), array.order); }
+
+Dim start_of(const Array& array) {
+  Dim out = 0;
+  for (size_t d = 0; d < array.border.before.size(); ++d) out = out + array.strides[d] * array.border.before[d];
+  return out;
+}
 
 Expr flatten(const std::vector<Expr>& index, const DimList& strides) {
   Expr sum = Expr::integer(DType::i64, 0);
@@ -106,7 +113,13 @@ std::string array_name(ArrayId id, const Plan& plan) {
   const Array& a = plan.arrays[id];
   const std::string order = a.order.empty() ? "" : fmt::format(" in order {}", fmt::join(a.order, ""));
   const std::string padded = a.row_padding == 0 ? "" : fmt::format(" padded by {}", a.row_padding);
-  return fmt::format("{}{}:{}{}{}{}", a.constant ? "c" : a.value ? "v" : "t", id, name_of(a.dtype), text_of(a.shape), order, padded);
+  const std::string border =
+      a.border.empty() ? "" : fmt::format(" within {} and {}", fmt::join(a.border.before, "."), fmt::join(a.border.after, "."));
+  return fmt::format("{}{}:{}{}{}{}{}",
+                     a.constant ? "c"
+                     : a.value  ? "v"
+                                : "t",
+                     id, name_of(a.dtype), text_of(a.shape), order, padded, border);
 }
 
 }  // namespace

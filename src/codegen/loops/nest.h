@@ -21,7 +21,15 @@ namespace tenon::codegen {
 /// Number of an array in a Plan: a value of the graph, or a temporary between two loops.
 using ArrayId = int32_t;
 
-/// Something that lives in memory. Element (i0, i1, ...) stands at sum(i_k * strides[k]).
+/// Elements around those of an array, in memory only: index -before[k] is the first in dimension k, and those behind follow its last.
+struct Border {
+  Sizes before, after;  ///< of each dimension; empty: there is none
+  bool zeros = false;   ///< are 0, all of them
+
+  bool empty() const { return before.empty(); }
+};
+
+/// Something that lives in memory. Element (i0, i1, ...) stands at start_of(array) + sum(i_k * strides[k]).
 struct Array {
   DType dtype = DType::f32;
   DimList shape;
@@ -29,6 +37,7 @@ struct Array {
   ir::ValueId value;          ///< none: a temporary
   std::vector<int> order;     ///< dimensions from the outermost to the innermost in memory; empty: as they are
   int64_t row_padding = 0;    ///< elements that nobody reads behind each row of the innermost dimension in memory
+  Border border;              ///< of what convolutions read with a padding around it
   ir::ConstantRef constant;   ///< row-major bytes, where constant
   ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
   bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
@@ -141,10 +150,12 @@ struct Plan {
 DimList row_major(const DimList& shape);
 /// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).
 DimList strides_in_order(const DimList& shape, const std::vector<int>& order);
-/// Those of its shape, memory order and padding.
+/// Those of its shape, memory order, padding and border.
 DimList strides_of(const Array& array);
-/// Its shape with the padding: what it takes in memory.
+/// Its shape with the padding and the border: what it takes in memory.
 DimList stored_shape(const Array& array);
+/// Of its first own element, in elements: behind the border.
+Dim start_of(const Array& array);
 /// sum(index_k * strides_k)
 Expr flatten(const std::vector<Expr>& index, const DimList& strides);
 /// The index in `shape` of row-major element `flat` (an affine sum over axes of the given extents), where its terms fall apart

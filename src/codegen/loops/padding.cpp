@@ -224,7 +224,7 @@ std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nes
   const auto how = padded_of(access, nest, plan);
   if (!how || how->rest) return std::nullopt;
   std::vector<Inside> out;
-  for (const Reach& r : how->reach) out.push_back({r.from, r.to, r.inside()});
+  for (const Reach& r : how->reach) out.push_back({r.from, r.to, r.inside(), r.lowest, r.highest});
   return out;
 }
 

@@ -12,8 +12,9 @@ ArrayId add_temporary(Plan& plan, DType dtype, DimList shape, std::vector<int> o
 
 /// Where an index counts as inside of a dimension of its array.
 struct Inside {
-  Dim from, to;  ///< from <= index < to
-  bool always;   ///< it never leaves that
+  Dim from, to;         ///< from <= index < to
+  bool always;          ///< it never leaves that
+  Dim lowest, highest;  ///< of the index, over all axes
 };
 /// That of each dimension; nullopt where dimensions cannot be told one by one.
 std::optional<std::vector<Inside>> inside_of(const NestAccess& access, const Nest& nest, const Plan& plan);

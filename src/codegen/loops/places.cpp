@@ -18,7 +18,8 @@ Expr held_inside(const Expr& index, Dim extent) {
 Expr flat_in(const std::vector<Expr>& index, const Array& array) {
   std::vector<Expr> held;
   for (size_t k = 0; k < index.size(); ++k) held.push_back(held_inside(index[k], array.shape[k]));
-  return flatten(held, array.strides);
+  const Expr place = flatten(held, array.strides);
+  return array.border.empty() ? place : simplify(place + Expr::dim(start_of(array)));
 }
 
 /// Everything of the nest that is an affine place, as coefficients over its axes; nullopt where one is not.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loops/plan.h"
 
+#include "codegen/loops/borders.h"
 #include "codegen/loops/collect.h"
 #include "codegen/loops/copy_images.h"
 #include "codegen/loops/diagonals.h"
@@ -43,6 +44,8 @@ constexpr PlanPass kPasses[] = {
     {"absorb_into_windows", "a map that alone reads a depthwise convolution's result runs on its registers", absorb_into_windows},
     // The loops over tiles are as they should be.
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", use_winograd},
+    // What takes fewer products reads no padding; it needs the final layouts, and the readers of each image.
+    {"add_borders", "images have the padding of the convolutions that read them around them in memory", add_borders},
     // It needs the final layouts, and what reads by rows.
     {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows},
 };

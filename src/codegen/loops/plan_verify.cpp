@@ -48,15 +48,19 @@ class PlanVerifier {
       if (d >= 0 && d < static_cast<int>(seen.size())) seen[d] = true;
     must(a.order.empty() || (a.order.size() == seen.size() && std::ranges::all_of(seen, [](bool b) { return b; })),
          "a memory order that is no permutation", fmt::format("{} of {}", a.order.size(), text_of(a.shape)));
+    const bool around = a.border.empty() || (a.border.before.size() == seen.size() && a.border.after.size() == seen.size());
+    must(around, "a border of another rank", fmt::format("{} of {}", a.border.before.size(), text_of(a.shape)));
     if (!out_.wrong.empty()) return;
     must(a.strides == strides_of(a), "strides that are not those of its order", text_of(a.strides));
-    must(!a.fixed_layout || (a.order.empty() && a.row_padding == 0), "a memory order that others do not expect", text_of(a.strides));
+    must(!a.fixed_layout || is_dense(a), "a memory order that others do not expect", text_of(a.strides));
     if (a.constant) {
       DimList shape(a.constant->shape.begin(), a.constant->shape.end());
       must(a.shape == shape, "a shape that its constant does not have", text_of(a.shape));
     }
     if (a.same_bytes >= 0) shares(a);
   }
+
+  static bool is_dense(const Array& a) { return a.order.empty() && a.row_padding == 0 && a.border.empty(); }
 
   void shares(const Array& a) {
     must(exists(a.same_bytes), "bytes of no array", name(a.same_bytes));
@@ -65,8 +69,7 @@ class PlanVerifier {
     must(behind < 0, "bytes of an array that shares its own", name(a.same_bytes));
     if (!out_.wrong.empty()) return;
     const Array& from = plan_.arrays[a.same_bytes];
-    must(a.order.empty() && from.order.empty() && a.row_padding + from.row_padding == 0, "shared bytes in another order",
-         text_of(from.strides));
+    must(is_dense(a) && is_dense(from), "shared bytes in another order", text_of(from.strides));
     const Dim mine = product(a.shape), theirs = product(from.shape);
     must(mine.equals(theirs) != std::optional(false), "shared bytes of another count", text_of(a.shape) + " of " + text_of(from.shape));
     if (!is_equal(mine, theirs))
@@ -120,7 +123,7 @@ class PlanVerifier {
     return std::ranges::any_of(nest.axes, [](const ops::Axis& a) { return a.extent == Dim(0); });
   }
 
-  /// Loaded indices are held inside their dimension by the lowering.
+  /// Of its array with the border. Loaded indices are held inside their dimension by the lowering.
   void stays_inside(const std::vector<Expr>& index, const Expr& flat, const Array& array, const Nest& nest, const Expr& within,
                     const std::string& what) {
     const Bounds bounds(nest, plan_.assumptions);
@@ -133,7 +136,11 @@ class PlanVerifier {
       must(inside != std::optional(false), "outside of its array", text);
     };
     if (flat) check(flat, product(array.shape), "");
-    for (size_t d = 0; d < index.size(); ++d) check(index[d], array.shape[d], fmt::format(" dimension {}", d));
+    for (size_t d = 0; d < index.size(); ++d) {
+      const int64_t before = array.border.empty() ? 0 : array.border.before[d], after = array.border.empty() ? 0 : array.border.after[d];
+      const Expr at = before == 0 ? index[d] : simplify(index[d] + Expr::integer(DType::i64, before));
+      check(at, array.shape[d] + before + after, fmt::format(" dimension {}", d));
+    }
   }
 
   void axes(const Expr& e, const Nest& nest, const std::string& what) {

@@ -23,6 +23,7 @@ Dim extent_of(const std::vector<JointAxis>& axes) {
 struct DepthSlice {
   size_t axis = 0;
   Reg length = kNone;  ///< kNone: all
+  Reg step = kNone;    ///< of the outermost depth, where it is a step of that alone
 };
 
 class ContractLowering {
@@ -36,6 +37,7 @@ class ContractLowering {
         shape_(tactic.tile),
         blocks_(depth_blocks(roles_.depth, tactic.depth)),
         row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
+        depth_range_(depth_range_of(roles_, group.nests[0], plan)),
         places_(emit_, group, tiling),
         lanes_buffer_(emit_.buffer(packed, false)),
         fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
@@ -155,13 +157,19 @@ class ContractLowering {
         Reg outer = build().expr(ExprOp::div, {t, count});
         for (size_t k = roles_.rows.size() - 1; k-- > 1;) {
           const Reg extent = emit_.dim(roles_.rows[k].extent);
-          task = places_.moved(std::move(task), roles_.rows[k], build().expr(ExprOp::rem, {outer, extent}));
+          task = at_outer_row(std::move(task), k, build().expr(ExprOp::rem, {outer, extent}));
           outer = build().expr(ExprOp::div, {outer, extent});
         }
-        task = places_.moved(std::move(task), roles_.rows[0], outer);
+        task = at_outer_row(std::move(task), 0, outer);
       }
       body(std::move(task), row_tiles_.at(inner), build().sub(t, share.tile));
     });
+  }
+
+  Task at_outer_row(Task task, size_t axis, Reg row) {
+    task = places_.moved(std::move(task), roles_.rows[axis], row);
+    if (depth_range_ && depth_range_->rows == axis) task.depth = steps_of(*depth_range_, roles_.depth[0].extent, row, emit_);
+    return task;
   }
 
   Task at_row(const Task& task, Reg row) { return roles_.rows.empty() ? task : places_.moved(task, roles_.rows.back(), row); }
@@ -173,7 +181,7 @@ class ContractLowering {
         row_tiles_.emit(tile, [&](Reg row, int height) {
           const Task task = at_row(at, row);
           std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
-          sums = contract(0, height, {known(task.rows), task.lanes, fetch}, std::move(sums));
+          sums = contract(0, height, {known(task.rows), task.lanes, fetch, task.depth}, std::move(sums));
           if (!places_.is_heavy()) return finish_in_registers(task, height, sums);
           store_sums(emit_.integer(0), sums);
           finish_stored(task, emit_.integer(0), emit_.integer(height));
@@ -206,11 +214,13 @@ class ContractLowering {
       each_panel(here, [&](const Task& at_panel, Reg panel_number) {
         each_tile(here, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
           const Reg place = slot_of(panel_number, tile_number);
-          row_tiles_.emit(tile, [&](Reg row, int height) {
-            const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(panel())));
-            const Task task = at_row(at, row);
-            store_sums(sums_at,
-                       contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)}, load_sums(sums_at, height), slice));
+          where_it_counts(at, slice, [&] {
+            row_tiles_.emit(tile, [&](Reg row, int height) {
+              const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(panel())));
+              const Task task = at_row(at, row);
+              store_sums(sums_at,
+                         contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)}, load_sums(sums_at, height), slice));
+            });
           });
         });
       });
@@ -222,8 +232,21 @@ class ContractLowering {
     });
   }
 
+  /// A block of one step of the outermost depth may have nothing for a tile.
+  void where_it_counts(const Task& at, const DepthSlice& slice, const std::function<void()>& body) {
+    if (at.depth.from == kNone || slice.step == kNone) return body();
+    const Reg begun = build().expr(ExprOp::less_equal, {at.depth.from, slice.step});
+    const Reg counts = build().expr(ExprOp::logical_and, {begun, build().expr(ExprOp::less, {slice.step, at.depth.to})});
+    const auto then = [&] {
+      body();
+      return std::vector<Reg>{};
+    };
+    build().branch(counts, then, [] { return std::vector<Reg>{}; });
+  }
+
   /// b: how far the block lies in a panel.
-  void each_block(size_t k, const Task& at, Reg b, const std::function<void(const Task& at, Reg b, const DepthSlice& slice)>& body) {
+  void each_block(size_t k, const Task& at, Reg b, const std::function<void(const Task& at, Reg b, const DepthSlice& slice)>& body,
+                  Reg step = kNone) {
     const auto moved = [&](const JointAxis& axis, Dim b_step, Reg i) {
       Task task = at;
       task.rows = emit_.add_scaled(task.rows, places_.rows_step(axis), i);
@@ -232,15 +255,15 @@ class ContractLowering {
     if (k < blocks_.outer) {
       build().loop(emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), [&](Reg i) {
         const auto [task, b_here] = moved(roles_.depth[k], packed_step(k), i);
-        each_block(k + 1, task, b_here, body);
+        each_block(k + 1, task, b_here, body, k == 0 ? i : step);
       });
       return;
     }
-    if (blocks_.inner == 0) return body(at, b, {k, kNone});
+    if (blocks_.inner == 0) return body(at, b, {k, kNone, step});
     const Reg extent = emit_.dim(roles_.depth[k].extent), block = emit_.integer(blocks_.inner);
     build().loop(emit_.integer(0), extent, block, [&](Reg i) {
       const auto [task, b_here] = moved(roles_.depth[k], packed_step(k), i);
-      body(task, b_here, {k, build().min(block, build().sub(extent, i))});
+      body(task, b_here, {k, build().min(block, build().sub(extent, i)), step});
     });
   }
 
@@ -285,6 +308,7 @@ class ContractLowering {
   /// Where a contraction reads its operands, and what it asks for meanwhile (kNone: nothing).
   struct Reads {
     Reg rows = kNone, lanes = kNone, fetch = kNone;
+    DepthSteps outermost = {};  ///< of a contraction over all of the depth
   };
 
   /// The outer depth axes are loops that carry the accumulators; the innermost is the contraction's own.
@@ -315,12 +339,13 @@ class ContractLowering {
       const Reg nothing = zeros();
       std::fill(sums.begin(), sums.end(), nothing);
     }
-    return build().loop(
-        emit_.integer(0), emit_.dim(roles_.depth[k].extent), emit_.integer(1), std::move(sums), [&](Reg i, const std::vector<Reg>& inside) {
-          Reads here{emit_.add_scaled(at.rows, places_.rows_step(roles_.depth[k]), i), emit_.add_scaled(at.lanes, packed_step(k), i)};
-          if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(packed_step(k)), i);
-          return contract(k + 1, rows, here, inside, slice);
-        });
+    const bool some = at.outermost.from != kNone;
+    const Reg from = some ? at.outermost.from : emit_.integer(0), to = some ? at.outermost.to : emit_.dim(roles_.depth[k].extent);
+    return build().loop(from, to, emit_.integer(1), std::move(sums), [&](Reg i, const std::vector<Reg>& inside) {
+      Reads here{emit_.add_scaled(at.rows, places_.rows_step(roles_.depth[k]), i), emit_.add_scaled(at.lanes, packed_step(k), i)};
+      if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(packed_step(k)), i);
+      return contract(k + 1, rows, here, inside, slice);
+    });
   }
 
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums) {
@@ -351,6 +376,7 @@ class ContractLowering {
   const Tile shape_;
   const DepthBlocks blocks_;
   RowTiles row_tiles_;
+  const std::optional<DepthRange> depth_range_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
   const int64_t fetched_line_;                            ///< elements of weights that are asked for at once; 0: they were just written

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "codegen/lower/contract_tiling.h"
+#include "codegen/lower/depth_range.h"
 #include "codegen/lower/kernel_emitter.h"
 
 namespace tenon::codegen {
@@ -15,6 +16,7 @@ class ContractPlaces {
     Reg rows = kNone;   ///< of the rows operand
     Reg lanes = kNone;  ///< of the packed operand
     Reg result = kNone;
+    DepthSteps depth;        ///< that count
     std::vector<Reg> reads;  ///< of the epilogue
     std::vector<Reg> masks;  ///< one a register of the panel; kNone: all lanes
   };

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/depth_range.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+/// The number of the axis of rows that alone moves the index beside `depth`; nullopt where there is none. The last runs over registers.
+std::optional<size_t> rows_axis(const Affine& index, int depth, const Contraction& roles, const Nest& nest) {
+  std::optional<size_t> found;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
+    if (x == depth || index.coefficients[x] == Dim(0) || nest.axes[x].extent == Dim(1)) continue;
+    if (found) return std::nullopt;
+    for (size_t k = 0; k + 1 < roles.rows.size(); ++k)
+      if (roles.rows[k].axes == std::vector<int>{x}) found = k;
+    if (!found) return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<DepthRange> depth_range_of(const Contraction& roles, const Nest& nest, const Plan& plan) {
+  const NestAccess& read = nest.accesses[roles.rows_operand.accesses[0]];
+  const Array& array = plan.arrays[read.array];
+  if (!array.border.zeros || read.flat || roles.depth.size() < 2 || roles.depth[0].axes.size() != 1) return std::nullopt;
+  const int depth = roles.depth[0].axes[0];
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    if (array.border.before[d] + array.border.after[d] == 0) continue;
+    const auto index = affine_of(read.index[d], static_cast<int>(nest.axes.size()));
+    if (!index || !index->coefficients[depth].is_number() || index->coefficients[depth].value() <= 0) continue;
+    const auto rows = rows_axis(*index, depth, roles, nest);
+    if (!rows) return std::nullopt;
+    return DepthRange{*rows, index->coefficients[roles.rows[*rows].axes[0]], index->offset, array.shape[d],
+                      index->coefficients[depth].value()};
+  }
+  return std::nullopt;
+}
+
+DepthSteps steps_of(const DepthRange& range, Dim depth, Reg row, KernelEmitter& emit) {
+  TileBuilder& b = emit.build();
+  const Reg at = b.add(b.mul(row, emit.dim(range.step)), emit.dim(range.offset)), dilation = emit.integer(range.dilation);
+  // The division cuts towards zero: below it, the bounds of the depth hold.
+  const auto steps_to = [&](Dim place) {
+    return b.expr(ExprOp::div, {b.add(b.sub(emit.dim(place), at), emit.integer(range.dilation - 1)), dilation});
+  };
+  return {b.expr(ExprOp::max, {steps_to(0), emit.integer(0)}), b.min(steps_to(range.size), emit.dim(depth))};
+}
+
+}  // namespace tenon::codegen
