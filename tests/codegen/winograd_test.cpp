@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <unordered_map>
 
 #include "../segments.h"
 #include "codegen/loops/inline.h"
@@ -161,6 +162,48 @@ int64_t outputs_a_way(std::string_view x, const Sizes& w) {
   for (const Group& g : made->groups)
     if (is_of_tiles(g)) return static_cast<int64_t>(std::sqrt(g.nests[0].outputs.size())) - 2;
   return 0;
+}
+
+using Definitions = std::unordered_map<Reg, const TileInstr*>;
+
+void find_all(const TileBlock& block, Definitions& found, std::vector<const TileInstr*>& accesses) {
+  for (const TileInstr& in : block) {
+    if (in.result != kNone) found[in.result] = &in;
+    if (in.op == TileOp::load || in.op == TileOp::store) accesses.push_back(&in);
+    find_all(in.body, found, accesses);
+    find_all(in.otherwise, found, accesses);
+  }
+}
+
+/// A sum in which a term was chosen between two.
+bool is_chosen(Reg offset, const Definitions& of) {
+  const auto found = of.find(offset);
+  if (found == of.end() || found->second->op != TileOp::expr) return false;
+  const TileInstr& in = *found->second;
+  return in.expr_op == ExprOp::select ||
+         (in.expr_op == ExprOp::add && std::ranges::any_of(in.args, [&](Reg r) { return is_chosen(r, of); }));
+}
+
+/// A processor takes long to find that a mask is empty where there is no memory.
+TEST(Winograd, TouchesNoPlaceOutsideOfTheImageThatMayBeNoMemory) {
+  const auto graph = ir::parse(convolution("1,16,7,7", ", pads=[1,1,1,1]", {16, 16, 3, 3}), ops::table());
+  ASSERT_TRUE(graph) << graph.error().text();
+  const auto planned = planned_graph(**graph, always(), **target_named("x86_avx512"));
+  ASSERT_TRUE(planned) << planned.error().text();
+  size_t masked = 0;
+  for (size_t g = 0; g < planned->plan.groups.size(); ++g) {
+    if (!is_of_tiles(planned->plan.groups[g])) continue;
+    const TileKernel& kernel = planned->kernels[g].back().tile;
+    Definitions definitions;
+    std::vector<const TileInstr*> accesses;
+    find_all(kernel.body, definitions, accesses);
+    for (const TileInstr* in : accesses) {
+      if (in->mask == kNone) continue;
+      ++masked;
+      EXPECT_TRUE(is_chosen(in->args.back(), definitions)) << text_of(kernel);
+    }
+  }
+  EXPECT_GT(masked, 20U);
 }
 
 TEST(Winograd, WhereItTakesLessTime) {

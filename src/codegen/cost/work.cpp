@@ -26,12 +26,11 @@ Dim extents(const std::vector<JointAxis>& axes) {
   return out;
 }
 
-bool walked_by_one(const Expr& place, int axes, int vector) {
-  const auto affine = affine_of(place, axes);
-  if (!affine) return false;
-  const Dim step = affine->coefficients[vector];
-  return step == Dim(0) || step == Dim(1);
-}
+bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
+bool stands(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
+
+/// Shuffles of a register of a square that is transposed.
+constexpr double kTurn = 4;
 
 }  // namespace
 
@@ -64,7 +63,7 @@ Work attention_work(const Nest& nest, Tile tile, const Target& target) {
   return out;
 }
 
-LoopWork loop_work(const Nest& nest, int vector, const Plan& plan) {
+LoopWork loop_work(const Nest& nest, int vector, int turned, const Plan& plan) {
   LoopWork out;
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
   const BodyCost cost = cost_of(nest);
@@ -75,7 +74,12 @@ LoopWork loop_work(const Nest& nest, int vector, const Plan& plan) {
     out.along = nest.axes[vector].extent;
     out.chained = nest.axes[vector].kind != ops::Axis::Kind::parallel;
   }
-  const auto place = [&](const Expr& flat) { ++(vector < 0 || walked_by_one(flat, axes, vector) ? out.loads : out.single); };
+  const auto place = [&](const Expr& flat) {
+    const auto at = affine_of(flat, axes);
+    const bool by_squares = turned >= 0 && walked_by_one(at, turned) && !walked_by_one(at, vector) && !stands(at, vector);
+    if (by_squares) out.operations += kTurn;
+    ++(by_squares || vector < 0 || walked_by_one(at, vector) || stands(at, vector) ? out.loads : out.single);
+  };
   for (const NestAccess& a : nest.accesses) place(flat_of(a, plan));
   for (const NestOutput& o : nest.outputs)
     if (o.combine == ops::Combine::none) place(flat_of(o, plan));

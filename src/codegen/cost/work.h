@@ -37,8 +37,8 @@ struct Work {
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
 /// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);
-/// vector: the axis along the lanes; -1: none.
-LoopWork loop_work(const Nest& nest, int vector, const Plan& plan);
+/// vector: the axis along the lanes; -1: none. turned: the axis along which loads lie that are transposed in registers; -1: none are.
+LoopWork loop_work(const Nest& nest, int vector, int turned, const Plan& plan);
 
 /// Of a map that runs on tiles of sums before they are stored.
 LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes);

@@ -67,6 +67,7 @@ Result<void> Lower::instruction(const TileInstr& in) {
     case TileOp::loop: return loop(in);
     case TileOp::branch: return branch(in);
     case TileOp::contract: return contract(in.contract);
+    case TileOp::transpose: transpose(in); return {};
     default: registers_[in.result] = TRY(value(in)); return {};
   }
 }

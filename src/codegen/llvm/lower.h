@@ -48,6 +48,8 @@ class Lower {
   Result<void> loop_part(const TileInstr& in, llvm::Value* to, int times, std::vector<V>& state);
   Result<void> branch(const TileInstr& in);
 
+  void transpose(const TileInstr& in);  // lower_transpose.cpp
+
   // the contraction (lower_contract.cpp)
   struct Panel;
   Result<void> contract(const Contract& c);

@@ -31,10 +31,13 @@ Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
   State state;
   state.axes = std::move(outer_axes);
   state.axes.resize(nest_.axes.size(), kNone);
+  state.vector = schedule_.vector;
+  state.told.resize(reads_.size() + writes_.size(), kNone);
   for (const Cursor& c : reads_) state.offsets.push_back(start(c, state));
   for (const Cursor& c : writes_) state.offsets.push_back(start(c, state));
   from_ = from;
   to_ = to;
+  if (schedule_.turned >= 0) return squares(state);
   TRY(enter(schedule_.outer, state, {}));
   return {};
 }
@@ -104,10 +107,29 @@ Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const 
   return after;
 }
 
-Result<std::vector<Reg>> NestLowering::strips(int axis, const State& state, std::vector<Reg> carried) {
+Result<NestLowering::State> NestLowering::told(int axis, State state) {
+  if (reducing(axis) || axis + 1 != static_cast<int>(nest_.axes.size())) return state;
+  KernelEmitter::Place place = place_for(state);
+  size_t k = 0;
+  const auto tell = [&](const Expr& within, const Cursor& c) -> Result<void> {
+    const size_t at = k++;
+    if (!within || !c.affine || c.affine->coefficients[axis] == Dim(0)) return {};
+    if (mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) return {};
+    const Reg all = TRY(emit_.evaluate(within, place));
+    state.offsets[at] = inside(all, state.offsets[at]);
+    state.told[at] = build().splat(all, emit_.lanes());
+    return {};
+  };
+  for (size_t r = 0; r < reads_.size(); ++r) TRY(tell(nest_.accesses[r].within, reads_[r]));
+  for (size_t w = 0; w < writes_.size(); ++w) TRY(tell(nest_.outputs[w].within, writes_[w]));
+  return state;
+}
+
+Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, std::vector<Reg> carried) {
+  const State state = TRY(told(axis, outside));
   const int lanes = emit_.lanes();
   const Dim extent = nest_.axes[axis].extent;
-  const bool part = schedule_.blocked;
+  const bool part = schedule_.cut >= 0;
   const Reg from = part ? from_ : emit_.integer(0), to = part ? to_ : emit_.dim(extent);
   const auto fixed = extent.number();
   if (!part && fixed && *fixed < lanes) { return masked(axis, state, carried, from, to); }
@@ -239,8 +261,8 @@ Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const Stat
 KernelEmitter::Place NestLowering::place_for(const State& state) {
   KernelEmitter::Place place;
   place.axes = state.axes;
-  if (schedule_.vector >= 0) {
-    Reg& along = place.axes[schedule_.vector];
+  if (state.vector >= 0) {
+    Reg& along = place.axes[state.vector];
     if (along != kNone) along = build().add(build().splat(along, emit_.lanes()), emit_.iota());
   }
   // The place outlives this call only inside its caller, which keeps `state` alive.
@@ -252,20 +274,22 @@ KernelEmitter::Place NestLowering::place_for(const State& state) {
 }
 
 Result<Reg> NestLowering::load(int k, const State& state) {
+  if (state.column >= 0 && !columns_[k].empty()) return columns_[k][static_cast<size_t>(state.column)];
   const NestAccess& a = nest_.accesses[k];
   Memory how;
-  Reg within = kNone;
-  if (a.within) {
+  Reg within = state.told[static_cast<size_t>(k)];
+  if (a.within && within == kNone) {
     KernelEmitter::Place place = place_for(state);
     within = TRY(emit_.evaluate(a.within, place));
   }
-  const Where at = TRY(where(reads_[k], state.offsets[k], state));
+  Where at = TRY(where(reads_[k], state.offsets[k], state));
   if (at.lanes == 1 && (within == kNone || build().type(within).lanes == 1)) return load_scalar(k, at.offset, within, state);
   how.stride = at.stride;
   how.offsets = at.offsets;
   how.broadcast = at.lanes == 1;
   how.mask = state.mask;
   if (within != kNone) {
+    at.offset = inside(within, at.offset);
     const Reg lanes = build().splat(within, emit_.lanes());
     how.mask = how.mask == kNone ? lanes : build().expr(ExprOp::logical_and, {how.mask, lanes});
     KernelEmitter::Place place = place_for(state);
@@ -274,10 +298,14 @@ Result<Reg> NestLowering::load(int k, const State& state) {
   return build().load(reads_[k].buffer, at.offset, emit_.lanes(), how);
 }
 
+Reg NestLowering::inside(Reg within, Reg offset) {
+  if (build().type(within).lanes != 1) return offset;
+  return build().expr(ExprOp::select, {within, offset, emit_.integer(0)});
+}
+
 Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State& state) {
   if (within == kNone) return build().load(reads_[k].buffer, offset, 1);
-  const Reg safe = build().expr(ExprOp::select, {within, offset, emit_.integer(0)});
-  const Reg value = build().load(reads_[k].buffer, safe, 1);
+  const Reg value = build().load(reads_[k].buffer, inside(within, offset), 1);
   KernelEmitter::Place place = place_for(state);
   const Reg fill = TRY(emit_.evaluate(nest_.accesses[k].fill, place));
   return build().expr(ExprOp::select, {within, value, fill});
@@ -285,7 +313,7 @@ Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State
 
 Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, const State& state) {
   if (c.affine) {
-    const Dim along = schedule_.vector >= 0 && state.axes[schedule_.vector] != kNone ? c.affine->coefficients[schedule_.vector] : Dim(0);
+    const Dim along = state.vector >= 0 && state.axes[state.vector] != kNone ? c.affine->coefficients[state.vector] : Dim(0);
     if (along == Dim(0)) return Where{offset};
     if (along == Dim(1)) return Where{offset, kNone, kNone, emit_.lanes()};
     return Where{offset, emit_.dim(along), kNone, emit_.lanes()};
@@ -298,7 +326,7 @@ Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, con
 
 Result<void> NestLowering::store(size_t k, Reg value, const State& state, KernelEmitter::Place* place) {
   const NestOutput& o = nest_.outputs[k];
-  const Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
+  Where at = TRY(where(writes_[k], state.offsets[nest_.accesses.size() + k], state));
   if (o.dtype != o.value.dtype()) value = build().expr(ExprOp::cast, {value}, o.dtype);
   const int lanes = vector_parallel() ? emit_.lanes() : 1;
   Memory how;
@@ -308,7 +336,8 @@ Result<void> NestLowering::store(size_t k, Reg value, const State& state, Kernel
   value = build().splat(value, lanes);
   if (o.within) {
     KernelEmitter::Place fresh = place_for(state);
-    const Reg within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
+    Reg within = state.told[nest_.accesses.size() + k];
+    if (within == kNone) within = TRY(emit_.evaluate(o.within, place ? *place : fresh));
     if (lanes == 1) {
       build().branch(
           within,
@@ -319,6 +348,7 @@ Result<void> NestLowering::store(size_t k, Reg value, const State& state, Kernel
           [] { return std::vector<Reg>{}; });
       return {};
     }
+    at.offset = inside(within, at.offset);
     const Reg mask = build().splat(within, lanes);
     how.mask = how.mask == kNone ? mask : build().expr(ExprOp::logical_and, {how.mask, mask});
   }

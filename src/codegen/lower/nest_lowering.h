@@ -17,14 +17,17 @@ class NestLowering {
  public:
   NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic);
 
-  /// axes: registers of the first schedule.outer axes; [from, to): the part of the vector axis of this task where it is blocked.
+  /// axes: registers of the first schedule.outer axes; [from, to): the part of axis schedule.cut of this task where there is one.
   Result<void> run(std::vector<Reg> outer_axes, Reg from, Reg to);
 
  private:
   struct State {
     std::vector<Reg> axes;
     std::vector<Reg> offsets;  ///< reads, then writes
+    int vector = -1;           ///< the axis along the lanes
     Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
+    int column = -1;           ///< of a square, where its loads are transposed
+    std::vector<Reg> told;     ///< reads, then writes: the mask that tells whether all lanes are inside, or none; kNone: to be evaluated
   };
 
   TileBuilder& build() { return emit_.build(); }
@@ -50,8 +53,18 @@ class NestLowering {
 
   /// Whole registers first, then one masked rest. A long body stands there once: masks cost it nothing that shows, a copy would cost the
   /// code generator as much again.
-  Result<std::vector<Reg>> strips(int axis, const State& state, std::vector<Reg> carried);
+  Result<std::vector<Reg>> strips(int axis, const State& outside, std::vector<Reg> carried);
+  /// Where all lanes are inside or none, that is found out once before they are walked.
+  Result<State> told(int axis, State state);
   Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
+
+  /// The turned axis and the vector axis by squares of registers (nest_squares.cpp).
+  Result<void> squares(const State& state);
+  /// left: rows and columns that there are from here on; kNone: a whole square.
+  Result<void> square(const State& at, Reg rows_left, Reg columns_left);
+  Result<std::vector<Reg>> turned(int k, const State& at, Reg rows_left, Reg columns_left);
+  State moved(State state, int axis, Reg by);
+  Reg end_of(int axis);
 
   std::vector<Reg> identities();  ///< of the outputs' combinations
   /// All reduced (or scanned) axes from here on: accumulators start at the identity and are stored at the end.
@@ -65,7 +78,10 @@ class NestLowering {
   KernelEmitter::Place place_for(const State& state);
   Result<Reg> load(int k, const State& state);
 
-  /// Out of bounds, element 0 is read and thrown away: every buffer has one.
+  /// The offset where all lanes are inside, or none: then that of element 0, which every buffer has. Further out there may be no memory,
+  /// and what touches none takes long, even where its mask is empty.
+  Reg inside(Reg within, Reg offset);
+  /// Out of bounds, what is read is thrown away.
   Result<Reg> load_scalar(int k, Reg offset, Reg within, const State& state);
 
   struct Where {
@@ -80,6 +96,7 @@ class NestLowering {
   const Schedule schedule_;
   const int64_t unroll_;
   std::vector<Cursor> reads_, writes_;
+  std::vector<std::vector<Reg>> columns_;  ///< of the turned reads, in a square
   Reg from_ = kNone, to_ = kNone;
   bool inside_reduction_ = false;
 };

@@ -94,30 +94,33 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
-    schedules.push_back(schedule_alone(nests[0], tactic, plan));
+    schedules.push_back(schedule_alone(nests[0], tactic, plan, target));
     turn_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
-  for (size_t k = 0; k < nests.size(); ++k) kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, plan));
-  const int outer = schedules[0].outer;
+  for (size_t k = 0; k < nests.size(); ++k)
+    kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].turned, plan));
+  const int outer = schedules[0].outer, cut = schedules[0].cut, turned = schedules[0].turned;
+  const int64_t block = schedules[0].block;
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);
-  const Dim length = schedules[0].blocked ? nests[0].axes[schedules[0].vector].extent : Dim(0);
-  if (schedules[0].blocked) extents.push_back(ceil_div(length, tactic.block));
+  const Dim length = cut >= 0 ? nests[0].axes[cut].extent : Dim(0);
+  if (cut >= 0) extents.push_back(ceil_div(length, block));
   kernel.tasks = product(extents);
-  const Dim inside = schedules[0].blocked ? Dim(tactic.block) : points_inside(nests, outer);
+  Dim inside = points_inside(nests, outer);
+  if (cut >= 0) inside = turned < 0 ? Dim(block) : Dim(block) * nests[0].axes[cut == turned ? schedules[0].vector : turned].extent;
   kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), inside)));
 
   Result<void> status;
   emit.build().loop(emit.build().task_begin(), emit.build().task_end(), emit.integer(1), [&](Reg t) {
     std::vector<Reg> axes = coordinates(emit, t, extents);
     Reg from = kNone, to = kNone;
-    if (schedules[0].blocked) {
-      from = emit.build().mul(axes.back(), emit.integer(tactic.block));
-      to = emit.build().min(emit.dim(length), emit.build().add(from, emit.integer(tactic.block)));
+    if (cut >= 0) {
+      from = emit.build().mul(axes.back(), emit.integer(block));
+      to = emit.build().min(emit.dim(length), emit.build().add(from, emit.integer(block)));
       axes.pop_back();
     }
     for (size_t k = 0; k < nests.size() && status; ++k) {

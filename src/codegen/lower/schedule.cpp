@@ -137,6 +137,66 @@ Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
   return s;
 }
 
+int64_t usual(Dim extent) {
+  constexpr int64_t kMany = 64;
+  return extent.number().value_or(kMany);
+}
+
+/// Squares of registers pay where they are mostly full.
+bool fills_squares(const ops::Axis& axis) { return usual(axis.extent) >= 8; }
+
+/// The body stands there once for each row of a square.
+bool is_short_body(const Nest& nest) {
+  const BodyCost cost = cost_of(nest);
+  return cost.transcendental == 0 && cost.arithmetic <= 4 && nest.accesses.size() <= 4;
+}
+
+/// Masked loads of less than 32 bits are loops where there are no mask registers; registers of 64 bits are too many in a square.
+bool fits_squares(DType dtype, const Target& target) {
+  return dtype != DType::boolean && (bits_of(dtype) == 32 || (bits_of(dtype) < 32 && target.mask_registers));
+}
+
+/// Whether squares of axis `turned` and the vector axis, the last, take in loads, and all that lie so.
+bool turns(const Nest& nest, const Schedule& squares, const Plan& plan, const Target& target) {
+  bool any = false;
+  for (const NestAccess& a : nest.accesses) {
+    const auto place = affine_of(flat_of(a, plan), static_cast<int>(nest.axes.size()));
+    if (!place || !is_turned(*place, squares)) continue;
+    if (!fits_squares(a.dtype, target)) return false;
+    any |= !plan.arrays[a.array].constant;  // constants are turned while building
+  }
+  return any;
+}
+
+/// The axis that loads lie along in place of the vector axis, the last; -1 where all walk the vector axis, or squares do not pay.
+int axis_to_turn(const Nest& nest, int vector, const Plan& plan, const Target& target) {
+  if (!is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
+  for (const NestOutput& o : nest.outputs) {
+    const auto place = affine_of(flat_of(o, plan), static_cast<int>(nest.axes.size()));
+    if (!place || place->coefficients[vector] != Dim(1)) return -1;
+  }
+  for (int x = 0; x < vector; ++x)
+    if (fills_squares(nest.axes[x]) && turns(nest, {.vector = vector, .turned = x}, plan, target)) return x;
+  return -1;
+}
+
+/// Tasks run over blocks of the longer side of the matrices that are turned, so many that a task has at least Tactic::least points.
+Schedule schedule_squares(Nest& nest, int turned, const Tactic& tactic) {
+  constexpr int64_t kLongest = 64;  // squares have at most so many rows
+  const int axes = static_cast<int>(nest.axes.size());
+  std::vector<int> order;
+  for (int x = 0; x < axes - 1; ++x)
+    if (x != turned) order.push_back(x);
+  order.push_back(turned);
+  order.push_back(axes - 1);
+  reorder_axes(nest, order);
+  Schedule s{.outer = axes - 2, .vector = axes - 1, .turned = axes - 2};
+  s.cut = usual(nest.axes[s.turned].extent) >= usual(nest.axes[s.vector].extent) ? s.turned : s.vector;
+  const int64_t across = std::max<int64_t>(1, usual(nest.axes[s.cut == s.turned ? s.vector : s.turned].extent));
+  s.block = kLongest * (1 + (tactic.least - 1) / (kLongest * across));
+  return s;
+}
+
 /// Axes that the tactic of a group may ask for: those of its one nest as schedule_alone finds them.
 std::vector<int> possible_lanes(const std::vector<Nest>& nests, const Plan& plan) {
   if (nests.size() != 1) return {};
@@ -162,26 +222,32 @@ Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, c
       .advice("leave lanes out for this kernel; neighbouring axes that are walked as one count as one");
 }
 
-Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan) {
+bool is_turned(const Affine& place, const Schedule& schedule) {
+  const Dim step = place.coefficients[schedule.vector];
+  return schedule.turned >= 0 && step != Dim(0) && step != Dim(1) && place.coefficients[schedule.turned] == Dim(1);
+}
+
+Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target) {
   if (scatters(nest)) return schedule_scatter(nest, tactic, plan);
   collapse(nest, plan);
   Schedule s;
   s.vector = order_inner(nest, 0, tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan));
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
   s.outer = static_cast<int>(std::count_if(nest.axes.begin(), nest.axes.end(), parallel));
+  if (s.outer == static_cast<int>(nest.axes.size()) && s.vector >= 0)
+    if (const int turned = axis_to_turn(nest, s.vector, plan, target); turned >= 0) return schedule_squares(nest, turned, tactic);
   if (s.vector >= 0 && parallel(nest.axes[s.vector])) {
     --s.outer;
-    s.blocked = nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block;
+    if (nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block) s.cut = s.vector, s.block = tactic.block;
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
-  while (!s.blocked && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < tactic.least &&
-         points(nest, 0, s.outer - 1) >= tactic.split)
+  while (s.cut < 0 && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < tactic.least && points(nest, 0, s.outer - 1) >= tactic.split)
     --s.outer;
   return s;
 }
 
 Schedule schedule_row(Nest& nest, int outer, const Plan& plan) {
-  return {outer, order_inner(nest, outer, best_lane_axis(nest, outer, plan)), false};
+  return {.outer = outer, .vector = order_inner(nest, outer, best_lane_axis(nest, outer, plan))};
 }
 
 }  // namespace tenon::codegen

@@ -7,15 +7,19 @@ namespace tenon::codegen {
 
 /// The order in which a nest's axes run, and the one that lies along the lanes.
 struct Schedule {
-  int outer = 0;         ///< leading axes that the tasks run over
-  int vector = -1;       ///< axis along the lanes; -1: scalar code
-  bool blocked = false;  ///< the vector axis is long: tasks run over blocks of it too (Tactic::block)
+  int outer = 0;    ///< leading axes that the tasks run over
+  int vector = -1;  ///< axis along the lanes; -1: scalar code
+  int cut = -1;     ///< axis inside of which tasks run over blocks of `block` points too; -1: none
+  int64_t block = 0;
+  int turned = -1;  ///< axis that some loads lie along, which are transposed in squares; next to the vector axis. -1: all walk that one
 };
 
 /// Errors: bad_usage where the tactic asks for lanes along an axis that cannot lie there, as no axis can of nests that share a kernel.
 Result<void> check_lanes(const std::vector<Nest>& nests, const Tactic& tactic, const Plan& plan);
 /// For a nest alone in its group, whose tactic holds: reorders its axes so that the outer ones come first, and picks the vector axis.
-Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan);
+Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target);
+/// Lies along axis `turned`, and takes steps of another length along the vector axis.
+bool is_turned(const Affine& place, const Schedule& schedule);
 /// For a nest whose first `outer` axes are given: the others are put in order, parallel ones before reduced ones.
 Schedule schedule_row(Nest& nest, int outer, const Plan& plan);
 

@@ -133,6 +133,14 @@ void TileBuilder::prefetch(int32_t buffer, Reg offset) {
   append({.op = TileOp::prefetch, .type = {kernel_.buffers[buffer].dtype, 1}, .args = {offset}, .buffer = buffer});
 }
 
+std::vector<Reg> TileBuilder::transpose(std::vector<Reg> rows) {
+  TileInstr in{.op = TileOp::transpose, .type = type(rows[0]), .args = std::move(rows)};
+  for (size_t k = 0; k < in.args.size(); ++k) in.results.push_back(fresh(in.type));
+  std::vector<Reg> results = in.results;
+  blocks_.back()->push_back(std::move(in));
+  return results;
+}
+
 std::vector<Reg> TileBuilder::loop(Reg from, Reg to, Reg step, std::vector<Reg> carried,
                                    const std::function<std::vector<Reg>(Reg, const std::vector<Reg>&)>& body, int unroll) {
   TileInstr in{.op = TileOp::loop, .args = {from, to, step}, .unroll = unroll};

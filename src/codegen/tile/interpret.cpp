@@ -40,6 +40,7 @@ class Interpreter {
       case TileOp::loop: return loop(in);
       case TileOp::branch: return branch(in);
       case TileOp::contract: return contract(in.contract);
+      case TileOp::transpose: transpose(in); return {};
       default: registers_[in.result] = value(in); return {};
     }
   }
@@ -108,6 +109,14 @@ class Interpreter {
     for (int i = 0; i < in.type.lanes; ++i)
       if (active(in, i)) write_element(in.type.element, v[i], TRY(address(in.buffer, element_of(in, scalar(in.args[1]), i))));
     return {};
+  }
+
+  void transpose(const TileInstr& in) {
+    for (size_t i = 0; i < in.results.size(); ++i) {
+      Lanes column;
+      for (Reg row : in.args) column.push_back(registers_[row][i]);
+      registers_[in.results[i]] = std::move(column);
+    }
   }
 
   void assign(const std::vector<Reg>& to, const std::vector<Reg>& from) {

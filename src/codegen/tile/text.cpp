@@ -64,6 +64,7 @@ class Printer {
       case TileOp::loop: loop(in, depth); return;
       case TileOp::branch: branch(in, depth); return;
       case TileOp::contract: contract(in.contract); return;
+      case TileOp::transpose: out_ += fmt::format("{}: {} = transpose {}", regs(in.results), type(in.type), regs(in.args)); return;
       default: out_ += fmt::format("{} {}", name_of(in.op), regs(in.args)); return;
     }
   }

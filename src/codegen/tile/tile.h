@@ -38,6 +38,7 @@ enum class TileOp : uint8_t {
   load,        ///< from `buffer` at element args[0] (i64 scalar); see `stride`
   store,       ///< args[0]: value, args[1]: element offset
   prefetch,    ///< `buffer` at element args[0]; a hint, may point outside
+  transpose,   ///< a square of registers, as many as one has lanes: lane j of results[i] is lane i of args[j]
   loop,        ///< for (i = args[0]; i < args[1]; i += args[2]); see body, carried
   branch,      ///< if (args[0], a bool scalar): body, else `otherwise`; yields `results`
   contract,    ///< the register-blocked contraction, see Contract
@@ -105,7 +106,7 @@ struct TileInstr {
   std::vector<Reg> carried = {};     ///< loop: the values inside the body
   std::vector<Reg> yields = {};      ///< loop: values at the end of the body; branch: of `body`
   std::vector<Reg> otherwise_yields = {};
-  std::vector<Reg> results = {};  ///< loop: final values; branch: chosen values
+  std::vector<Reg> results = {};  ///< loop: final values; branch: chosen values; transpose: columns
   TileBlock body = {}, otherwise = {};
   int unroll = 1;  ///< loop: hint; the trip count need not divide
   Contract contract = {};
@@ -153,6 +154,7 @@ class TileBuilder {
   Reg load(int32_t buffer, Reg offset, int lanes, Memory how = {});
   void store(int32_t buffer, Reg offset, Reg value, Memory how = {});
   void prefetch(int32_t buffer, Reg offset);
+  std::vector<Reg> transpose(std::vector<Reg> rows);
   std::vector<Reg> loop(Reg from, Reg to, Reg step, std::vector<Reg> carried,
                         const std::function<std::vector<Reg>(Reg i, const std::vector<Reg>& carried)>& body, int unroll = 1);
   /// A loop without carried values.

@@ -80,6 +80,7 @@ class TileVerifier {
       case TileOp::loop: return loop(in);
       case TileOp::branch: return branch(in);
       case TileOp::contract: return contract(in.contract);
+      case TileOp::transpose: return transpose(in);
       default: break;
     }
     TRY(operands(in));
@@ -160,6 +161,15 @@ class TileVerifier {
     if (in.type.element != kernel_.buffers[in.buffer].dtype) return bad("element type of a memory access", text(in.type));
     if (store) return in.broadcast ? Result<void>(bad("store", "broadcast")) : use(in.args[0], in.type);
     return in.op == TileOp::load ? define(in.result, in.type) : Result<void>{};
+  }
+
+  Result<void> transpose(const TileInstr& in) {
+    TRY(arity(in, static_cast<size_t>(in.type.lanes)));
+    if (in.type.lanes < 2 || in.type.element == DType::boolean) return bad("transpose type", text(in.type));
+    if (in.results.size() != in.args.size()) return bad("number of results of transpose", fmt::format("{}", in.results.size()));
+    for (Reg r : in.args) TRY(use(r, in.type));
+    for (Reg r : in.results) TRY(define(r, in.type));
+    return {};
   }
 
   Result<void> loop(const TileInstr& in) {
