@@ -8,6 +8,7 @@
 
 #include "base/doing.h"
 #include "compiler/equal_segments.h"
+#include "ops/core/op.h"
 
 namespace tenon::compiler {
 
@@ -41,6 +42,12 @@ Result<backend::Blob> compile_segment(const ir::Graph& graph, const ir::Segment&
   return std::get<backend::Blob>(*std::move(artifact));
 }
 
+/// By a loop from turn to turn; nullopt: it is a branch.
+std::optional<size_t> carried_by(const ir::Node& node) {
+  if (ops::def_of(*node.op).control != ops::Control::loop) return std::nullopt;
+  return node.explicit_inputs > 2 ? node.explicit_inputs - 2 : 0;
+}
+
 /// The bodies of branches and loops that run as programs know the sizes that stand before them.
 Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares, const partition::Roles& roles,
                           const backend::Options& options, partition::HandedBack* failed) {
@@ -56,6 +63,7 @@ Result<void> lower_bodies(program::Lowered& of, const partition::Shares& shares,
     if (controls.contains(n)) {
       backend::Options inside = options;
       inside.planning.given = known.list();
+      inside.planning.carried = carried_by(graph.node(n));
       for (size_t b = 0; b < share.bodies.size(); ++b) {
         auto lowered = lower(*graph.node(n).bodies[b].graph, share.bodies[b], roles, inside, failed);
         if (!lowered && failed && !failed->nodes.empty()) failed->inside.emplace(failed->inside.begin(), n, b);

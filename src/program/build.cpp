@@ -118,8 +118,9 @@ class ProgramBuilder {
     for (size_t o = 0; o < plan_.outputs.size(); ++o) {
       add(plan_.outputs[o], out_.outputs, graph_.output_name(static_cast<uint32_t>(o)));
       const uint32_t known = numbers_[plan_.outputs[o]];
-      if (known != kMissing && out_.outputs.back().held.kind != ValueKind::tensor) {  // an input, or a result of two names
+      if (known != kMissing) {  // an input, or a result of two names
         out_.outputs.back().buffer = known;
+        if (out_.buffers[known].kind == BufferInfo::Kind::output) out_.buffers[known].index = static_cast<uint32_t>(o);
         continue;
       }
       BufferInfo b = info(plan_.outputs[o]);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/checked.h"
@@ -120,9 +121,9 @@ Result<void> Control::keep_row(size_t result, int64_t iteration, const Tensor& r
     if (iteration > 0 && row.shape() != stack.row) return misfit(result, stack.row, row.shape());
     return stack.push(row);
   }
-  const Sizes expected(place.shape.begin() + 1, place.shape.end());
-  if (iteration >= place.shape[0] || row.shape() != expected) return misfit(result, expected, row.shape());
-  return {};
+  const auto expected = std::span(place.shape).subspan(1);
+  if (iteration < place.shape[0] && std::ranges::equal(row.shape(), expected)) return {};
+  return misfit(result, Sizes(expected.begin(), expected.end()), row.shape());
 }
 
 Result<void> Control::finish(int64_t iterations, std::span<const Place> places) {

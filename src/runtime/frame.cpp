@@ -63,6 +63,10 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
   for (uint32_t b = 0; b < program.buffers.size(); ++b) {
     if (program.buffers[b].kind == BufferInfo::Kind::input) input_buffers_.push_back(b);
   }
+  for (uint32_t r = 0; r < program.outputs.size(); ++r) {
+    const BufferInfo& info = program.buffers[program.outputs[r].buffer];
+    if (info.kind == BufferInfo::Kind::input && !is_held(info)) handed_on_.push_back(r);
+  }
   size_t arguments = 0, sizes = 0;
   for (const Step& step : program.steps) {
     arguments = std::max(arguments, step.buffers.size());
@@ -124,6 +128,7 @@ Result<void> Frame::take_inputs(std::span<const Tensor> inputs) {
     dynamic_[b] = t;
     if (t.holds_tensors()) TRY(keep_result(b, t));  // it may be a result as it is
   }
+  for (const uint32_t r : handed_on_) TRY(keep_result(program_.outputs[r].buffer, dynamic_[program_.outputs[r].buffer]));
   return {};
 }
 
@@ -145,10 +150,21 @@ Tensor Frame::tensor_of(uint32_t buffer) const {
   return Tensor::view(info.dtype, shape_of(buffer), pointers_[buffer], nullptr);
 }
 
-/// Results that kernels write: bound memory, or the frame's own.
+/// Results that kernels write: bound memory, or the frame's own. One that shares another's buffer has the place of that.
 Result<void> Frame::place_results() {
-  for (size_t k = 0; k < results_.size(); ++k)
-    if (program_.buffers[program_.outputs[k].buffer].kind == BufferInfo::Kind::output) TRY(place_result(k));
+  const auto each = [&](bool owns, Result<void> (Frame::*place)(size_t)) -> Result<void> {
+    for (size_t k = 0; k < results_.size(); ++k) {
+      const BufferInfo& info = program_.buffers[program_.outputs[k].buffer];
+      if (info.kind == BufferInfo::Kind::output && (info.index == k) == owns) TRY((this->*place)(k));
+    }
+    return {};
+  };
+  TRY(each(true, &Frame::place_result));
+  return each(false, &Frame::share_result);
+}
+
+Result<void> Frame::share_result(size_t k) {
+  results_[k] = results_[program_.buffers[program_.outputs[k].buffer].index];
   return {};
 }
 

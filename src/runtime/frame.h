@@ -57,6 +57,7 @@ class Frame {
   Result<void> take_inputs(std::span<const Tensor> inputs);
   Result<void> place_results();
   Result<void> place_result(size_t index);
+  Result<void> share_result(size_t index);
   Result<void> settle(uint32_t from, uint32_t to);
   Result<void> keep_result(uint32_t buffer, const Tensor& t);
   Sizes shape_of(uint32_t buffer) const;
@@ -103,6 +104,8 @@ class Frame {
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer
   std::vector<uint32_t> input_buffers_;
+  std::vector<uint32_t> handed_on_;  // results that are inputs as they are; none holds tensors
+
   std::vector<Tensor> dynamic_;                                        // inputs, and results that brought their own memory, by buffer
   std::unordered_map<uint32_t, Stage> stages_;                         // by their first line of the size table
   std::unordered_map<uint32_t, std::shared_ptr<Tensor>> row_numbers_;  // by buffer

@@ -64,7 +64,8 @@ class Checker {
         !slots(b.shape))
       return false;
     if (b.kind == Kind::input) return b.index < p_.inputs.size();
-    if (b.kind == Kind::output) return b.index < p_.outputs.size();
+    if (b.kind == Kind::output)
+      return b.index < p_.outputs.size() && p_.outputs[b.index].buffer == static_cast<size_t>(&b - p_.buffers.data());
     if (b.kind == Kind::alias)
       return b.index < p_.buffers.size() && p_.buffers[b.index].kind != Kind::alias && p_.buffers[b.index].held.kind == ValueKind::tensor;
     return b.kind != Kind::weight || weight_sound(b);

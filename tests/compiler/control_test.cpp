@@ -82,6 +82,58 @@ TEST(Control, ATurnReadsWhatTheLastOneMadeWhileItWrites) {
   for (int64_t n : {1, 4, 5}) check(kText, {number(n), random(DType::f32, {5, 5}, 9)});
 }
 
+/// A step of an LSTM: one kernel, whose state is a row of the result too, and a value that is only handed on.
+TEST(Control, ARecurrentStepCopiesNothing) {
+  constexpr std::string_view kText =
+      R"(graph main(n: i64[], h0: f32[batch,16], c0: f32[batch,16], x: f32[steps,batch,64], k: f32[batch,16]) {
+    h1, c1, k1, rows = Loop(n, _, h0, c0, k) body={ graph(step: i64[], go: bool[], h: f32[batch,16], c: f32[batch,16], k: f32[batch,16],
+                                                      x: f32[steps,batch,64]) {
+        const w: f32[16,64] = @0
+        r = Gather(x, step, axis=0) p = MatMul(h, w) s = Add(r, p) i, o, f, g = Split(s, axis=1, num_outputs=4)
+        a = Sigmoid(i) b = Sigmoid(f) t = Tanh(g) u = Mul(b, c) v = Mul(a, t) e = Add(u, v) next = Add(e, k)
+        q = Sigmoid(o) m = Tanh(next) shown = Mul(q, m) row = Identity(shown) return go, shown, next, k, row } } captures=[x]
+    return h1, c1, k1, rows, k })";
+  const ir::TextConstants constants{{ir::constant_of(random(DType::f32, {16, 64}, 7))}};
+  const auto graph = ir::parse(kText, ops::table(), &constants);
+  ASSERT_TRUE(graph) << graph.error().text();
+  if (tests::weather().fuse && !tests::weather().shared && !tests::weather().symbolic) {
+    const auto engine = testing::engine_of((*graph)->clone(), 3);
+    ASSERT_TRUE(engine) << engine.error().text();
+    EXPECT_EQ((*engine)->program().bodies[0].steps.size(), 1u);
+  }
+  for (const int64_t batch : {1, 3})
+    for (const int64_t turns : {5, 1}) {
+      const std::vector<Tensor> inputs = {number(turns), random(DType::f32, {batch, 16}, 1), random(DType::f32, {batch, 16}, 2),
+                                          random(DType::f32, {5, batch, 64}, 3), random(DType::f32, {batch, 16}, 4)};
+      const auto want = ops::evaluate(**graph, inputs);
+      ASSERT_TRUE(want) << want.error().text();
+      for (const int opt : {0, 3}) {
+        const auto got = testing::compiled_results((*graph)->clone(), inputs, opt);
+        ASSERT_TRUE(got) << got.error().text();
+        for (size_t k = 0; k < want->size(); ++k)
+          EXPECT_EQ(testing::difference((*want)[k], (*got)[k]), "") << "opt " << opt << " result " << k;
+      }
+    }
+}
+
+TEST(Control, CarriedValuesChangePlacesAndAreRowsToo) {
+  constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[k,4], y: f32[k,4]) {
+    a, b, c, rows, more = Loop(n, _, x, y, x) body={ graph(i: i64[], go: bool[], a: f32[k,4], b: f32[k,4], c: f32[k,4]) {
+      s = Add(a, b) d = Tanh(s) e = Identity(d) f = Neg(d) return go, b, d, c, e, f } }
+    return a, b, c, rows, more })";
+  for (int64_t n : {1, 2, 5}) check(kText, {number(n), random(DType::f32, {3, 4}, 1), random(DType::f32, {3, 4}, 2)});
+}
+
+/// What is handed on in another's place outlives the memory of two turns, also where a row shows it.
+TEST(Control, AValueThatMovesOnIsCopied) {
+  constexpr std::string_view kText = R"(graph main(n: i64[], x: f32[4,4], y: f32[4,4]) {
+    a, b, rows, numbers = Loop(n, _, x, y) body={ graph(i: i64[], go: bool[], a: f32[4,4], b: f32[4,4]) {
+      const one: f32[1] = [1]
+      t = Transpose(a, perm=[1, 0]) s = Add(t, b) d = Tanh(s) r = Identity(b) o = Identity(one) return go, b, d, r, o } }
+    return a, b, rows, numbers })";
+  for (int64_t n : {1, 2, 3, 6}) check(kText, {number(n), random(DType::f32, {4, 4}, 1), random(DType::f32, {4, 4}, 2)});
+}
+
 TEST(Control, BranchesWithALoopInside) {
   constexpr std::string_view kText = R"(graph main(go: bool[], x: f32[batch,seq]) {
     a, b = If(go) then_branch={ graph(t: f32[batch,seq]) {

@@ -90,6 +90,16 @@ TEST(Loop, RefusesRowsOfAnotherShapeThanItsResult) {
   }
 }
 
+/// Which of its results a buffer is says who places it: another one has other memory.
+TEST(Loop, RefusesABufferOfAResultThatIsAnother) {
+  Program p = loop_program();
+  const auto on = std::ranges::find(p.bodies[0].buffers, BufferInfo::Kind::output, &BufferInfo::kind);
+  ASSERT_NE(on, p.bodies[0].buffers.end());
+  ASSERT_TRUE(decode(encode(p)));
+  on->index = 1;
+  EXPECT_FALSE(decode(encode(p)));
+}
+
 TEST(Branch, RunsTheBodyThatTheConditionNames) {
   auto context = context_of(branch_program());
   for (bool condition : {true, false, true}) {

@@ -56,7 +56,7 @@ class Lower {
   Result<void> check_group(const Contract& c) const;
   std::vector<V> contract_loop(const Contract& c, Panel& panel, llvm::Value* depth, int steps, std::vector<V> acc);
   llvm::Value* opaque(llvm::Value* pointer);
-  void contract_step(const Contract& c, Panel& panel, int step, std::vector<V>& acc);
+  void contract_step(const Contract& c, Panel& panel, int step, std::span<V> acc);
   V contract_operand(const Contract& c, int32_t buffer, llvm::Value* at, int lanes, llvm::Value* mask);
   V multiply_add(const Contract& c, V a, V b, V sum);
 

@@ -43,10 +43,15 @@ Result<void> Lower::contract(const Contract& c) {
   std::vector<V> acc;
   llvm::Type* type = register_type(b_.getContext(), {c.accumulator, c.lanes});
   for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? wrap(llvm::Constant::getNullValue(type)) : reg(r));
-  const int unroll = c.rows * c.vectors >= 16 ? 2 : 4;  // large tiles hide the loop in two steps, and compile in half the time
+  const int unroll = c.rows * c.vectors >= 16 ? 2 : kTrip;  // large tiles hide the loop in two steps, and compile in half the time
   Value* depth = reg(c.depth).v;
   Value* rest = b_.CreateAnd(depth, i64(unroll - 1));
+  const size_t sums = acc.size();
+  for (size_t k = sums; k < sums * static_cast<size_t>(chains_of(c.rows, c.vectors)); ++k)
+    acc.push_back(wrap(llvm::Constant::getNullValue(type)));
   acc = contract_loop(c, p, b_.CreateSub(depth, rest), unroll, std::move(acc));
+  for (; acc.size() > sums; acc.resize(acc.size() / 2))
+    for (size_t k = 0; k < acc.size() / 2; ++k) acc[k] = acc[k] + acc[acc.size() / 2 + k];
   acc = contract_loop(c, p, rest, 1, std::move(acc));
   for (size_t i = 0; i < acc.size(); ++i) registers_[c.accumulators_out[i]] = acc[i];
   return {};
@@ -76,7 +81,8 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = opaque(phis[2 + i]);
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = phis[2 + p.a.size() + i];
   if (p.fetch) p.fetch = phis.back();
-  for (int s = 0; s < steps; ++s) contract_step(c, p, s, acc);
+  const size_t sums = static_cast<size_t>(c.rows) * c.vectors;
+  for (int s = 0; s < steps; ++s) contract_step(c, p, s, std::span(acc).subspan(static_cast<size_t>(s) * sums % acc.size(), sums));
   auto advance = [&](Value* pointer, Value* step) { return b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(step, i64(steps))); };
   std::vector<Value*> next{b_.CreateSub(phis[0], i64(steps)), advance(p.b, p.b_step)};
   for (Value* a : p.a) next.push_back(advance(a, p.a_step));
@@ -131,7 +137,7 @@ Result<void> Lower::check_group(const Contract& c) const {
       .found(std::string(target_.name) + ": " + std::string(name_of(a)) + " x " + std::string(name_of(b)));
 }
 
-void Lower::contract_step(const Contract& c, Panel& p, int step, std::vector<V>& acc) {
+void Lower::contract_step(const Contract& c, Panel& p, int step, std::span<V> acc) {
   llvm::Type* byte = b_.getInt8Ty();
   Value* at_b = step == 0 ? p.b : b_.CreateGEP(byte, p.b, b_.CreateMul(p.b_step, i64(step)));
   if (p.fetch && step % Contract::kStepsALine == 0)

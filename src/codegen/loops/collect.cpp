@@ -23,10 +23,10 @@ using ir::ValueId;
 
 class Collector {
  public:
-  Collector(const ir::Graph& graph, std::span<const ir::Segment> segments, std::span<const DimNode* const> given)
-      : graph_(graph), at_the_door_(given.begin(), given.end()) {
-    plan_.given.assign(given.begin(), given.end());
-    plan_.segments.assign(segments.begin(), segments.end());
+  Collector(const ir::Graph& graph, const PlanOptions& options)
+      : graph_(graph), carried_(options.carried), at_the_door_(options.given.begin(), options.given.end()) {
+    plan_.given = options.given;
+    plan_.segments.assign(options.segments.begin(), options.segments.end());
   }
 
   Result<Plan> run() {
@@ -39,7 +39,9 @@ class Collector {
     for (const ir::Unit& unit : TRY(ir::units_of(graph_, plan_.segments)))
       if (unit.segment) add_segment(*unit.segment);
       else TRY(add(unit.node));
-    for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
+    if (carried_) add_results_of_turn();
+    else
+      for (ValueId v : graph_.outputs()) plan_.outputs.push_back(output(array_of(v)));
     for (ArrayId a : plan_.inputs) plan_.arrays[a].fixed_layout = true;
     drop_unread(plan_);
     for (std::span<const ir::Assumption> list : {graph_.assumptions.all(), checks_.all()})
@@ -71,6 +73,31 @@ class Collector {
     const bool first = returned_.insert(id).second;
     if ((own && first) || a.dtype == DType::string || !graph_.value(a.value).type.is_tensor()) return id;
     return copy(id);
+  }
+
+  /// The condition and carried values go to the next turn of a loop, which sees the same bytes: one that is a row of the results too is
+  /// made once, and one that is handed on as it came is not copied. (In another's place it would outlive the two turns that memory of
+  /// carried values lasts.)
+  void add_results_of_turn() {
+    const size_t rows = 1 + *carried_;
+    plan_.outputs.resize(graph_.outputs().size());
+    for (size_t k = rows; k < plan_.outputs.size(); ++k) plan_.outputs[k] = output(without_reshapes(array_of(graph_.outputs()[k])));
+    for (size_t k = 0; k < rows; ++k) {
+      const ArrayId a = without_reshapes(array_of(graph_.outputs()[k]));
+      const bool stays = a == array_of(graph_.inputs()[1 + k]);
+      const bool is_row =
+          k > 0 && std::find(plan_.outputs.begin() + static_cast<ptrdiff_t>(rows), plan_.outputs.end(), a) != plan_.outputs.end();
+      plan_.outputs[k] = stays || is_row ? a : output(a);
+    }
+  }
+
+  /// What an array of one shape with it shares the bytes of (Identity).
+  ArrayId without_reshapes(ArrayId id) const {
+    for (ArrayId from = plan_.arrays[id].same_bytes; from >= 0; from = plan_.arrays[id].same_bytes) {
+      if (!(plan_.arrays[from].shape == plan_.arrays[id].shape) || plan_.arrays[from].dtype != plan_.arrays[id].dtype) break;
+      id = from;
+    }
+    return id;
   }
 
   ArrayId copy(ArrayId from) {
@@ -272,6 +299,7 @@ class Collector {
   }
 
   const ir::Graph& graph_;
+  const std::optional<size_t> carried_;
   Plan plan_;
   ir::Assumptions checks_;  ///< what loops ask of sizes beyond what inference assumed
   std::unordered_map<ValueId, ArrayId> ids_;
@@ -282,9 +310,7 @@ class Collector {
 
 }  // namespace
 
-Result<Plan> collect(const ir::Graph& graph, std::span<const ir::Segment> segments, std::span<const DimNode* const> given) {
-  return Collector(graph, segments, given).run();
-}
+Result<Plan> collect(const ir::Graph& graph, const PlanOptions& options) { return Collector(graph, options).run(); }
 
 void resolve_reshapes(NestAccess& access, const Nest& nest, const Plan& plan) {
   while (plan.arrays[access.array].same_bytes >= 0) {

@@ -5,8 +5,8 @@
 namespace tenon::codegen {
 
 /// Every node as one group of its own, by its role, and every segment. Nothing is fused; what nobody reads is left out.
-/// given: of a body, the symbols that are known around it. Errors: not_supported for a node that kernels cannot run.
-Result<Plan> collect(const ir::Graph& graph, std::span<const ir::Segment> segments = {}, std::span<const DimNode* const> given = {});
+/// options: segments, and what a body is told of the graph around it. Errors: not_supported for a node that kernels cannot run.
+Result<Plan> collect(const ir::Graph& graph, const PlanOptions& options = {});
 
 /// The array behind reshapes, and the access rewritten to it: index where it falls apart along the shape, else flat. An access that may
 /// leave its array keeps its index: it stays before the first reshape through which that would be lost.

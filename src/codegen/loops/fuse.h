@@ -24,6 +24,12 @@ void inline_masks(Plan& plan);
 /// Not before `inline_maps`: what its readers take over as they read needs no copy.
 void place_results(Plan& plan);
 
+/// Maps that read a product's result as columns side by side (the gates of a recurrent layer, the halves of a gated one) run on its tiles,
+/// and nothing of the result itself is stored.
+/// Needs: final accesses; weights that are constant, whose lanes then stand column by column in turns.  Not before `winograd`, which does
+/// without columns.  Cost: linear in the accesses.
+void absorb_columns(Plan& plan);
+
 /// Joins loops over the same outer axes (the passes of a softmax or a norm) into one kernel a row.
 void group_rows(Plan& plan);
 

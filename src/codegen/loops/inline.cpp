@@ -126,16 +126,18 @@ bool within_budget(const Nest& nest) {
          most_live(values) <= kBodyBudget.live;
 }
 
-bool is_map(const Nest& nest) {
-  for (const ops::Axis& axis : nest.axes)
-    if (axis.kind != ops::Axis::Kind::parallel) return false;
-  if (nest.outputs.size() != 1) return false;
-  const NestOutput& o = nest.outputs[0];
-  if (o.within || o.combine != ops::Combine::none || o.index.size() != nest.axes.size()) return false;
-  for (size_t k = 0; k < o.index.size(); ++k)
-    if (!is_axis(o.index[k], static_cast<int>(k))) return false;
-  return true;
+bool is_joint_map(const Nest& nest) {
+  const auto writes_own_place = [&](const NestOutput& o) {
+    if (o.within || o.combine != ops::Combine::none || o.index.size() != nest.axes.size()) return false;
+    for (size_t k = 0; k < o.index.size(); ++k)
+      if (!is_axis(o.index[k], static_cast<int>(k))) return false;
+    return true;
+  };
+  return std::ranges::all_of(nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; }) &&
+         std::ranges::all_of(nest.outputs, writes_own_place);
 }
+
+bool is_map(const Nest& nest) { return nest.outputs.size() == 1 && is_joint_map(nest); }
 
 bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan) {
   if (a.flat || a.within || a.index.size() != map.axes.size()) return false;

@@ -40,6 +40,8 @@ bool mentions(const Expr& e, ExprOp leaf, int index = -1);
 
 /// All axes parallel, one output, written once at its own place: the loop can be evaluated wherever it is read.
 bool is_map(const Nest& nest);
+/// The same with any number of outputs.
+bool is_joint_map(const Nest& nest);
 /// The access reads dimension d by axis d, over the whole array.
 bool reads_own_place(const NestAccess& a, const Nest& map, const Plan& plan);
 /// A map that only reads one element elsewhere, unchanged.

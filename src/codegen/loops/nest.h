@@ -78,6 +78,9 @@ struct Nest {
 struct Epilogue {
   Nest map;  ///< reads the contraction's output through access `accumulator`
   int accumulator = 0;
+  /// Above 1: the output's last dimension is so many equal columns side by side, of which the map's last axis walks one. The map reads
+  /// several, each through an access, and may have several outputs.
+  int columns = 1;
 };
 
 /// Axes that every place walks as one; the last is the innermost.
@@ -127,6 +130,7 @@ struct Group {
   std::optional<Epilogue> epilogue;
   bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
+  std::optional<int64_t> bytes_of_turn;    ///< contract, in a loop's body: constants that a turn of the loop reads
   ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
   uint32_t segment = 0;                    ///< segment: number in Plan::segments
   std::vector<ArrayId> inputs, outputs;    ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
@@ -172,6 +176,7 @@ struct PlanOptions {
   bool channels_last = true;
   Precision precision = Precision::f32;
   std::vector<const DimNode*> given = {};       ///< of a body: symbols that the graph around it knows
+  std::optional<size_t> carried = {};           ///< of a loop's body: how many values go from turn to turn
   std::set<std::string, std::less<>> off = {};  ///< names of planning passes that do not run, see plan_passes
   bool verify = false;                          ///< check every invariant of the plan after each pass
   FusionLimits fusion = {};

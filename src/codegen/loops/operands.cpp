@@ -56,7 +56,24 @@ ir::ConstantRef with_whole_groups(const ir::ConstantRef& c, int64_t run, int64_t
   return ir::reshape(filled, {batch, outer * whole, lanes});
 }
 
-std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan) {
+/// [batch, depth, lanes] with the registers of its columns by turns.
+ir::ConstantRef with_columns_by_turns(const ir::ConstantRef& c, const LaneOrder& order) {
+  if (order.columns == 1) return c;
+  const int64_t turns = c->shape[2] / (int64_t{order.columns} * order.lanes);
+  const ir::ConstantRef registers = ir::reshape(c, {c->shape[0], c->shape[1], order.columns, turns, order.lanes});
+  return ir::reshape(ir::permute(registers, {0, 1, 3, 2, 4}), c->shape);
+}
+
+/// The lane that stands at that number.
+Expr lane_at(const Expr& number, Dim lanes, const LaneOrder& order) {
+  if (order.columns == 1) return number;
+  const auto integer = [](int64_t value) { return Expr::integer(DType::i64, value); };
+  const Expr reg = number / integer(order.lanes), column = binary(ExprOp::mod, reg, integer(order.columns));
+  const Expr inside = binary(ExprOp::mod, number, integer(order.lanes));
+  return column * Expr::dim(floor_div(lanes, Dim(order.columns))) + reg / integer(order.columns) * integer(order.lanes) + inside;
+}
+
+std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles, const LaneOrder& lane_order, Plan& plan) {
   const NestAccess& access = nest.accesses[roles.lanes_operand.accesses[0]];
   const ir::ConstantRef source = constant_of(roles.lanes_operand, nest, plan);
   if (!source || access.within) return std::nullopt;
@@ -75,10 +92,11 @@ std::optional<ArrayId> pack_constant(const Nest& nest, const Contraction& roles,
   if (permutation.size() != order->size()) return std::nullopt;
   ir::ConstantRef c = ir::permute(ir::reshape(source, split), permutation);
   c = ir::reshape(c, {count_of(batch, nest), count_of(depth, nest), count_of(lanes, nest)});
+  c = with_columns_by_turns(c, lane_order);
   c = with_whole_groups(c, count_of(roles.depth.back().axes, nest), roles.group);
   if (!c) return std::nullopt;
   Array a;
-  a.constant = ir::pack(c, panel, roles.group);
+  a.constant = ir::pack(c, lane_order.panel, roles.group);
   a.dtype = a.constant->dtype;
   for (int64_t s : a.constant->shape) a.shape.push_back(s);
   a.strides = row_major(a.shape);
@@ -168,8 +186,9 @@ void turn_constants(Nest& nest, int vector_axis, Plan& plan) {
   }
 }
 
-Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t panel, Plan& plan, std::vector<Nest>& before) {
-  if (auto constant = pack_constant(nest, roles, panel, plan)) return *constant;
+Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, const LaneOrder& order, Plan& plan, std::vector<Nest>& before) {
+  if (auto constant = pack_constant(nest, roles, order, plan)) return *constant;
+  const int64_t panel = order.panel;
   const std::vector<int> batch = axes_of(roles.batch), depth = axes_of(roles.depth);
   const std::vector<int> outer_lanes = axes_of(roles.lanes);
   // The lanes are one joint axis (several are run as a product): its number is cut into panels.
@@ -191,7 +210,7 @@ Result<ArrayId> pack_operand(const Nest& nest, const Contraction& roles, int64_t
   const Expr first = roles.group > 1 ? axis(ceil_div(products, group)) : Expr();
   const Expr inside = axis(Dim(panel));
   const Expr lane = simplify(block * Expr::integer(DType::i64, panel) + inside);
-  place_along(lane, outer_lanes, nest, at);
+  place_along(lane_at(lane, lanes, order), outer_lanes, nest, at);
   Expr fits = mod(lanes, Dim(panel)) == Dim(0) ? Expr() : lane < Expr::dim(lanes);
   if (roles.group > 1) {
     const Expr product = simplify(first * Expr::integer(DType::i64, roles.group) + axis(group));

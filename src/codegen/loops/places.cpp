@@ -115,21 +115,54 @@ void collapse(Nest& nest, const Plan& plan) {
   }
 }
 
+namespace {
+
+/// The terms of a sum, those that are told by a load apart from the others.
+void split_terms(const Expr& sum, Expr& told, Expr& loaded) {
+  if (sum.op() == ExprOp::add) {
+    for (const Expr& term : sum.args()) split_terms(term, told, loaded);
+    return;
+  }
+  Expr& to = mentions(sum, ExprOp::input) ? loaded : told;
+  to = to ? to + sum : sum;
+}
+
+/// Each access that the expression mentions stands at one place for all points, which no load tells.
+bool loads_single_numbers(const Expr& e, const Nest& nest) {
+  const auto moves = [](const Expr& at) { return mentions(at, ExprOp::axis) || mentions(at, ExprOp::input); };
+  for (size_t k = 0; k < nest.accesses.size(); ++k) {
+    const NestAccess& a = nest.accesses[k];
+    if (mentions(e, ExprOp::input, static_cast<int>(k)) && (a.within || moves(a.flat) || std::ranges::any_of(a.index, moves))) return false;
+  }
+  return !mentions(e, ExprOp::axis);
+}
+
+}  // namespace
+
 std::optional<EpiloguePlaces> epilogue_places(const Epilogue& epilogue, const Nest& nest, const Plan& plan) {
   const int axes = static_cast<int>(nest.axes.size());
-  const NestOutput& o = epilogue.map.outputs[0];
-  if (nest.outputs[0].flat || mentions(o.value, ExprOp::axis)) return std::nullopt;
+  const Nest& map = epilogue.map;
+  if (nest.outputs[0].flat || std::ranges::any_of(map.outputs, [](const NestOutput& o) { return mentions(o.value, ExprOp::axis); }))
+    return std::nullopt;
   auto in_sum = [&](const ExprNode& n) { return n.op == ExprOp::axis ? nest.outputs[0].index[n.index] : Expr(); };
-  auto place_of = [&](const auto& at) { return affine_of(simplify(substitute(flat_of(at, plan), in_sum)), axes); };
+  auto place_of = [&](const Expr& flat) { return affine_of(simplify(substitute(flat, in_sum)), axes); };
+  const Dim width = epilogue.columns > 1 ? map.axes.back().extent : Dim(1);
   EpiloguePlaces out;
-  for (const NestAccess& a : epilogue.map.accesses) {
-    auto place = a.within ? std::nullopt : place_of(a);
+  for (const NestAccess& a : map.accesses) {
+    if (a.within) return std::nullopt;
+    Expr told = Expr::integer(DType::i64, 0), loaded;
+    split_terms(flat_of(a, plan), told, loaded);
+    auto place = !loaded || loads_single_numbers(loaded, map) ? place_of(told) : std::nullopt;
     if (!place) return std::nullopt;
-    out.reads.push_back(std::move(*place));
+    const bool is_sum = a.array == nest.outputs[0].array;
+    const int column = !is_sum ? -1 : epilogue.columns == 1 ? 0 : static_cast<int>(floor_div(place->offset, width).value());
+    out.reads.push_back({std::move(*place), std::move(loaded), column});
   }
-  auto place = place_of(o);
-  if (!place) return std::nullopt;
-  out.result = std::move(*place);
+  for (const NestOutput& o : map.outputs) {
+    auto place = place_of(flat_of(o, plan));
+    if (!place) return std::nullopt;
+    out.results.push_back(std::move(*place));
+  }
   return out;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loops/plan.h"
 
+#include <algorithm>
+#include <set>
+
 #include "codegen/loops/borders.h"
 #include "codegen/loops/collect.h"
 #include "codegen/loops/copy_images.h"
@@ -46,6 +49,8 @@ constexpr PlanPass kPasses[] = {
     {"winograd", "convolutions of 3x3 by fewer products, where that takes less time", use_winograd},
     // What takes fewer products reads no padding; it needs the final layouts, and the readers of each image.
     {"add_borders", "images have the padding of the convolutions that read them around them in memory", add_borders},
+    // Products that are left are tiles; it needs the final accesses too.
+    {"absorb_columns", "maps that read a product's result as columns side by side run on its tiles", absorb_columns},
     // It needs the final layouts, and what reads by rows.
     {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows},
 };
@@ -61,6 +66,23 @@ Result<void> check_after(std::string_view pass, const Plan& plan, const PlanOpti
   if (!options.verify) return {};
   if (auto sound = verify(plan); !sound) return std::move(sound).error().at("after planning pass " + std::string(pass));
   return {};
+}
+
+/// What stays in the caches from turn to turn, if it fits.
+void note_bytes_of_turn(Plan& plan) {
+  std::set<ArrayId> constants;
+  const auto look = [&](const Nest& n) {
+    for (const NestAccess& a : n.accesses)
+      if (plan.arrays[a.array].constant) constants.insert(a.array);
+  };
+  for (const Group& g : plan.groups) {
+    std::ranges::for_each(g.nests, look);
+    if (g.epilogue) look(g.epilogue->map);
+  }
+  int64_t bytes = 0;
+  for (const ArrayId a : constants) bytes += plan.arrays[a].constant->byte_size();
+  for (Group& g : plan.groups)
+    if (g.kind == GroupKind::contract) g.bytes_of_turn = bytes;
 }
 
 }  // namespace
@@ -79,11 +101,12 @@ Result<void> run_passes(Plan& plan, const PlanOptions& options) {
 }
 
 Result<Plan> plan(const ir::Graph& graph, const PlanOptions& options) {
-  Plan plan = TRY(collect(graph, options.segments, options.given));
+  Plan plan = TRY(collect(graph, options));
   plan.fusion = options.fusion;
   if (options.dump) options.dump("collect", plan);
   TRY(check_after("collect", plan, options));
   TRY(run_passes(plan, options));
+  if (options.carried) note_bytes_of_turn(plan);
   return plan;
 }
 

@@ -217,8 +217,9 @@ class PlanVerifier {
     if (!g.epilogue) return;
     const auto& accesses = g.epilogue->map.accesses;
     const size_t k = static_cast<size_t>(g.epilogue->accumulator);
-    must(is_map(g.epilogue->map) && k < accesses.size() && accesses[k].array == g.nests[0].outputs[0].array,
-         "an epilogue of something else", fmt::format("access {}", k));
+    const bool maps = g.epilogue->columns == 1 ? is_map(g.epilogue->map) : is_joint_map(g.epilogue->map);
+    must(maps && k < accesses.size() && accesses[k].array == g.nests[0].outputs[0].array, "an epilogue of something else",
+         fmt::format("access {}", k));
   }
 
   static bool same_roles(const std::optional<Contraction>& a, const std::optional<Contraction>& b) {

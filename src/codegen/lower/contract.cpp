@@ -88,7 +88,8 @@ Result<std::vector<Kernel>> lower_contract(const Group& given, const Tactic& tac
   const Nest& nest = group.nests[0];
   // Panels must have the width that the lowering uses: registers x lanes.
   const int64_t panel = int64_t{tactic.tile.vectors} * target.lanes();
-  const ArrayId packed = TRY(pack_operand(nest, tiling.roles, panel, plan, before));
+  const LaneOrder order{panel, tiling.columns, target.lanes()};
+  const ArrayId packed = TRY(pack_operand(nest, tiling.roles, order, plan, before));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
   kernels.push_back(TRY(lower_tiles(group, tiling, packed, tactic, plan, target)));
   if (group.epilogue && !tiling.with_epilogue) kernels.push_back(TRY(lower_nest(group.epilogue->map, plan, target)));

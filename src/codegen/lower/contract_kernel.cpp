@@ -2,6 +2,7 @@
 #include "codegen/lower/contract_kernel.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/lower/contract_places.h"
 #include "codegen/lower/depth_blocks.h"
@@ -35,6 +36,8 @@ class ContractLowering {
         roles_(tiling.roles),
         tactic_(tactic),
         shape_(tactic.tile),
+        columns_(tiling.columns),
+        bundle_(tiling.columns / std::gcd(tiling.columns, tactic.tile.vectors)),
         blocks_(depth_blocks(roles_.depth, tactic.depth)),
         row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
         depth_range_(depth_range_of(roles_, group.nests[0], plan)),
@@ -42,7 +45,7 @@ class ContractLowering {
         lanes_buffer_(emit_.buffer(packed, false)),
         fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
     set_extents();
-    const int64_t slots = blocks_.whole() ? 1 : tactic_.split * tactic_.panels;
+    const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * bundle_ * bundles_of_task();
     if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
   }
 
@@ -64,6 +67,9 @@ class ContractLowering {
   int64_t panel() const { return int64_t{shape_.vectors} * emit_.lanes(); }
   /// Elements of scratch memory for the sums of a tile.
   int64_t slot() const { return shape_.rows * panel(); }
+  /// Registers of each column in a bundle of panels.
+  int registers_of_bundle() const { return static_cast<int>(bundle_) * shape_.vectors / columns_; }
+  int64_t bundles_of_task() const { return std::max<int64_t>(1, tactic_.panels / bundle_); }
   Dim lanes_extent() const { return extent_of(roles_.lanes); }
   /// Products of the innermost depth, with the zeros that fill up its last group.
   Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
@@ -75,10 +81,11 @@ class ContractLowering {
     panels_ = ceil_div(lanes_extent(), Dim(panel()));
     chunks_ = ceil_div(tiles_, Dim(tactic_.split));
     // Few rows do not keep a panel long: then more tasks are better than larger ones.
-    const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(tactic_.panels), Dim(1));
-    groups_ = ceil_div(panels_, most);
+    const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(bundles_of_task()), Dim(1));
+    const Dim bundles = ceil_div(panels_, Dim(bundle_));
+    groups_ = ceil_div(bundles, most);
     tiles_of_task_ = ceil_div(tiles_, max(Dim(1), chunks_));
-    panels_of_task_ = ceil_div(panels_, max(Dim(1), groups_));
+    panels_of_task_ = ceil_div(bundles, max(Dim(1), groups_)) * Dim(bundle_);
   }
 
   /// Of the tasks: batch, groups of panels, chunks of tiles.
@@ -108,7 +115,9 @@ class ContractLowering {
     }
     at[0] = t;
     Share share;
-    share.task = places_.start();
+    auto start = places_.start();
+    if (!start) return void(status_ = std::unexpected(std::move(start).error()));
+    share.task = *std::move(start);
     for (size_t k = 0; k < roles_.batch.size(); ++k) {
       share.task = places_.moved(std::move(share.task), roles_.batch[k], at[k]);
       share.first_panel = k == 0 ? at[k] : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), at[k]);
@@ -123,13 +132,14 @@ class ContractLowering {
     blocks_.whole() ? run_whole(share) : run_by_blocks(share);
   }
 
-  /// The body once for each panel: `number` is that of the panel within the task.
-  void each_panel(const Share& share, const std::function<void(const Task& task, Reg number)>& body) {
-    build().loop(share.panel, share.panels_end, emit_.integer(1), [&](Reg p) {
+  /// The body once for each panel, or for each bundle: `number` is that of the (first) panel within the task.
+  void each_panel(const Share& share, int64_t step, const std::function<void(const Task& task, Reg number)>& body) {
+    build().loop(share.panel, share.panels_end, emit_.integer(step), [&](Reg p) {
       Task task = share.task;
       const Reg all = share.first_panel == kNone ? p : build().add(share.first_panel, p);
       task.lanes = build().mul(all, emit_.dim(panel_size()));
-      const Reg first_lane = build().mul(p, emit_.integer(panel()));
+      Reg first_lane = build().mul(p, emit_.integer(panel()));
+      if (columns_ > 1) first_lane = build().expr(ExprOp::div, {first_lane, emit_.integer(columns_)});
       task = places_.moved(std::move(task), roles_.lanes.back(), first_lane);
       task.masks = masks_at(first_lane);
       body(task, build().sub(p, share.panel));
@@ -139,8 +149,9 @@ class ContractLowering {
   /// Lanes beyond the first axis are cut into panels as one product; only a single joint axis has steps that can be added.
   std::vector<Reg> masks_at(Reg first_lane) {
     std::vector<Reg> masks(shape_.vectors, kNone);
-    if (mod(lanes_extent(), Dim(panel())) == Dim(0)) return masks;
-    const Reg left = build().sub(emit_.dim(lanes_extent()), first_lane);
+    const Dim lanes = floor_div(lanes_extent(), Dim(columns_));
+    if (mod(lanes, Dim(int64_t{columns_ > 1 ? registers_of_bundle() : shape_.vectors} * emit_.lanes())) == Dim(0)) return masks;
+    const Reg left = build().sub(emit_.dim(lanes), first_lane);
     for (int v = 0; v < shape_.vectors; ++v)
       masks[v] = build().first_mask(build().sub(left, emit_.integer(int64_t{v} * emit_.lanes())), emit_.lanes());
     return masks;
@@ -175,19 +186,32 @@ class ContractLowering {
   Task at_row(const Task& task, Reg row) { return roles_.rows.empty() ? task : places_.moved(task, roles_.rows.back(), row); }
 
   void run_whole(const Share& share) {
-    each_panel(share, [&](const Task& at_panel, Reg) {
+    each_panel(share, bundle_, [&](const Task& at_panel, Reg number) {
       each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
         const Reg fetch = fetch_at(at_panel.lanes, tile_number);
         row_tiles_.emit(tile, [&](Reg row, int height) {
           const Task task = at_row(at, row);
-          std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
-          sums = contract(0, height, {known(task.rows), task.lanes, fetch, task.depth}, std::move(sums));
-          if (!places_.is_heavy()) return finish_in_registers(task, height, sums);
-          store_sums(emit_.integer(0), sums);
-          finish_stored(task, emit_.integer(0), emit_.integer(height));
+          const auto sums_of = [&](Reg lanes, Reg asked) {
+            std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
+            return contract(0, height, {known(task.rows), lanes, asked, task.depth}, std::move(sums));
+          };
+          if (!places_.is_heavy()) return finish_in_registers(task, height, sums_of(task.lanes, fetch));
+          each_of_bundle(share, number, [&](Reg k) {
+            const Reg further = bundle_ == 1 ? kNone : build().mul(k, emit_.dim(panel_size()));
+            const auto moved = [&](Reg at) { return at == kNone || further == kNone ? at : build().add(at, further); };
+            store_sums(build().mul(k, emit_.integer(slot())), sums_of(moved(task.lanes), moved(fetch)));
+          });
+          finish_stored(task, emit_.integer(0), slot(), emit_.integer(height));
         });
       });
     });
+  }
+
+  /// The body once for each panel of the bundle whose first one has that number in the task.
+  void each_of_bundle(const Share& share, Reg number, const std::function<void(Reg k)>& body) {
+    if (bundle_ == 1) return body(emit_.integer(0));
+    const Reg left = build().sub(build().sub(share.panels_end, share.panel), number);
+    build().loop(emit_.integer(0), build().min(left, emit_.integer(bundle_)), emit_.integer(1), body);
   }
 
   /// What a tile asks for of the panel behind its own: a share of it, so that weights come from memory while all tiles of a panel compute.
@@ -211,7 +235,7 @@ class ContractLowering {
     each_block(0, share.task, emit_.integer(0), [&](const Task& at_block, Reg b, const DepthSlice& slice) {
       Share here = share;
       here.task = at_block;
-      each_panel(here, [&](const Task& at_panel, Reg panel_number) {
+      each_panel(here, 1, [&](const Task& at_panel, Reg panel_number) {
         each_tile(here, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
           const Reg place = slot_of(panel_number, tile_number);
           where_it_counts(at, slice, [&] {
@@ -225,9 +249,9 @@ class ContractLowering {
         });
       });
     });
-    each_panel(share, [&](const Task& at_panel, Reg panel_number) {
+    each_panel(share, bundle_, [&](const Task& at_panel, Reg panel_number) {
       each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
-        finish_stored(at_row(at, tile.row), slot_of(panel_number, tile_number), tile.height);
+        finish_stored(at_row(at, tile.row), slot_of(panel_number, tile_number), tactic_.split * slot(), tile.height);
       });
     });
   }
@@ -351,22 +375,29 @@ class ContractLowering {
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums) {
     for (int r = 0; r < rows; ++r) {
       const Task here = r == 0 ? task : at_row(task, emit_.integer(r));
-      for (int v = 0; v < shape_.vectors; ++v) finish(here, v, sums[static_cast<size_t>(r) * shape_.vectors + v]);
+      for (int v = 0; v < shape_.vectors; ++v) finish(here, v, {&sums[static_cast<size_t>(r) * shape_.vectors + v], 1});
     }
   }
 
-  /// Row by row: an epilogue that needs many registers does not hold the tile too.
-  void finish_stored(const Task& task, Reg place, Reg rows) {
+  /// Row by row: an epilogue that needs many registers does not hold the tile too. `step`: from one panel of a bundle to the next.
+  void finish_stored(const Task& task, Reg place, int64_t step, Reg rows) {
     build().loop(emit_.integer(0), rows, emit_.integer(1), [&](Reg r) {
       const Task here = at_row(task, r);
       const Reg line = build().add(place, build().mul(r, emit_.integer(panel())));
-      for (int v = 0; v < shape_.vectors; ++v)
-        finish(here, v, build().load(scratch_, build().add(line, emit_.integer(int64_t{v} * emit_.lanes())), emit_.lanes()));
+      for (int v = 0; v < registers_of_bundle(); ++v) {
+        std::vector<Reg> sums;
+        for (int c = 0; c < columns_; ++c) {
+          const int number = v * columns_ + c;
+          const int64_t at = number / shape_.vectors * step + int64_t{number % shape_.vectors} * emit_.lanes();
+          sums.push_back(build().load(scratch_, build().add(line, emit_.integer(at)), emit_.lanes()));
+        }
+        finish(here, v, sums);
+      }
     });
   }
 
-  void finish(const Task& task, int v, Reg sum) {
-    if (auto r = places_.finish(task, v, sum); !r && status_) status_ = std::move(r);
+  void finish(const Task& task, int v, std::span<const Reg> sums) {
+    if (auto r = places_.finish(task, v, sums); !r && status_) status_ = std::move(r);
   }
 
   Kernel& kernel_;
@@ -374,6 +405,8 @@ class ContractLowering {
   const Contraction& roles_;
   const Tactic& tactic_;
   const Tile shape_;
+  const int columns_;     ///< registers of a panel belong to the columns by turns
+  const int64_t bundle_;  ///< panels that hold whole turns
   const DepthBlocks blocks_;
   RowTiles row_tiles_;
   const std::optional<DepthRange> depth_range_;

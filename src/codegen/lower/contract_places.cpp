@@ -18,30 +18,41 @@ ContractPlaces::ContractPlaces(KernelEmitter& emit, const Group& group, const Ti
   rows_buffer_ = emit_.buffer(nest.accesses[tiling.roles.rows_operand.accesses[0]].array, false);
   if (tiling.with_epilogue) epilogue_ = &*group.epilogue;
   for (size_t k = 0; k < tiling.reads.size(); ++k) {
-    const bool is_sum = static_cast<int>(k) == epilogue_->accumulator;
+    const bool is_sum = tiling.reads[k].column >= 0;
     reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue_->map.accesses[k].array, false), tiling.reads[k]});
   }
-  const NestOutput& out = epilogue_ ? epilogue_->map.outputs[0] : nest.outputs[0];
-  result_ = {emit_.buffer(out.array, true), tiling.result};
-  stored_ = out.dtype;
+  const std::vector<NestOutput>& outputs = epilogue_ ? epilogue_->map.outputs : nest.outputs;
+  for (size_t k = 0; k < tiling.results.size(); ++k)
+    results_.push_back({emit_.buffer(outputs[k].array, true), tiling.results[k], outputs[k].dtype});
   const BodyCost cost = epilogue_ ? cost_of(epilogue_->map) : BodyCost{};
-  heavy_ = cost.transcendental > 0 || cost.arithmetic > kLightArithmetic;
+  heavy_ = tiling.columns > 1 || cost.transcendental > 0 || cost.arithmetic > kLightArithmetic;
 }
 
-ContractPlaces::At ContractPlaces::start() {
-  const auto offset = [&](const Affine& place) { return place.offset == Dim(0) ? kNone : emit_.dim(place.offset); };
+/// Numbers that tell a place are loaded once a task.
+Result<Reg> ContractPlaces::start_of(const Read& read) {
+  const Reg fixed = offset(read.from.place);
+  if (read.buffer < 0 || !read.from.loaded) return fixed;
+  KernelEmitter::Place place;
+  place.load = [&](int k) -> Result<Reg> {
+    const Reg at = offset(reads_[k].from.place);
+    return emit_.build().load(reads_[k].buffer, at == kNone ? emit_.integer(0) : at, 1);
+  };
+  return emit_.add_scaled(fixed, Dim(1), TRY(emit_.evaluate(read.from.loaded, place)));
+}
+
+Result<ContractPlaces::At> ContractPlaces::start() {
   At at;
   at.rows = offset(rows_place_);
-  at.result = offset(result_.place);
-  for (const Place& r : reads_) at.reads.push_back(r.buffer >= 0 ? offset(r.place) : kNone);
+  for (const Written& w : results_) at.results.push_back(offset(w.place));
+  for (const Read& r : reads_) at.reads.push_back(TRY(start_of(r)));
   return at;
 }
 
 ContractPlaces::At ContractPlaces::moved(At at, const JointAxis& axis, Reg steps) {
   at.rows = emit_.add_scaled(at.rows, step(rows_place_, axis), steps);
-  at.result = emit_.add_scaled(at.result, step(result_.place, axis), steps);
+  for (size_t k = 0; k < results_.size(); ++k) at.results[k] = emit_.add_scaled(at.results[k], step(results_[k].place, axis), steps);
   for (size_t k = 0; k < reads_.size(); ++k)
-    if (reads_[k].buffer >= 0) at.reads[k] = emit_.add_scaled(at.reads[k], step(reads_[k].place, axis), steps);
+    if (reads_[k].buffer >= 0) at.reads[k] = emit_.add_scaled(at.reads[k], step(reads_[k].from.place, axis), steps);
   return at;
 }
 
@@ -58,23 +69,25 @@ Memory ContractPlaces::memory_of(const Affine& place, Reg mask) {
   return how;
 }
 
-Result<Reg> ContractPlaces::with_epilogue(const At& at, int v, Reg sum) {
-  KernelEmitter::Place place;
-  place.load = [&](int k) -> Result<Reg> {
-    if (k == epilogue_->accumulator) return sum;
-    const Place& r = reads_[k];
-    if (step(r.place, lane_axis_) == Dim(0)) return emit_.build().load(r.buffer, at.reads[k] == kNone ? emit_.integer(0) : at.reads[k], 1);
-    return emit_.build().load(r.buffer, place_of(r.place, at.reads[k], v), emit_.lanes(), memory_of(r.place, at.masks[v]));
-  };
-  return emit_.evaluate(epilogue_->map.outputs[0].value, place);
+Result<Reg> ContractPlaces::load(int k, const At& at, int v, std::span<const Reg> sums) {
+  const Read& r = reads_[k];
+  if (r.from.column >= 0) return sums[r.from.column];
+  const Affine& place = r.from.place;
+  if (step(place, lane_axis_) == Dim(0)) return emit_.build().load(r.buffer, at.reads[k] == kNone ? emit_.integer(0) : at.reads[k], 1);
+  return emit_.build().load(r.buffer, place_of(place, at.reads[k], v), emit_.lanes(), memory_of(place, at.masks[v]));
 }
 
-Result<void> ContractPlaces::finish(const At& at, int v, Reg sum) {
-  if (epilogue_) sum = TRY(with_epilogue(at, v, sum));
+Result<void> ContractPlaces::finish(const At& at, int v, std::span<const Reg> sums) {
   TileBuilder& b = emit_.build();
-  sum = b.splat(sum, emit_.lanes());
-  if (b.type(sum).element != stored_) sum = b.expr(ExprOp::cast, {sum}, stored_);
-  b.store(result_.buffer, place_of(result_.place, at.result, v), sum, memory_of(result_.place, at.masks[v]));
+  KernelEmitter::Place place;
+  place.load = [&](int k) { return load(k, at, v, sums); };
+  for (size_t k = 0; k < results_.size(); ++k) {
+    const Written& to = results_[k];
+    Reg value = epilogue_ ? TRY(emit_.evaluate(epilogue_->map.outputs[k].value, place)) : sums[0];
+    value = b.splat(value, emit_.lanes());
+    if (b.type(value).element != to.stored) value = b.expr(ExprOp::cast, {value}, to.stored);
+    b.store(to.buffer, place_of(to.place, at.results[k], v), value, memory_of(to.place, at.masks[v]));
+  }
   return {};
 }
 

@@ -6,21 +6,20 @@
 
 namespace tenon::codegen {
 
-/// Where a contraction reads and writes: offsets that move with batch, rows and lanes, and the epilogue on a finished register of sums.
+/// Where a contraction reads and writes: offsets that move with batch, rows and lanes, and the epilogue on finished registers of sums.
 class ContractPlaces {
  public:
   ContractPlaces(KernelEmitter& emit, const Group& group, const Tiling& tiling);
 
   /// In elements. kNone: 0.
   struct At {
-    Reg rows = kNone;   ///< of the rows operand
-    Reg lanes = kNone;  ///< of the packed operand
-    Reg result = kNone;
-    DepthSteps depth;        ///< that count
-    std::vector<Reg> reads;  ///< of the epilogue
-    std::vector<Reg> masks;  ///< one a register of the panel; kNone: all lanes
+    Reg rows = kNone;                 ///< of the rows operand
+    Reg lanes = kNone;                ///< of the packed operand
+    DepthSteps depth;                 ///< that count
+    std::vector<Reg> results, reads;  ///< of the epilogue, else the sum
+    std::vector<Reg> masks;           ///< one a register of the panel; kNone: all lanes
   };
-  At start();
+  Result<At> start();
   /// Along an axis of the batch, rows or lanes.
   At moved(At at, const JointAxis& axis, Reg steps);
   /// Steps of the rows operand.
@@ -29,16 +28,23 @@ class ContractPlaces {
 
   /// An epilogue that needs many registers, which the sums of a tile would leave none of.
   bool is_heavy() const { return heavy_; }
-  /// Runs the epilogue on register `v` of a row of sums and stores what it gives.
-  Result<void> finish(const At& at, int v, Reg sum);
+  /// Runs the epilogue on register `v` of a row, whose sums are one register a column, and stores what it gives.
+  Result<void> finish(const At& at, int v, std::span<const Reg> sums);
 
  private:
-  struct Place {
+  struct Read {
     int32_t buffer = -1;  ///< -1: the sum itself
+    EpilogueRead from;
+  };
+  struct Written {
+    int32_t buffer = -1;
     Affine place;
+    DType stored = DType::f32;
   };
   static Dim step(const Affine& place, const JointAxis& axis) { return place.coefficients[axis.axes.back()]; }
-  Result<Reg> with_epilogue(const At& at, int v, Reg sum);
+  Reg offset(const Affine& place) { return place.offset == Dim(0) ? kNone : emit_.dim(place.offset); }
+  Result<Reg> start_of(const Read& read);
+  Result<Reg> load(int k, const At& at, int v, std::span<const Reg> sums);
   Reg place_of(const Affine& place, Reg base, int v);
   Memory memory_of(const Affine& place, Reg mask);
 
@@ -47,9 +53,8 @@ class ContractPlaces {
   const Epilogue* epilogue_ = nullptr;
   int32_t rows_buffer_ = -1;
   Affine rows_place_;
-  std::vector<Place> reads_;
-  Place result_;
-  DType stored_ = DType::f32;
+  std::vector<Read> reads_;
+  std::vector<Written> results_;
   bool heavy_ = false;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/contract_tiling.h"
 
+#include <algorithm>
+
 #include "codegen/loops/inline.h"
-#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
 
@@ -22,10 +23,24 @@ std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const P
   return out;
 }
 
+/// Rows of one axis fill the tiles of all targets.
+constexpr int64_t kManyRows = 14;
+
+/// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size behind the
+/// steps of a sequence).
+void put_many_rows_last(std::vector<JointAxis>& rows) {
+  const auto count = [](const JointAxis& a) { return a.extent.number().value_or(0); };
+  if (rows.empty() || count(rows.back()) >= kManyRows) return;
+  const auto longest = std::ranges::max_element(rows, {}, count);
+  if (count(*longest) >= kManyRows) std::rotate(longest, longest + 1, rows.end());
+}
+
 bool join(Tiling& t) {
-  std::vector<Affine> places{t.rows, t.result};
-  places.insert(places.end(), t.reads.begin(), t.reads.end());
+  std::vector<Affine> places{t.rows};
+  places.insert(places.end(), t.results.begin(), t.results.end());
+  for (const EpilogueRead& r : t.reads) places.push_back(r.place);
   join_roles(t.roles, places);
+  put_many_rows_last(t.roles.rows);
   return t.roles.lanes.size() == 1;
 }
 
@@ -36,7 +51,8 @@ std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, cons
   Tiling whole = bare;
   whole.with_epilogue = true;
   whole.reads = std::move(places->reads);
-  whole.result = std::move(places->result);
+  whole.results = std::move(places->results);
+  whole.columns = group.epilogue->columns;
   return join(whole) ? std::optional(std::move(whole)) : std::nullopt;
 }
 
@@ -57,7 +73,7 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   auto rows = rows_place(*group.contraction, nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
-  Tiling bare{*group.contraction, std::move(*rows), std::move(*plain)};
+  Tiling bare{*group.contraction, std::move(*rows), {std::move(*plain)}};
   if (auto whole = with_epilogue(bare, group, plan)) return whole;
   return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "codegen/loops/contraction.h"
+#include "codegen/loops/places.h"
 
 namespace tenon::codegen {
 
 /// How register tiles walk a contraction: its roles with axes joined, and every place that moves with them, affine in the nest's axes.
 struct Tiling {
   Contraction roles;
-  Affine rows;                     ///< of the rows operand
-  Affine result;                   ///< of the epilogue where it runs on the tile, else of the sum
-  bool with_epilogue = false;      ///< the group's epilogue runs on the tile; else it is a kernel of its own
-  std::vector<Affine> reads = {};  ///< of the epilogue's accesses
+  Affine rows;                  ///< of the rows operand
+  std::vector<Affine> results;  ///< of the epilogue where it runs on the tile, else of the sum
+  bool with_epilogue = false;   ///< the group's epilogue runs on the tile; else it is a kernel of its own
+  std::vector<EpilogueRead> reads = {};
+  int columns = 1;  ///< of the sum's lanes, which the epilogue reads side by side
 };
 
 /// nullopt where the group has no roles, a place is not affine, or the lanes do not join into one axis (the result is cut into panels as

@@ -50,11 +50,11 @@ class WindowLowering {
       stored_ = nest_.outputs[0].dtype;
       return;
     }
-    result_ = {emit_.buffer(epilogue->map.outputs[0].array, true), std::move(places.result)};
+    result_ = {emit_.buffer(epilogue->map.outputs[0].array, true), std::move(places.results[0])};
     stored_ = epilogue->map.outputs[0].dtype;
     for (size_t k = 0; k < places.reads.size(); ++k) {
       const bool is_sum = static_cast<int>(k) == epilogue->accumulator;
-      reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(places.reads[k])});
+      reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(places.reads[k].place)});
     }
   }
 
@@ -368,7 +368,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   if (!weights || !(weights->coefficients[sum->channels] == Dim(1))) return std::nullopt;
   const Epilogue* epilogue = group.epilogue ? &*group.epilogue : nullptr;
   auto places = epilogue ? epilogue_places(*epilogue, nest, plan) : EpiloguePlaces{};
-  if (!places) return std::nullopt;
+  if (!places || std::ranges::any_of(places->reads, [](const EpilogueRead& r) { return bool(r.loaded); })) return std::nullopt;
   Kernel kernel;
   WindowLowering lowering(kernel, plan, target, nest, *sum);
   lowering.set_epilogue(epilogue, std::move(*places));

@@ -149,9 +149,25 @@ class Interpreter {
     std::vector<Lanes> acc;
     for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? Lanes(c.lanes) : registers_[r]);
     const int64_t depth = scalar(c.depth);
-    for (int64_t k = 0; k < depth; ++k) TRY(contract_step(c, k, acc));
+    const int chains = chains_of(c.rows, c.vectors);
+    const int64_t chained = chains > 1 ? depth - depth % kTrip : 0;
+    std::vector<std::vector<Lanes>> sums(static_cast<size_t>(chains), std::vector<Lanes>(acc.size(), Lanes(c.lanes)));
+    sums[0] = std::move(acc);
+    for (int64_t k = 0; k < chained; ++k) TRY(contract_step(c, k, sums[k % chains]));
+    for (; sums.size() > 1; sums.resize(sums.size() / 2))
+      for (size_t k = 0; k < sums.size() / 2; ++k) add(c.accumulator, sums[sums.size() / 2 + k], sums[k]);
+    acc = std::move(sums[0]);
+    for (int64_t k = chained; k < depth; ++k) TRY(contract_step(c, k, acc));
     for (size_t i = 0; i < acc.size(); ++i) registers_[c.accumulators_out[i]] = std::move(acc[i]);
     return {};
+  }
+
+  static void add(DType dtype, const std::vector<Lanes>& from, std::vector<Lanes>& to) {
+    for (size_t i = 0; i < to.size(); ++i)
+      for (size_t lane = 0; lane < to[i].size(); ++lane) {
+        const Scalar both[] = {to[i][lane], from[i][lane]};
+        to[i][lane] = apply(ExprOp::add, dtype, dtype, both);
+      }
   }
 
   /// Row k of the panel; what its mask leaves out is 0.

@@ -17,6 +17,12 @@ std::string_view name_of(ops::Combine combine) {
   return names[static_cast<size_t>(combine)];
 }
 
+int chains_of(int rows, int vectors) {
+  constexpr int kUnderWay = 8;  // multiply-adds: two a cycle, each of four cycles
+  const int sums = rows * vectors;
+  return 4 * sums <= kUnderWay ? 4 : 2 * sums <= kUnderWay ? 2 : 1;
+}
+
 int group_of(DType a, DType b, DType accumulator) {
   if (a == DType::bf16 && b == DType::bf16 && accumulator == DType::f32) return 2;
   if (a == DType::u8 && b == DType::i8 && accumulator == DType::i32) return 4;

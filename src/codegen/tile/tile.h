@@ -76,6 +76,11 @@ struct Contract {
   std::vector<Reg> accumulators_out = {};  ///< rows*vectors
 };
 
+/// A small tile keeps so many sums in the place of one, each of every so manieth step of K, that none waits for the one before; after whole
+/// trips of kTrip steps halves of them are added up until there is one again, which gets the steps that are left. 1: the tile has enough.
+int chains_of(int rows, int vectors);
+inline constexpr int kTrip = 4;
+
 /// How many neighbouring products of these types one instruction adds up on targets that have it; 1: there is none.
 int group_of(DType a, DType b, DType accumulator);
 
