@@ -29,6 +29,8 @@ constexpr double kUnderWay = 8;
 constexpr double kBytesACycle = 28;
 /// Rows that pass while a panel stays in the second-level cache, and lanes that pass while those rows do.
 constexpr int64_t kRowsOfATask = 66, kLanesOfATask = 64;
+/// With fewer, threads that split the rows have unequal shares.
+constexpr int64_t kLeastTasksOfRows = 2;
 /// Shorter blocks of the depth move the sums more often than they save.
 constexpr int64_t kLeastDepth = 512;
 /// What memory takes to answer, at the rate at which a tile reads its panel (Zen 5: 4 KiB is 2 % slower for weights of 340 MB).
@@ -66,6 +68,15 @@ int64_t depth_of(const Contraction& roles, Tile tile, int64_t split, const Targe
   if (*depth * panel_bytes <= target.caches[1] / 2) return 0;
   const int64_t bytes = panel_bytes + width(roles.rows_operand) * rows;
   return std::max(kLeastDepth, target.caches[1] / 2 / bytes);
+}
+
+/// Where threads split the rows, each reads all weights; where they split the panels, each reads rows that another wrote. Whichever is
+/// less. A batch is split before either.
+int64_t rows_that_outweigh(const Contraction& roles, int64_t rows_of_a_task) {
+  const auto depth = number_of(extent_of(roles.depth)), lanes = number_of(extent_of(roles.lanes));
+  if (!roles.batch.empty() || !depth || !lanes || *depth == 0 || *lanes == 0) return 0;
+  const double rows = static_cast<double>(*depth) * static_cast<double>(*lanes) / static_cast<double>(*depth + *lanes);
+  return std::max(kLeastTasksOfRows * rows_of_a_task, static_cast<int64_t>(std::min(rows, 0x1p40)));
 }
 
 }  // namespace
@@ -108,6 +119,7 @@ Tactic contract_tactic(const Group& group, const Target& target) {
   const int64_t rows_of_a_task = group.contraction ? kRowsOfATask * std::max(1, group.contraction->group / 2) : kRowsOfATask;
   out.split = std::max<int64_t>(1, rows_of_a_task / out.tile.rows);
   out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
+  if (group.contraction) out.by_rows = rows_that_outweigh(*group.contraction, rows_of_a_task);
   if (group.contraction) out.depth = depth_of(*group.contraction, out.tile, out.split, target);
   // Weights that lie in the second-level cache need not be asked for: an LSTM of 256 runs 25 % faster with one row (Zen 5).
   if (group.bytes_of_turn && *group.bytes_of_turn <= target.caches[1]) out.prefetch = 0;

@@ -27,9 +27,9 @@ struct Field {
 };
 constexpr Field kSplit{"split", &Tactic::split, 1, 1 << 20}, kBlock{"block", &Tactic::block, 64, 1 << 20},
     kUnroll{"unroll", &Tactic::unroll, 0, 16}, kLeast{"least", &Tactic::least, 0, 1 << 30}, kPanels{"panels", &Tactic::panels, 1, 1 << 20},
-    kDepth{"depth", &Tactic::depth, 0, 1 << 20}, kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16},
-    kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
-constexpr Field kOfContract[] = {kSplit, kPanels, kDepth, kPrefetch, kGrain};
+    kByRows{"by_rows", &Tactic::by_rows, 0, int64_t{1} << 40}, kDepth{"depth", &Tactic::depth, 0, 1 << 20},
+    kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16}, kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
+constexpr Field kOfContract[] = {kSplit, kPanels, kByRows, kDepth, kPrefetch, kGrain};
 constexpr Field kOfAttention[] = {kBlock, kGrain};
 constexpr Field kOfLoops[] = {kBlock, kUnroll, kLeast, kSplit, kGrain};
 

@@ -25,6 +25,7 @@ struct Tactic {
   int lanes = -1;        ///< loops: number of the axis along the lanes, of a kernel of one loop; -1: the one that most places walk by 1
   int64_t unroll = 0;    ///< loops: steps of a window that are written out
   int64_t least = 0;     ///< loops: points of a task; one with fewer takes in further axes, as long as tasks are enough
+  int64_t by_rows = 0;   ///< contractions: rows from which on neighbouring tasks have the same rows, not the same panels; 0: never
   int64_t panels = 1;    ///< contractions: panels that one task takes
   int64_t depth = 0;     ///< contractions: products that are summed before the next panel comes; 0: all of them
   int64_t prefetch = 0;  ///< contractions: bytes that the packed operand is asked for ahead

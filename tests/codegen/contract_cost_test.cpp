@@ -11,8 +11,8 @@
 namespace tenon::codegen {
 namespace {
 
-/// "tile split depth" of the product of [rows, depth] and a [depth, lanes] on AVX2.
-std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2", std::string_view type = "f32") {
+/// Of the product of [rows, depth] and a [depth, lanes].
+Tactic tactic(std::string_view rows, int64_t depth, int64_t lanes, std::string_view target, std::string_view type = "f32") {
   const std::string text =
       fmt::format("graph main(x: {0}[{1},{2}], w: {0}[{2},{3}]) {{ y = MatMul(x, w) return y }}", type, rows, depth, lanes);
   auto parsed = ir::parse(text, ops::table());
@@ -20,11 +20,15 @@ std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view tar
   const auto planned = plan(**parsed, {});
   EXPECT_TRUE(planned);
   for (const Group& g : planned->groups)
-    if (g.kind == GroupKind::contract) {
-      const Tactic t = contract_tactic(g, **target_named(target));
-      return fmt::format("{}x{} {} {}", t.tile.rows, t.tile.vectors, t.split, t.depth);
-    }
-  return "no contraction";
+    if (g.kind == GroupKind::contract) return contract_tactic(g, **target_named(target));
+  ADD_FAILURE() << "no contraction";
+  return {};
+}
+
+/// "tile split depth"
+std::string cut(int64_t rows, int64_t depth, int64_t lanes, std::string_view target = "x86_avx2", std::string_view type = "f32") {
+  const Tactic t = tactic(std::to_string(rows), depth, lanes, target, type);
+  return fmt::format("{}x{} {} {}", t.tile.rows, t.tile.vectors, t.split, t.depth);
 }
 
 TEST(ContractTactic, TakesTheTileThatFits) {
@@ -46,6 +50,12 @@ TEST(ContractTactic, CutsADepthThatTheCachesDoNotHold) {
   EXPECT_EQ(cut(128, 3072, 768), "6x2 11 512");
   EXPECT_EQ(cut(128, 3072, 768, "x86_avx512"), "14x2 4 0") << "a panel of 384 KiB stays";
   EXPECT_EQ(cut(128, 8192, 768, "x86_avx512"), "14x2 4 1489");
+}
+
+/// Whoever computes all panels of its rows reads all weights.
+TEST(ContractTactic, KeepsRowsTogetherWhereTheyOutweighTheWeights) {
+  EXPECT_EQ(tactic("n", 768, 768, "x86_avx512").by_rows, 384);
+  EXPECT_EQ(tactic("n", 96, 24, "x86_avx512").by_rows, 132) << "fewer rows give unequal shares";
 }
 
 TEST(ContractTactic, KnowsWhatTilesReach) {

@@ -13,6 +13,8 @@ namespace tenon::codegen {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
+/// Parts of the rows whose tasks stand together: no two threads of a team of two or four share one.
+constexpr int64_t kPartsOfRows = 4;
 
 Dim extent_of(const std::vector<JointAxis>& axes) {
   Dim out = 1;
@@ -74,26 +76,25 @@ class ContractLowering {
   /// Products of the innermost depth, with the zeros that fill up its last group.
   Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
 
-  /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 4, 4 and 2; of nine, 3 each.
+  /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 3, 3 and 4; of nine, 3 each.
   void set_extents() {
     tiles_ = row_tiles_.count();
     for (size_t k = 0; k + 1 < roles_.rows.size(); ++k) tiles_ = tiles_ * roles_.rows[k].extent;
     panels_ = ceil_div(lanes_extent(), Dim(panel()));
-    chunks_ = ceil_div(tiles_, Dim(tactic_.split));
+    const Dim by_rows = tactic_.by_rows > 0 ? less_than(Dim(tactic_.by_rows - 1), extent_of(roles_.rows)) : Dim(0);
+    parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(kPartsOfRows))), Dim(1));
+    chunks_ = ceil_div(ceil_div(tiles_, parts_), Dim(tactic_.split));
     // Few rows do not keep a panel long: then more tasks are better than larger ones.
     const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(bundles_of_task()), Dim(1));
-    const Dim bundles = ceil_div(panels_, Dim(bundle_));
-    groups_ = ceil_div(bundles, most);
-    tiles_of_task_ = ceil_div(tiles_, max(Dim(1), chunks_));
-    panels_of_task_ = ceil_div(bundles, max(Dim(1), groups_)) * Dim(bundle_);
+    bundles_ = ceil_div(panels_, Dim(bundle_));
+    groups_ = ceil_div(bundles_, most);
   }
 
-  /// Of the tasks: batch, groups of panels, chunks of tiles.
+  /// Of the tasks: batch, parts of the rows, groups of panels, chunks of a part's tiles.
   std::vector<Dim> task_extents() const {
     std::vector<Dim> extents;
     for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
-    extents.push_back(groups_);
-    extents.push_back(chunks_);
+    extents.insert(extents.end(), {parts_, groups_, chunks_});
     return extents;
   }
 
@@ -123,12 +124,18 @@ class ContractLowering {
       share.first_panel = k == 0 ? at[k] : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), at[k]);
     }
     if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(panels_));
-    const auto part = [&](Reg number, Dim each, Dim all, Reg& from, Reg& to) {
-      from = build().mul(number, emit_.dim(each));
-      to = build().min(build().add(from, emit_.dim(each)), emit_.dim(all));
+    const auto part = [&](Reg number, Dim parts, Dim all, Reg& from, Reg& to) {
+      const auto start = [&](Reg k) { return build().expr(ExprOp::div, {build().mul(k, emit_.dim(all)), emit_.dim(parts)}); };
+      from = start(number);
+      to = start(build().add(number, emit_.integer(1)));
     };
-    part(at[at.size() - 2], panels_of_task_, panels_, share.panel, share.panels_end);
-    part(at.back(), tiles_of_task_, tiles_, share.tile, share.tiles_end);
+    part(at[at.size() - 2], groups_, bundles_, share.panel, share.panels_end);
+    if (bundle_ > 1) {
+      share.panel = build().mul(share.panel, emit_.integer(bundle_));
+      share.panels_end = build().min(build().mul(share.panels_end, emit_.integer(bundle_)), emit_.dim(panels_));
+    }
+    const Reg chunk = build().add(build().mul(at[at.size() - 3], emit_.dim(chunks_)), at.back());
+    part(chunk, parts_ * chunks_, tiles_, share.tile, share.tiles_end);
     blocks_.whole() ? run_whole(share) : run_by_blocks(share);
   }
 
@@ -414,7 +421,8 @@ class ContractLowering {
   int32_t lanes_buffer_ = -1, scratch_ = -1;
   const int64_t fetched_line_;                            ///< elements of weights that are asked for at once; 0: they were just written
   Dim tiles_ = 1, panels_ = 1, chunks_ = 1, groups_ = 1;  ///< of all rows and lanes, and of tasks along them
-  Dim tiles_of_task_ = 1, panels_of_task_ = 1;
+  Dim parts_ = 1;                                         ///< of the rows, with chunks_ each
+  Dim bundles_ = 1;
   Result<void> status_;
 };
 
