@@ -25,6 +25,12 @@
 #include "codegen/llvm/lower.h"
 #include "codegen/llvm/object.h"
 
+// LLVM's static constructors, where the linker has put them aside (cmake/llvm_constructors.ld); else none, and they have run.
+extern "C" {
+[[gnu::weak, gnu::visibility("hidden")]] extern void (*const tenon_llvm_constructors_begin[])();
+[[gnu::weak, gnu::visibility("hidden")]] extern void (*const tenon_llvm_constructors_end[])();
+}
+
 namespace tenon::codegen {
 namespace machine {
 namespace {
@@ -129,6 +135,7 @@ class Compiler {
 bool initialize() {
   void* frame = nullptr;
   (void)backtrace(&frame, 1);  // loads what an exception needs to pass through the C library
+  for (auto construct = tenon_llvm_constructors_begin; construct != tenon_llvm_constructors_end; ++construct) (*construct)();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
