@@ -2,24 +2,19 @@
 #include "compiler/compile.h"
 
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <mutex>
 #include <utility>
 
-#include "base/threads.h"
 #include "codegen/loops/attention.h"
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
-#include "compiler/let_go.h"
 #include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/plugins/choose_ways.h"
 #include "compiler/on_fallback.h"
+#include "compiler/place_weights.h"
 #include "compiler/unknown_ops.h"
 #include "compiler/without_plugins.h"
 #include "ir/port_names.h"
@@ -162,44 +157,12 @@ Result<Compiled> compile(Source source, const CompileOptions& options) {
   return compiled;
 }
 
-namespace {
-
-/// All weights to where they belong, by all threads. A team's body throws nothing: what one throws, the caller does.
-Result<void> place(std::span<const program::PlacedConstant> weights, std::byte* memory) {
-  std::mutex lock;
-  Result<void> first;  // that failed
-  bool no_memory = false;
-  default_team().run(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end, int) {
-    for (const program::PlacedConstant& w : weights.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))) {
-      Result<void> placed;
-      bool threw = false;
-      try {
-        placed = ir::materialise_into(*w.constant, {memory + w.offset, static_cast<size_t>(w.constant->byte_size())});
-        let_go(*w.constant);
-      } catch (const std::bad_alloc&) { threw = true; }
-      const std::scoped_lock held(lock);
-      no_memory = no_memory || threw;
-      if (!placed && first) first = std::move(placed);
-    }
-  });
-  if (no_memory) throw std::bad_alloc();
-  return first;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<runtime::Engine>> load_compiled(Compiled compiled, const runtime::Devices& devices, std::string missing) {
   runtime::EngineParts parts;
   parts.missing = std::move(missing);
-  const uint64_t bytes = compiled.built.program.weight_bytes + runtime::kSlack;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return fail(Code::out_of_memory, "weights", "no memory for the weights")
-        .expected(std::to_string(bytes) + " bytes")
-        .found(std::strerror(errno));
-  parts.keeper = std::shared_ptr<const void>(memory, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); });
-  TRY(place(compiled.built.weights, static_cast<std::byte*>(memory)));
-  parts.weights = {static_cast<const std::byte*>(memory), bytes};
+  const PlacedWeights weights = TRY(place_weights(compiled.built));
+  parts.weights = weights.bytes;
+  parts.keeper = weights.keeper;
   parts.program = std::move(compiled.built.program);
   parts.code = std::move(compiled.code.bytes);
   for (const codegen::CodeEntry& e : compiled.code.entries) parts.entries.push_back(e.offset);

@@ -10,6 +10,7 @@
 #include "program/guards.h"
 #include "program/label.h"
 #include "program/least_sizes.h"
+#include "program/looked_up.h"
 #include "program/pool.h"
 #include "program/size_table.h"
 
@@ -42,7 +43,8 @@ class ProgramBuilder {
         graph_(*lowered_.graph),
         plan_(lowered_.kernels.plan),
         pool_(pool),
-        numbers_(plan_.arrays.size(), kMissing) {}
+        numbers_(plan_.arrays.size(), kMissing),
+        looked_up_(looked_up(plan_)) {}
 
   Result<Program> run() {
     for (const Group& g : plan_.groups)
@@ -160,7 +162,7 @@ class ProgramBuilder {
     if (array.constant) {
       if (array.dtype == DType::string) return fail(Code::not_supported, b.name, "not supported yet: constant strings in an engine");
       b.kind = BufferInfo::Kind::weight;
-      b.offset = pool_.place(array.constant);
+      b.offset = pool_.place(array.constant, looked_up_[a]);
     } else if (array.same_bytes >= 0) {
       b.kind = BufferInfo::Kind::alias;
       b.index = TRY(buffer(array.same_bytes));
@@ -350,7 +352,8 @@ class ProgramBuilder {
   std::vector<codegen::Work> work_of_step_;
   SizeTable sizes_;
   std::vector<uint32_t> numbers_;
-  std::vector<bool> dynamic_;  ///< by array: its memory comes with the step that makes it
+  std::vector<bool> looked_up_;  ///< by array
+  std::vector<bool> dynamic_;    ///< by array: its memory comes with the step that makes it
   std::unordered_map<ir::NodeId, Bodies> bodies_;
   std::unordered_map<std::string, uint32_t> blobs_;
 };

@@ -14,6 +14,7 @@ namespace tenon::program {
 struct PlacedConstant {
   ir::ConstantRef constant;
   uint64_t offset = 0;
+  bool looked_up = false;  ///< a table of which a run reads few rows
 };
 
 /// A program and what its engine must hold beside it.

@@ -14,21 +14,30 @@ uint32_t Pool::code(codegen::TileKernel kernel, std::string tactic) {
   return found->second;
 }
 
-uint64_t Pool::place(const ir::ConstantRef& constant) {
-  const auto [found, fresh] = places_.try_emplace(constant.get(), weight_bytes_);
+size_t Pool::number_of(const ir::ConstantRef& constant) {
+  const auto [found, fresh] = numbers_.try_emplace(constant.get(), out_.weights.size());
   if (!fresh) return found->second;
   if (shares_equal_)
-    for (const auto& [other, offset] : placed_[{constant->dtype, constant->shape}])
-      if (ir::same(*constant, *other)) return found->second = offset;
-  out_.weights.push_back({constant, weight_bytes_});
+    for (const size_t other : placed_[{constant->dtype, constant->shape}])
+      if (ir::same(*constant, *out_.weights[other].constant)) return found->second = other;
+  out_.weights.push_back({constant, weight_bytes_, true});
   const int64_t end = static_cast<int64_t>(weight_bytes_) + constant->byte_size() + static_cast<int64_t>(runtime::kSlack);
   weight_bytes_ = static_cast<uint64_t>(round_up(end, 64));
   return found->second;
 }
 
+uint64_t Pool::place(const ir::ConstantRef& constant, bool looked_up) {
+  PlacedConstant& placed = out_.weights[number_of(constant)];
+  placed.looked_up = placed.looked_up && looked_up;
+  return placed.offset;
+}
+
 void Pool::share_equal_weights() {
   shares_equal_ = true;
-  for (const PlacedConstant& w : out_.weights) placed_[{w.constant->dtype, w.constant->shape}].emplace_back(w.constant, w.offset);
+  for (size_t w = 0; w < out_.weights.size(); ++w) {
+    const ir::Constant& constant = *out_.weights[w].constant;
+    placed_[{constant.dtype, constant.shape}].push_back(w);
+  }
 }
 
 }  // namespace tenon::program

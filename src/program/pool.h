@@ -15,19 +15,22 @@ class Pool {
 
   /// The number of this code; equal code is generated once: what differs between layers are buffers and sizes.
   uint32_t code(codegen::TileKernel kernel, std::string tactic);
-  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read.
-  uint64_t place(const ir::ConstantRef& constant);
+  /// Where the constant's bytes stand: at a 64-byte border, with room behind them that a kernel may read. looked_up: by this reader.
+  uint64_t place(const ir::ConstantRef& constant, bool looked_up = false);
   /// From now on a constant that has the bytes of one that is placed stands there too.
   void share_equal_weights();
   void note_op(const std::string& backend, const std::string& op) { out_.ops_of_devices.emplace_back(backend, op); }
   uint64_t weight_bytes() const { return weight_bytes_; }
 
  private:
+  /// Its number in Built::weights.
+  size_t number_of(const ir::ConstantRef& constant);
+
   Built& out_;
-  std::unordered_map<const ir::Constant*, uint64_t> places_;
+  std::unordered_map<const ir::Constant*, size_t> numbers_;
   std::unordered_map<std::string, uint32_t> code_;
   using Shape = std::pair<DType, Sizes>;
-  std::map<Shape, std::vector<std::pair<ir::ConstantRef, uint64_t>>> placed_;
+  std::map<Shape, std::vector<size_t>> placed_;
   bool shares_equal_ = false;
   uint64_t weight_bytes_ = 0;
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "../segments.h"
 #include "ir/text.h"
 #include "ops/core/op.h"
@@ -49,6 +51,25 @@ const BufferInfo& named(const runtime::Program& p, std::string_view name) {
     if (b.name == name) return b;
   ADD_FAILURE() << "no buffer " << name;
   return p.buffers[0];
+}
+
+TEST(Build, KnowsTablesOfWhichARunReadsFewRows) {
+  auto graph = graph_of(R"(graph main(ids: i64[n], x: f32[3,4]) {
+    const table: f32[3,4] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    const both: f32[3,4] = [2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    const added: f32[3,4] = [3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    a = Gather(table, ids)
+    b = Gather(both, ids)
+    c = Add(x, both)
+    d = Add(x, added)
+    return a, b, c, d
+  })");
+  auto built = build(*graph);
+  ASSERT_TRUE(built) << built.error().text();
+  std::vector<std::pair<double, bool>> found;  // the first element tells which it is
+  for (const program::PlacedConstant& w : built->weights) found.emplace_back(w.constant->tensor()->number(0), w.looked_up);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (std::vector<std::pair<double, bool>>{{1, true}, {2, false}, {3, false}}));
 }
 
 TEST(Build, NumbersPortsBuffersAndTheirLives) {
