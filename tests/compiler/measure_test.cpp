@@ -59,8 +59,8 @@ class Measure : public ::testing::Test {
     return out;
   }
   /// The backends of the graph's nodes, in its order.
-  std::string plan(std::shared_ptr<Stopwatch> stopwatch) const {
-    const CompileOptions with = options(std::move(stopwatch));
+  std::string plan(std::shared_ptr<Stopwatch> stopwatch) const { return plan(options(std::move(stopwatch))); }
+  std::string plan(const CompileOptions& with) const {
     const auto shared = share_out(*ir::parse(kText, ops::table()), with);
     if (!shared) return shared.error().text();
     std::string out;
@@ -125,6 +125,27 @@ TEST_F(Measure, WhatWasMeasuredIsNotMeasuredAgain) {
   EXPECT_EQ(plan(second), before);
   EXPECT_EQ(second->timed, 0u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "engines that were timed are gone";
+}
+
+TEST_F(Measure, TimesOfOtherKernelsDoNotCount) {
+  const auto time = [](const runtime::Program& p) { return 100.0 * static_cast<double>(p.steps.size()); };
+  const auto times_again = [&](const CompileOptions& with) {
+    const auto again = std::make_shared<Says>(time);
+    CompileOptions asked = with;
+    asked.measuring = options(again).measuring;
+    plan(asked);
+    return again->timed > 0;
+  };
+  const CompileOptions plain = options(nullptr);
+  CompileOptions without = plain, for_avx2 = plain, rounded = plain;
+  without.off.emplace("winograd");
+  for_avx2.target = *codegen::target_named("x86_avx2");
+  rounded.precision = codegen::Precision::bf16;
+  EXPECT_TRUE(times_again(plain));
+  EXPECT_TRUE(times_again(without));
+  EXPECT_TRUE(times_again(for_avx2));
+  if (codegen::check_precision(rounded.precision, **codegen::target_for())) EXPECT_TRUE(times_again(rounded));
+  for (const CompileOptions& known : {plain, without, for_avx2}) EXPECT_FALSE(times_again(known));
 }
 
 TEST_F(Measure, LinesThatAreNoTimesArePassedOver) {

@@ -2,6 +2,7 @@
 #include "compiler/measure/timer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_of(const CompileOptions& options, const backend::Backends& backends) {
-  std::string out = fmt::format("{}{} threads\nlevel {}\n", text_of_here(), options.threads, options.opt);
+  std::string out = fmt::format("{}{} threads\nlevel {}\nprecision {}\nwithout {}\n", text_of_here(), options.threads, options.opt,
+                                codegen::name_of(options.precision), fmt::join(options.off, ", "));
+  if (options.target) out += fmt::format("target {}\n", options.target->name);
   for (const backend::Backend* b : backends) out += library_text(*b);
   return out;
 }
