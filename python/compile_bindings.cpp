@@ -58,10 +58,7 @@ struct Compile {
   using Answer = tenon::Engine;
   const tenon::CompileOptions& options;
 
-  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback, bool winograd, const std::string& precision)
-      : options(said) {
-    said.winograd = winograd;
-    said.precision = precision_of(precision);
+  Compile(tenon::CompileOptions& said, bool embed_plugins, bool plugin_fallback) : options(said) {
     said.embed_plugins = embed_plugins;
     said.plugin_fallback = plugin_fallback;
   }
@@ -161,7 +158,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
                 bool require_full, const Limits& memory, const Types& narrow, const std::string& segmenter, const Files& plugins,
                 const Names& prefer, const Tactics& plugin_tactics, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory,
-                More... more) {
+                bool winograd, const std::string& precision, More... more) {
   tenon::CompileOptions options;
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
@@ -186,6 +183,8 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.isolate_plugins = isolate_plugins;
   options.plugin_patience = tenon::python::patience_of(plugin_patience);
   options.plugin_memory = plugin_memory;
+  options.winograd = winograd;
+  options.precision = precision_of(precision);
   for (const auto& [from, to] : narrow) options.narrow.emplace(type_of(from), type_of(to));
   return Do::shown(with_model(model, Do{options, more...}));
 }
@@ -199,7 +198,7 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false, nb::arg("memory") = Limits(),
         nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", nb::arg("plugins") = Files(), nb::arg("prefer") = Names(),
         nb::arg("plugin_tactics") = Tactics(), nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
-        nb::arg("plugin_memory") = 0, more...);
+        nb::arg("plugin_memory") = 0, nb::arg("winograd") = true, nb::arg("precision") = "f32", more...);
 }
 
 }  // namespace
@@ -214,8 +213,7 @@ tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem
 }
 
 void bind_compile(nb::module_& m) {
-  def<Compile, bool, bool, bool, std::string>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false,
-                                              nb::arg("winograd") = true, nb::arg("precision") = "f32");
+  def<Compile, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false);
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);
 }
 

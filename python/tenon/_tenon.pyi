@@ -100,10 +100,10 @@ def compile(
     isolate_plugins: bool = False,
     plugin_patience: float = 300.0,
     plugin_memory: int = 0,
-    embed_plugins: bool = False,
-    plugin_fallback: bool = False,
     winograd: bool = True,
     precision: Literal["f32", "bf16"] = "f32",
+    embed_plugins: bool = False,
+    plugin_fallback: bool = False,
 ) -> Engine:
     """Compiles a model for this CPU, without the GIL.
 
@@ -160,6 +160,8 @@ def partition(
     isolate_plugins: bool = False,
     plugin_patience: float = 300.0,
     plugin_memory: int = 0,
+    winograd: bool = True,
+    precision: Literal["f32", "bf16"] = "f32",
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().

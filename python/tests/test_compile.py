@@ -213,13 +213,15 @@ def test_large_products_take_bf16_on_request():
     x = graph.add_input("x", "f32", ["n", 64])
     w = graph.add_constant(random.normal(size=(64, 96)).astype(np.float32))
     graph.add_output(graph.insert("MatMul", [x, w], names=["y"]).outputs[0])
-    with pytest.raises(tenon.TenonError, match="there is no such precision"):
-        tenon.compile(graph, precision="bf8")
+    for use in (tenon.compile, tenon.partition):
+        with pytest.raises(tenon.TenonError, match="there is no such precision"):
+            use(graph, precision="bf8")
     given = {"x": random.normal(size=(3, 64)).astype(np.float32)}
     plain = tenon.compile(graph).run(given)["y"]
     if "avx512_bf16" not in Path("/proc/cpuinfo").read_text():
-        with pytest.raises(tenon.TenonError, match="AVX512_BF16"):
-            tenon.compile(graph, precision="bf16")
+        for use in (tenon.compile, tenon.partition):
+            with pytest.raises(tenon.TenonError, match="AVX512_BF16"):
+                use(graph, precision="bf16")
         return
     rounded = tenon.compile(graph, precision="bf16").run(given)["y"]
     assert not np.array_equal(plain, rounded)

@@ -84,6 +84,17 @@ def test_measured_times_decide(tmp_path, monkeypatch):
     assert {n["backend"] for n in told["nodes"]} <= {"cpu", "reference"}
 
 
+def test_times_are_of_the_kernels_that_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    wishes = {"backends": ["reference", "cpu"], "assign": "cost", "measure": True, "dry_run": True}
+    has_bf16 = "avx512_bf16" in Path("/proc/cpuinfo").read_text()
+    counts = [0]
+    for kernels in ({}, {"winograd": False}, *([{"precision": "bf16"}] if has_bf16 else [])):
+        tenon.partition(MODEL, **wishes, **kernels)
+        counts.append(len((tmp_path / "tenon/times").read_text().splitlines()))
+        assert counts[-1] > counts[-2], kernels
+
+
 def test_costs_are_those_that_the_command_line_tells(tmp_path, monkeypatch):
     """What `tenon calibrate` kept is found from here, by what is another file than that program."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

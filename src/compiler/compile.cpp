@@ -62,7 +62,13 @@ bool runs_kernels_first(const BackendsInUse& backends, const partition::Wishes& 
   return backends.all[0]->makes_kernels() && wishes.assign == partition::Assign::priority;
 }
 
+Result<void> check_precision(const CompileOptions& options) {
+  if (options.precision == codegen::Precision::f32) return {};
+  return codegen::check_precision(options.precision, options.target ? *options.target : *TRY(codegen::target_for()));
+}
+
 Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOptions& options) {
+  TRY(check_precision(options));
   TRY(ir::check_port_names(*graph));
   TRY(check_input_types(*graph));
   TRY(check_complete(*graph));
@@ -98,14 +104,7 @@ Result<std::optional<Beside>> beside(std::unique_ptr<ir::Graph> graph, const Com
 
 std::unique_ptr<ir::Graph> graph_of(std::optional<Beside> of) { return of ? std::move(of->shared.graph) : nullptr; }
 
-/// Before anything is done.
-Result<void> check_precision(const CompileOptions& options) {
-  if (options.precision == codegen::Precision::f32) return {};
-  return codegen::check_precision(options.precision, options.target ? *options.target : *TRY(codegen::target_for()));
-}
-
 Result<Compiled> compile_source(Source source, const CompileOptions& options) {
-  TRY(check_precision(options));
   StepClock clock(options);
   clock.begin("rewrite");
   std::unique_ptr<ir::Graph> defined;

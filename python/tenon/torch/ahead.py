@@ -77,6 +77,7 @@ def compile(
     truncate_double: bool = False,
     truncate_long_and_double: bool = False,
     share_weights: bool = False,
+    precision: str = "f32",
     dryrun: bool = False,
 ) -> Any:
     """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
@@ -88,10 +89,11 @@ def compile(
     names them), else modules, and who runs them: "torch", "tenon", or one of backends. atomic_groups: chains of ops that no cut
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
     is listed before another lacks f64, its ops work in f32; truncate_long_and_double: and in i32 where it lacks i64. share_weights: engines
-    read weights where they lie, and pack none of them: less memory, slower. dryrun: the report alone, nothing is built. enabled:
-    False gives the module back.
+    read weights where they lie, and pack none of them: less memory, slower. precision: "bf16" rounds the operands of large products, as
+    tenon.compile does. dryrun: the report alone, nothing is built. enabled: False gives the module back.
 
-    Raises TenonError: bad_usage, and not_supported for require_full_compilation; what torch.export raises.
+    Raises TenonError: bad_usage, not_supported for require_full_compilation, wrong_target for a precision that this CPU lacks; what
+    torch.export raises.
     """
     choice = Choice(
         backends,
@@ -105,6 +107,8 @@ def compile(
         truncate_double,
         truncate_long_and_double,
         backend_libraries or {},
+        share_weights,
+        precision,
     )
     if not enabled:
         return module

@@ -24,6 +24,8 @@ class Choice:
     truncate_double: bool = False
     truncate_long_and_double: bool = False
     backend_libraries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    share_weights: bool = False
+    precision: str = "f32"
     of_pieces: bool = False
     """The program is one of several pieces of a model: what it lacks another may have."""
 
@@ -41,6 +43,11 @@ class Choice:
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
                 raise TenonError("bad_usage", name, "a segment needs some", "a number from 1", repr(given), "")
+        if self.share_weights and self.precision != "f32":
+            raise TenonError(
+                "bad_usage", "share_weights", "weights that are read where they lie are not rounded", "precision f32", self.precision,
+                "leave share_weights out",
+            )  # fmt: skip
         self.wishes = Wishes(self.torch_executed_ops, self.torch_executed_modules, self.pins)
         self.wishes.check_backends(self.backends)
 
@@ -50,5 +57,9 @@ class Choice:
         narrow = {"f64": "f32"} if self.truncate_double or self.truncate_long_and_double else {}
         if self.truncate_long_and_double:
             narrow["i64"] = "i32"
-        files = dict(self.backend_libraries)
-        return {"backends": self.backends, "backend_libraries": files, "narrow": narrow if len(self.backends) > 1 else {}}
+        return {
+            "backends": self.backends,
+            "backend_libraries": dict(self.backend_libraries),
+            "narrow": narrow if len(self.backends) > 1 else {},
+            "precision": self.precision,
+        }

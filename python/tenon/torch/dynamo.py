@@ -32,6 +32,7 @@ OPTIONS = (
     "min_block_size",
     "on_report",
     "pins",
+    "precision",
     "require_full_compilation",
     "share_weights",
     "torch_executed_modules",
@@ -57,6 +58,8 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("truncate_double", False),
         options.get("truncate_long_and_double", False),
         options.get("backend_libraries", {}),
+        options.get("share_weights", False),
+        options.get("precision", "f32"),
         of_pieces=True,
     )
 
@@ -133,5 +136,5 @@ def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, An
         if tell:
             tell({"segments": [], "nodes": [], "training": why})
         return module.forward
-    piece = _Piece(choice, {} if given.get("share_weights") else _weights(inputs), len(inputs), tell)
+    piece = _Piece(choice, {} if choice.share_weights else _weights(inputs), len(inputs), tell)
     return aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)

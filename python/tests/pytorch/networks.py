@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules that the tests compile."""
 
+from pathlib import Path
+
 import torch
 from torch import nn
+
+HAS_BF16 = "avx512_bf16" in Path("/proc/cpuinfo").read_text()
 
 
 class Block(nn.Module):

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
-from networks import Block, Counter, Found, Images, Sums, run  # noqa: E402
+from networks import HAS_BF16, Block, Counter, Found, Images, Sums, run  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
@@ -123,6 +123,22 @@ def test_weights_are_read_where_they_lie():
         with torch.no_grad():
             module.feed[0].weight.add_(1)
     assert segment.builds == 1
+
+
+def test_large_products_take_bf16_on_request():
+    module, x = Block(64).eval(), torch.randn(2, 5, 64)
+    with pytest.raises(tenon.TenonError, match="there is no such precision"):
+        tenon.torch.compile(module, inputs=[x], precision="bf8")
+    with pytest.raises(tenon.TenonError, match="are not rounded"):
+        tenon.torch.compile(module, inputs=[x], precision="bf16", share_weights=True)
+    if not HAS_BF16:
+        with pytest.raises(tenon.TenonError, match="AVX512_BF16"):
+            tenon.torch.compile(module, inputs=[x], precision="bf16")
+        return
+    plain = tenon.torch.compile(module, inputs=[x])(x)
+    rounded = tenon.torch.compile(module, inputs=[x], precision="bf16")(x)
+    assert (rounded - plain).abs().max() > 1e-4
+    torch.testing.assert_close(rounded, plain, rtol=0.016, atol=0.05)
 
 
 def test_threads_see_their_own_weights():

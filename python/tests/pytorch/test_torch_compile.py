@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
-from networks import Block, Counter, Images, run  # noqa: E402
+from networks import HAS_BF16, Block, Counter, Images, run  # noqa: E402
 from tenon.torch.dynamo import backend  # noqa: E402
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
@@ -110,6 +110,17 @@ def test_training_is_eager_and_says_so(caplog):
     module(x).sum().backward()
     for name, parameter in module.named_parameters():
         torch.testing.assert_close(made[name], parameter.grad, **CLOSE)
+
+
+@pytest.mark.skipif(not HAS_BF16, reason="needs a CPU with AVX512_BF16")
+def test_large_products_take_bf16_on_request():
+    module, x, reports = Block(64).eval(), torch.randn(2, 5, 64), []
+    plain = run(compiled(module, reports), x)
+    torch._dynamo.reset()
+    options = {"precision": "bf16", "min_block_size": 1}
+    rounded = run(torch.compile(module, backend=backend, options=options), x)
+    assert (rounded - plain).abs().max() > 1e-4
+    torch.testing.assert_close(rounded, plain, rtol=0.016, atol=0.05)
 
 
 def test_options():
