@@ -222,6 +222,7 @@ class ProgramBuilder {
     s.tasks = sizes_.slot(kernel.tasks);
     s.grain = sizes_.slot(kernel.grain);
     s.flops = sizes_.slot(kernel.flops);
+    s.factors = codegen::factors_of(kernel.work);
     s.scratch_bytes = static_cast<uint64_t>(kernel.tile.scratch_bytes());
     s.label = label_of(graph_, kernel.nodes);
     work_of_step_.resize(out_.steps.size());

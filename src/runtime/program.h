@@ -95,6 +95,7 @@ struct Step {
   std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
   std::string label;              ///< for profiles: the ops that it computes
   Slot flops = 0;
+  DType factors = DType::f32;  ///< what `flops` are products of: f32, or bf16 or i8 (bytes of either sign) by instructions of their own
 };
 inline constexpr uint32_t kMissing = 0xffffffff;
 

@@ -92,6 +92,7 @@ class Checker {
     using Kind = Step::Kind;
     if (s.kind < Kind::kernel || s.kind > Kind::rows || s.lines > p_.sizes.size()) return false;
     if (!slots(s.sizes) || !slots({s.tasks, s.grain, s.flops}) || s.scratch_bytes > (uint64_t{1} << 32)) return false;
+    if (s.factors != DType::f32 && s.factors != DType::bf16 && s.factors != DType::i8) return false;
     const bool may_miss = s.kind == Kind::segment || s.kind == Kind::branch || s.kind == Kind::loop;
     for (const auto* list : {&s.buffers, &s.results})
       for (uint32_t b : *list)

@@ -40,7 +40,8 @@ enum : uint32_t {
   binding = 10,
   label = 11,
   flops = 12,
-  carried = 13
+  carried = 13,
+  factors = 14
 };
 }
 namespace port {
@@ -125,6 +126,7 @@ void write(pbf_writer w, const Step& s) {
   w.add_string(step::label, s.label);
   w.add_uint32(step::flops, s.flops);
   if (s.carried != 0) w.add_uint32(step::carried, s.carried);
+  if (s.factors != DType::f32) w.add_uint32(step::factors, static_cast<uint32_t>(s.factors));
 }
 
 void write(pbf_writer w, const Blob& b) {
@@ -228,6 +230,7 @@ Step read_step(Reader r) {
       case step::label: s.label = r.get_string(); break;
       case step::flops: s.flops = r.get_uint32(); break;
       case step::carried: s.carried = r.get_uint32(); break;
+      case step::factors: s.factors = static_cast<DType>(r.get_uint32()); break;
       default: r.skip();
     }
   return s;

@@ -72,16 +72,24 @@ class Rounds(unittest.TestCase):
 
 class Shares(unittest.TestCase):
     def test_the_longer_of_both_times_is_the_limit(self):
-        compute = figures.share([sample(10)] * 5, flops=0.5e9, weight_bytes=1e6, best=100)  # 5 ms at 100 GFLOP/s
+        compute = figures.share([sample(10)] * 5, flops=[0.5e9, 0, 0], weight_bytes=1e6, best=100)  # 5 ms at 100 GFLOP/s
         self.assertAlmostEqual(compute["share"], 0.5)
         self.assertEqual(compute["bound"], "compute")
-        memory = figures.share([sample(10)] * 5, flops=0.5e9, weight_bytes=160e6, best=100)  # 8 ms at 20 GB/s
+        memory = figures.share([sample(10)] * 5, flops=[0.5e9, 0, 0], weight_bytes=160e6, best=100)  # 8 ms at 20 GB/s
         self.assertAlmostEqual(memory["share"], 0.8)
         self.assertEqual(memory["bound"], "memory")
 
+    def test_operations_of_short_products_take_their_own_peak(self):
+        mixed = [Sample([10], [100, 100], [20, 20], [[200, 200], [300, 500]])] * 5
+        found = figures.share(mixed, flops=[0.2e9, 0.4e9, 1.2e9], weight_bytes=0, best=100)
+        self.assertAlmostEqual(found["share"], 0.7)  # 2, 2 and 3 ms
+        self.assertEqual({name: each["peak_gflops"] for name, each in found["products"].items()}, {"bf16": 200, "int8": 400})
+        of_f32 = figures.share(mixed, flops=[0.2e9, 0, 0], weight_bytes=0, best=100)
+        self.assertEqual((of_f32["share"], "products" in of_f32), (0.2, False))
+
     def test_each_sample_has_the_limits_that_were_measured_beside_it(self):
         slow = [sample(20, (50, 50))] * 3
-        found = figures.share(slow + [sample(10)] * 4, flops=0.5e9, weight_bytes=0, best=50)
+        found = figures.share(slow + [sample(10)] * 4, flops=[0.5e9, 0, 0], weight_bytes=0, best=50)
         self.assertAlmostEqual(found["share"], 0.5)
 
 

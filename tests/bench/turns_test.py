@@ -29,8 +29,8 @@ for line in sys.stdin:
         shutil.copyfile(f"{folder}/{'other' if like == 'other' else 'usual'}.npz", argument)
         print("written", flush=True)
     elif like == "ends": sys.exit("enough")
-    elif command == "limits": print("limits 100 20", flush=True)
-    elif command == "work": print("work 4e8 1e6", flush=True)
+    elif command == "limits": print("limits 100 0 400 20", flush=True)
+    elif command == "work": print("work 3e8 0 4e8 1e6", flush=True)
     else: print("times", *[20 if like == "slow" else 10] * int(argument), flush=True)
 """
 WORK = engines.Work(Path("model"), "family", Path("inputs"), {}, 1)
@@ -62,7 +62,8 @@ class Turns(unittest.TestCase):
         row = measured(["slow", "like"])
         self.assertEqual((row["vs"]["slow"]["ratio"], row["vs"]["like"]["ratio"], row["best"]), (2, 1, "like"))
         self.assertEqual((row["vs"]["slow"]["kept"], row["vs"]["slow"]["tried"], row["vs"]["slow"]["quiet"]), (6, 6, True))
-        self.assertAlmostEqual(row["share"], 0.4)  # 4 ms at 100 GFLOP/s
+        self.assertAlmostEqual(row["share"], 0.4)  # 3 ms at 100 GFLOP/s, 1 ms at 400
+        self.assertEqual((row["gflop"], row["peak_gflops"], row["products"]), (0.7, 100, {"int8": {"gflop": 0.4, "peak_gflops": 400}}))
         self.assertEqual(row["vs"]["slow"]["version"], "engine 1.0")
         self.assertTrue(row["counts"])
 
@@ -110,12 +111,12 @@ class Disturbed(unittest.TestCase):
         """Of an engine whose runs take 1, 2, 3, ... ms, beside limits that go through `peaks`."""
         engine, limits = mock.Mock(), mock.Mock()
         engine.times_ms.side_effect = [[k] for k in range(1, 9)]
-        limits.numbers.side_effect = [[peak, 20] for peak in peaks[1:]]
-        return turns.sample_of(engine, 1, False, limits, [peaks[0], 20])
+        limits.numbers.side_effect = [[peak, 0, 0, 20] for peak in peaks[1:]]
+        return turns.sample_of(engine, 1, False, limits, [peaks[0], 0, 0, 20])
 
     def test_a_sample_is_taken_again_until_the_peak_holds_still(self):
         sample, after = self.sample(100, 50, 99, 100)
-        self.assertEqual((sample.times_ms, sample.peaks, after), ([3], [99, 100], [100, 20]))
+        self.assertEqual((sample.times_ms, sample.peaks, after), ([3], [99, 100], [100, 0, 0, 20]))
 
     def test_but_not_for_ever(self):
         sample, _ = self.sample(100, 50, 100, 50)
@@ -136,6 +137,7 @@ class Real(unittest.TestCase):
             row = turns.measure(names, work, turns.Effort(2, 1), silent)
         self.assertEqual((row["failed"], row["unlike"], sorted(row["vs"])), ({}, [], sorted(names)))
         self.assertGreater(row["gflop"], 0)
+        self.assertNotIn("products", row, "all are of f32")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ TEST(MedianInterval, CoversTheTrueMedian) {
   EXPECT_GE(outside, 1);
 }
 
-Sample with_peaks(std::vector<double> peaks) { return {{1}, {}, std::move(peaks), {}}; }
+Sample with_peaks(std::vector<double> peaks) { return {{1}, {}, std::move(peaks), {}, {}}; }
 
 TEST(IsQuiet, WantsPeaksThatAgreeAndAreHigh) {
   EXPECT_TRUE(is_quiet(with_peaks({100, 96, 98}), 100));

@@ -25,8 +25,11 @@ class Serve(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         words = [line.split() for line in done.stdout.splitlines()]
         self.assertEqual([line[0] for line in words], ["ready", "times", "times", "work", "limits"])
-        self.assertEqual([len(line) - 1 for line in words[1:]], [3, 2, 2, 2])
-        self.assertTrue(all(float(number) > 0 for line in words[1:] for number in line[1:]))
+        times, work, limits = words[1:3], *([float(number) for number in line[1:]] for line in words[3:])
+        self.assertEqual([len(line) - 1 for line in times], [3, 2])
+        self.assertTrue(all(float(number) > 0 for line in times for number in line[1:]))
+        for numbers in (work, limits):  # of f32, bf16 and int8, and of memory: the model computes in f32 alone
+            self.assertEqual([number > 0 for number in numbers], [True, False, False, True])
         self.assertEqual(words[0][3], "tenon")
 
     def test_outputs_are_those_of_a_run(self):

@@ -27,6 +27,15 @@ runtime::Program program_of(const std::vector<std::vector<uint32_t>>& reads) {
   return p;
 }
 
+TEST(FlopsByProducts, CountsAStepAtWhatItMultiplies) {
+  auto p = program_of({{0}, {1}, {2}, {0}});
+  p.steps[1].factors = DType::bf16;
+  p.steps[2].factors = DType::i8;
+  const ByProducts flops = flops_by_products(p, std::vector<double>{1, 20, 300, 4});
+  EXPECT_EQ(flops, (ByProducts{5, 20, 300}));
+  EXPECT_DOUBLE_EQ(least_ms({5e9, 20e9, 0}, {100, 400, 0}), 100);
+}
+
 TEST(WeightBytesRead, CountsAWeightOnceHoweverManyStepsReadIt) {
   const auto p = program_of({{0, 2}, {1, 2}});
   EXPECT_EQ(weight_bytes_read(p, kSizes, std::vector<double>{2000, 2000}), 4000);

@@ -36,6 +36,7 @@ Program full_program() {
   kernel.lines = 5;
   kernel.label = "MatMul+Gelu";
   kernel.flops = 4;
+  kernel.factors = DType::bf16;
   p.steps.push_back(kernel);
   p.steps[0].buffers.push_back(kMissing);
   return p;
@@ -50,6 +51,7 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_EQ(program->steps[0].buffers[1], kMissing);
   EXPECT_EQ(program->steps[3].label, "MatMul+Gelu");
   EXPECT_EQ(program->steps[3].scratch_bytes, 4096u);
+  EXPECT_EQ(program->steps[3].factors, DType::bf16);
   EXPECT_EQ(program->sizes[6].constant, -5);
   EXPECT_EQ(program->buffers[5].dtype, DType::f16);
   EXPECT_EQ(program->buffers[5].offset, 64u);
@@ -119,6 +121,7 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.buffers[5].offset = 999; },
       [](Program& p) { p.buffers[5].shape[0] = 0; },
       [](Program& p) { p.buffers[0].dtype = DType::none; },
+      [](Program& p) { p.steps[3].factors = DType::u8; },
       [](Program& p) { p.steps[0].code = 2; },
       [](Program& p) { p.steps[0].buffers[0] = 99; },
       [](Program& p) { p.steps[0].results[0] = 99; },

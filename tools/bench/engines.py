@@ -152,7 +152,8 @@ class Engine:
         return [float(each) for each in self.ask(f"{'cold' if cold else 'run'} {runs}", "times").split()]
 
     def numbers(self, what: str) -> list[float]:
-        """Of Tenon alone: `limits` (GFLOP/s, GB/s of this moment), `work` (of a run: operations, bytes of weights)."""
+        """Of Tenon alone: `limits` (of this moment: GFLOP/s of each of figures.PRODUCTS, 0 where a run has none of them; GB/s), `work`
+        (of a run: operations of each, bytes of weights)."""
         return [float(each) for each in self.ask(what, what).split()]
 
     def outputs(self) -> list[np.ndarray]:

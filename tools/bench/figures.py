@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 RESAMPLES = 4000
+PRODUCTS = ("f32", "bf16", "int8")  # what is multiplied; each has a peak of its own
 ENOUGH = 5  # pairs, below which noisy ones count too
 # Of results, in standard deviations of the output, by the precision of products. Engines round to bf16 at different places; what is
 # rounded to 8 bits on the way may be rounded the other way by each engine.
@@ -19,8 +20,9 @@ class Sample:
     """Runs back to back, and what the machine could do (GFLOP/s, GB/s) before and after them."""
 
     times_ms: list[float]
-    peaks: list[float]
+    peaks: list[float]  # of f32, by which a sample is quiet
     rates: list[float]
+    short_peaks: list[list[float]] = field(default_factory=lambda: [[], []])  # of the other PRODUCTS
 
     @property
     def median_ms(self) -> float:
@@ -71,10 +73,25 @@ def compared(ours: list[Sample], others: list[Sample], best: float) -> dict:
     }
 
 
-def share(samples: list[Sample], flops: float, weight_bytes: float, best: float) -> dict:
-    """Of the time that is needed at least (flops at the peak, weight_bytes at the rate of memory): the median over quiet samples."""
+def compute_ms(sample: Sample, flops: list[float]) -> float:
+    """What the operations take, each of PRODUCTS at its own peak, one after the other."""
+    return sum(each / np.mean(peaks) / 1e6 for each, peaks in zip(flops, [sample.peaks, *sample.short_peaks], strict=True) if each > 0)
+
+
+def short_products(samples: list[Sample], flops: list[float]) -> dict:
+    """Of each of PRODUCTS but f32 that a run has: its operations and its peak."""
+    return {
+        name: {"gflop": flops[k] / 1e9, "peak_gflops": float(np.median([peak for s in samples for peak in s.short_peaks[k - 1]]))}
+        for k, name in enumerate(PRODUCTS)
+        if k > 0 and flops[k] > 0
+    }
+
+
+def share(samples: list[Sample], flops: list[float], weight_bytes: float, best: float) -> dict:
+    """Of the time that is needed at least (flops at the peaks, weight_bytes at the rate of memory): the median over quiet samples.
+    flops: of each of PRODUCTS."""
     counted = [samples[k] for k in pairs(samples, samples, best).kept]
-    compute = [flops / np.mean(s.peaks) / 1e6 for s in counted]
+    compute = [compute_ms(s, flops) for s in counted]
     memory = [weight_bytes / np.mean(s.rates) / 1e6 for s in counted]
     return {
         "share": float(np.median([max(a, b) / s.median_ms for a, b, s in zip(compute, memory, counted)])),
@@ -82,7 +99,7 @@ def share(samples: list[Sample], flops: float, weight_bytes: float, best: float)
         "median_ms": float(np.median([s.median_ms for s in counted])),
         "peak_gflops": float(np.median([peak for s in counted for peak in s.peaks])),
         "memory_gbps": float(np.median([rate for s in counted for rate in s.rates])),
-    }
+    } | ({"products": short} if (short := short_products(counted, flops)) else {})
 
 
 def deviation(result: np.ndarray) -> float:

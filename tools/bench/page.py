@@ -30,7 +30,9 @@ milliseconds.
   with its 95 % bootstrap interval. The best engine is the one with the least median.
 - **Share**: of the time that is needed at least: the operations of Tenon's kernels at the FMA peak, or each weight read once at the
   rate that memory gives, whichever takes longer; both are measured before and after each sample, on the same threads. Weights that all
-  fit into the last cache are read from there.
+  fit into the last cache are read from there. Products of bf16 and of int8 are counted at the peaks of their own instructions, all
+  other operations of a run, and its attention, at that of f32; their times add up. Rows of bf16 and int8 that were measured before
+  this was so show no share.
 - A sample during which the peak moved by more than 5 % is taken again, twice at most. A round counts for a pair where the peaks around
   both samples differ by at most 5 % and none is below 80 % of the best one. Where fewer than five rounds are so quiet all of them count,
   and ratio and share have a `~`: the machine was not left alone.
@@ -40,7 +42,7 @@ milliseconds.
   weights. Tenon and ONNX Runtime are told the shapes.
 
 A case is a file in `tools/bench/cases`: network, shapes, bars, and its precision where it is not fp32: bf16
-is held against the peak of its own products, beside engines that have it; a quantised network is the same file for all engines.
+stands beside engines that have it; a quantised network is the same file for all engines.
 """
 
 
@@ -68,6 +70,11 @@ def why_not(row: dict, name: str) -> str:
     return "differs" if name in row.get("unlike", []) else ""
 
 
+def has_share(case: cases.Case, row: dict) -> bool:
+    """Whether the operations were counted: not in f32 without a bar (loops), nor in older rows of short products."""
+    return "products" in row if case.precision != "f32" else "share" in case.bar
+
+
 def line_of(case: cases.Case, run: dict, row: dict) -> str:
     bar = case.bar
     ratio_bar, share_bar = (f"{bar['ratio']:g}" if "ratio" in bar else ""), (f"{100 * bar['share']:.0f} %" if "share" in bar else "")
@@ -78,7 +85,7 @@ def line_of(case: cases.Case, run: dict, row: dict) -> str:
     shown = ratio_text(best, True) if row["counts"] else f"results differ, does not count: {ratio_text(best)}"
     peers = [ratio_text(row["vs"].get(name)) or why_not(row, name) for name in PEERS]
     noise = "" if best is None or best["quiet"] else "~"
-    share = f"{noise}{100 * row['share']:.0f} %" if share_bar else ""  # without a bar: operations that nobody counts, as in loops
+    share = f"{noise}{100 * row['share']:.0f} %" if has_share(case, row) else ""
     return "| " + " | ".join([case.title, shown, ratio_bar, share, share_bar, *peers, run["date"]]) + " |"
 
 

@@ -52,7 +52,7 @@ def measure_memory(threads: int) -> dict:
             engine = serving(model, case, folder, threads)
             try:
                 engine.times_ms(3)
-                resident, weights = resident_mb(engine.process.pid), engine.numbers("work")[1] / 1e6
+                resident, weights = resident_mb(engine.process.pid), engine.numbers("work")[-1] / 1e6
             finally:
                 engine.end()
         said = f"{resident:.0f} MB: weights in use ({weights:.0f}) + {resident - weights:.0f}"

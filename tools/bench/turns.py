@@ -51,11 +51,16 @@ def runs_in_sample(engine: Engine) -> int:
     return min(MOST_RUNS, math.ceil(SAMPLE_MS / max(usual, 1e-3)))
 
 
+def sample_between(times_ms: list[float], before: list[float], after: list[float]) -> Sample:
+    peaks, *short_peaks, rates = [list(both) for both in zip(before, after, strict=True)]
+    return Sample(times_ms, peaks, rates, short_peaks)
+
+
 def sample_of(engine: Engine, runs: int, cold: bool, limits: Engine, before: list[float]) -> tuple[Sample, list[float]]:
     """A sample, taken again where the machine was disturbed meanwhile, and the limits after it."""
     for _ in range(TRIES):
         times, after = engine.times_ms(runs, cold), limits.numbers("limits")
-        sample = Sample(times, [before[0], after[0]], [before[1], after[1]])
+        sample = sample_between(times, before, after)
         if figures.is_quiet(sample.peaks, 0):
             break
         before = after
@@ -107,9 +112,9 @@ def row_of(engines: dict[str, Engine], rounds: list[dict[str, Sample]], cold: bo
     """The figures of a case: our share of the machine's limit, and the ratio to each other engine and to the best one."""
     best = best_peak(rounds)
     ours = [each[TENON_NAME] for each in rounds]
-    flops, weight_bytes = engines[TENON_NAME].numbers("work")
+    *flops, weight_bytes = engines[TENON_NAME].numbers("work")
     row = figures.share(ours, flops, from_memory(weight_bytes, cold), best) | {
-        "gflop": flops / 1e9,
+        "gflop": sum(flops) / 1e9,
         "weights_mb": weight_bytes / 1e6,
         "vs": {},
     }

@@ -146,6 +146,34 @@ double FmaPeak::measure(double milliseconds) const {
   return static_cast<double>(tasks) * kRoundsPerTask * kUnroll * loop.chains * loop.products * 2 / elapsed / 1e9;
 }
 
+std::string_view name_of(Products products) {
+  switch (products) {
+    case Products::f32: return "f32";
+    case Products::bf16: return "bf16";
+    case Products::bytes: return "int8";
+  }
+  return "unknown";
+}
+
+Peaks::Peaks(int threads, const ByProducts& flops) {
+  for (size_t p = 0; p < kProducts; ++p)
+    if (p == 0 || flops[p] > 0) peaks_[p].emplace(threads, static_cast<Products>(p));
+}
+
+ByProducts Peaks::measure() const {
+  ByProducts out{};
+  for (size_t p = 0; p < kProducts; ++p)
+    if (peaks_[p]) out[p] = peaks_[p]->measure();
+  return out;
+}
+
+double least_ms(const ByProducts& flops, const ByProducts& peaks) {
+  double out = 0;
+  for (size_t p = 0; p < kProducts; ++p)
+    if (flops[p] > 0) out += flops[p] / peaks[p] / 1e6;
+  return out;
+}
+
 bool is_quiet(const Sample& sample, double best_peak) {
   if (sample.peaks.empty()) return true;
   const auto [low, high] = std::ranges::minmax(sample.peaks);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tenon::cli {
@@ -20,6 +23,11 @@ Interval median_interval(std::span<const double> samples, double level = 0.95, u
 
 /// What is multiplied: f32, pairs of bf16 into f32, fours of bytes into i32.
 enum class Products : uint8_t { f32, bf16, bytes };
+inline constexpr size_t kProducts = 3;
+/// "f32", "bf16", "int8".
+std::string_view name_of(Products products);
+/// A figure of each kind of products, in the order of Products.
+using ByProducts = std::array<double, kProducts>;
 
 /// GFLOP/s of multiply-adds on registers alone, in the widest vectors of this CPU, on the threads that kernels run on: what a share of the
 /// peak is a share of. Products of short types need a CPU that has them (AVX512_BF16, AVX512_VNNI). Machines are shared and their clocks
@@ -35,11 +43,26 @@ class FmaPeak {
   double seconds_per_round_;
 };
 
+/// The peak of f32, and those of the other products that a run has operations of.
+class Peaks {
+ public:
+  Peaks(int threads, const ByProducts& flops);
+  /// GFLOP/s; 0 for products that the run has none of.
+  ByProducts measure() const;
+
+ private:
+  std::array<std::optional<FmaPeak>, kProducts> peaks_;
+};
+
+/// Milliseconds that operations take at least: those of each kind at its own peak (GFLOP/s), one kind after the other.
+double least_ms(const ByProducts& flops, const ByProducts& peaks);
+
 /// A sample of timed runs and the peaks taken around it (before, between, after).
 struct Sample {
   std::vector<double> ours_ms, other_ms;  ///< one a run; other_ms is empty where nothing else is measured
-  std::vector<double> peaks;
-  std::vector<double> dram;  ///< GB/s that memory gave before it
+  std::vector<double> peaks;              ///< those that say whether it was quiet
+  std::vector<double> dram;               ///< GB/s that memory gave before it
+  std::vector<ByProducts> all_peaks;      ///< with those of short products; empty where nobody asks for them
 };
 /// Whether the machine was left alone: the peaks differ by at most 5 % and none is below 80 % of the best one seen.
 bool is_quiet(const Sample& sample, double best_peak);

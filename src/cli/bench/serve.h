@@ -13,11 +13,11 @@ namespace tenon::cli {
 
 /// What a process that measures several engines may ask of this one.
 struct Served {
-  std::string ready;                                                     ///< what it says first: load and first run in ms, version
-  std::vector<double> work;                                              ///< of a run: floating-point operations, bytes of weights
+  std::string ready;         ///< what it says first: load and first run in ms, version
+  std::vector<double> work;  ///< of a run: operations by products (ByProducts), bytes of weights
   std::function<Result<std::vector<double>>(int count, bool cold)> run;  ///< milliseconds of each
   std::function<Result<std::span<const Tensor>>()> outputs;
-  std::function<std::vector<double>()> limits;  ///< of the machine at this moment: GFLOP/s, GB/s
+  std::function<std::vector<double>()> limits;  ///< of the machine at this moment: GFLOP/s by products, GB/s
 };
 
 /// Answers a line for each line of `in` until that ends: the protocol of tools/bench/peer_bench.py, and `work` and `limits`.

@@ -6,8 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/measure.h"
-
 namespace tenon::cli {
 namespace {
 
@@ -37,6 +35,16 @@ std::vector<double> flops_of_steps(const runtime::Program& program, std::span<co
   std::vector<double> flops;
   for (const runtime::Step& s : program.steps) flops.push_back(static_cast<double>(sizes[s.flops]));
   return flops;
+}
+
+ByProducts flops_by_products(const runtime::Program& program, std::span<const double> flops) {
+  ByProducts out{};
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const DType factors = program.steps[s].factors;
+    const Products products = factors == DType::bf16 ? Products::bf16 : factors == DType::i8 ? Products::bytes : Products::f32;
+    out[static_cast<size_t>(products)] += flops[s];
+  }
+  return out;
 }
 
 double weight_bytes_read(const runtime::Program& program, std::span<const int64_t> sizes, std::span<const double> flops) {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/tensor.h"
+#include "cli/bench/measure.h"
 #include "runtime/engine.h"
 
 namespace tenon::cli {
@@ -26,6 +27,9 @@ std::vector<double> step_times(const runtime::Program& program, const Profile& p
 
 /// Floating-point operations of each step. sizes: of a run (Context::sizes).
 std::vector<double> flops_of_steps(const runtime::Program& program, std::span<const int64_t> sizes);
+
+/// Those of a run, by what is multiplied; all but products of short types are of f32. flops: of the steps.
+ByProducts flops_by_products(const runtime::Program& program, std::span<const double> flops);
 
 /// Bytes of weights that a run reads, each counted once. flops: of the steps. A step reads no more elements of a weight than it has
 /// operations: that tells a gather from a product.

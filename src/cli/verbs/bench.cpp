@@ -77,21 +77,12 @@ struct Bench {
   }
 };
 
-/// What products the machine's limits are those of: an engine file says it itself.
-Result<codegen::Precision> precision_of(const Options& o, const runtime::Engine& engine) {
-  if (!o.engine.is_engine()) return codegen::precision_named(o.engine.precision);
-  const Json manifest = Json::parse(engine.manifest(), nullptr, false);
-  const bool said = manifest.is_object() && manifest.contains("precision") && manifest["precision"].is_string();
-  return said ? codegen::precision_named(manifest["precision"].get<std::string>()) : codegen::Precision::f32;
-}
-
 /// What the machine can do at this moment.
 struct Limits {
-  FmaPeak peak;
+  Peaks peaks;
   MemoryStream memory;
   double stream_ms = 0;  ///< how long a pass through memory takes
-  Limits(int threads, codegen::Precision precision)
-      : peak(threads, precision == codegen::Precision::bf16 ? Products::bf16 : Products::f32), memory(threads) {
+  Limits(int threads, const ByProducts& flops) : peaks(threads, flops), memory(threads) {
     const auto start = Clock::now();
     memory.read();
     stream_ms = ms_since(start);
@@ -154,16 +145,21 @@ Result<Bench> prepare(const Options& o, Console& console) {
 
 int runs_in_sample(double run_ms) { return static_cast<int>(std::clamp(std::ceil(kSampleMs / std::max(run_ms, 1e-4)), 1.0, 1e5)); }
 
+void take_peaks(Sample& s, const Limits& limits) {
+  s.all_peaks.push_back(limits.peaks.measure());
+  s.peaks.push_back(s.all_peaks.back()[0]);
+}
+
 /// What memory gives, then ours, then the other's, a peak before, between and after.
 Result<Sample> take_sample(Bench& b, const Limits& limits, bool cold, int ours, int others) {
   Sample s;
   s.dram.push_back(limits.memory.read());
-  s.peaks.push_back(limits.peak.measure());
+  take_peaks(s, limits);
   s.ours_ms = TRY(b.runs(ours, cold ? &limits.memory : nullptr));
-  s.peaks.push_back(limits.peak.measure());
+  take_peaks(s, limits);
   if (!b.peer) return s;
   s.other_ms = TRY(b.peer->run(others, cold));
-  s.peaks.push_back(limits.peak.measure());
+  take_peaks(s, limits);
   return s;
 }
 
@@ -184,29 +180,44 @@ Result<std::vector<Sample>> take_samples(const Options& o, Bench& b, const Limit
 }
 
 struct Figures {
-  std::vector<double> times, other_times, ratios, peaks, dram;
+  std::vector<double> times, other_times, ratios, dram;
   Kept kept;
-  double median_ms = 0, gflops = 0, peak = 0;
+  double median_ms = 0, gflops = 0;
+  ByProducts flops{}, peaks{};         ///< of a run; GFLOP/s
+  double peak_share = 0;               ///< of the time that the flops take at the peaks of their kinds
   double weight_gbps = 0, memory = 0;  ///< GB/s: weights read once a run, what memory gave beside
-  double roofline_share = 0;           ///< of the time that the flops at the peak, or the weights at memory's rate, take at least
+  double roofline_share = 0;           ///< of the time that the flops at the peaks, or the weights at memory's rate, take at least
 };
 
-Figures figures_of(std::span<const Sample> samples, double flops, double weight_bytes, Console& console) {
+/// The median over samples, of each kind.
+ByProducts peaks_of(const Kept& kept) {
+  ByProducts out{};
+  for (size_t p = 0; p < kProducts; ++p) {
+    std::vector<double> measured;
+    for (const Sample* s : kept.samples)
+      for (const ByProducts& peaks : s->all_peaks) measured.push_back(peaks[p]);
+    out[p] = median(measured);
+  }
+  return out;
+}
+
+Figures figures_of(std::span<const Sample> samples, const ByProducts& flops, double weight_bytes, Console& console) {
   Figures f;
+  f.flops = flops;
   f.kept = keep_quiet(samples, std::min(kEnough, samples.size()));
   for (const Sample* s : f.kept.samples) {
     f.times.insert(f.times.end(), s->ours_ms.begin(), s->ours_ms.end());
     f.other_times.insert(f.other_times.end(), s->other_ms.begin(), s->other_ms.end());
-    f.peaks.insert(f.peaks.end(), s->peaks.begin(), s->peaks.end());
     f.dram.insert(f.dram.end(), s->dram.begin(), s->dram.end());
     if (!s->other_ms.empty()) f.ratios.push_back(median(s->other_ms) / median(s->ours_ms));
   }
   f.median_ms = median(f.times);
-  f.gflops = flops / f.median_ms / 1e6;
-  f.peak = median(f.peaks);
+  f.gflops = std::accumulate(flops.begin(), flops.end(), 0.0) / f.median_ms / 1e6;
+  f.peaks = peaks_of(f.kept);
+  f.peak_share = least_ms(flops, f.peaks) / f.median_ms;
   f.weight_gbps = weight_bytes / f.median_ms / 1e6;
   f.memory = median(f.dram);
-  f.roofline_share = std::max(f.gflops / f.peak, f.weight_gbps / f.memory);
+  f.roofline_share = std::max(f.peak_share, f.weight_gbps / f.memory);
   if (f.kept.samples.size() > f.kept.quiet)
     console.warn(
         fmt::format("the machine was not quiet: {} of {} samples would count; the figures are of all of them", f.kept.quiet, f.kept.tried));
@@ -267,10 +278,26 @@ Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
   return json_of_peer(p, f, difference);
 }
 
+/// "f32 500, int8 2000"; of f32 alone the number.
+std::string peaks_text(const Figures& f) {
+  std::string out = fmt::format("{:.4g}", f.peaks[0]);
+  for (size_t p = 1; p < kProducts; ++p)
+    if (f.flops[p] > 0) out += fmt::format(", {} {:.4g}", name_of(static_cast<Products>(p)), f.peaks[p]);
+  return out.contains(',') ? "f32 " + out : out;
+}
+
+/// By the name of each kind that the run has operations of.
+Json json_of_products(const Figures& f) {
+  Json out = Json::object();
+  for (size_t p = 0; p < kProducts; ++p)
+    if (f.flops[p] > 0) out[name_of(static_cast<Products>(p))] = {{"gflop", f.flops[p] / 1e9}, {"peak_gflops", f.peaks[p]}};
+  return out;
+}
+
 void report_own(const Bench& b, const Figures& f, Console& console) {
   console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
                            quantile(f.times, 0.05), quantile(f.times, 0.95), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
-  console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({:.4g})", f.gflops, 100 * f.gflops / f.peak, f.peak));
+  console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
   console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of what memory gave beside it ({:.4g})", f.weight_gbps,
                            100 * f.weight_gbps / f.memory, f.memory));
   console.line(
@@ -309,7 +336,8 @@ Json json_of(const Bench& b, const Figures& f, double weight_bytes, bool cold) {
           {"p5_ms", quantile(f.times, 0.05)},
           {"p95_ms", quantile(f.times, 0.95)},
           {"gflops", f.gflops},
-          {"peak_share", f.gflops / f.peak},
+          {"peak_share", f.peak_share},
+          {"products", json_of_products(f)},
           {"load_ms", b.load_ms},
           {"first_ms", b.first_ms},
           {"peak_rss_bytes", b.rss},
@@ -349,16 +377,21 @@ Result<Json> explained(const Bench& b, const Profile& seen, Console& console) {
 /// One of several engines that another process measures by turns.
 Result<void> serve_model(const Options& o, Console& console) {
   Bench b = TRY(prepare(o, console));
-  const codegen::Precision precision = TRY(precision_of(o, *b.engine));
-  std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
-  const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, precision); };
   const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
+  const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
+  std::optional<Limits> made;  // not before it is asked for: until then the process holds what a run needs
+  const auto limits = [&]() -> const Limits& { return made ? *made : made.emplace(b.options.threads, work); };
+  const auto beside = [](const ByProducts& each, double last) {
+    std::vector<double> out(each.begin(), each.end());
+    out.push_back(last);
+    return out;
+  };
   return serve({.ready = fmt::format("{:.6f} {:.6f} {}", b.load_ms, b.first_ms, kProducer),
-                .work = {std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes},
+                .work = beside(work, weight_bytes),
                 .run = [&](int count, bool cold) { return b.runs(count, cold ? &limits().memory : nullptr); },
                 .outputs = [&] { return b.context->run(b.inputs, b.options); },
-                .limits = [&] { return std::vector{limits().peak.measure(), limits().memory.read()}; }},
+                .limits = [&] { return beside(limits().peaks.measure(), limits().memory.read()); }},
                std::cin, std::cout);
 }
 
@@ -366,11 +399,12 @@ Result<void> bench_model(const Options& o, Console& console) {
   if (o.serve) return serve_model(o, console);
   Pictures pictures{TRY(file_for(o.trace)), TRY(file_for(o.html))};
   Bench b = TRY(prepare(o, console));
-  const Limits limits(b.options.threads, TRY(precision_of(o, *b.engine)));
-  const auto samples = TRY(take_samples(o, b, limits, console));
   const auto flops = flops_of_steps(b.engine->program_for(b.inputs), b.context->sizes());
+  const ByProducts work = flops_by_products(b.engine->program_for(b.inputs), flops);
+  const Limits limits(b.options.threads, work);
+  const auto samples = TRY(take_samples(o, b, limits, console));
   const double weight_bytes = weight_bytes_read(b.engine->program_for(b.inputs), b.context->sizes(), flops);
-  const Figures f = figures_of(samples, std::accumulate(flops.begin(), flops.end(), 0.0), weight_bytes, console);
+  const Figures f = figures_of(samples, work, weight_bytes, console);
   console.progress("profile");
   const uint32_t runs = static_cast<uint32_t>(std::clamp(3000 / f.median_ms, 2.0, static_cast<double>(kProfiledRuns)));
   const Profile seen = TRY(profile(*b.context, b.inputs, b.options, runs));
@@ -401,7 +435,7 @@ VERB(bench) {
         "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"
         "torch is PyTorch on the model as onnx2pytorch converts it, under torch.compile where that works; what it needs is in\n"
         "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"
-        "in the caches.\n",
+        "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);

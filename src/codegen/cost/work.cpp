@@ -104,6 +104,13 @@ LoopWork window_work(const Nest& nest, int channels) {
   return out;
 }
 
+DType factors_of(const Work& work) {
+  if (work.products.empty()) return DType::f32;
+  const MultiplyAdd& form = *work.products[0].form;
+  if (form.operand == DType::bf16) return DType::bf16;
+  return bits_of(form.operand) == 8 ? DType::i8 : DType::f32;
+}
+
 std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of) {
   Work out = work;
   Sizes sizes{value_of};

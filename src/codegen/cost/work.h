@@ -45,6 +45,9 @@ LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes);
 /// Of a window sum: a point is a product; data and weights of one are used for several.
 LoopWork window_work(const Nest& nest, int channels);
 
+/// Of what the multiply-adds multiply: bf16, or i8 for bytes of either sign, where the target has a form for those; f32 otherwise.
+DType factors_of(const Work& work);
+
 /// The work with numbers in place of symbols; nullopt where one has none.
 std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const DimNode& symbol)>& value_of);
 
