@@ -91,7 +91,7 @@ Result<void> evaluate_attention(Call& call) {
   const int64_t past = call.has(kPastKey) ? call.in[kPastKey]->shape()[2] : 0;
   const Heads k = joined(call.has(kPastKey) ? call.in[kPastKey] : nullptr, heads_of(*call.in[kKey], a.integer("kv_num_heads", 1)));
   const Heads v = joined(call.has(kPastValue) ? call.in[kPastValue] : nullptr, heads_of(*call.in[kValue], a.integer("kv_num_heads", 1)));
-  if (k.heads < 1 || q.heads % k.heads != 0 || k.size != q.size || v.length != k.length)
+  if (!heads_fit(q.heads, k.heads) || k.size != q.size || v.length != k.length)
     return refuse(call.view, Code::shape_mismatch, "Q, K and V do not fit");
   const double scale = a.has("scale") ? a.number("scale", 1) : 1 / std::sqrt(static_cast<double>(q.size)), cap = a.number("softcap", 0);
   const int64_t mode = a.integer("qk_matmul_output_mode", 0), keys = k.length;

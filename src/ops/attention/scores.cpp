@@ -183,10 +183,7 @@ std::optional<MaskedRows> masked_rows_of(const ir::Attributes& attributes) {
   return text == "clean" ? std::optional(MaskedRows::clean) : std::nullopt;
 }
 
-namespace {
-/// Without heads there is nothing to compute, and nothing wrong.
-bool is_multiple(int64_t query_heads, int64_t heads) { return heads == 0 ? query_heads == 0 : query_heads % heads == 0; }
-}  // namespace
+bool heads_fit(int64_t query_heads, int64_t heads) { return heads == 0 ? query_heads == 0 : query_heads % heads == 0; }
 
 Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view) {
   if (!ranks_known(view, {kQuery, kKey, kValue})) return std::optional<AttentionSizes>();
@@ -198,7 +195,7 @@ Result<std::optional<AttentionSizes>> attention_sizes(const NodeView& view) {
   }
   AttentionSizes s = rank == 3 ? TRY(split_sizes(view)) : TRY(direct_sizes(view));
   s.batch = view.type(kQuery).dim(0);
-  if (s.query_heads.is_number() && s.heads.is_number() && !is_multiple(s.query_heads.value(), s.heads.value())) {
+  if (s.query_heads.is_number() && s.heads.is_number() && !heads_fit(s.query_heads.value(), s.heads.value())) {
     return refuse(view, Code::shape_mismatch, "heads of Q must be a multiple of the heads of K")
         .expected("a multiple of " + s.heads.text())
         .found(s.query_heads.text());

@@ -9,6 +9,9 @@ namespace tenon::ops {
 /// Operand numbers of Attention.
 enum AttentionInput : size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kNonpad };
 
+/// Each head of K and V stands for as many of Q. Without heads there is nothing to compute, and nothing wrong.
+bool heads_fit(int64_t query_heads, int64_t heads);
+
 /// Sizes of one Attention node; the heads are counted after 3D operands were split.
 struct AttentionSizes {
   bool split = false;  ///< operands are [batch, sequence, heads * size]
