@@ -104,8 +104,7 @@ class Frame {
   uint64_t scratch_stride_ = 0;
   std::vector<void*> pointers_;  // one a buffer
   std::vector<uint32_t> input_buffers_;
-  std::vector<uint32_t> handed_on_;  // results that are inputs as they are; none holds tensors
-
+  std::vector<uint32_t> handed_on_;                                    // results that are inputs as they are; none holds tensors
   std::vector<Tensor> dynamic_;                                        // inputs, and results that brought their own memory, by buffer
   std::unordered_map<uint32_t, Stage> stages_;                         // by their first line of the size table
   std::unordered_map<uint32_t, std::shared_ptr<Tensor>> row_numbers_;  // by buffer

@@ -61,8 +61,8 @@ struct BufferInfo {
   enum class Kind : uint8_t { input = 1, output = 2, weight = 3, arena = 4, dynamic = 5, alias = 6 } kind = Kind::arena;
   DType dtype = DType::f32;
   std::vector<Slot> shape;
-  uint32_t index =
-      0;  ///< input: which; output: which, the last one where several results share it; alias: the buffer whose bytes it shares
+  /// input: which; output: which, the last one where several results share it; alias: the buffer whose bytes it shares
+  uint32_t index = 0;
   uint64_t offset = 0;           ///< weight: in the weights section
   uint32_t first = 0, last = 0;  ///< arena, dynamic: steps between which the contents matter
   std::string name;

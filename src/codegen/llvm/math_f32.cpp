@@ -68,9 +68,6 @@ V by_table(V x, const Table& table) {
   return copy_sign(fma(a, look_up(number, table.coefficients[0]), a * t * sum), x);
 }
 
-}  // namespace
-
-namespace {
 /// e^x for -104 <= x <= 89: 2^n e^r, |r| <= ln(2)/2; e^r - 1 - r = r r P(r), P minimax of degree 4 (3e-9).
 V exp_inside(const Target& target, V x) {
   const V n = round_even(x * std::numbers::log2e);
