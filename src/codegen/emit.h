@@ -24,6 +24,9 @@ struct MachineCode {
   std::vector<CodeEntry> entries;  ///< in the order of the kernels
 };
 
+/// What the kernels run on of `target` and those that it extends: the one that needs least of a CPU.
+const Target& least_target(std::span<const TileKernel> kernels, const Target& target);
+
 /// Generates code for all kernels with LLVM, straight to the code generator (no mid-level optimiser), on up to `threads` threads.
 /// The same kernels in the same order give the same bytes, whatever `threads` is. Errors: internal (bad tile IR, or a gate failed:
 /// undefined symbol, relocation), not_supported. Cost: 1.5 ms for a simple map, 3-6 ms for a contraction, 4 ms once a thread.

@@ -47,6 +47,8 @@ struct Target {
   std::initializer_list<MultiplyAdd> multiply_adds;
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;
+  /// What this one only adds instructions for further types to: code that has none of these types is the same. Null: none.
+  const Target* extends = nullptr;
 
   /// The instruction for these types of operands (of the rows, along the lanes) and sums; null: there is none.
   const MultiplyAdd* multiply_add(DType rows, DType along, DType sum) const;

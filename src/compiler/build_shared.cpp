@@ -64,7 +64,8 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   beside.inner = inner.take();
   out.built = TRY(program::build(std::move(lowered), std::move(beside)));
   clock.begin("generate");
-  out.code = TRY(codegen::emit(out.built.kernels, target, options.threads > 0 ? options.threads : default_team().size()));
+  const codegen::Target& least = codegen::least_target(out.built.kernels, target);
+  out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_team().size()));
   out.ops = &shared.graph->ops();
   out.registry = options.registry;
   out.backends = std::move(shared.backends);

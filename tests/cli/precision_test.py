@@ -46,6 +46,15 @@ class Precision(unittest.TestCase):
         self.assertNotIn("precision", self.manifest("--target", "x86_avx512_bf16"))
         self.assertEqual(tenon("run", self.folder / "m.tenon", "--precision", "bf16").returncode, 2)
 
+    def test_an_engine_needs_of_a_cpu_what_its_types_need(self):
+        def needs(*options: str) -> str:
+            self.manifest("--target", "x86_avx512_bf16", *options)
+            return tenon("inspect", self.folder / "m.tenon").stdout
+
+        self.assertIn("AVX-512 with VNNI and BF16", needs("--precision", "bf16"))
+        self.assertIn("AVX-512", needs())
+        self.assertNotIn("BF16", needs())
+
     def test_code_without_products_of_bf16_is_refused_with_what_to_do(self):
         for target in ("x86_avx2", "x86_avx512", "x86_avx512_vnni"):
             refused = tenon("build", self.model, "-o", self.folder / "m.tenon", "--precision", "bf16", "--target", target)

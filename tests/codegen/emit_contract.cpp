@@ -112,6 +112,17 @@ TileKernel pair_kernel(DType a, DType b, DType sum, int products) {
   return k;
 }
 
+TEST(EmitContract, CodeNeedsNoMoreOfACpuThanItsTypes) {
+  const auto least = [](DType a, DType b, DType sum) {
+    const TileKernel k[] = {pair_kernel(DType::f32, DType::f32, DType::f32, 1), pair_kernel(a, b, sum, 1)};
+    return least_target(k, **target_named("x86_avx512_bf16")).name;
+  };
+  EXPECT_EQ(least(DType::f64, DType::f64, DType::f64), "x86_avx512");
+  EXPECT_EQ(least(DType::u8, DType::i8, DType::i32), "x86_avx512_vnni");
+  EXPECT_EQ(least(DType::bf16, DType::bf16, DType::f32), "x86_avx512_bf16");
+  EXPECT_EQ(least_target({}, **target_named("x86_avx2")).name, "x86_avx2");
+}
+
 TEST(EmitContract, RefusesGroupsThatNoInstructionTakes) {
   const TileKernel pairs = pair_kernel(DType::bf16, DType::bf16, DType::f32, 2);
   EXPECT_NE(text_of(pairs).find("products=2"), std::string::npos) << text_of(pairs);

@@ -4,6 +4,8 @@
 
 namespace tenon::codegen {
 
+extern const Target target_x86_avx512_vnni;
+
 TARGET(x86_avx512_bf16){
     .name = "x86_avx512_bf16",
     .title = "AVX-512 with VNNI and BF16",
@@ -23,6 +25,7 @@ TARGET(x86_avx512_bf16){
                       {.operand = DType::bf16, .sum = DType::f32, .lanes = 16, .products = 2}},
     .caches = {32 << 10, 1 << 20, 1 << 20},
     .memory = {{.name = "host"}},
+    .extends = &target_x86_avx512_vnni,
 };
 
 }  // namespace tenon::codegen

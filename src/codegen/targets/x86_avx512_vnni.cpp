@@ -4,6 +4,8 @@
 
 namespace tenon::codegen {
 
+extern const Target target_x86_avx512;
+
 TARGET(x86_avx512_vnni){
     .name = "x86_avx512_vnni",
     .title = "AVX-512 with VNNI",
@@ -22,6 +24,7 @@ TARGET(x86_avx512_vnni){
                       {.operand = DType::u8, .sum = DType::i32, .along = DType::i8, .lanes = 16, .products = 4}},
     .caches = {32 << 10, 1 << 20, 1 << 20},
     .memory = {{.name = "host"}},
+    .extends = &target_x86_avx512,
 };
 
 }  // namespace tenon::codegen
