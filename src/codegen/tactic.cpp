@@ -16,6 +16,8 @@ namespace {
 Tile attention_tile(const Target& target) { return target.registers >= 32 ? Tile{8, 2} : Tile{6, 2}; }
 
 constexpr int64_t kFlopsWorthAThread = 1 << 18;
+/// Of attention: tasks that keep some threads busy to the end, and keys whose products outweigh what a part leaves and is joined from.
+constexpr int64_t kTasksOfAttention = 8, kKeysOfAPart = 256;
 
 int registers_of(Tile tile) { return tile.rows * tile.vectors + tile.vectors + 1; }
 
@@ -30,7 +32,7 @@ constexpr Field kSplit{"split", &Tactic::split, 1, 1 << 20}, kBlock{"block", &Ta
     kByRows{"by_rows", &Tactic::by_rows, 0, int64_t{1} << 40}, kDepth{"depth", &Tactic::depth, 0, 1 << 20},
     kPrefetch{"prefetch", &Tactic::prefetch, 0, 1 << 16}, kGrain{"grain", &Tactic::grain, 1, int64_t{1} << 40};
 constexpr Field kOfContract[] = {kSplit, kPanels, kByRows, kDepth, kPrefetch, kGrain};
-constexpr Field kOfAttention[] = {kBlock, kGrain};
+constexpr Field kOfAttention[] = {kBlock, kSplit, kLeast, kGrain};
 constexpr Field kOfLoops[] = {kBlock, kUnroll, kLeast, kSplit, kGrain};
 
 std::span<const Field> fields_of(GroupKind kind) {
@@ -128,7 +130,8 @@ Tactic default_tactic(const Group& group, const Target& target) {
   switch (group.kind) {
     case GroupKind::contract: return contract_tactic(group, target);
     // Scores of a block of keys leave room in the second-level cache for keys and values.
-    case GroupKind::attention: return {.tile = attention_tile(target), .block = 512, .grain = kFlopsWorthAThread};
+    case GroupKind::attention:
+      return {.tile = attention_tile(target), .split = kTasksOfAttention, .block = 512, .least = kKeysOfAPart, .grain = kFlopsWorthAThread};
     default: return default_loop_tactic();
   }
 }

@@ -19,12 +19,14 @@ struct Tile {
 /// it but for the order of sums. A kind of group reads the fields that text_of prints for it.
 struct Tactic {
   Tile tile = {};        ///< contractions and attention: the register tile; its vectors are the width of a packed panel too
-  int64_t split = 0;     ///< contractions: tiles of rows that one task takes. Loops: tasks that are enough, before one takes more points
+  int64_t split = 0;     ///< contractions: tiles of rows that one task takes. Loops: tasks that are enough, before one takes more points.
+                         ///< Attention: tasks that are enough, before keys are dealt out too
   int64_t block = 0;     ///< attention: keys whose scores are kept at once; up to that many take one pass. Loops: points of the lanes' axis
                          ///< that one task takes
   int lanes = -1;        ///< loops: number of the axis along the lanes, of a kernel of one loop; -1: the one that most places walk by 1
   int64_t unroll = 0;    ///< loops: steps of a window that are written out
-  int64_t least = 0;     ///< loops: points of a task; one with fewer takes in further axes, as long as tasks are enough
+  int64_t least = 0;     ///< loops: points of a task; one with fewer takes in further axes, as long as tasks are enough.
+                         ///< Attention: keys of a part
   int64_t by_rows = 0;   ///< contractions: rows from which on neighbouring tasks have the same rows, not the same panels; 0: never
   int64_t panels = 1;    ///< contractions: panels that one task takes
   int64_t depth = 0;     ///< contractions: products that are summed before the next panel comes; 0: all of them

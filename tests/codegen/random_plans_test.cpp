@@ -79,7 +79,8 @@ Tactic drawn_tactic(const Group& group, const Plan& plan, const Target& target, 
   if (group.kind == GroupKind::contract)
     text += fmt::format(" split={} panels={} by_rows={} depth={} prefetch={}", pick(1, 2, 16), pick(1, 2, 3), pick(0, 1, 8),
                         pick(0, 0, 1, 5, 32), pick(0, 1024));
-  if (group.kind == GroupKind::attention) text += fmt::format(" block={}", pick(64, 128, 512));
+  if (group.kind == GroupKind::attention)
+    text += fmt::format(" block={} split={} least={}", pick(64, 128, 512), pick(1, 8, 32), pick(0, 1, 3));
   if (group.kind != GroupKind::nests && group.kind != GroupKind::contract && group.kind != GroupKind::attention) return out;
   auto made = changed(out, group.kind, text, target);
   EXPECT_TRUE(made) << made.error().text();

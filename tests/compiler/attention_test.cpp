@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -34,6 +35,39 @@ void expect_like_reference(std::string_view text, std::vector<Tensor> inputs) {
 TEST(Attention, JoinsBlocksOfKeys) {
   expect_like_reference("graph main(q: f32[b,4,s,16], k: f32[b,2,t,16], v: f32[b,2,t,24]) {\n y = Attention(q, k, v)\n return y\n}\n",
                         {drawn({2, 4, 5, 16}, 1, 2), drawn({2, 2, 601, 16}, 2, 2), drawn({2, 2, 601, 24}, 3, 1)});
+}
+
+// With one head and few queries several tasks have keys of the same query: 3000 keys are eight parts. Scores grow from part to part.
+TEST(Attention, DealsOutKeysWhereHeadsAreFew) {
+  for (const int64_t queries : {1, 17, 40})
+    for (const std::string_view keys : {"t", "3000"})
+      expect_like_reference(
+          fmt::format("graph main(q: f32[1,1,s,16], k: f32[1,1,{0},16], v: f32[1,1,{0},20]) {{\n y = Attention(q, k, v)\n return y\n}}\n",
+                      keys),
+          {drawn({1, 1, queries, 16}, 1, 2), drawn({1, 1, 3000, 16}, 2, 2), drawn({1, 1, 3000, 20}, 3, 1)});
+}
+
+// The first query sees no key, the second none of the first part, the third one key alone, in the last; the fourth has no softmax.
+TEST(Attention, JoinsPartsWithoutAnyKey) {
+  const Tensor q = drawn({1, 1, 4, 16}, 7, 2), k = drawn({1, 1, 2000, 16}, 8, 2), v = drawn({1, 1, 2000, 16}, 9, 1);
+  Tensor m = drawn({1, 1, 4, 2000}, 10, 4);
+  for (int64_t key = 0; key < 2000; ++key)
+    for (int64_t query = 0; query < 3; ++query)
+      if (query == 0 || (query == 1 ? key < 400 : key != 1990)) m.set_number(query * 2000 + key, -std::numeric_limits<double>::infinity());
+  m.set_number(3 * 2000 + 700, std::numeric_limits<double>::quiet_NaN());
+  for (const char* rows : {"zero", "nan", "clean"})
+    expect_like_reference(
+        "graph main(q: f32[1,1,s,16], k: f32[1,1,t,16], v: f32[1,1,t,16], m: f32[1,1,s,t]) {\n y = Attention(q, k, v, m, masked_rows=\"" +
+            std::string(rows) + "\")\n return y\n}\n",
+        {q, k, v, m});
+}
+
+// A causal mask behind a cache of keys, as in decoding; with many queries each sees other keys.
+TEST(Attention, DealsOutKeysOfACausalMask) {
+  for (const int64_t queries : {1, 3, 300})
+    expect_like_reference(
+        "graph main(q: f32[1,1,s,16], k: f32[1,1,t,16], v: f32[1,1,t,16]) {\n y = Attention(q, k, v, is_causal=1)\n return y\n}\n",
+        {drawn({1, 1, queries, 16}, 4, 2), drawn({1, 1, 900, 16}, 5, 2), drawn({1, 1, 900, 16}, 6, 1)});
 }
 
 // Neither fills its tiles: one query alone, a vector and one more, fewer keys than a tile has rows.

@@ -25,6 +25,19 @@ Dim pairs_of(const Nest& nest, const Group& group) {
   return group.longest ? rows * floor_div(keys, max(Dim(1), batch)) : batch * rows * keys;
 }
 
+Result<Kernel> join_of_parts(const Nest& nest, const Group& group, const Tactic& tactic, Plan& plan, const Target& target,
+                             const KeyParts& parts) {
+  Kernel kernel;
+  TRY(emit_join_of_parts(kernel, plan, target, tactic, nest, group, parts));
+  kernel.nodes = nest.nodes;
+  kernel.tactic = text_of(tactic, GroupKind::attention);
+  const Dim along = padded_values(nest, tactic.tile, target), queries = int64_t{tactic.tile.vectors} * target.lanes();
+  const Dim points = parts.tasks_of_join() * parts.parts * queries * along;
+  kernel.flops = points * Dim(2);
+  kernel.work.loops.push_back({.points = points, .along = along, .operations = 2, .loads = 3});
+  return kernel;
+}
+
 }  // namespace
 
 Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& tactic, Plan& plan, const Target& target) {
@@ -41,13 +54,15 @@ Result<std::vector<Kernel>> lower_attention(const Group& group, const Tactic& ta
   turn_constants(nest, kQuery, plan);
   TRY(places_known(nest, plan));
   for (Nest& n : before) kernels.push_back(TRY(lower_nest(std::move(n), plan, target)));
+  const KeyParts parts = key_parts(nest, group, tactic, target, plan);
   Kernel kernel;
-  TRY(emit_attention(kernel, plan, target, tactic, nest, group));
+  TRY(emit_attention(kernel, plan, target, tactic, nest, group, parts));
   kernel.flops = pairs_of(nest, group) * Dim(2) * (nest.axes[kHeadSize].extent + nest.axes[kValueSize].extent);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::attention);
   kernel.work = attention_work(nest, tactic.tile, target);
   kernels.push_back(std::move(kernel));
+  if (parts.several()) kernels.push_back(TRY(join_of_parts(nest, group, tactic, plan, target, parts)));
   return kernels;
 }
 

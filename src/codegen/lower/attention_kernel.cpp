@@ -21,25 +21,32 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// block (online softmax, Milakov and Gimelshein, arXiv 1805.02867).
 class AttentionLowering {
  public:
-  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group)
+  /// joins: the kernel behind the one that leaves the sums of parts.
+  AttentionLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
+                    const KeyParts& parts, bool joins)
       : kernel_(kernel),
-        emit_(kernel, plan, target, "attention"),
+        emit_(kernel, plan, target, joins ? "attention_join" : "attention"),
         nest_(nest),
         scale_(group.scale),
         masked_rows_(group.masked_rows),
         tactic_(tactic),
         tile_(tactic.tile),
         longest_(group.longest),
+        parts_(parts),
+        joins_(joins),
         visible_(longest_ ? std::nullopt : visible_keys(nest)) {
     for (size_t k = 0; k < 3; ++k) places_[k] = *affine_of(flat_of(nest.accesses[k], plan), kAttentionAxes);
     result_ = *affine_of(flat_of(nest.outputs[0], plan), kAttentionAxes);
-    for (size_t k = 0; k < 3; ++k) operands_[k] = emit_.buffer(nest.accesses[k].array, false);
-    scores_of_.emplace(emit_, nest);
+    if (!joins) {
+      for (size_t k = 0; k < 3; ++k) operands_[k] = emit_.buffer(nest.accesses[k].array, false);
+      scores_of_.emplace(emit_, nest);
+    }
+    if (parts.several()) left_sums_ = emit_.buffer(parts.sums, !joins), left_weights_ = emit_.buffer(parts.weights, !joins);
     for (size_t k = 0; k < 2 && longest_; ++k) starts_[k] = emit_.buffer(group.inputs[k], false);
     out_ = emit_.buffer(nest.outputs[0].array, true);
     head_ = extent(kHeadSize).value();
     value_ = extent(kValueSize).value();
-    value_pad_ = round_up(value_, int64_t{tile_.vectors} * lanes());
+    value_pad_ = padded_values(nest, tile_, target);
     block_ = extent(kKey).is_number() ? std::min(tactic.block, extent(kKey).value()) : tactic.block;
     const int64_t queries = int64_t{tile_.vectors} * lanes();
     scaled_query_ = build().scratch(DType::f32, queries * head_);
@@ -48,14 +55,16 @@ class AttentionLowering {
     maxima_ = build().scratch(DType::f32, queries);
     totals_ = build().scratch(DType::f32, queries);
     factors_ = build().scratch(DType::f32, queries);
+    if (joins) part_factors_ = build().scratch(DType::f32, queries);
   }
 
   Result<void> run() {
     const Dim queries = tile_.vectors * lanes();
     blocks_ = longest_ ? max(Dim(1), ceil_div(*longest_, queries)) : ceil_div(extent(kQuery), queries);
-    kernel_.tasks = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks_;
+    kernel_.tasks = joins_ ? parts_.tasks_of_join() : parts_.tiles * parts_.parts;
     const Dim keys = longest_ ? floor_div(extent(kKey), max(Dim(1), extent(kBatch))) : extent(kKey);
-    const Dim work = keys * queries * Dim(2 * (head_ + value_));
+    const Dim work =
+        joins_ ? parts_.parts * queries * Dim(2 * value_) : floor_div(keys, parts_.parts) * queries * Dim(2 * (head_ + value_));
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain), max(Dim(1), work)));
     build().loop(build().task_begin(), build().task_end(), number(1), [&](Reg t) { task(t); });
     TRY(std::move(status_));
@@ -84,7 +93,8 @@ class AttentionLowering {
     AttentionPoint head;
     Reg first = kNone, valid = kNone;
     Reg end = kNone;                             ///< behind the last query
-    Reg first_key = kNone, end_of_keys = kNone;  ///< those that are there
+    Reg first_key = kNone, end_of_keys = kNone;  ///< those that are there, or the task's part of them
+    Reg tile = kNone, slot = kNone;              ///< numbers of the tile, and of the part of all parts, where there are several
     int vectors = 0;
     std::vector<QueryLanes> lanes = {};
     KeyRange keys = {};
@@ -100,6 +110,9 @@ class AttentionLowering {
     Queries q;
     q.head.fill(kNone);
     q.vectors = tile_.vectors;
+    q.slot = t;
+    const Reg part = parts_.several() && !joins_ ? take(parts_.parts) : kNone;
+    q.tile = t;
     const Reg block = take(blocks_);
     q.first = build().mul(block, number(width(q)));
     q.head[kSharing] = take(extent(kSharing));
@@ -107,8 +120,11 @@ class AttentionLowering {
     q.head[kBatch] = t;
     if (longest_) return sequence(q, block);
     q.end = emit_.dim(extent(kQuery));
-    q.first_key = number(0);
-    q.end_of_keys = emit_.dim(extent(kKey));
+    const auto start_of = [&](Reg p) {
+      return build().expr(ExprOp::div, {build().mul(p, emit_.dim(extent(kKey))), emit_.dim(parts_.parts)});
+    };
+    q.first_key = part == kNone ? number(0) : start_of(part);
+    q.end_of_keys = part == kNone ? emit_.dim(extent(kKey)) : start_of(build().add(part, number(1)));
     tile(q);
   }
 
@@ -145,14 +161,27 @@ class AttentionLowering {
   }
 
   void attend(Queries q) {
-    prepare(q);
-    if (visible_) {
-      q.keys = key_range(emit_, *visible_, q.first, build().sub(build().add(q.first, q.valid), number(1)), q.end_of_keys);
-      attend_visible(q, q.end_of_keys);
-    } else {
-      attend_to(q, q.first_key, q.end_of_keys, q.first_key);
+    begin(q);
+    if (joins_) {
+      join_parts(q);
+      return finish(q);
     }
-    finish(q);
+    prepare(q);
+    if (visible_)
+      q.keys = key_range(emit_, *visible_, q.first, build().sub(build().add(q.first, q.valid), number(1)), emit_.dim(extent(kKey)));
+    const auto whole = [&] {
+      visible_ ? attend_visible(q, q.end_of_keys) : attend_to(q, q.first_key, q.end_of_keys, q.first_key);
+      finish(q);
+      return std::vector<Reg>{};
+    };
+    const auto in_part = [&] {
+      attend_to(q, q.first_key, q.end_of_keys, q.first_key);
+      leave(q);
+      return std::vector<Reg>{};
+    };
+    if (!parts_.several()) return void(whole());
+    if (parts_.parts.is_number()) return void(in_part());
+    build().branch(build().expr(ExprOp::equal, {emit_.dim(parts_.parts), number(1)}), whole, in_part);
   }
 
   void attend_to(const Queries& q, Reg from, Reg to, Reg very_first) {
@@ -190,6 +219,14 @@ class AttentionLowering {
   /// Rows beyond the last query repeat it; they are computed and not stored.
   Reg query_row(const Queries& q, Reg r) { return build().min(build().add(q.first, r), build().sub(q.end, number(1))); }
 
+  void begin(const Queries& q) {
+    for (int v = 0; v < q.vectors; ++v) {
+      build().store(maxima_, number(int64_t{v} * lanes()), vector(-kInfinity));
+      build().store(totals_, number(int64_t{v} * lanes()), vector(0));
+    }
+    build().loop(number(0), number(width(q) * value_pad_), number(lanes()), [&](Reg i) { build().store(sums_, i, vector(0)); });
+  }
+
   void prepare(Queries& q) {
     const Reg last = build().sub(q.end, number(1));
     for (int v = 0; v < q.vectors; ++v) {
@@ -198,12 +235,9 @@ class AttentionLowering {
       l.all = build().min(build().add(build().splat(l.first, lanes()), emit_.iota()), build().splat(last, lanes()));
       l.inside = build().first_mask(build().sub(q.valid, number(int64_t{v} * lanes())), lanes());
       q.lanes.push_back(l);
-      build().store(maxima_, number(int64_t{v} * lanes()), vector(-kInfinity));
-      build().store(totals_, number(int64_t{v} * lanes()), vector(0));
     }
     if (auto r = scores_of_->enter_queries(nest_.outputs[0].value, q.head, q.lanes); !r) status_ = std::move(r);
     turn_queries(q);
-    build().loop(number(0), number(width(q) * value_pad_), number(lanes()), [&](Reg i) { build().store(sums_, i, vector(0)); });
   }
 
   /// scaled_query[head size][queries]
@@ -294,9 +328,7 @@ class AttentionLowering {
       const Reg place = number(int64_t{v} * lanes());
       const Reg old = build().load(maxima_, place, lanes()), maximum = higher(old, highest[static_cast<size_t>(v)]);
       build().store(maxima_, place, maximum);
-      // A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0.
-      const Reg none = build().expr(ExprOp::equal, {maximum, vector(-kInfinity)});
-      const Reg base = build().expr(ExprOp::select, {none, vector(0), maximum});
+      const Reg base = base_of(maximum);
       shrinks.push_back(build().sub(old, base));
       // One vector after the other: the numbers of one exp fill the registers.
       sums.push_back(build().loop(number(0), count, number(1), {vector(0)}, [&](Reg k, const std::vector<Reg>& before) {
@@ -331,6 +363,57 @@ class AttentionLowering {
       return std::vector<Reg>{};
     };
     build().branch(joins, go_on, begin);
+  }
+
+  Reg sums_of_slot(Reg slot) { return build().mul(slot, number(int64_t{tile_.vectors} * lanes() * value_pad_)); }
+  /// Of maxima; as many totals follow.
+  Reg weights_of_slot(Reg slot) { return build().mul(slot, number(int64_t{2} * tile_.vectors * lanes())); }
+
+  void leave(const Queries& q) {
+    const Reg sums = sums_of_slot(q.slot), weights = weights_of_slot(q.slot);
+    build().loop(number(0), number(width(q) * value_pad_), number(lanes()),
+                 [&](Reg i) { build().store(left_sums_, build().add(sums, i), build().load(sums_, i, lanes())); });
+    for (int v = 0; v < q.vectors; ++v) {
+      const Reg place = number(int64_t{v} * lanes()), maxima = build().add(weights, place);
+      build().store(left_weights_, maxima, build().load(maxima_, place, lanes()));
+      build().store(left_weights_, build().add(maxima, number(width(q))), build().load(totals_, place, lanes()));
+    }
+  }
+
+  void join_parts(const Queries& q) {
+    build().loop(number(0), emit_.dim(parts_.parts), number(1), [&](Reg part) {
+      const Reg slot = build().add(build().mul(q.tile, emit_.dim(parts_.parts)), part);
+      const Reg sums = sums_of_slot(slot), weights = weights_of_slot(slot);
+      for (int v = 0; v < q.vectors; ++v) join_weights(number(int64_t{v} * lanes()), weights, width(q));
+      build().loop(number(0), number(width(q)), number(1), [&](Reg r) {
+        const Reg shrink = build().load(factors_, r, 1), of_part = build().splat(build().load(part_factors_, r, 1), lanes());
+        for (int64_t v = 0; v < value_pad_; v += lanes()) {
+          const Reg place = at(number(v), r, value_pad_);
+          const Reg before = build().mul(build().load(sums_, place, lanes()), shrink);
+          build().store(sums_, place, build().fma(build().load(left_sums_, build().add(sums, place), lanes()), of_part, before));
+        }
+      });
+    });
+  }
+
+  /// Brings a vector of queries to the higher of two maxima, and tells the factors of what was summed up with either.
+  void join_weights(Reg place, Reg weights, int64_t queries) {
+    const Reg theirs = build().add(weights, place);
+    const Reg old = build().load(maxima_, place, lanes()), found = build().load(left_weights_, theirs, lanes());
+    const Reg maximum = higher(old, found), base = base_of(maximum);
+    const auto factor = [&](Reg highest) { return build().expr(ExprOp::exp, {build().sub(highest, base)}); };
+    const Reg shrink = factor(old), of_part = factor(found);
+    const Reg total = build().load(left_weights_, build().add(theirs, number(queries)), lanes());
+    build().store(maxima_, place, maximum);
+    build().store(factors_, place, shrink);
+    build().store(part_factors_, place, of_part);
+    build().store(totals_, place, build().fma(total, of_part, build().mul(build().load(totals_, place, lanes()), shrink)));
+  }
+
+  /// A row without any key left subtracts 0, not -inf: its weights are 0 and its total stays 0.
+  Reg base_of(Reg maximum) {
+    const Reg none = build().expr(ExprOp::equal, {maximum, vector(-kInfinity)});
+    return build().expr(ExprOp::select, {none, vector(0), maximum});
   }
 
   /// sums[queries][values] += weights times values, in balanced tiles of queries.
@@ -412,11 +495,14 @@ class AttentionLowering {
   const Tactic& tactic_;
   const Tile tile_;
   const std::optional<Dim> longest_;  ///< of packed sequences
+  const KeyParts parts_;
+  const bool joins_;
   const std::optional<VisibleKeys> visible_;
   Affine places_[3], result_;  ///< of query, key and value; of the result
   int32_t operands_[3] = {}, starts_[2] = {}, out_ = -1;
   std::optional<AttentionScores> scores_of_;
-  int32_t scaled_query_ = -1, scores_ = -1, sums_ = -1, maxima_ = -1, totals_ = -1, factors_ = -1;
+  int32_t scaled_query_ = -1, scores_ = -1, sums_ = -1, maxima_ = -1, totals_ = -1, factors_ = -1, part_factors_ = -1;
+  int32_t left_sums_ = -1, left_weights_ = -1;  ///< of parts
   int64_t head_ = 0, value_ = 0, value_pad_ = 0, block_ = 0;
   Dim blocks_ = 0;  ///< tasks of a head
   Result<void> status_;
@@ -424,8 +510,14 @@ class AttentionLowering {
 
 }  // namespace
 
-Result<void> emit_attention(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group) {
-  return AttentionLowering(kernel, plan, target, tactic, nest, group).run();
+Result<void> emit_attention(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest, const Group& group,
+                            const KeyParts& parts) {
+  return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, false).run();
+}
+
+Result<void> emit_join_of_parts(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Nest& nest,
+                                const Group& group, const KeyParts& parts) {
+  return AttentionLowering(kernel, plan, target, tactic, nest, group, parts, true).run();
 }
 
 }  // namespace tenon::codegen

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/attention_parts.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "codegen/loops/attention.h"
+#include "codegen/loops/padding.h"
+#include "codegen/loops/visible_keys.h"
+
+namespace tenon::codegen {
+
+int64_t padded_values(const Nest& nest, Tile tile, const Target& target) {
+  return round_up(nest.axes[kValueSize].extent.value(), int64_t{tile.vectors} * target.lanes());
+}
+
+KeyParts key_parts(const Nest& nest, const Group& group, const Tactic& tactic, const Target& target, Plan& plan) {
+  const int64_t queries = int64_t{tactic.tile.vectors} * target.lanes();
+  const auto extent = [&](int axis) { return nest.axes[axis].extent; };
+  const Dim blocks = group.longest ? max(Dim(1), ceil_div(*group.longest, queries)) : ceil_div(extent(kQuery), queries);
+  KeyParts out{.tiles = extent(kBatch) * extent(kKeyHead) * extent(kSharing) * blocks};
+  if (group.longest || tactic.split <= 1) return out;
+  const Dim few = less_than(out.tiles, Dim(tactic.split)), most = floor_div(extent(kKey), Dim(std::max<int64_t>(1, tactic.least)));
+  out.parts = max(Dim(1), select(few, min(ceil_div(Dim(tactic.split), max(Dim(1), out.tiles)), most), Dim(1)));
+  // Parts look at all keys: of a causal mask that is more, but for queries that stand behind nearly all of them.
+  if (visible_keys(nest)) out.parts = select(less_than(blocks, Dim(2)), out.parts, Dim(1));
+  if (!out.several()) return out;
+  const Dim kept = select(less_than(Dim(1), out.parts), out.parts, Dim(0));
+  out.sums = add_temporary(plan, DType::f32, {out.tiles, kept, queries * padded_values(nest, tactic.tile, target)});
+  out.weights = add_temporary(plan, DType::f32, {out.tiles, kept, 2 * queries});
+  return out;
+}
+
+}  // namespace tenon::codegen
