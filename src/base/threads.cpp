@@ -52,12 +52,6 @@ void run_alone(int64_t tasks, int64_t grain, const Team::Body& body) {
 
 enum Phase : uint32_t { idle, posted, running, stop };
 
-/// One worker's mailbox; alone on its cache line. Stores that are told to others are sequentially consistent: libstdc++'s notify_one looks
-/// for sleepers first, and a processor may look before a release store is seen; then who has just gone to sleep is never woken.
-struct alignas(64) Slot {
-  std::atomic<uint32_t> phase{idle};
-};
-
 /// Chunks of several tasks, a thread, up to which a share goes in one piece: a chunk is about a microsecond of work, and to take some of
 /// these piece by piece costs more than it evens out. (A task that is a chunk may take any time.)
 constexpr int64_t kWholeChunks = 16;
@@ -65,10 +59,10 @@ constexpr int64_t kWholeChunks = 16;
 /// Neighbouring tasks that are a thread's own: from region to region it gets the same part, and finds what it wrote in its caches. It takes
 /// them in pieces, of about half of what is left each (guided self-scheduling, Polychronopoulos and Kuck, 1987), down to chunks; who has
 /// nothing else left takes pieces of others.
-struct alignas(64) Share {
-  std::atomic<int64_t> next{0};  ///< number of a piece
+struct Share {
+  std::atomic<uint32_t> next{0};  ///< number of a piece
+  bool whole = false;             ///< one piece
   int64_t begin = 0, end = 0, chunk = 1;
-  bool whole = false;
 
   void deal(int64_t first, int64_t last, int64_t least, bool in_one) {
     begin = first;
@@ -78,14 +72,14 @@ struct alignas(64) Share {
     next.store(0, std::memory_order_relaxed);
   }
   /// Where piece `number` begins; `end` behind the last one.
-  int64_t start_of(int64_t number) const {
+  int64_t start_of(uint32_t number) const {
     if (number == 0) return begin;
     if (whole || number >= 63) return end;
     return end - ((end - begin) >> number) / chunk * chunk;
   }
   /// An empty range where all pieces are taken; pieces in between may be empty too.
   bool take(int64_t& from, int64_t& to) {
-    const int64_t number = next.fetch_add(1, std::memory_order_relaxed);
+    const uint32_t number = next.fetch_add(1, std::memory_order_relaxed);
     from = start_of(number);
     to = start_of(number + 1);
     return from < end;
@@ -93,35 +87,49 @@ struct alignas(64) Share {
   bool is_taken() const { return start_of(next.load(std::memory_order_relaxed)) >= end; }
 };
 
+constexpr auto kNothing = [](int64_t, int64_t, int) {};
+
+/// A thread's mailbox and all that it is told of a region: one cache line, which crosses to its core when the region starts and back when
+/// it ends. What is not the phase is written before `posted` and stays until all are `idle`. Phases that are told to others are stored
+/// sequentially consistent: libstdc++'s notify_one looks for sleepers first, and a processor may look before a release store is seen; then
+/// who has just gone to sleep is never woken.
+struct alignas(64) Slot {
+  std::atomic<uint32_t> phase{idle};  ///< the caller's stays idle
+  int members = 0;
+  Team::Body body = kNothing;
+  Share share;
+};
+static_assert(sizeof(Slot) == 64);
+
 }  // namespace
 
 struct Team::State {
-  State(int count, const CpuSet& set) : threads(count), cpus(set), slots(static_cast<size_t>(count)), shares(static_cast<size_t>(count)) {}
+  State(int count, const CpuSet& set) : threads(count), cpus(set), slots(static_cast<size_t>(count)) {}
 
   const int threads;
-  const CpuSet& cpus;  ///< of the workers
-  std::atomic<bool> busy{false};
-  std::vector<Slot> slots;  ///< slot 0 is the caller's and stays unused
+  const CpuSet& cpus;       ///< of the workers
+  std::vector<Slot> slots;  ///< the caller's first
   std::vector<std::thread> workers;
-  // The region that runs now; written before a slot is posted.
-  std::vector<Share> shares;
-  const Body* body = nullptr;
-  int members = 0;
+  alignas(64) std::atomic<bool> busy{false};  ///< not on the line of what workers read
 
   void start_workers();
   void work(int thread);
   void take_part(int thread);
-  void deal(int64_t tasks, int64_t chunk, int team, bool several);
-  void finish();
+  void deal(int64_t tasks, int64_t chunk, int members, bool several, const Body& body);
+  bool finish(int members);
 };
 
+/// The own share first. A share that is one piece the caller has taken before a worker can: nobody looks at it.
 void Team::State::take_part(int thread) {
   const FlushDenormals flush;
-  for (int k = 0; k < members; ++k) {
-    Share& share = shares[static_cast<size_t>((thread + k) % members)];
+  const Slot& own = slots[static_cast<size_t>(thread)];
+  for (int k = 0; k < own.members; ++k) {
+    const int owner = (thread + k) % own.members;
+    if (own.share.whole && owner == 0 && k > 0) continue;
+    Share& share = slots[static_cast<size_t>(owner)].share;
     int64_t from = 0, to = 0;
     while (!share.is_taken() && share.take(from, to))
-      if (from < to) (*body)(from, to, thread);
+      if (from < to) own.body(from, to, thread);
   }
 }
 
@@ -150,23 +158,33 @@ void Team::State::start_workers() {
   }
 }
 
-void Team::State::deal(int64_t tasks, int64_t chunk, int team, bool several) {
-  members = team;
-  const bool whole = several && ceil_div(tasks, chunk) <= kWholeChunks * team;
-  for (int64_t t = 0; t < team; ++t) shares[static_cast<size_t>(t)].deal(tasks * t / team, tasks * (t + 1) / team, chunk, whole);
+void Team::State::deal(int64_t tasks, int64_t chunk, int members, bool several, const Body& body) {
+  const bool whole = several && ceil_div(tasks, chunk) <= kWholeChunks * members;
+  for (int64_t t = 0; t < members; ++t) {
+    Slot& slot = slots[static_cast<size_t>(t)];
+    slot.members = members;
+    slot.body = body;
+    slot.share.deal(tasks * t / members, tasks * (t + 1) / members, chunk, whole);
+  }
 }
 
-/// Takes back what no worker has begun, and waits for those that have.
-void Team::State::finish() {
+/// Takes back what no worker has begun, and waits for those that have; false where some did not come. An exchange that fails brings the
+/// line too, to this core alone: a worker's `idle` then travels faster than where both cores hold the line.
+bool Team::State::finish(int members) {
+  bool all = true;
   for (int t = 1; t < members; ++t) {
     std::atomic<uint32_t>& phase = slots[static_cast<size_t>(t)].phase;
     uint32_t expected = posted;
-    if (phase.compare_exchange_strong(expected, idle, std::memory_order_acquire)) continue;
+    if (phase.compare_exchange_strong(expected, idle, std::memory_order_acquire)) {
+      all = false;
+      continue;
+    }
     if (spin([&] { return phase.load(std::memory_order_acquire) == idle; })) continue;
     for (uint32_t now = phase.load(std::memory_order_acquire); now != idle; now = phase.load(std::memory_order_acquire)) {
       phase.wait(now, std::memory_order_acquire);
     }
   }
+  return all;
 }
 
 Team::Team(int threads, CpuSet cpus) : owner_(getpid()), cpus_(std::move(cpus)) {
@@ -200,18 +218,17 @@ void Team::run(int64_t tasks, int64_t grain, Body body, int max_threads) {
   team = std::min(team, ceil_div(tasks, grain));
   // The same number of chunks for each: two chunks of 9 and 3 tasks would keep one thread waiting.
   grain = ceil_div(tasks, ceil_div(tasks, grain) / team * team);
-  const bool mine = team > 1 && getpid() == owner_ && !s.busy.exchange(true, std::memory_order_acquire);
-  if (!mine) return run_alone(tasks, grain, body);
-  if (s.workers.empty()) s.start_workers();
-  s.body = &body;
-  s.deal(tasks, grain, static_cast<int>(team), several);
-  for (int t = 1; t < team; ++t) {
+  const int members = static_cast<int>(team);
+  if (members == 1 || s.busy.exchange(true, std::memory_order_acquire)) return run_alone(tasks, grain, body);
+  if (s.workers.empty() && getpid() == owner_) s.start_workers();
+  s.deal(tasks, grain, members, several, body);
+  for (int t = 1; t < members; ++t) {
     s.slots[static_cast<size_t>(t)].phase.store(posted);
     s.slots[static_cast<size_t>(t)].phase.notify_one();
   }
   s.take_part(0);
-  s.finish();
-  s.busy.store(false, std::memory_order_release);
+  // A forked child has no workers: there the team stays busy, and all that comes runs alone.
+  if (s.finish(members) || getpid() == owner_) s.busy.store(false, std::memory_order_release);
 }
 
 static std::atomic<int> default_size{0};  // 0: usable_cpus()

@@ -40,11 +40,6 @@ Error too_small(const PortInfo& port, size_t expected, size_t found) {
       .found(fmt::format("{} bytes", found));
 }
 
-/// Generated code has no type in front of it for the sanitiser of undefined behaviour to look at.
-__attribute__((no_sanitize("function"))) void call(KernelFunction function, const KernelArgs& args, int64_t begin, int64_t end) {
-  function(&args, begin, end);
-}
-
 }  // namespace
 
 Frame::Frame(const Engine& engine, const Program& program, bool alternate)
@@ -59,7 +54,8 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
       segments_(program.steps.size()),
       results_(program.outputs.size()),
       bound_(program.outputs.size()),
-      result_blocks_(program.outputs.size()) {
+      result_blocks_(program.outputs.size()),
+      calls_(program.steps.size()) {
   for (uint32_t b = 0; b < program.buffers.size(); ++b) {
     if (program.buffers[b].kind == BufferInfo::Kind::input) input_buffers_.push_back(b);
   }
@@ -67,18 +63,31 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
     const BufferInfo& info = program.buffers[program.outputs[r].buffer];
     if (info.kind == BufferInfo::Kind::input && !is_held(info)) handed_on_.push_back(r);
   }
-  size_t arguments = 0, sizes = 0;
-  for (const Step& step : program.steps) {
-    arguments = std::max(arguments, step.buffers.size());
-    sizes = std::max(sizes, step.sizes.size());
-    controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
-  }
+  for (const Step& step : program.steps) controls_.push_back(is_control(step) ? std::make_unique<Control>(engine, program, step) : nullptr);
+  make_calls();
   if (std::ranges::any_of(engine.devices(), [](const auto& device) { return device->shares_memory(); })) arena_.share();
-  arguments_.resize(arguments);
-  kernel_sizes_.resize(sizes);
 }
 
 Frame::~Frame() = default;
+
+void Frame::make_calls() {
+  size_t arguments = 0, sizes = 0;
+  for (const Step& step : program_.steps) {
+    arguments += step.buffers.size();
+    sizes += step.sizes.size();
+  }
+  arguments_.resize(arguments);
+  step_sizes_.resize(sizes);
+  arguments = sizes = 0;
+  for (size_t k = 0; k < calls_.size(); ++k) {
+    const Step& step = program_.steps[k];
+    calls_[k].arguments = arguments_.data() + arguments;
+    calls_[k].sizes = step_sizes_.data() + sizes;
+    calls_[k].stopped = &stopped_;
+    arguments += step.buffers.size();
+    sizes += step.sizes.size();
+  }
+}
 
 bool Frame::same_sizes(std::span<const Tensor> inputs, std::span<const int64_t> outer) const {
   if (!planned_ || arena_.is_anothers() || !std::ranges::equal(outer, outer_)) return false;
@@ -217,26 +226,17 @@ Result<void> Frame::keep_result(uint32_t buffer, const Tensor& t) {
   return {};
 }
 
-Result<void> Frame::run_kernel(const Step& step, const RunOptions& options, int threads) {
+Result<void> Frame::run_kernel(const Step& step, KernelCall& call, const RunOptions& options, int threads) {
   const int64_t tasks = sizes_[step.tasks];
   if (tasks <= 0) return {};
-  for (size_t k = 0; k < step.buffers.size(); ++k) arguments_[k] = pointers_[step.buffers[k]];
-  for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
-  const KernelFunction function = engine_.kernel(step.code);
-  std::byte* scratch_base = scratch_of(0);
-  const uint64_t stride = scratch_stride_;
-  const bool watch = is_watched(options);
-  std::atomic<Stop> stopped{Stop::none};
-  auto body = [&](int64_t begin, int64_t end, int thread) {
-    if (watch) {
-      if (stopped.load(std::memory_order_relaxed) != Stop::none) return;
-      if (const Stop asked = asked_to_stop(options); asked != Stop::none) return stopped.store(asked, std::memory_order_relaxed);
-    }
-    const KernelArgs args{arguments_.data(), kernel_sizes_.data(), scratch_base + stride * static_cast<uint64_t>(thread)};
-    call(function, args, begin, end);
-  };
-  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), body, threads);
-  return go_on(stopped.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
+  for (size_t k = 0; k < step.buffers.size(); ++k) change(call.arguments[k], pointers_[step.buffers[k]]);
+  for (size_t k = 0; k < step.sizes.size(); ++k) change(call.sizes[k], sizes_[step.sizes[k]]);
+  change(call.function, engine_.kernel(step.code));
+  change(call.scratch, scratch_of(0));
+  change(call.stride, scratch_stride_);
+  change(call.watched, is_watched(options) ? &options : nullptr);
+  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), call, threads);
+  return go_on(stopped_.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
 /// An empty handle where one is missing.
@@ -249,13 +249,14 @@ std::vector<Tensor> Frame::tensors_of(std::span<const uint32_t> buffers) const {
 
 Result<void> Frame::run_control(const Step& step, Control& control, const RunOptions& options) {
   const std::vector<Tensor> operands = tensors_of(step.buffers);
-  for (size_t k = 0; k < step.sizes.size(); ++k) kernel_sizes_[k] = sizes_[step.sizes[k]];
+  std::vector<int64_t> sizes(step.sizes.size());
+  for (size_t k = 0; k < sizes.size(); ++k) sizes[k] = sizes_[step.sizes[k]];
   std::vector<Control::Place> places(step.results.size());
   for (size_t k = 0; k < places.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic) places[k] = {pointers_[b], shape_of(b)};
   }
-  return take_results(step, TRY(control.run(operands, {kernel_sizes_.data(), step.sizes.size()}, places, options)));
+  return take_results(step, TRY(control.run(operands, sizes, places, options)));
 }
 
 /// Sizes that only the results tell, and the results themselves where no buffer was there before them.
@@ -356,7 +357,7 @@ Result<void> Frame::pack_rows(const Step& step) {
 Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {
   const Step& step = program_.steps[number];
   switch (step.kind) {
-    case Step::Kind::kernel: return run_kernel(step, options, threads);
+    case Step::Kind::kernel: return run_kernel(step, calls_[number], options, threads);
     case Step::Kind::segment: return run_segment(step, options, threads);
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
@@ -372,6 +373,7 @@ Result<std::span<const Tensor>> Frame::run(std::span<const Tensor> inputs, std::
   if (alternate_) turn_ = 1 - turn_;
   const int all = team_of(options).size(), threads = options.threads > 0 ? std::min(options.threads, all) : all;
   guard(options.guard);
+  stopped_.store(Stop::none, std::memory_order_relaxed);
   TRY(prepare(inputs, outer, threads));
   TRY(run_steps(options, threads));
   TRY(go_on(asked_to_stop(options), "run"));

@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "runtime/engine.h"
 #include "runtime/guards.h"
+#include "runtime/kernel_call.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
@@ -65,7 +66,8 @@ class Frame {
   Tensor tensor_of(uint32_t buffer) const;
   std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
-  Result<void> run_kernel(const Step& step, const RunOptions& options, int threads);
+  void make_calls();
+  Result<void> run_kernel(const Step& step, KernelCall& call, const RunOptions& options, int threads);
   Result<void> run_segment(const Step& step, const RunOptions& options, int threads);
   Result<void> make_segment(const Step& step, StepSegment& made, int threads);
   Result<void> run_in_place(const Step& step, StepSegment& segment, const RunOptions& options, int threads);
@@ -113,8 +115,10 @@ class Frame {
   std::vector<Tensor> results_;
   std::vector<std::pair<void*, size_t>> bound_;
   std::vector<std::array<Block, 2>> result_blocks_;
-  std::vector<void*> arguments_;
-  std::vector<int64_t> kernel_sizes_;
+  std::vector<KernelCall> calls_;  // by step
+  std::vector<void*> arguments_;   // of all calls
+  std::vector<int64_t> step_sizes_;
+  std::atomic<Stop> stopped_{Stop::none};
   std::unique_ptr<Guards> guards_;                  // null but where RunOptions::guard is set
   alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
 };

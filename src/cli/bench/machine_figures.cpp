@@ -2,6 +2,7 @@
 #include "cli/bench/machine_figures.h"
 
 #include <fmt/format.h>
+#include <immintrin.h>
 
 #include <algorithm>
 #include <barrier>
@@ -67,15 +68,21 @@ double exchange_rate(int threads) {
   return median(rates);
 }
 
+/// Beyond some microseconds of work for each thread: of less, or of nothing, the calling thread takes it all before the others come.
 double start_ns(int threads) {
-  constexpr int kRegions = 1000;
-  const auto nothing = [](int64_t, int64_t, int) {};
-  const double per_ns = best_of_tries([&] {
-    const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < kRegions; ++k) default_team().run(threads, 1, nothing, threads);
-    return kRegions / std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-  });
-  return 1 / per_ns;
+  constexpr int kRegions = 200;
+  const auto work = [](int64_t, int64_t, int) {
+    for (int k = 0; k < 200; ++k) _mm_pause();
+  };
+  const auto ns_of = [](auto run) {
+    return 1 / best_of_tries([&] {
+             const auto start = std::chrono::steady_clock::now();
+             for (int k = 0; k < kRegions; ++k) run();
+             return kRegions / std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+           });
+  };
+  const double alone = ns_of([&] { work(0, 1, 0); });
+  return std::max(0.0, ns_of([&] { default_team().run(threads, 1, work, threads); }) - alone);
 }
 
 /// Of the first CPU's cache of that level, in the system's words ("32768K"); containers hide it at times.
