@@ -79,7 +79,21 @@ int64_t rows_that_outweigh(const Contraction& roles, int64_t rows_of_a_task) {
   return std::max(kLeastTasksOfRows * rows_of_a_task, static_cast<int64_t>(std::min(rows, 0x1p40)));
 }
 
+/// Rows that fall into tiles together; nullopt: known at the run only.
+std::optional<int64_t> rows_of_tiles(const Contraction& roles, Tile tile) {
+  if (roles.rows.empty()) return 1;
+  const Dim last = roles.rows.back().extent;
+  return number_of(lines_of(tile, roles.rows) > 1 ? last * roles.rows[roles.rows.size() - 2].extent : last);
+}
+
 }  // namespace
+
+int lines_of(Tile tile, const std::vector<JointAxis>& rows) {
+  const auto line = rows.size() > 1 ? number_of(rows.back().extent) : std::nullopt;
+  if (!line || *line <= 0 || *line * 2 > tile.rows) return 1;
+  const int64_t lines = number_of(rows[rows.size() - 2].extent).value_or(tile.rows);
+  return static_cast<int>(std::clamp<int64_t>(tile.rows / *line, 1, std::max<int64_t>(1, lines)));
+}
 
 double tile_share(int rows, int vectors, const Target& target, const MultiplyAdd& form) {
   const double waiting = rows * vectors * chains_of(rows, vectors) / kUnderWay;
@@ -105,13 +119,13 @@ Tactic contract_tactic(const Group& group, const Target& target) {
   Tactic out{.tile = tiles[0], .prefetch = kPrefetchBytes, .grain = kFlopsWorthAThread};
   if (group.contraction) {
     const Contraction& roles = *group.contraction;
-    const auto rows = roles.rows.empty() ? 1 : number_of(roles.rows.back().extent), lanes = number_of(extent_of(roles.lanes));
+    const auto lanes = number_of(extent_of(roles.lanes));
     const MultiplyAdd& form = form_of(roles, target);
     // Another tile must win by more than the model is wrong.
     constexpr double kClearly = 0.95;
-    double best = cycles_per_product(out.tile, rows, lanes, target, form) * kClearly;
+    double best = cycles_per_product(out.tile, rows_of_tiles(roles, out.tile), lanes, target, form) * kClearly;
     for (const Tile tile : tiles.subspan(1)) {
-      const double cycles = cycles_per_product(tile, rows, lanes, target, form);
+      const double cycles = cycles_per_product(tile, rows_of_tiles(roles, tile), lanes, target, form);
       if (cycles < best) best = cycles, out.tile = tile;
     }
   }

@@ -15,6 +15,10 @@ inline double tile_share(int rows, int vectors, const Target& target) { return t
 double cycles_per_product(Tile tile, std::optional<int64_t> rows, std::optional<int64_t> lanes, const Target& target,
                           const MultiplyAdd& form);
 
+/// How many steps of the rows' last axis but one a tile takes: several where rows of the last fill at most half of it, such as those of an
+/// image of 7 x 7.
+int lines_of(Tile tile, const std::vector<JointAxis>& rows);
+
 /// How a contraction is cut where nobody says anything else.
 Tactic contract_tactic(const Group& group, const Target& target);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a contraction's tasks: with many rows the first half of them computes the first half of the rows, so that a thread finds
-// there what it wrote in the step before; with few, the first half of the lanes, so that it reads half of the weights.
+// there what it wrote in the step before; with few, the first half of the lanes, so that it reads half of the weights. An odd panel is
+// halved too.
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
@@ -12,9 +13,9 @@ namespace {
 
 constexpr int64_t kDepth = 32, kLanes = 128;
 
-/// The product of ones [rows, 32] and [32, 128] where the first half of its tasks has run, 0 elsewhere.
-std::vector<float> half_run(int64_t rows) {
-  const auto text = fmt::format("graph main(x: f32[n,{0}], w: f32[{0},{1}]) {{ y = MatMul(x, w) return y }}", kDepth, kLanes);
+/// The product of ones [rows, 32] and [32, lanes] where the first half of its tasks has run, 0 elsewhere.
+std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes) {
+  const auto text = fmt::format("graph main(x: f32[n,{0}], w: f32[{0},{1}]) {{ y = MatMul(x, w) return y }}", kDepth, lanes);
   const auto graph = ir::parse(text, ops::table());
   const auto choose = [](const Group& g, const Plan&, const Target& t) {
     return *changed(default_tactic(g, t), g.kind, g.kind == GroupKind::contract ? "split=2 panels=1 by_rows=112" : "", t);
@@ -43,6 +44,11 @@ TEST(ByRows, ManyRowsAreHalvedAndOfFewTheLanes) {
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(many[row * kLanes + lane], row < 112 ? kDepth : 0) << row << " " << lane;
   for (int64_t row = 0; row < 84; ++row)
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(few[row * kLanes + lane], lane < 64 ? kDepth : 0) << row << " " << lane;
+}
+
+TEST(ByRows, FewRowsAndAnOddNumberOfPanelsAreHalved) {
+  const std::vector<float> half = half_run(28, 160);
+  EXPECT_EQ(std::ranges::count(half, static_cast<float>(kDepth)), 14 * 160) << "two panels of 32 lanes, and one of two tiles of the third";
 }
 
 }  // namespace

@@ -69,6 +69,15 @@ TEST(ContractTactic, KnowsWhatTilesReach) {
 
 JointAxis axis(Dim extent) { return {.axes = {0}, .extent = extent}; }
 
+TEST(ContractTactic, TakesSeveralLinesWhereOneDoesNotFillATile) {
+  EXPECT_EQ(lines_of({14, 2}, {axis(7), axis(7)}), 2);
+  EXPECT_EQ(lines_of({24, 1}, {axis(7), axis(7)}), 3);
+  EXPECT_EQ(lines_of({24, 1}, {axis(2), axis(7)}), 2);
+  EXPECT_EQ(lines_of({14, 2}, {axis(14), axis(14)}), 1);
+  EXPECT_EQ(lines_of({14, 2}, {axis(9), axis(9)}), 1);
+  EXPECT_EQ(lines_of({14, 2}, {axis(7)}), 1);
+}
+
 std::string blocks(const std::vector<JointAxis>& depth, int64_t products) {
   const DepthBlocks b = depth_blocks(depth, products);
   return b.whole() ? "whole" : fmt::format("{} of {}", b.outer, b.inner);

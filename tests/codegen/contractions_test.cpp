@@ -132,6 +132,33 @@ TEST(Contractions, OfImagesWithABorder) {
   EXPECT_EQ(text_of(*plan(**graph, without)).find("within"), std::string::npos);
 }
 
+/// A tile takes several rows of a narrow image, and the rows of the window that any of them needs.
+TEST(Contractions, OfImagesWhoseRowsAreShorterThanATile) {
+  constexpr std::string_view kText = R"(graph main(x: f32[n,2,5,3], k: f32[4,2,1,1], w: f32[3,4,3,3], v: f32[3,4,5,5]) {
+    h = Conv(x, k)
+    near = Conv(h, w, pads=[1, 1, 1, 1])
+    s = Sigmoid(near)
+    far = Conv(h, v, pads=[4, 2, 4, 2], dilations=[2, 1])
+    y = Add(s, far)
+    return y
+  })";
+  runs(kText, 1e-4, 3);
+  const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
+    Tactic tactic = usual_tactic(group, plan, target);
+    if (group.kind == GroupKind::contract) tactic.depth = 12;
+    return tactic;
+  };
+  runs(kText, 1e-4, 3, by_blocks);
+  const auto graph = ir::parse(kText, ops::table());
+  const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
+  ASSERT_TRUE(planned) << planned.error().text();
+  std::string kernels;
+  for (const auto& of_group : planned->kernels)
+    for (const Kernel& k : of_group) kernels += text_of(k.tile);
+  EXPECT_NE(kernels.find("contract f32 6x(2x8)"), std::string::npos) << kernels;
+  EXPECT_NE(kernels.find("lines of 3 by"), std::string::npos) << kernels;
+}
+
 /// A part of the image ends where the image goes on: its padding is not that around the image.
 TEST(Contractions, OfAPartOfAnImageWithABorder) {
   runs(R"(graph main(x: f32[n,2,6,m], k: f32[4,2,1,1], w: f32[3,4,3,3]) {

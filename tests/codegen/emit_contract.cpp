@@ -22,7 +22,7 @@ Data small_numbers(DType d, int64_t count, uint32_t seed) {
 
 using Numbers = Data (*)(DType dtype, int64_t count, uint32_t seed);
 
-void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked, Numbers numbers = small_numbers) {
+void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked, Numbers numbers = small_numbers, int line = 0) {
   const int lanes = t.accumulator == DType::f64 ? target.lanes() / 2 : target.lanes();
   TileKernel k{.name = "contract"};
   TileBuilder b(k);
@@ -41,6 +41,7 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
                .products = t.products,
                .prefetch_b_bytes = 512};
     c.a_row = k_major ? b.integer(t.products) : stride;
+    if (line > 0) c.line = line, c.a_line = b.integer(29);
     c.a_k = k_major ? b.integer(tile.rows * t.products) : kNone;
     if (start) c.fetch = b.integer(1 << 20);  // a hint: nothing needs to be there
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
@@ -79,6 +80,13 @@ TEST(EmitContract, EveryTileEqualsTheInterpreter) {
       check(target, tile, {DType::f32, DType::f32, DType::f32}, false, true, false);
       check(target, tile, {DType::f32, DType::f32, DType::f32}, true, false, true);
     }
+}
+
+/// Rows that stand in several lines, whichever way round fewer pointers reach them.
+TEST(EmitContract, LinesOfRowsEqualTheInterpreter) {
+  for (const Target& target : targets())
+    for (const auto& [tile, line] : {std::pair(Tile{14, 2}, 7), {Tile{6, 2}, 3}, {Tile{6, 2}, 2}, {Tile{24, 1}, 2}, {Tile{21, 1}, 7}})
+      check(target, tile, {DType::f32, DType::f32, DType::f32}, false, true, false, small_numbers, line);
 }
 
 TEST(EmitContract, OperandTypesWiden) {

@@ -76,8 +76,8 @@ TEST(Predict, SaysHowRowsFallIntoTiles) {
   EXPECT_EQ(reason(product_of(28, 64, 24), target()), "tile 14x2: 28 rows are 2 of 14, 24 lanes 1 of 32 (8 in vain), depth 64");
 }
 
-/// What lowering says of the kernels of a graph, with n = 128.
-std::vector<Work> works_of(std::string_view text) {
+/// What lowering says of the kernels of a graph, with n of 128.
+std::vector<Work> works_of(std::string_view text, int64_t n = 128) {
   auto parsed = ir::parse(text, ops::table());
   EXPECT_TRUE(parsed) << parsed.error().text();
   auto planned = plan(**parsed, {});
@@ -86,7 +86,7 @@ std::vector<Work> works_of(std::string_view text) {
   const std::vector<Group> groups = planned->groups;
   for (const Group& g : groups)
     for (const Kernel& k : *lower_group(g, default_tactic(g, target()), *planned, target()))
-      out.push_back(*with_sizes(k.work, [](const DimNode&) { return Dim(128); }));
+      out.push_back(*with_sizes(k.work, [&](const DimNode&) { return Dim(n); }));
   return out;
 }
 
@@ -100,6 +100,42 @@ TEST(Work, OfAProductIsItsSizesAndWhatRunsOnItsTile) {
   EXPECT_EQ(work.products[0].depth, Dim(64));
   ASSERT_EQ(work.loops.size(), 1u);
   EXPECT_EQ(work.loops[0].points, Dim(128 * 96));
+}
+
+/// The first of the deepest products of a graph, with n of 1.
+ProductWork deepest(std::string_view text) {
+  ProductWork out;
+  for (const Work& w : works_of(text, 1))
+    if (!w.products.empty() && w.products[0].depth.value() > out.depth.value()) out = w.products[0];
+  return out;
+}
+
+TEST(Work, LeavesOutTheRowsOfAWindowInThePadding) {
+  const ProductWork work = deepest(R"(graph main(x: f32[n,4,14,14], k: f32[16,4,1,1], w: f32[32,16,3,3], l: f32[4,32,1,1]) {
+    a = Conv(x, k)
+    b = Conv(a, w, pads=[1, 1, 1, 1])
+    y = Conv(b, l)
+    return y
+  })");
+  EXPECT_EQ(work.depth, Dim(144));
+  EXPECT_EQ(work.left_out, Dim(2 * 14 * 3 * 16)) << "one row of three of the window, for the first row of pixels and for the last";
+}
+
+TEST(Work, OfANarrowImageIsTilesOfSeveralRows) {
+  const ProductWork work = deepest(R"(graph main(x: f32[n,4,7,7], k: f32[16,4,1,1], w: f32[32,16,3,3], l: f32[4,32,1,1]) {
+    a = Conv(x, k)
+    b = Conv(a, w, pads=[1, 1, 1, 1])
+    y = Conv(b, l)
+    return y
+  })");
+  EXPECT_EQ(reason({.products = {work}, .loops = {}}, target()), "tile 14x2: 49 rows are 4 of 14 or 7, 32 lanes 1 of 32, depth 144");
+}
+
+/// Each of four parts of the rows has three tiles, where nine of 24 rows would do for an image.
+TEST(Work, OfManyRowsIsEquallyManyTilesForEachPart) {
+  const ProductWork work = deepest("graph main(x: f32[n,196,480], w: f32[480,80]) { y = MatMul(x, w) return y }");
+  EXPECT_EQ(work.rows, Dim(196));
+  EXPECT_EQ(work.tile.rows, 17);
 }
 
 TEST(Work, OfALoopIsItsPoints) {

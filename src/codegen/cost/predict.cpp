@@ -36,7 +36,8 @@ Busy busy_with(const ProductWork& p, const Target& target, const Machine& machin
   const MultiplyAdd& form = *p.form;
   const double ideal = form.cycles / (form.lanes * form.products);
   Busy out;
-  out.least_ns = 2 * times * number(p.rows) * number(p.lanes) * depth / machine.peak(form, target);
+  const double products = times * number(p.rows) * depth - number(p.left_out);
+  out.least_ns = 2 * products * number(p.lanes) / machine.peak(form, target);
   out.ns = out.least_ns * cycles_per_product(p.tile, rows, lanes, target, form) / ideal;
   const double width = bits_of(form.operand) / 8.0, nearest = static_cast<double>(target.caches[0]) / 2;
   const auto panels = static_cast<double>(parts_of(lanes, panel)), tiles = static_cast<double>(parts_of(rows, p.tile.rows));

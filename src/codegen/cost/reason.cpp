@@ -9,9 +9,10 @@ namespace {
 
 std::string reason_of(const ProductWork& p, const Target& target) {
   const int64_t rows = p.rows.value(), lanes = p.lanes.value(), panel = int64_t{p.tile.vectors} * target.lanes();
-  const int64_t tiles = std::max<int64_t>(1, (rows + p.tile.rows - 1) / p.tile.rows), low = rows / tiles, higher = rows % tiles;
-  std::string out = fmt::format("tile {}x{}: {} rows are {} of {}", p.tile.rows, p.tile.vectors, rows, tiles, higher ? low + 1 : low);
-  if (higher) out += fmt::format(" or {}", low);
+  const int64_t line = std::max<int64_t>(1, p.line.value()), lines = rows / line, most = std::max<int64_t>(1, p.tile.rows / line);
+  const int64_t tiles = std::max<int64_t>(1, (lines + most - 1) / most), low = lines / tiles, higher = lines % tiles;
+  std::string out = fmt::format("tile {}x{}: {} rows are {} of {}", p.tile.rows, p.tile.vectors, rows, tiles, (low + (higher > 0)) * line);
+  if (higher) out += fmt::format(" or {}", low * line);
   const int64_t panels = (lanes + panel - 1) / panel, in_vain = panels * panel - lanes;
   out += fmt::format(", {} lanes {} of {}", lanes, panels, panel);
   if (in_vain > 0) out += fmt::format(" ({} in vain)", in_vain);

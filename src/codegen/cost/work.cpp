@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cost/work.h"
 
+#include "codegen/contract_cost.h"
 #include "codegen/loops/attention.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/places.h"
@@ -36,9 +37,13 @@ constexpr double kTurn = 4;
 
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target) {
   ProductWork out{.lanes = extents(roles.lanes), .depth = extents(roles.depth), .tile = tile};
-  out.rows = roles.rows.empty() ? Dim(1) : roles.rows.back().extent;
+  const bool several = lines_of(tile, roles.rows) > 1;
+  if (several) out.line = roles.rows.back().extent;
   out.times = extents(roles.batch);
-  for (size_t k = 0; k + 1 < roles.rows.size(); ++k) out.times = out.times * roles.rows[k].extent;
+  for (size_t k = 0; k < roles.rows.size(); ++k) {
+    Dim& of = k + 1 == roles.rows.size() || (several && k + 2 == roles.rows.size()) ? out.rows : out.times;
+    of = of * roles.rows[k].extent;
+  }
   out.form = roles.group == 1 ? target.multiply_add(roles.sum, roles.sum, roles.sum)
                               : target.multiply_add(roles.rows_operand.value.dtype(), roles.lanes_operand.value.dtype(), roles.sum);
   if (!out.form) out.form = &target.of_f32();
@@ -115,7 +120,7 @@ std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const D
   Work out = work;
   Sizes sizes{value_of};
   for (ProductWork& p : out.products)
-    for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth}) sizes.settle(*size);
+    for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth, &p.left_out, &p.line}) sizes.settle(*size);
   for (LoopWork& l : out.loops)
     for (Dim* size : {&l.points, &l.along}) sizes.settle(*size);
   return sizes.known ? std::optional(std::move(out)) : std::nullopt;

@@ -14,6 +14,8 @@ struct ProductWork {
   Dim times = 1, rows = 1, lanes = 1, depth = 1;
   Tile tile;
   const MultiplyAdd* form = nullptr;
+  Dim left_out = 0;  ///< of times * rows * depth: products in the padding, which are not computed
+  Dim line = 1;      ///< rows that stand in one tile, all or none of them
 };
 
 /// Points of a loop.
@@ -33,7 +35,7 @@ struct Work {
   std::vector<LoopWork> loops;
 };
 
-/// Of a contraction, without its epilogue.
+/// Of a contraction, without its epilogue; nothing is left out.
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target);
 /// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);

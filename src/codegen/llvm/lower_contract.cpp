@@ -17,29 +17,54 @@ constexpr int kIntoSecondLevel = 2;
 
 }  // namespace
 
-/// Where the operands of the next steps stand. Rows of A hang on few moving base pointers, each with two neighbours at one and two row
-/// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row.
+/// Where the operands of the next steps stand. Rows of A hang on few moving base pointers, each with two neighbours at one and two
+/// strides, so that x86 addressing ([base + stride], [base + 2*stride]) reaches them without a register for every row. Neighbours are rows
+/// of a line, or those of the same place in several lines, whichever needs fewer.
 struct Lower::Panel {
   static constexpr int kRowsOfABase = 3;
-  std::vector<Value*> a;  ///< base pointers, one for each kRowsOfABase rows
+  struct Row {
+    int base, neighbour;
+  };
+
+  int line = 1, lines = 1;  ///< rows are `lines` lines of `line`
+  bool down = false;        ///< neighbours are in several lines
+  std::vector<Value*> a;    ///< base pointers
   Value *b = nullptr, *fetch = nullptr;
-  Value *row_bytes, *a_step, *b_step;  ///< bytes
-  int64_t a_bytes = 4, b_bytes = 4;    ///< of an element
+  Value *stride, *a_step, *b_step;   ///< bytes; the stride between neighbours
+  int64_t a_bytes = 4, b_bytes = 4;  ///< of an element
+
+  explicit Panel(const Contract& c) : line(c.line > 0 ? c.line : c.rows), lines(c.rows / line) {
+    down = line * bases_of(lines) < lines * bases_of(line);
+  }
+  static int bases_of(int rows) { return (rows + kRowsOfABase - 1) / kRowsOfABase; }
+  Row of(int row) const {
+    const int in_line = row % line, number = row / line, along = down ? number : in_line, across = down ? in_line : number;
+    return {across * bases_of(down ? lines : line) + along / kRowsOfABase, along % kRowsOfABase};
+  }
 };
 
 /// The accumulators' K loop: a few steps a trip, then the rest one by one.
 Result<void> Lower::contract(const Contract& c) {
   TRY(check_group(c));
-  Panel p;
+  Panel p(c);
   p.a_bytes = bits_of(kernel_.buffers[c.a].dtype) / 8;
   p.b_bytes = bits_of(kernel_.buffers[c.b].dtype) / 8;
-  p.row_bytes = b_.CreateMul(scalar_or(c.a_row, 0), i64(p.a_bytes));
+  Value* row_bytes = b_.CreateMul(scalar_or(c.a_row, 0), i64(p.a_bytes));
+  Value* line_bytes = c.line > 0 ? b_.CreateMul(scalar_or(c.a_line, 0), i64(p.a_bytes)) : i64(0);
+  p.stride = p.down ? line_bytes : row_bytes;
   p.a_step = b_.CreateMul(scalar_or(c.a_k, c.products), i64(p.a_bytes));
   p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
   if (c.fetch != kNone) p.fetch = address(c.b, reg(c.fetch).v);
   Value* a = address(c.a, scalar_or(c.a_offset, 0));
-  for (int r = 0; r < c.rows; r += Panel::kRowsOfABase) p.a.push_back(b_.CreateGEP(b_.getInt8Ty(), a, b_.CreateMul(p.row_bytes, i64(r))));
+  for (int r = 0; r < c.rows; ++r) {
+    const auto [base, neighbour] = p.of(r);
+    if (neighbour > 0) continue;
+    p.a.resize(std::max<size_t>(p.a.size(), base + 1));
+    Value* at = b_.CreateMul(row_bytes, i64(r % p.line));
+    if (r >= p.line) at = b_.CreateAdd(at, b_.CreateMul(line_bytes, i64(r / p.line)));
+    p.a[base] = b_.CreateGEP(b_.getInt8Ty(), a, at);
+  }
   std::vector<V> acc;
   llvm::Type* type = register_type(b_.getContext(), {c.accumulator, c.lanes});
   for (Reg r : c.accumulators_in) acc.push_back(r == kNone ? wrap(llvm::Constant::getNullValue(type)) : reg(r));
@@ -150,8 +175,9 @@ void Lower::contract_step(const Contract& c, Panel& p, int step, std::span<V> ac
     b.push_back(contract_operand(c, c.b, b_.CreateConstGEP1_64(byte, at_b, from), c.lanes, masked ? reg(c.b_mask).v : nullptr));
   }
   for (int r = 0; r < c.rows; ++r) {
-    Value* at_a = p.a[r / Panel::kRowsOfABase];
-    if (r % Panel::kRowsOfABase) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.row_bytes, i64(r % Panel::kRowsOfABase)));
+    const auto [base, neighbour] = p.of(r);
+    Value* at_a = p.a[base];
+    if (neighbour) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.stride, i64(neighbour)));
     if (step) at_a = b_.CreateGEP(byte, at_a, b_.CreateMul(p.a_step, i64(step)));
     const V a = splat(contract_operand(c, c.a, at_a, 1, nullptr), c.lanes);
     for (int v = 0; v < c.vectors; ++v) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/contract_cost.h"
 #include "codegen/lower/contract_places.h"
 #include "codegen/lower/depth_blocks.h"
 #include "codegen/lower/row_tiles.h"
@@ -20,6 +21,18 @@ Dim extent_of(const std::vector<JointAxis>& axes) {
   Dim out = 1;
   for (const JointAxis& a : axes) out = out * a.extent;
   return out;
+}
+
+/// Rows whose number only the run knows are those of several images, where an image's is known and they fill several tiles.
+RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
+  if (axis.extent.is_number()) return {.extent = axis.extent};
+  Dim times = 1, known = 1;
+  for (size_t k = axis.axes.size(); k-- > 0;) {
+    const Dim extent = nest.axes[axis.axes[k]].extent;
+    if (extent.is_number() && times == Dim(1)) known = known * extent;
+    else times = times * extent;
+  }
+  return known.value() >= int64_t{2} * rows ? RowTiles::Run{times, known} : RowTiles::Run{.extent = axis.extent};
 }
 
 /// What a block contracts: the axes from `axis` on, of the last one `length` products.
@@ -41,13 +54,18 @@ class ContractLowering {
         columns_(tiling.columns),
         bundle_(tiling.columns / std::gcd(tiling.columns, tactic.tile.vectors)),
         blocks_(depth_blocks(roles_.depth, tactic.depth)),
-        row_tiles_(emit_, roles_.rows.empty() ? Dim(1) : roles_.rows.back().extent, shape_.rows),
+        lines_(lines_of(tactic.tile, roles_.rows)),
+        line_(lines_ > 1 ? static_cast<int>(roles_.rows.back().extent.value()) : 1),
+        tiled_axis_(roles_.rows.size() - (lines_ > 1 ? 2 : 1)),
+        run_(roles_.rows.empty() ? RowTiles::Run{} : run_of(roles_.rows[tiled_axis_], rows_or_lines(), group.nests[0])),
+        row_tiles_(emit_, run_, rows_or_lines(), even_tiles()),
         depth_range_(depth_range_of(roles_, group.nests[0], plan)),
         places_(emit_, group, tiling),
         lanes_buffer_(emit_.buffer(packed, false)),
         fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
     set_extents();
-    const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * bundle_ * bundles_of_task();
+    // A task begins and ends within a bundle.
+    const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * bundle_ * (bundles_of_task() + 1);
     if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
   }
 
@@ -60,6 +78,20 @@ class ContractLowering {
     TRY(std::move(status_));
     emit_.finish();
     return {};
+  }
+
+  /// Rows of the highest tile that there is.
+  int highest() const { return row_tiles_.highest() * line_; }
+
+  /// Products of each lane that are left out, since they stand in the padding.
+  Dim left_out() const {
+    if (!depth_range_) return 0;
+    const Dim rows = roles_.rows[depth_range_->rows].extent, depth = roles_.depth[0].extent;
+    Dim out = rows * depth - steps_that_count(*depth_range_, depth, rows);
+    for (size_t k = 0; k < roles_.rows.size(); ++k)
+      if (k != depth_range_->rows) out = out * roles_.rows[k].extent;
+    for (size_t k = 1; k < roles_.depth.size(); ++k) out = out * roles_.depth[k].extent;
+    return out * extent_of(roles_.batch);
   }
 
  private:
@@ -76,10 +108,17 @@ class ContractLowering {
   /// Products of the innermost depth, with the zeros that fill up its last group.
   Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
 
+  int rows_or_lines() const { return lines_ > 1 ? lines_ : shape_.rows; }
+  /// Where parts of the rows are tasks, they have equally many tiles.
+  int64_t even_tiles() const {
+    const bool parts = roles_.rows.size() == 1 && tactic_.by_rows > 0 && !run_.extent.less(Dim(tactic_.by_rows)).value_or(true);
+    return parts ? kPartsOfRows : 1;
+  }
+
   /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 3, 3 and 4; of nine, 3 each.
   void set_extents() {
     tiles_ = row_tiles_.count();
-    for (size_t k = 0; k + 1 < roles_.rows.size(); ++k) tiles_ = tiles_ * roles_.rows[k].extent;
+    for (size_t k = 0; k < tiled_axis_ && k < roles_.rows.size(); ++k) tiles_ = tiles_ * roles_.rows[k].extent;
     panels_ = ceil_div(lanes_extent(), Dim(panel()));
     const Dim by_rows = tactic_.by_rows > 0 ? less_than(Dim(tactic_.by_rows - 1), extent_of(roles_.rows)) : Dim(0);
     parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(kPartsOfRows))), Dim(1));
@@ -88,9 +127,12 @@ class ContractLowering {
     const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(bundles_of_task()), Dim(1));
     bundles_ = ceil_div(panels_, Dim(bundle_));
     groups_ = ceil_div(bundles_, most);
+    // Five panels on two threads are as many for each where a task may end within a panel.
+    if (roles_.batch.empty())
+      groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
   }
 
-  /// Of the tasks: batch, parts of the rows, groups of panels, chunks of a part's tiles.
+  /// Of the tasks: batch, parts of the rows, groups of panels (and of tiles within a panel), chunks of a part's tiles.
   std::vector<Dim> task_extents() const {
     std::vector<Dim> extents;
     for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
@@ -100,11 +142,20 @@ class ContractLowering {
 
   Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }
 
-  /// What a task takes: panels [panel, panels_end) and tiles [tile, tiles_end), of the operands' part of its batch.
+  /// What a task takes, of the operands' part of its batch: panels [panel, panels_end), and of each all of its chunk's `tiles` tiles from
+  /// `tile` on, but of the first bundle and the last only those in [from, to), numbered bundle after bundle.
   struct Share {
     Task task;
     Reg first_panel = kNone;  ///< of the batch's part
-    Reg panel = kNone, panels_end = kNone, tile = kNone, tiles_end = kNone;
+    Reg panel = kNone, panels_end = kNone, tile = kNone, tiles = kNone;
+    Reg from = kNone, to = kNone;
+  };
+
+  /// Tiles [tile, tiles_end) of a panel.
+  struct PanelShare {
+    Task task;
+    Reg number = kNone;  ///< of the (first) panel within the task
+    Reg tile = kNone, tiles_end = kNone;
   };
 
   void task(Reg t, const std::vector<Dim>& extents) {
@@ -124,32 +175,44 @@ class ContractLowering {
       share.first_panel = k == 0 ? at[k] : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), at[k]);
     }
     if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(panels_));
-    const auto part = [&](Reg number, Dim parts, Dim all, Reg& from, Reg& to) {
-      const auto start = [&](Reg k) { return build().expr(ExprOp::div, {build().mul(k, emit_.dim(all)), emit_.dim(parts)}); };
-      from = start(number);
-      to = start(build().add(number, emit_.integer(1)));
-    };
-    part(at[at.size() - 2], groups_, bundles_, share.panel, share.panels_end);
-    if (bundle_ > 1) {
-      share.panel = build().mul(share.panel, emit_.integer(bundle_));
-      share.panels_end = build().min(build().mul(share.panels_end, emit_.integer(bundle_)), emit_.dim(panels_));
-    }
-    const Reg chunk = build().add(build().mul(at[at.size() - 3], emit_.dim(chunks_)), at.back());
-    part(chunk, parts_ * chunks_, tiles_, share.tile, share.tiles_end);
+    deal(at, share);
     blocks_.whole() ? run_whole(share) : run_by_blocks(share);
   }
 
-  /// The body once for each panel, or for each bundle: `number` is that of the (first) panel within the task.
-  void each_panel(const Share& share, int64_t step, const std::function<void(const Task& task, Reg number)>& body) {
+  /// What the task with these numbers takes.
+  void deal(const std::vector<Reg>& at, Share& share) {
+    const auto begin_of = [&](Reg k, Dim parts, Reg all) { return build().expr(ExprOp::div, {build().mul(k, all), emit_.dim(parts)}); };
+    const auto next = [&](Reg k) { return build().add(k, emit_.integer(1)); };
+    const Reg chunk = build().add(build().mul(at[at.size() - 3], emit_.dim(chunks_)), at.back()), group = at[at.size() - 2];
+    const Reg tiles = emit_.dim(tiles_);
+    share.tile = begin_of(chunk, parts_ * chunks_, tiles);
+    share.tiles = build().sub(begin_of(next(chunk), parts_ * chunks_, tiles), share.tile);
+    const Reg all = build().mul(emit_.dim(bundles_), share.tiles), of_a_bundle = build().expr(ExprOp::max, {share.tiles, emit_.integer(1)});
+    share.from = begin_of(group, groups_, all);
+    share.to = begin_of(next(group), groups_, all);
+    const auto panel_of = [&](Reg tile) {
+      const Reg bundle = build().expr(ExprOp::div, {tile, of_a_bundle});
+      return bundle_ == 1 ? bundle : build().min(build().mul(bundle, emit_.integer(bundle_)), emit_.dim(panels_));
+    };
+    share.panel = panel_of(share.from);
+    share.panels_end = panel_of(build().add(share.to, build().sub(of_a_bundle, emit_.integer(1))));
+  }
+
+  /// The body once for each panel, or for each bundle.
+  void each_panel(const Share& share, int64_t step, const std::function<void(const PanelShare& part)>& body) {
     build().loop(share.panel, share.panels_end, emit_.integer(step), [&](Reg p) {
-      Task task = share.task;
+      PanelShare part{.task = share.task, .number = build().sub(p, share.panel)};
       const Reg all = share.first_panel == kNone ? p : build().add(share.first_panel, p);
-      task.lanes = build().mul(all, emit_.dim(panel_size()));
+      part.task.lanes = build().mul(all, emit_.dim(panel_size()));
       Reg first_lane = build().mul(p, emit_.integer(panel()));
       if (columns_ > 1) first_lane = build().expr(ExprOp::div, {first_lane, emit_.integer(columns_)});
-      task = places_.moved(std::move(task), roles_.lanes.back(), first_lane);
-      task.masks = masks_at(first_lane);
-      body(task, build().sub(p, share.panel));
+      part.task = places_.moved(std::move(part.task), roles_.lanes.back(), first_lane);
+      part.task.masks = masks_at(first_lane);
+      const Reg bundle = bundle_ == 1 ? p : build().expr(ExprOp::div, {p, emit_.integer(bundle_)});
+      const Reg before = build().mul(bundle, share.tiles);
+      part.tile = build().add(share.tile, build().expr(ExprOp::max, {build().sub(share.from, before), emit_.integer(0)}));
+      part.tiles_end = build().add(share.tile, build().min(build().sub(share.to, before), share.tiles));
+      body(part);
     });
   }
 
@@ -165,45 +228,54 @@ class ContractLowering {
   }
 
   /// The body once for each tile of rows, whose outer rows axes `task` then has behind it.
-  void each_tile(const Share& share, const Task& at_panel, const std::function<void(Task task, RowTiles::Tile tile, Reg number)>& body) {
-    build().loop(share.tile, share.tiles_end, emit_.integer(1), [&](Reg t) {
-      Task task = at_panel;
+  void each_tile(const Share& share, const PanelShare& part, const std::function<void(Task task, RowTiles::Tile tile, Reg number)>& body) {
+    build().loop(part.tile, part.tiles_end, emit_.integer(1), [&](Reg t) {
+      Task task = part.task;
       Reg inner = t;
-      if (roles_.rows.size() > 1) {
+      if (roles_.rows.size() > 1 && tiled_axis_ > 0) {
         const Reg count = emit_.dim(row_tiles_.count());
         inner = build().expr(ExprOp::rem, {t, count});
         Reg outer = build().expr(ExprOp::div, {t, count});
-        for (size_t k = roles_.rows.size() - 1; k-- > 1;) {
+        for (size_t k = tiled_axis_; k-- > 1;) {
           const Reg extent = emit_.dim(roles_.rows[k].extent);
           task = at_outer_row(std::move(task), k, build().expr(ExprOp::rem, {outer, extent}));
           outer = build().expr(ExprOp::div, {outer, extent});
         }
         task = at_outer_row(std::move(task), 0, outer);
       }
-      body(std::move(task), row_tiles_.at(inner), build().sub(t, share.tile));
+      const RowTiles::Tile tile = row_tiles_.at(inner);
+      if (line_ > 1) keep_depth(task, tiled_axis_, tile.row, build().sub(build().add(tile.row, tile.height), emit_.integer(1)));
+      body(std::move(task), tile, build().sub(t, share.tile));
     });
   }
 
   Task at_outer_row(Task task, size_t axis, Reg row) {
     task = places_.moved(std::move(task), roles_.rows[axis], row);
-    if (depth_range_ && depth_range_->rows == axis) task.depth = steps_of(*depth_range_, roles_.depth[0].extent, row, emit_);
+    keep_depth(task, axis, row, row);
     return task;
   }
 
-  Task at_row(const Task& task, Reg row) { return roles_.rows.empty() ? task : places_.moved(task, roles_.rows.back(), row); }
+  /// Leaves out steps that none of these rows of the axis needs.
+  void keep_depth(Task& task, size_t axis, Reg first, Reg last) {
+    if (depth_range_ && depth_range_->rows == axis) task.depth = steps_of(*depth_range_, roles_.depth[0].extent, first, last, emit_);
+  }
+
+  /// Row or line of a tile.
+  Task at_row(const Task& task, Reg row) { return roles_.rows.empty() ? task : places_.moved(task, roles_.rows[tiled_axis_], row); }
+  Task within_line(const Task& task, Reg row) { return line_ == 1 ? task : places_.moved(task, roles_.rows.back(), row); }
 
   void run_whole(const Share& share) {
-    each_panel(share, bundle_, [&](const Task& at_panel, Reg number) {
-      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
-        const Reg fetch = fetch_at(at_panel.lanes, tile_number);
+    each_panel(share, bundle_, [&](const PanelShare& part) {
+      each_tile(share, part, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+        const Reg fetch = fetch_at(part.task.lanes, tile_number);
         row_tiles_.emit(tile, [&](Reg row, int height) {
           const Task task = at_row(at, row);
           const auto sums_of = [&](Reg lanes, Reg asked) {
-            std::vector<Reg> sums(static_cast<size_t>(height) * shape_.vectors, kNone);
+            std::vector<Reg> sums(static_cast<size_t>(height) * line_ * shape_.vectors, kNone);
             return contract(0, height, {known(task.rows), lanes, asked, task.depth}, std::move(sums));
           };
           if (!places_.is_heavy()) return finish_in_registers(task, height, sums_of(task.lanes, fetch));
-          each_of_bundle(share, number, [&](Reg k) {
+          each_of_bundle(share, part.number, [&](Reg k) {
             const Reg further = bundle_ == 1 ? kNone : build().mul(k, emit_.dim(panel_size()));
             const auto moved = [&](Reg at) { return at == kNone || further == kNone ? at : build().add(at, further); };
             store_sums(build().mul(k, emit_.integer(slot())), sums_of(moved(task.lanes), moved(fetch)));
@@ -242,23 +314,23 @@ class ContractLowering {
     each_block(0, share.task, emit_.integer(0), [&](const Task& at_block, Reg b, const DepthSlice& slice) {
       Share here = share;
       here.task = at_block;
-      each_panel(here, 1, [&](const Task& at_panel, Reg panel_number) {
-        each_tile(here, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
-          const Reg place = slot_of(panel_number, tile_number);
+      each_panel(here, 1, [&](const PanelShare& part) {
+        each_tile(here, part, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+          const Reg place = slot_of(part.number, tile_number);
           where_it_counts(at, slice, [&] {
             row_tiles_.emit(tile, [&](Reg row, int height) {
-              const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(panel())));
+              const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(line_ * panel())));
               const Task task = at_row(at, row);
-              store_sums(sums_at,
-                         contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)}, load_sums(sums_at, height), slice));
+              store_sums(sums_at, contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)},
+                                           load_sums(sums_at, height * line_), slice));
             });
           });
         });
       });
     });
-    each_panel(share, bundle_, [&](const Task& at_panel, Reg panel_number) {
-      each_tile(share, at_panel, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
-        finish_stored(at_row(at, tile.row), slot_of(panel_number, tile_number), tactic_.split * slot(), tile.height);
+    each_panel(share, bundle_, [&](const PanelShare& part) {
+      each_tile(share, part, [&](const Task& at, RowTiles::Tile tile, Reg tile_number) {
+        finish_stored(at_row(at, tile.row), slot_of(part.number, tile_number), tactic_.split * slot(), tile.height);
       });
     });
   }
@@ -311,10 +383,10 @@ class ContractLowering {
 
   void clear_sums(const Share& share) {
     const Reg zero = zeros();
-    const Reg panels = build().sub(share.panels_end, share.panel), tiles = build().sub(share.tiles_end, share.tile);
+    const Reg panels = build().sub(share.panels_end, share.panel);
     build().loop(emit_.integer(0), panels, emit_.integer(1), [&](Reg p) {
       const Reg from = slot_of(p, emit_.integer(0));
-      build().loop(from, build().add(from, build().mul(tiles, emit_.integer(slot()))), emit_.integer(emit_.lanes()),
+      build().loop(from, build().add(from, build().mul(share.tiles, emit_.integer(slot()))), emit_.integer(emit_.lanes()),
                    [&](Reg at) { build().store(scratch_, at, zero); });
     });
   }
@@ -348,13 +420,14 @@ class ContractLowering {
       const JointAxis& inner = roles_.depth[k];
       const Dim a_step = places_.rows_step(inner);
       Contract c;
-      c.rows = rows;
+      c.rows = rows * line_;
       c.vectors = shape_.vectors;
       c.lanes = emit_.lanes();
       c.a = places_.rows_buffer();
       c.b = lanes_buffer_;
       c.a_offset = at.rows;
       c.a_row = emit_.dim(roles_.rows.empty() ? Dim(0) : places_.rows_step(roles_.rows.back()));
+      if (line_ > 1) c.line = line_, c.a_line = emit_.dim(places_.rows_step(roles_.rows[tiled_axis_]));
       c.a_k = a_step == Dim(1) ? kNone : emit_.dim(a_step);
       c.b_offset = at.lanes;
       c.b_k = emit_.integer(panel() * roles_.group);
@@ -380,17 +453,16 @@ class ContractLowering {
   }
 
   void finish_in_registers(const Task& task, int rows, const std::vector<Reg>& sums) {
-    for (int r = 0; r < rows; ++r) {
-      const Task here = r == 0 ? task : at_row(task, emit_.integer(r));
+    for (int r = 0; r < rows * line_; ++r) {
+      const Task line = r < line_ ? task : at_row(task, emit_.integer(r / line_));
+      const Task here = r % line_ == 0 ? line : within_line(line, emit_.integer(r % line_));
       for (int v = 0; v < shape_.vectors; ++v) finish(here, v, {&sums[static_cast<size_t>(r) * shape_.vectors + v], 1});
     }
   }
 
   /// Row by row: an epilogue that needs many registers does not hold the tile too. `step`: from one panel of a bundle to the next.
   void finish_stored(const Task& task, Reg place, int64_t step, Reg rows) {
-    build().loop(emit_.integer(0), rows, emit_.integer(1), [&](Reg r) {
-      const Task here = at_row(task, r);
-      const Reg line = build().add(place, build().mul(r, emit_.integer(panel())));
+    const auto each = [&](const Task& here, Reg line) {
       for (int v = 0; v < registers_of_bundle(); ++v) {
         std::vector<Reg> sums;
         for (int c = 0; c < columns_; ++c) {
@@ -400,6 +472,13 @@ class ContractLowering {
         }
         finish(here, v, sums);
       }
+    };
+    build().loop(emit_.integer(0), rows, emit_.integer(1), [&](Reg r) {
+      const Task here = at_row(task, r);
+      const Reg first = build().add(place, build().mul(r, emit_.integer(line_ * panel())));
+      if (line_ == 1) return each(here, first);
+      build().loop(emit_.integer(0), emit_.integer(line_), emit_.integer(1),
+                   [&](Reg i) { each(within_line(here, i), build().add(first, build().mul(i, emit_.integer(panel())))); });
     });
   }
 
@@ -415,6 +494,9 @@ class ContractLowering {
   const int columns_;     ///< registers of a panel belong to the columns by turns
   const int64_t bundle_;  ///< panels that hold whole turns
   const DepthBlocks blocks_;
+  const int lines_, line_;   ///< of a tile, where it takes several lines; rows of a line. A row counts as a line else
+  const size_t tiled_axis_;  ///< of the rows: the one whose steps are a tile's rows or lines
+  const RowTiles::Run run_;  ///< of that axis
   RowTiles row_tiles_;
   const std::optional<DepthRange> depth_range_;
   ContractPlaces places_;
@@ -436,11 +518,14 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   const Nest& nest = group.nests[0];
   Dim points = 1;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
-  kernel.flops = points * Dim(2);
+  ProductWork work = product_work(tiling.roles, tactic.tile, target);
+  work.tile.rows = lowering.highest();
+  work.left_out = lowering.left_out();
+  kernel.flops = (points - work.left_out * work.lanes) * Dim(2);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::contract);
-  kernel.work.products = {product_work(tiling.roles, tactic.tile, target)};
-  if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, kernel.work.products[0].lanes)};
+  if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes)};
+  kernel.work.products = {std::move(work)};
   if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
   return kernel;
 }

@@ -30,21 +30,34 @@ std::optional<DepthRange> depth_range_of(const Contraction& roles, const Nest& n
     const auto index = affine_of(read.index[d], static_cast<int>(nest.axes.size()));
     if (!index || !index->coefficients[depth].is_number() || index->coefficients[depth].value() <= 0) continue;
     const auto rows = rows_axis(*index, depth, roles, nest);
-    if (!rows) return std::nullopt;
+    if (!rows || !Dim(0).less(index->coefficients[roles.rows[*rows].axes[0]]).value_or(false)) return std::nullopt;
     return DepthRange{*rows, index->coefficients[roles.rows[*rows].axes[0]], index->offset, array.shape[d],
                       index->coefficients[depth].value()};
   }
   return std::nullopt;
 }
 
-DepthSteps steps_of(const DepthRange& range, Dim depth, Reg row, KernelEmitter& emit) {
+DepthSteps steps_of(const DepthRange& range, Dim depth, Reg first, Reg last, KernelEmitter& emit) {
   TileBuilder& b = emit.build();
-  const Reg at = b.add(b.mul(row, emit.dim(range.step)), emit.dim(range.offset)), dilation = emit.integer(range.dilation);
+  const Reg dilation = emit.integer(range.dilation);
+  const auto place_of = [&](Reg row) { return b.add(b.mul(row, emit.dim(range.step)), emit.dim(range.offset)); };
   // The division cuts towards zero: below it, the bounds of the depth hold.
-  const auto steps_to = [&](Dim place) {
-    return b.expr(ExprOp::div, {b.add(b.sub(emit.dim(place), at), emit.integer(range.dilation - 1)), dilation});
+  const auto steps_to = [&](Dim place, Reg from) {
+    return b.expr(ExprOp::div, {b.add(b.sub(emit.dim(place), from), emit.integer(range.dilation - 1)), dilation});
   };
-  return {b.expr(ExprOp::max, {steps_to(0), emit.integer(0)}), b.min(steps_to(range.size), emit.dim(depth))};
+  const Reg lowest = place_of(first), highest = last == first ? lowest : place_of(last);
+  return {b.expr(ExprOp::max, {steps_to(0, highest), emit.integer(0)}), b.min(steps_to(range.size, lowest), emit.dim(depth))};
+}
+
+Dim steps_that_count(const DepthRange& range, Dim depth, Dim rows) {
+  if (!depth.is_number() || !range.step.is_number() || range.step.value() <= 0) return rows * depth;
+  const auto rows_to = [&](Dim place) { return min(ceil_div(max(place, Dim(0)), range.step), rows); };
+  Dim out = 0;
+  for (int64_t d = 0; d < depth.value(); ++d) {
+    const Dim from = range.offset + d * range.dilation;
+    out = out + max(rows_to(range.size - from) - rows_to(Dim(0) - from), Dim(0));
+  }
+  return out;
 }
 
 }  // namespace tenon::codegen

@@ -21,7 +21,9 @@ std::optional<DepthRange> depth_range_of(const Contraction& roles, const Nest& n
 struct DepthSteps {
   Reg from = kNone, to = kNone;
 };
-/// Those that count for a row; `to` may be below `from`: none does.
-DepthSteps steps_of(const DepthRange& range, Dim depth, Reg row, KernelEmitter& emit);
+/// Those that count for some of the rows first .. last; `to` may be below `from`: none does.
+DepthSteps steps_of(const DepthRange& range, Dim depth, Reg first, Reg last, KernelEmitter& emit);
+/// How many there are for `rows` rows together. A depth, or a step, that only the run knows counts in full.
+Dim steps_that_count(const DepthRange& range, Dim depth, Dim rows);
 
 }  // namespace tenon::codegen

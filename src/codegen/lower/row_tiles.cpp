@@ -13,14 +13,18 @@ constexpr int kOwnHeights = 3;
 
 }  // namespace
 
-RowTiles::RowTiles(KernelEmitter& emit, Dim extent, int rows) : emit_(emit), extent_(extent), count_(ceil_div(extent, Dim(rows))) {
-  const Dim tiles = max(count_, Dim(1));
+RowTiles::RowTiles(KernelEmitter& emit, const Run& run, int rows, int64_t even)
+    : emit_(emit), times_(run.times), extent_(run.extent), each_(ceil_div(extent_, Dim(rows))), highest_(rows) {
+  const Dim extent = extent_;
+  if (extent.is_number()) each_ = min(ceil_div(each_, Dim(even)) * Dim(even), extent);
+  const Dim tiles = max(each_, Dim(1));
   lower_ = floor_div(extent, tiles);
   if (extent.is_number()) {
     higher_ = extent - lower_ * tiles;
     const int low = static_cast<int>(lower_.value());
     if (higher_.value() > 0) heights_.push_back(low + 1);
     if (low > 0) heights_.push_back(low);
+    if (!heights_.empty()) highest_ = heights_.front();
     return;
   }
   for (int h = rows; h > std::max(0, rows - kOwnHeights); --h) heights_.push_back(h);
@@ -34,11 +38,17 @@ RowTiles::RowTiles(KernelEmitter& emit, Dim extent, int rows) : emit_(emit), ext
 RowTiles::Tile RowTiles::at(Reg number) {
   TileBuilder& b = emit_.build();
   const Reg low = emit_.dim(lower_), higher = emit_.dim(higher_);
+  Reg run = kNone;
+  if (!(times_ == Dim(1))) {
+    run = b.expr(ExprOp::div, {number, emit_.dim(each_)});
+    number = b.expr(ExprOp::rem, {number, emit_.dim(each_)});
+  }
   Tile tile;
   tile.row = b.add(b.mul(number, low), b.min(number, higher));
   const Reg next = b.add(number, emit_.integer(1));
   const Reg end = b.min(b.add(b.mul(next, low), b.min(next, higher)), emit_.dim(extent_));
   tile.height = b.sub(end, tile.row);
+  if (run != kNone) tile.row = b.add(tile.row, b.mul(run, emit_.dim(extent_)));
   return tile;
 }
 

@@ -8,10 +8,16 @@ namespace tenon::codegen {
 /// a high one, since its sums wait for each other.
 class RowTiles {
  public:
-  /// rows: of the highest tile.
-  RowTiles(KernelEmitter& emit, Dim extent, int rows);
+  /// Rows that are `times` over `extent`, and whose tiles end with each of them: the images of a batch.
+  struct Run {
+    Dim times = 1, extent = 1;
+  };
+  /// rows: of the highest tile. even: tiles of an extent that is known are a multiple of that.
+  RowTiles(KernelEmitter& emit, const Run& run, int rows, int64_t even = 1);
 
-  Dim count() const { return count_; }
+  Dim count() const { return each_ * times_; }
+  /// Rows of the highest tile that there is.
+  int highest() const { return highest_; }
 
   struct Tile {
     Reg row = kNone, height = kNone;
@@ -25,10 +31,12 @@ class RowTiles {
   void emit_by_powers(Tile tile, const std::function<void(Reg row, int height)>& body);
 
   KernelEmitter& emit_;
-  Dim extent_, count_, lower_;  ///< lower_: height of a low tile; the others have one row more
-  Dim higher_;                  ///< how many others there are, the first ones
-  std::vector<int> heights_;    ///< with code of their own, the likeliest first
-  int powers_below_ = 0;        ///< others are put together from powers of two below that; 0: there are none
+  Dim times_, extent_, each_;  ///< each_: tiles of an extent
+  Dim lower_;                  ///< height of a low tile; the others have one row more
+  int highest_;
+  Dim higher_;                ///< how many others there are, the first ones
+  std::vector<int> heights_;  ///< with code of their own, the likeliest first
+  int powers_below_ = 0;      ///< others are put together from powers of two below that; 0: there are none
 };
 
 }  // namespace tenon::codegen

@@ -194,7 +194,9 @@ class Interpreter {
   Result<void> contract_step(const Contract& c, int64_t k, std::vector<Lanes>& acc) {
     const std::vector<Scalar> b = TRY(panel_row(c, k));
     for (int r = 0; r < c.rows; ++r) {
-      const int64_t a_at = scalar_or(c.a_offset, 0) + r * scalar_or(c.a_row, 0) + k * scalar_or(c.a_k, c.products);
+      const int line = c.line > 0 ? c.line : c.rows;
+      const int64_t row_at = r % line * scalar_or(c.a_row, 0) + r / line * scalar_or(c.a_line, 0);
+      const int64_t a_at = scalar_or(c.a_offset, 0) + row_at + k * scalar_or(c.a_k, c.products);
       const std::vector<Scalar> a = TRY(group_of_a(c, a_at));
       for (int v = 0; v < c.vectors; ++v)
         for (int i = 0; i < c.lanes; ++i) {

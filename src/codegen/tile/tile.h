@@ -65,6 +65,8 @@ struct Contract {
   int rows = 1, vectors = 1, lanes = 16;
   int32_t a = 0, b = 0;                              ///< buffers
   Reg a_offset = kNone, a_row = kNone, a_k = kNone;  ///< i64 scalars, in elements; kNone: offset 0, a_row 0, a_k products
+  int line = 0;                                      ///< rows that stand a_row apart, then come those of the next line; 0: all
+  Reg a_line = kNone;                                ///< i64, in elements: from line to line
   Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes * products (a packed panel)
   Reg depth = kNone;                                 ///< K, in groups
   Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all

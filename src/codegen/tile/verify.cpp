@@ -205,12 +205,13 @@ class TileVerifier {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
     if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count)
       return bad("contract", "tile size");
+    if (c.line < 0 || (c.line > 0 && c.rows % c.line != 0)) return bad("contract", "lines");
     if (bits_of(c.accumulator) < 32) return bad("contract accumulator", std::string(name_of(c.accumulator)));
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
     TRY(contract_group(c));
     TRY(use(c.depth, kIndex));
-    for (Reg r : {c.a_offset, c.a_row, c.a_k, c.b_offset, c.b_k, c.fetch}) TRY(use_optional(r, kIndex));
+    for (Reg r : {c.a_offset, c.a_row, c.a_line, c.a_k, c.b_offset, c.b_k, c.fetch}) TRY(use_optional(r, kIndex));
     TRY(use_optional(c.b_mask, {DType::boolean, c.lanes}));
     for (Reg r : c.accumulators_in) TRY(use_optional(r, {c.accumulator, c.lanes}));
     for (Reg r : c.accumulators_out) TRY(define(r, {c.accumulator, c.lanes}));
