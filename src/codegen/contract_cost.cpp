@@ -31,6 +31,8 @@ constexpr double kBytesACycle = 28;
 constexpr int64_t kRowsOfATask = 66, kLanesOfATask = 64;
 /// With fewer, threads that split the rows have unequal shares.
 constexpr int64_t kLeastTasksOfRows = 2;
+/// Of a batch, tasks are enough anyway; with fewer rows each part has low tiles.
+constexpr int64_t kLeastTilesOfABatch = 2;
 /// Shorter blocks of the depth move the sums more often than they save.
 constexpr int64_t kLeastDepth = 512;
 /// What memory takes to answer, at the rate at which a tile reads its panel (Zen 5: 4 KiB is 2 % slower for weights of 340 MB).
@@ -70,13 +72,15 @@ int64_t depth_of(const Contraction& roles, Tile tile, int64_t split, const Targe
   return std::max(kLeastDepth, target.caches[1] / 2 / bytes);
 }
 
-/// Where threads split the rows, each reads all weights; where they split the panels, each reads rows that another wrote. Whichever is
-/// less. A batch is split before either.
-int64_t rows_that_outweigh(const Contraction& roles, int64_t rows_of_a_task) {
+/// Where threads split the rows, each reads all weights; where they split the panels or the batch, each reads rows that another wrote.
+/// Whichever is less. A batch without weights (heads of attention) is split before either.
+int64_t rows_that_outweigh(const Contraction& roles, int64_t rows_of_a_task, Tile tile) {
   const auto depth = number_of(extent_of(roles.depth)), lanes = number_of(extent_of(roles.lanes));
-  if (!roles.batch.empty() || !depth || !lanes || *depth == 0 || *lanes == 0) return 0;
+  const bool batch = !roles.batch.empty();
+  if ((batch && !roles.packed) || !depth || !lanes || *depth == 0 || *lanes == 0) return 0;
   const double rows = static_cast<double>(*depth) * static_cast<double>(*lanes) / static_cast<double>(*depth + *lanes);
-  return std::max(kLeastTasksOfRows * rows_of_a_task, static_cast<int64_t>(std::min(rows, 0x1p40)));
+  const int64_t least = batch ? kLeastTilesOfABatch * tile.rows : kLeastTasksOfRows * rows_of_a_task;
+  return std::max(least, static_cast<int64_t>(std::min(rows, 0x1p40)));
 }
 
 /// Rows that fall into tiles together; nullopt: known at the run only.
@@ -133,7 +137,7 @@ Tactic contract_tactic(const Group& group, const Target& target) {
   const int64_t rows_of_a_task = group.contraction ? kRowsOfATask * std::max(1, group.contraction->group / 2) : kRowsOfATask;
   out.split = std::max<int64_t>(1, rows_of_a_task / out.tile.rows);
   out.panels = std::max<int64_t>(1, kLanesOfATask / (int64_t{out.tile.vectors} * target.lanes()));
-  if (group.contraction) out.by_rows = rows_that_outweigh(*group.contraction, rows_of_a_task);
+  if (group.contraction) out.by_rows = rows_that_outweigh(*group.contraction, rows_of_a_task, out.tile);
   if (group.contraction) out.depth = depth_of(*group.contraction, out.tile, out.split, target);
   // Weights that lie in the second-level cache need not be asked for: an LSTM of 256 runs 25 % faster with one row (Zen 5).
   if (group.bytes_of_turn && *group.bytes_of_turn <= target.caches[1]) out.prefetch = 0;

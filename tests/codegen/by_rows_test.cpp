@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kDepth = 32, kLanes = 128;
 
-/// The product of ones [rows, 32] and [32, lanes] where the first half of its tasks has run, 0 elsewhere.
-std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes) {
-  const auto text = fmt::format("graph main(x: f32[n,{0}], w: f32[{0},{1}]) {{ y = MatMul(x, w) return y }}", kDepth, lanes);
+/// The product of ones [(batch,) rows, 32] and [(batch,) 32, lanes] where the first half of its tasks has run, 0 elsewhere.
+std::vector<float> half_run(int64_t rows, int64_t lanes = kLanes, std::string_view batch = "") {
+  const auto text = fmt::format("graph main(x: f32[{2}n,{0}], w: f32[{2}{0},{1}]) {{ y = MatMul(x, w) return y }}", kDepth, lanes, batch);
   const auto graph = ir::parse(text, ops::table());
   const auto choose = [](const Group& g, const Plan&, const Target& t) {
     return *changed(default_tactic(g, t), g.kind, g.kind == GroupKind::contract ? "split=2 panels=1 by_rows=112" : "", t);
@@ -44,6 +44,11 @@ TEST(ByRows, ManyRowsAreHalvedAndOfFewTheLanes) {
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(many[row * kLanes + lane], row < 112 ? kDepth : 0) << row << " " << lane;
   for (int64_t row = 0; row < 84; ++row)
     for (int64_t lane = 0; lane < kLanes; ++lane) ASSERT_EQ(few[row * kLanes + lane], lane < 64 ? kDepth : 0) << row << " " << lane;
+}
+
+TEST(ByRows, AreHalvedBeforeTheBatch) {
+  const std::vector<float> all = half_run(224, kLanes, "3,");
+  for (int64_t row = 0; row < 3 * 224; ++row) ASSERT_EQ(all[row * kLanes], row % 224 < 112 ? kDepth : 0) << row;
 }
 
 TEST(ByRows, FewRowsAndAnOddNumberOfPanelsAreHalved) {

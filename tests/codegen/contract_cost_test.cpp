@@ -58,6 +58,16 @@ TEST(ContractTactic, KeepsRowsTogetherWhereTheyOutweighTheWeights) {
   EXPECT_EQ(tactic("n", 96, 24, "x86_avx512").by_rows, 132) << "fewer rows give unequal shares";
 }
 
+TEST(ContractTactic, KeepsRowsOfABatchTogetherWhereItHasWeightsOfItsOwn) {
+  const auto of = [](std::string_view text) {
+    const auto parsed = ir::parse(text, ops::table());
+    return contract_tactic(plan(**parsed, {})->groups.at(0), **target_named("x86_avx512"));
+  };
+  const Tactic weights = of("graph main(x: f32[2,n,2]) { const w: f32[2,2,2] = [1, 2, 3, 4, 5, 6, 7, 8] y = MatMul(x, w) return y }");
+  EXPECT_EQ(weights.by_rows, 2 * weights.tile.rows);
+  EXPECT_EQ(of("graph main(x: f32[2,n,2], w: f32[2,2,2]) { y = MatMul(x, w) return y }").by_rows, 0);
+}
+
 TEST(ContractTactic, KnowsWhatTilesReach) {
   const Target &avx2 = **target_named("x86_avx2"), &avx512 = **target_named("x86_avx512");
   EXPECT_NEAR(tile_share(6, 2, avx2), 0.995, 0.05);

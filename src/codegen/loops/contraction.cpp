@@ -112,6 +112,7 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   const Operand &along = operands[side], &other = operands[1 - side];
   roles.lanes_operand = along.factor;
   roles.rows_operand = other.factor;
+  roles.packed = along.is_constant(nest, plan);
   for (int x = 0; x < axes; ++x) {
     if (nest.axes[x].extent == Dim(1)) continue;
     const bool in_rows = other.has[x];
@@ -134,7 +135,7 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   set_group(roles);
   if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
   // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.
-  if (roles.rows.empty() && !along.is_constant(nest, plan)) return std::nullopt;
+  if (roles.rows.empty() && !roles.packed) return std::nullopt;
   if (!other.can_be_stored(nest, plan)) return std::nullopt;
   // The depth that the rows operand walks in the smallest steps comes innermost; likewise the lanes that the result does.
   sort_by_step(roles.depth, other.place);

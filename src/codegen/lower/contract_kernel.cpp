@@ -132,11 +132,11 @@ class ContractLowering {
       groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
   }
 
-  /// Of the tasks: batch, parts of the rows, groups of panels (and of tiles within a panel), chunks of a part's tiles.
+  /// Of the tasks: parts of the rows, batch, groups of panels (and of tiles within a panel), chunks of a part's tiles.
   std::vector<Dim> task_extents() const {
-    std::vector<Dim> extents;
+    std::vector<Dim> extents{parts_};
     for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
-    extents.insert(extents.end(), {parts_, groups_, chunks_});
+    extents.insert(extents.end(), {groups_, chunks_});
     return extents;
   }
 
@@ -171,8 +171,9 @@ class ContractLowering {
     if (!start) return void(status_ = std::unexpected(std::move(start).error()));
     share.task = *std::move(start);
     for (size_t k = 0; k < roles_.batch.size(); ++k) {
-      share.task = places_.moved(std::move(share.task), roles_.batch[k], at[k]);
-      share.first_panel = k == 0 ? at[k] : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), at[k]);
+      const Reg here = at[k + 1];
+      share.task = places_.moved(std::move(share.task), roles_.batch[k], here);
+      share.first_panel = k == 0 ? here : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), here);
     }
     if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(panels_));
     deal(at, share);
@@ -183,7 +184,7 @@ class ContractLowering {
   void deal(const std::vector<Reg>& at, Share& share) {
     const auto begin_of = [&](Reg k, Dim parts, Reg all) { return build().expr(ExprOp::div, {build().mul(k, all), emit_.dim(parts)}); };
     const auto next = [&](Reg k) { return build().add(k, emit_.integer(1)); };
-    const Reg chunk = build().add(build().mul(at[at.size() - 3], emit_.dim(chunks_)), at.back()), group = at[at.size() - 2];
+    const Reg chunk = build().add(build().mul(at.front(), emit_.dim(chunks_)), at.back()), group = at[at.size() - 2];
     const Reg tiles = emit_.dim(tiles_);
     share.tile = begin_of(chunk, parts_ * chunks_, tiles);
     share.tiles = build().sub(begin_of(next(chunk), parts_ * chunks_, tiles), share.tile);
