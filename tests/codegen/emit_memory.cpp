@@ -47,6 +47,19 @@ TEST(EmitMemory, EveryWayToLoadAndStore) {
       }
 }
 
+/// PREFETCHW, whose bytes are 0f 0d, where the buffer is written; PREFETCHT0, 0f 18, where it is read.
+TEST(EmitMemory, AsksForALineToWriteWhereTheBufferIsWritten) {
+  for (const Target& target : targets())
+    for (const bool written : {false, true}) {
+      TileKernel k{.name = "asks"};
+      TileBuilder b(k);
+      b.prefetch(b.argument(DType::f32, written), b.integer(4));
+      const std::string bytes(reinterpret_cast<const char*>(emitted(k, target).bytes.data()), emitted(k, target).bytes.size());
+      EXPECT_EQ(bytes.contains("\x0f\x0d"), written) << target.name;
+      EXPECT_EQ(bytes.contains("\x0f\x18"), !written) << target.name;
+    }
+}
+
 /// One condition for all lanes, beside a mask that is empty from the middle on: what is behind must not be read or written.
 TEST(EmitMemory, HalfOfAMaskMayBeEmpty) {
   for (const Target& target : targets())

@@ -78,6 +78,19 @@ TEST(Attention, TakesAnyNumberOfQueriesAndKeys) {
                             {drawn({1, 2, queries, 16}, 1, 2), drawn({1, 2, keys, 16}, 2, 2), drawn({1, 2, keys, 20}, 3, 1)});
 }
 
+// Queries are turned by squares of registers: heads that fill none, and queries whose elements stand apart.
+TEST(Attention, TakesHeadsOfAnySizeAndOrder) {
+  for (const int64_t size : {1, 5, 20, 33}) {
+    const std::string d = std::to_string(size);
+    expect_like_reference("graph main(q: f32[b,2," + d + ",s], k: f32[b,2,t," + d + "], v: f32[b,2,t,20]) {\n" +
+                              " a = Transpose(q, perm=[0,1,3,2])\n y = Attention(a, k, v)\n return y\n}\n",
+                          {drawn({1, 2, size, 19}, 1, 2), drawn({1, 2, 13, size}, 2, 2), drawn({1, 2, 13, 20}, 3, 1)});
+    expect_like_reference(
+        "graph main(q: f32[b,2,s," + d + "], k: f32[b,2,t," + d + "], v: f32[b,2,t,20]) {\n y = Attention(q, k, v)\n" + " return y\n}\n",
+        {drawn({1, 2, 19, size}, 1, 2), drawn({1, 2, 13, size}, 2, 2), drawn({1, 2, 13, 20}, 3, 1)});
+  }
+}
+
 constexpr std::string_view kMaskedGraph =
     "graph main(q: f32[b,2,s,16], k: f32[b,2,t,16], v: f32[b,2,t,16], m: f32[%]) {\n y = Attention(q, k, v, m)\n return y\n}\n";
 

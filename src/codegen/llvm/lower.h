@@ -40,7 +40,7 @@ class Lower {
   V signs(llvm::Value* mask, llvm::Type* element);
   void stream(V value, llvm::Value* at, int64_t bytes);
   void prefetch(const TileInstr& in);
-  void prefetch_at(llvm::Value* at, int locality = 3);
+  void prefetch_at(llvm::Value* at, int locality = 3, bool to_write = false);
   V from_memory(DType dtype, V stored);
   V to_memory(DType dtype, V value);
 

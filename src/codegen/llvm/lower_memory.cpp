@@ -136,11 +136,16 @@ void Lower::stream(V value, Value* at, int64_t bytes) {
   b_.SetInsertPoint(after);
 }
 
-void Lower::prefetch_at(Value* at, int locality) {
+void Lower::prefetch_at(Value* at, int locality, bool to_write) {
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                     {at, b_.getInt32(0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(1)});
+                     {at, b_.getInt32(to_write ? 1 : 0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(1)});
 }
 
-void Lower::prefetch(const TileInstr& in) { prefetch_at(address(in.buffer, reg(in.args[0]).v)); }
+/// Of a buffer that is written the line is asked for as one's own: another core that has it gives it up meanwhile. (CPUs without PREFETCHW
+/// take it for no operation.)
+void Lower::prefetch(const TileInstr& in) {
+  constexpr int kIntoFirstLevel = 3;
+  prefetch_at(address(in.buffer, reg(in.args[0]).v), kIntoFirstLevel, kernel_.buffers[in.buffer].written);
+}
 
 }  // namespace tenon::codegen::machine

@@ -49,7 +49,7 @@ class AttentionLowering {
     value_pad_ = padded_values(nest, tile_, target);
     block_ = extent(kKey).is_number() ? std::min(tactic.block, extent(kKey).value()) : tactic.block;
     const int64_t queries = int64_t{tile_.vectors} * lanes();
-    scaled_query_ = build().scratch(DType::f32, queries * head_);
+    scaled_query_ = build().scratch(DType::f32, queries * round_up(head_, int64_t{lanes()}));
     scores_ = build().scratch(DType::f32, queries * std::max<int64_t>(block_, 1));
     sums_ = build().scratch(DType::f32, queries * value_pad_);
     maxima_ = build().scratch(DType::f32, queries);
@@ -240,21 +240,25 @@ class AttentionLowering {
     turn_queries(q);
   }
 
-  /// scaled_query[head size][queries]
+  /// scaled_query[head size][queries], by squares of registers.
   void turn_queries(const Queries& q) {
     const Dim step = places_[0].coefficients[kHeadSize];
-    build().loop(number(0), number(width(q)), number(1), [&](Reg r) {
-      AttentionPoint point = q.head;
-      point[kQuery] = query_row(q, r);
-      const Reg from = element_at(emit_, places_[0], point);
-      build().loop(
-          number(0), number(head_), number(1), {},
-          [&](Reg d, const std::vector<Reg>&) {
-            const Reg x = build().load(operands_[0], emit_.add_scaled(from, step, d), 1);
-            build().store(scaled_query_, at(r, d, width(q)), build().mul(x, real(scale_)));
-            return std::vector<Reg>{};
-          },
-          4);
+    build().loop(number(0), number(width(q)), number(lanes()), [&](Reg r) {
+      build().loop(number(0), number(head_), number(lanes()), [&](Reg d) {
+        Memory how;
+        if (head_ % lanes() != 0) how.mask = build().first_mask(build().sub(number(head_), d), lanes());
+        if (!(step == Dim(1))) how.stride = emit_.dim(step);
+        std::vector<Reg> rows;
+        for (int i = 0; i < lanes(); ++i) {
+          AttentionPoint point = q.head;
+          point[kQuery] = query_row(q, build().add(r, number(i)));
+          const Reg from = emit_.add_scaled(element_at(emit_, places_[0], point), step, d);
+          rows.push_back(build().mul(build().load(operands_[0], from, lanes(), how), vector(scale_)));
+        }
+        const std::vector<Reg> columns = build().transpose(std::move(rows));
+        for (int i = 0; i < lanes(); ++i)
+          build().store(scaled_query_, at(r, build().add(d, number(i)), width(q)), columns[static_cast<size_t>(i)]);
+      });
     });
   }
 
@@ -265,12 +269,27 @@ class AttentionLowering {
       return build().loop(number(0), count, number(rows), lowest, [&](Reg k, const std::vector<Reg>& highest) {
         // The last rows come twice where they fill no tile: it says the same again.
         const Reg first = rows == 1 ? k : build().min(k, build().sub(count, number(rows)));
+        ask_for_results(q, build().expr(ExprOp::div, {k, number(rows)}));
         return tile_of_keys(q, key, first, rows, highest);
       });
     };
     if (tile_.rows == 1) return all(1);
     return build().branch(
         build().expr(ExprOp::less_equal, {number(tile_.rows), count}), [&] { return all(tile_.rows); }, [&] { return all(1); });
+  }
+
+  /// Cache lines of results come from the cores that read what was there before, a few with each tile of keys: all at once would keep
+  /// keys waiting.
+  void ask_for_results(const Queries& q, Reg tile_of_keys) {
+    constexpr int64_t kQueriesATile = 4;
+    if (!(result_.coefficients[kValueSize] == Dim(1))) return;
+    const Reg from = build().mul(tile_of_keys, number(kQueriesATile)), to = build().add(from, number(kQueriesATile));
+    build().loop(from, build().min(to, q.valid), number(1), [&](Reg r) {
+      AttentionPoint point = q.head;
+      point[kQuery] = build().add(q.first, r);
+      const Reg row = element_at(emit_, result_, point);
+      for (int64_t v = 0; v < value_; v += lanes()) build().prefetch(out_, build().add(row, number(v)));
+    });
   }
 
   std::vector<Reg> tile_of_keys(const Queries& q, Reg key, Reg first, int rows, const std::vector<Reg>& highest) {

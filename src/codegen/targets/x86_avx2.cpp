@@ -10,7 +10,7 @@ TARGET(x86_avx2){
     .tag = 1,
     .needs = "avx2 fma f16c bmi2",
     .triple = "x86_64-unknown-linux-gnu",
-    .features = "+avx2,+fma,+f16c,+bmi2",
+    .features = "+avx2,+fma,+f16c,+bmi2,+prfchw",
     .tuning = "znver3",
     .register_bytes = 32,
     .registers = 16,

@@ -10,7 +10,7 @@ TARGET(x86_avx512){
     .tag = 2,
     .needs = "avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512cd",
     .triple = "x86_64-unknown-linux-gnu",
-    .features = "+avx2,+fma,+f16c,+bmi2,+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,-prefer-256-bit",
+    .features = "+avx2,+fma,+f16c,+bmi2,+prfchw,+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,-prefer-256-bit",
     .tuning = "znver4",
     .register_bytes = 64,
     .registers = 32,

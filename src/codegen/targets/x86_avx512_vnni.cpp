@@ -12,7 +12,7 @@ TARGET(x86_avx512_vnni){
     .tag = 3,
     .needs = "avx2 fma f16c bmi2 avx512f avx512bw avx512vl avx512dq avx512cd avx512_vnni",
     .triple = "x86_64-unknown-linux-gnu",
-    .features = "+avx2,+fma,+f16c,+bmi2,+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,+avx512vnni,-prefer-256-bit",
+    .features = "+avx2,+fma,+f16c,+bmi2,+prfchw,+evex512,+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd,+avx512vnni,-prefer-256-bit",
     .tuning = "znver4",
     .register_bytes = 64,
     .registers = 32,

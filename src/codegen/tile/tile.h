@@ -37,7 +37,7 @@ enum class TileOp : uint8_t {
   first_mask,  ///< mask whose first args[0] (i64 scalar) lanes are set
   load,        ///< from `buffer` at element args[0] (i64 scalar); see `stride`
   store,       ///< args[0]: value, args[1]: element offset
-  prefetch,    ///< `buffer` at element args[0]; a hint, may point outside
+  prefetch,    ///< `buffer` at element args[0], to write where the kernel writes it; a hint, may point outside
   transpose,   ///< a square of registers, as many as one has lanes: lane j of results[i] is lane i of args[j]
   loop,        ///< for (i = args[0]; i < args[1]; i += args[2]); see body, carried
   branch,      ///< if (args[0], a bool scalar): body, else `otherwise`; yields `results`
