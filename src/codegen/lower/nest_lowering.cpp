@@ -18,6 +18,9 @@ bool is_long_body(const Nest& nest) {
   return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
 }
 
+/// Registers that sum up a row side by side, so that none waits for the one before (an addition takes two to four cycles).
+constexpr int kSumsOfARow = 4;
+
 }  // namespace
 
 NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
@@ -151,7 +154,10 @@ Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, st
     const Reg length = build().sub(to, from);
     whole_end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, emit_.integer(lanes)})));
   }
-  carried = TRY(walk(axis, state, carried, from, whole_end, lanes));
+  Reg begin = from;
+  if (vector_reduced() && !is_long_body(nest_) && (!fixed || *fixed >= 2 * kSumsOfARow * lanes))
+    carried = TRY(side_by_side(axis, state, carried, begin, whole_end));
+  carried = TRY(walk(axis, state, carried, begin, whole_end, lanes));
   if (!part && fixed && *fixed % lanes == 0) return carried;
   Result<void> status;
   auto after = build().branch(
@@ -165,6 +171,39 @@ Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, st
       [&] { return carried; });
   if (!status) return std::unexpected(status.error());
   return after;
+}
+
+Result<std::vector<Reg>> NestLowering::side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to) {
+  const Reg step = emit_.integer(int64_t{kSumsOfARow} * emit_.lanes()), length = build().sub(to, from);
+  const Reg end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, step})));
+  std::vector<Reg> all = carried;
+  for (int k = 1; k < kSumsOfARow; ++k) {
+    const std::vector<Reg> more = identities();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  const size_t sums = carried.size();
+  Result<void> status;
+  all = build().loop(from, end, step, all, [&](Reg i, const std::vector<Reg>& inside) {
+    std::vector<Reg> after;
+    for (size_t k = 0; k < kSumsOfARow; ++k) {
+      State inner = state;
+      advance(inner, axis, build().add(i, emit_.integer(static_cast<int64_t>(k) * emit_.lanes())));
+      const auto mine = std::span(inside).subspan(k * sums, sums);
+      auto r = enter(axis + 1, inner, {mine.begin(), mine.end()});
+      if (!r) {
+        status = std::unexpected(r.error());
+        return inside;
+      }
+      after.insert(after.end(), r->begin(), r->end());
+    }
+    return after;
+  });
+  if (!status) return std::unexpected(status.error());
+  from = end;
+  for (; all.size() > sums; all.resize(all.size() / 2))
+    for (size_t k = 0; k < all.size() / 2; ++k)
+      all[k] = build().expr(operator_of(nest_.outputs[k % sums].combine), {all[k], all[all.size() / 2 + k]});
+  return all;
 }
 
 Result<std::vector<Reg>> NestLowering::masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to) {

@@ -54,6 +54,8 @@ class NestLowering {
   /// Whole registers first, then one masked rest. A long body stands there once: masks cost it nothing that shows, a copy would cost the
   /// code generator as much again.
   Result<std::vector<Reg>> strips(int axis, const State& outside, std::vector<Reg> carried);
+  /// Whole registers of a row that is summed up, as long as there are several; `from` is moved to those that are left.
+  Result<std::vector<Reg>> side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to);
   /// Where all lanes are inside or none, that is found out once before they are walked.
   Result<State> told(int axis, State state);
   Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
