@@ -212,6 +212,8 @@ TEST(Winograd, WhereItTakesLessTime) {
   EXPECT_EQ(outputs_a_way("1,3,224,224", {32, 3, 3, 3}), 0);   // the steps between cost more than the products save
   EXPECT_EQ(outputs_a_way("1,512,4,4", {128, 512, 3, 3}), 0);  // so do the larger weights
   EXPECT_EQ(outputs_a_way("16,128,4,4", {128, 128, 3, 3}), 4);
+  EXPECT_EQ(outputs_a_way("1,184,72,72", {16, 184, 3, 3}), 4);
+  EXPECT_EQ(outputs_a_way("4,184,72,72", {16, 184, 3, 3}), 0) << "34 MB of factors come from memory";
 }
 
 /// The numbers of A and B, and sums of few terms, are exact.

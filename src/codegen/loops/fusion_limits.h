@@ -17,9 +17,11 @@ struct FusionLimits {
   int mask_work_for_memory = 64;
   int transcendental_work = 12;  ///< operations that a transcendental function counts as
   int64_t small_mask = 1 << 16;  ///< elements that are stored rather than computed again
-  // Winograd's convolutions: floating point operations in the time of a byte, of what is written and read between its steps, and of
-  // transformed weights, which a small image reads from memory; and those that the body of an output's sum may have beside it.
-  double work_of_moved_byte = 4, work_of_weight_byte = 7;
+  // Winograd's convolutions: floating point operations in the time of a byte, of what is written and read between its steps (in memory,
+  // where an array there is larger than caches keep), and of transformed weights, which a small image reads from memory; and those that
+  // the body of an output's sum may have beside it. Measured on Zen 5.
+  double work_of_moved_byte = 4, work_of_memory_byte = 12, work_of_weight_byte = 7;
+  int64_t kept_bytes = 20 << 20;
   int tile_body = 6;
   int64_t usual_image = 224;  ///< rows and columns of an input whose size only the run knows
 };

@@ -89,13 +89,18 @@ std::optional<Convolution> convolution_of(const Group& group, const Plan& plan) 
 int tile_outputs(const Convolution& c, const FusionLimits& limits) {
   const auto of = [&](Dim size) { return static_cast<double>(usual(size, limits.usual_image)); };
   const double images = static_cast<double>(usual(c.images, 1)), channels = static_cast<double>(c.inputs) * static_cast<double>(c.outputs);
-  const double moved = static_cast<double>(c.inputs + c.outputs) * 2 * sizeof(float) * limits.work_of_moved_byte;
   const double weights = channels * sizeof(float) * limits.work_of_weight_byte;
   double least = images * of(c.result_rows) * of(c.result_columns) * channels * 2 * 9 + 9 * weights;
   int best = 0;
   for (const int outputs : {2, 4}) {
     const double tiles = images * std::ceil(of(c.result_rows) / outputs) * std::ceil(of(c.result_columns) / outputs);
-    const double work = (outputs + 2) * (outputs + 2) * (tiles * (channels * 2 + moved) + weights);
+    const double elements = (outputs + 2) * (outputs + 2) * tiles;
+    const auto moved = [&](int64_t of_channels) {
+      const double bytes = static_cast<double>(of_channels) * sizeof(float);
+      const bool kept = elements * bytes <= static_cast<double>(limits.kept_bytes);
+      return 2 * bytes * (kept ? limits.work_of_moved_byte : limits.work_of_memory_byte);
+    };
+    const double work = elements * (channels * 2 + moved(c.inputs) + moved(c.outputs)) + (outputs + 2) * (outputs + 2) * weights;
     if (work < least) best = outputs, least = work;
   }
   return best;
