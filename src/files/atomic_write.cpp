@@ -38,6 +38,14 @@ std::string temporary_name(const std::filesystem::path& path) {
   return path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
 }
 
+/// Else the rename waits for it, and the new file gets other pages, which a virtual machine may have to ask for.
+void give_back_memory(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return;
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(file);
+}
+
 std::string name_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 }  // namespace
@@ -45,13 +53,22 @@ std::string name_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_str
 Error AtomicFile::failed(const char* step) const { return write_error(path_, step, errno); }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
-  struct stat info{};
+  struct stat info{};  // of no bytes where there is no file
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return fail(Code::write_failed, path.string(), "there is something else than a file under this name")
         .expected("a regular file, or nothing")
         .found(S_ISDIR(info.st_mode) ? "a folder" : "a device, a pipe or a socket")
         .advice("choose another name");
   }
+  AtomicFile out = TRY(open_new(path));
+  constexpr off_t kWorthAThread = 16 << 20;
+  const auto when = std::launch::async | std::launch::deferred;  // deferred: the system has no thread, and the rename does it
+  if (info.st_size >= kWorthAThread) out.giving_back_ = std::async(when, [path] { give_back_memory(path); });
+  return out;
+}
+
+/// Without a name, or under a temporary one.
+Result<AtomicFile> AtomicFile::open_new(const std::filesystem::path& path) {
   const int nameless = ::open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (nameless >= 0 && ::access(name_in_proc(nameless).c_str(), F_OK) == 0) return AtomicFile(path, "", nameless);
   if (nameless >= 0) ::close(nameless);

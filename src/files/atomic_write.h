@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ namespace tenon::files {
 /// A file that appears whole or not at all: it has no name until commit() syncs it and gives it one, so that nothing is left behind
 /// without a commit, not even by a process that is killed. Where the file system has no files without names (some network file
 /// systems), it is written beside its final name and renamed; then only a process that ends by itself leaves nothing. A file that was there
-/// before is replaced. All errors: write_failed, with the system's reason.
+/// before is replaced; what the system keeps of it in memory is given back meanwhile. All errors: write_failed, with the system's reason.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::filesystem::path& path);
@@ -22,7 +23,8 @@ class AtomicFile {
       : path_(std::move(other.path_)),
         temporary_(std::move(other.temporary_)),
         descriptor_(std::exchange(other.descriptor_, -1)),
-        end_(other.end_) {}
+        end_(other.end_),
+        giving_back_(std::move(other.giving_back_)) {}
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
@@ -36,6 +38,7 @@ class AtomicFile {
  private:
   AtomicFile(std::filesystem::path path, std::string temporary, int descriptor)
       : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+  static Result<AtomicFile> open_new(const std::filesystem::path& path);
   Error failed(const char* step) const;
   Result<void> give_name();
 
@@ -43,6 +46,7 @@ class AtomicFile {
   std::string temporary_;  ///< empty: the file has no name yet
   int descriptor_;
   uint64_t end_ = 0;
+  std::future<void> giving_back_;  ///< memory of the file that is replaced
 };
 
 /// The whole of a file in one call.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include <algorithm>
 #include <fstream>
+#include <vector>
 
 #include "files/atomic_write.h"
 #include "files/external_data.h"
@@ -119,6 +123,25 @@ TEST_F(AccessTest, WritesWholeFilesOrNone) {
   ASSERT_TRUE(file->write_at(3, std::as_bytes(std::span("x", 1))));
   ASSERT_TRUE(file->commit());
   EXPECT_EQ(text((*MappedFile::open(folder / "at"))->bytes()), std::string("\0\0\0x", 4));
+}
+
+/// Pages of a file's bytes that the system keeps in memory.
+size_t pages_in_memory(std::span<const std::byte> bytes) {
+  std::vector<unsigned char> pages((bytes.size() + 4095) / 4096);
+  EXPECT_EQ(mincore(const_cast<std::byte*>(bytes.data()), bytes.size(), pages.data()), 0);
+  return static_cast<size_t>(std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; }));
+}
+
+TEST_F(AccessTest, AFileThatIsReplacedTakesNoMemory) {
+  struct statfs system{};
+  ASSERT_EQ(statfs(folder.path().c_str(), &system), 0);
+  if (system.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file system on a disk";
+  ASSERT_TRUE(write_file(folder / "big", std::string(32 << 20, 'x')));
+  const auto old = *MappedFile::open(folder / "big");  // keeps it: the rename gives nothing back
+  ASSERT_GT(pages_in_memory(old->bytes()), 4096u);
+  ASSERT_TRUE(write_file(folder / "big", "new"));
+  EXPECT_LT(pages_in_memory(old->bytes()), 512u);
+  EXPECT_EQ(old->bytes().back(), std::byte{'x'});
 }
 
 TEST_F(AccessTest, WriteErrorsLeaveNothingBehind) {
