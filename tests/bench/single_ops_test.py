@@ -60,7 +60,9 @@ class Summary(unittest.TestCase):
             return {"target": "t", "rows": rows, "vectors": 2} | {each: way for each in kernels_bench.WAYS}
 
         tiles = [tile(6, 0.98, 7), tile(1, 0.5, 0)]
-        self.assertEqual(kernels_bench.summary_of_tiles(tiles)["figure"], "1 of 2 reach 97 % of the peak hot: 6x2")
+        hot, cold = kernels_bench.summaries_of_tiles(tiles)
+        self.assertEqual(hot["figure"], "1 of 2 reach 97 % of the peak: 6x2")
+        self.assertEqual(cold["figure"], "1 of 2 reach 85 % of what peak or memory allow; not 1x2")
         self.assertIn("hot 50.0 % (noisy)", kernels_bench.tile_row(tiles[1])["figure"])
 
 

@@ -47,13 +47,20 @@ def kernels(threads: int) -> dict:
             print(f"\r\033[K{tile_row(tiles[-1])['what']}", end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else None
     if process.returncode != 0:
         sys.exit("bench_microkernel failed")
-    return {"tiles": tiles, "rows": [tile_row(each) for each in tiles] + [summary_of_tiles(tiles)]}
+    return {"tiles": tiles, "rows": [*map(tile_row, tiles), *summaries_of_tiles(tiles)]}
 
 
-def summary_of_tiles(tiles: list[dict]) -> dict:
-    reach = [f"{each['rows']}x{each['vectors']}" for each in tiles if each["hot"]["share"] >= BARS["hot"]]
-    said = f"{len(reach)} of {len(tiles)} reach {100 * BARS['hot']:.0f} % of the peak hot: {' '.join(reach)}"
-    return {"what": "tiles", "figure": said, "to_be": "each that a tactic takes"}
+def summaries_of_tiles(tiles: list[dict]) -> list[dict]:
+    def those(way: str, reach: bool) -> list[str]:
+        return [f"{each['rows']}x{each['vectors']}" for each in tiles if (each[way]["share"] >= BARS[way]) == reach]
+
+    hot, slow = those("hot", True), those("cold", False)
+    said = {
+        "hot": f"{len(hot)} of {len(tiles)} reach {100 * BARS['hot']:.0f} % of the peak: {' '.join(hot)}",
+        "cold": f"{len(tiles) - len(slow)} of {len(tiles)} reach {100 * BARS['cold']:.0f} % of what peak or memory allow"
+        + (f"; not {' '.join(slow)}" if slow else ""),
+    }
+    return [{"what": f"tiles, {way}", "figure": figure, "to_be": "each that a tactic takes"} for way, figure in said.items()]
 
 
 def measured(op: single_ops.Op, threads: int, effort: turns.Effort, tell: Callable[[str], None]) -> dict:
