@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 namespace tenon::files {
 namespace {
@@ -62,8 +63,12 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   }
   AtomicFile out = TRY(open_new(path));
   constexpr off_t kWorthAThread = 16 << 20;
-  const auto when = std::launch::async | std::launch::deferred;  // deferred: the system has no thread, and the rename does it
-  if (info.st_size >= kWorthAThread) out.giving_back_ = std::async(when, [path] { give_back_memory(path); });
+  if (info.st_size < kWorthAThread) return out;
+  try {
+    out.giving_back_ = std::thread([path] { give_back_memory(path); });
+  } catch (const std::system_error&) {
+    // The system has no thread: the rename does it.
+  }
   return out;
 }
 
@@ -82,6 +87,7 @@ Result<AtomicFile> AtomicFile::open_new(const std::filesystem::path& path) {
 }
 
 AtomicFile::~AtomicFile() {
+  if (giving_back_.joinable()) giving_back_.join();
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());

@@ -2,10 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <future>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/result.h"
@@ -46,7 +46,7 @@ class AtomicFile {
   std::string temporary_;  ///< empty: the file has no name yet
   int descriptor_;
   uint64_t end_ = 0;
-  std::future<void> giving_back_;  ///< memory of the file that is replaced
+  std::thread giving_back_;  ///< memory of the file that is replaced
 };
 
 /// The whole of a file in one call.
