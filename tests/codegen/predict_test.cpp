@@ -2,6 +2,7 @@
 // Predictions of times: what must hold of them on any machine. No test measures a time.
 #include "codegen/cost/predict.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "codegen/lower/kernel.h"
@@ -110,24 +111,25 @@ ProductWork deepest(std::string_view text) {
   return out;
 }
 
-TEST(Work, LeavesOutTheRowsOfAWindowInThePadding) {
-  const ProductWork work = deepest(R"(graph main(x: f32[n,4,14,14], k: f32[16,4,1,1], w: f32[32,16,3,3], l: f32[4,32,1,1]) {
+/// Of a convolution by 3x3 kernels with a padding, between two of single pixels.
+ProductWork of_padded_image(int64_t pixels) {
+  return deepest(fmt::format(R"(graph main(x: f32[n,4,{0},{0}], k: f32[16,4,1,1], w: f32[32,16,3,3], l: f32[4,32,1,1]) {{
     a = Conv(x, k)
     b = Conv(a, w, pads=[1, 1, 1, 1])
     y = Conv(b, l)
     return y
-  })");
+  }})",
+                             pixels));
+}
+
+TEST(Work, LeavesOutTheRowsOfAWindowInThePadding) {
+  const ProductWork work = of_padded_image(14);
   EXPECT_EQ(work.depth, Dim(144));
   EXPECT_EQ(work.left_out, Dim(2 * 14 * 3 * 16)) << "one row of three of the window, for the first row of pixels and for the last";
 }
 
 TEST(Work, OfANarrowImageIsTilesOfSeveralRows) {
-  const ProductWork work = deepest(R"(graph main(x: f32[n,4,7,7], k: f32[16,4,1,1], w: f32[32,16,3,3], l: f32[4,32,1,1]) {
-    a = Conv(x, k)
-    b = Conv(a, w, pads=[1, 1, 1, 1])
-    y = Conv(b, l)
-    return y
-  })");
+  const ProductWork work = of_padded_image(7);
   EXPECT_EQ(reason({.products = {work}, .loops = {}}, target()), "tile 14x2: 49 rows are 4 of 14 or 7, 32 lanes 1 of 32, depth 144");
 }
 
