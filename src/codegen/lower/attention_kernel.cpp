@@ -282,7 +282,7 @@ class AttentionLowering {
   /// keys waiting.
   void ask_for_results(const Queries& q, Reg tile_of_keys) {
     constexpr int64_t kQueriesATile = 4;
-    if (!(result_.coefficients[kValueSize] == Dim(1))) return;
+    if (!(result_.coefficients[kValueSize] == Dim(1)) || parts_.several()) return;  // of parts another kernel writes them
     const Reg from = build().mul(tile_of_keys, number(kQueriesATile)), to = build().add(from, number(kQueriesATile));
     build().loop(from, build().min(to, q.valid), number(1), [&](Reg r) {
       AttentionPoint point = q.head;
