@@ -247,16 +247,17 @@ std::vector<Tensor> Frame::tensors_of(std::span<const uint32_t> buffers) const {
   return out;
 }
 
-Result<void> Frame::run_control(const Step& step, Control& control, const RunOptions& options) {
+Result<void> Frame::run_control(uint32_t number, const RunOptions& options) {
+  const Step& step = program_.steps[number];
   const std::vector<Tensor> operands = tensors_of(step.buffers);
-  std::vector<int64_t> sizes(step.sizes.size());
+  const std::span<int64_t> sizes(calls_[number].sizes, step.sizes.size());
   for (size_t k = 0; k < sizes.size(); ++k) sizes[k] = sizes_[step.sizes[k]];
   std::vector<Control::Place> places(step.results.size());
   for (size_t k = 0; k < places.size(); ++k) {
     const uint32_t b = step.results[k];
     if (b != kMissing && program_.buffers[b].kind != BufferInfo::Kind::dynamic) places[k] = {pointers_[b], shape_of(b)};
   }
-  return take_results(step, TRY(control.run(operands, sizes, places, options)));
+  return take_results(step, TRY(controls_[number]->run(operands, sizes, places, options)));
 }
 
 /// Sizes that only the results tell, and the results themselves where no buffer was there before them.
@@ -361,7 +362,7 @@ Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int thr
     case Step::Kind::segment: return run_segment(step, options, threads);
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
-    case Step::Kind::loop: return run_control(step, *controls_[number], options);
+    case Step::Kind::loop: return run_control(number, options);
     case Step::Kind::check: return check_indices(step);
     case Step::Kind::rows: return pack_rows(step);
   }

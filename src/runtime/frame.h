@@ -76,7 +76,7 @@ class Frame {
   Result<void> bring(Tensor& result, const Tensor& place, uint32_t buffer, const Step& step, const RunOptions& options) const;
   Result<void> own(Tensor& result, const Step& step, const std::vector<Tensor>& operands, const RunOptions& options) const;
   Result<void> check_type(const Step& step, uint32_t buffer, const Tensor& t) const;
-  Result<void> run_control(const Step& step, Control& control, const RunOptions& options);
+  Result<void> run_control(uint32_t number, const RunOptions& options);
   Result<void> take_results(const Step& step, std::span<const Tensor> out);
   Result<void> learn_sizes(uint32_t number, uint32_t& lines);
   void write_sizes(const Step& step);
