@@ -39,12 +39,20 @@ std::string temporary_name(const std::filesystem::path& path) {
   return path.string() + ".part-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
 }
 
-/// Else the rename waits for it, and the new file gets other pages, which a virtual machine may have to ask for.
-void give_back_memory(const std::filesystem::path& path) {
+/// Else the rename waits for it, and the new file gets other pages, which a virtual machine may have to ask for. The file is opened
+/// before the thread is there: later its name may be the new one's.
+std::thread give_back_memory(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return;
-  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(file);
+  if (file < 0) return {};
+  try {
+    return std::thread([file] {
+      (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+      ::close(file);
+    });
+  } catch (const std::system_error&) {  // the system has no thread: the rename does it
+    ::close(file);
+    return {};
+  }
 }
 
 std::string name_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
@@ -63,12 +71,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   }
   AtomicFile out = TRY(open_new(path));
   constexpr off_t kWorthAThread = 16 << 20;
-  if (info.st_size < kWorthAThread) return out;
-  try {
-    out.giving_back_ = std::thread([path] { give_back_memory(path); });
-  } catch (const std::system_error&) {
-    // The system has no thread: the rename does it.
-  }
+  if (info.st_size >= kWorthAThread) out.giving_back_ = give_back_memory(path);
   return out;
 }
 
