@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/lower/attention_code.h"
+
+namespace tenon::codegen {
+
+/// Writes the sums of all queries that are there, divided by their totals.
+void write_results(AttentionCode& code, const Queries& q, ops::MaskedRows masked_rows);
+
+}  // namespace tenon::codegen

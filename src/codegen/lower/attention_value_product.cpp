@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/lower/attention_value_product.h"
+
+#include "base/checked.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+void tile_of_values(AttentionCode& code, const Queries& q, Reg base, Reg r, Reg v, Reg count, int rows, int vectors) {
+  TileBuilder& build = code.build();
+  Contract c;
+  c.rows = rows;
+  c.vectors = vectors;
+  c.lanes = code.lanes();
+  c.a = code.scores;
+  c.b = code.operands[2];
+  c.a_offset = r;
+  c.a_row = code.number(1);
+  c.a_k = code.number(code.width(q));
+  c.b_offset = build.add(base, v);
+  c.b_k = code.emit.dim(code.places[2].coefficients[kKey]);
+  c.depth = count;
+  const Reg first = code.at(v, r, code.value_pad);
+  const auto place = [&](int row, int x) { return build.add(first, code.number(row * code.value_pad + int64_t{x} * code.lanes())); };
+  for (int row = 0; row < rows; ++row)
+    for (int x = 0; x < vectors; ++x) c.accumulators_in.push_back(code.load(code.sums, place(row, x)));
+  const auto sums = build.contract(std::move(c));
+  for (int row = 0; row < rows; ++row)
+    for (int x = 0; x < vectors; ++x) build.store(code.sums, place(row, x), sums[static_cast<size_t>(row) * vectors + x]);
+}
+
+/// In balanced tiles of queries.
+void panel_of_values(AttentionCode& code, const Queries& q, Reg base, Reg v, Reg count, int vectors) {
+  const int64_t width = code.width(q), tiles = ceil_div(width, int64_t{code.tile.rows});
+  const int64_t rows = width / tiles, larger = width % tiles * (rows + 1);
+  const auto all = [&](int64_t from, int64_t to, int64_t step) {
+    if (from == to) return;
+    code.build().loop(code.number(from), code.build().min(code.number(to), q.valid), code.number(step),
+                      [&](Reg r) { tile_of_values(code, q, base, r, v, count, static_cast<int>(step), vectors); });
+  };
+  all(0, larger, rows + 1);
+  all(larger, width, rows);
+}
+
+}  // namespace
+
+void multiply_values(AttentionCode& code, const Queries& q, Reg key, Reg count) {
+  AttentionPoint point = q.head;
+  point[kKey] = key;
+  const Reg base = element_at(code.emit, code.places[2], point);
+  const int64_t lanes = code.lanes(), panel = code.tile.vectors * lanes, whole = code.value / panel * panel;
+  code.build().loop(code.number(0), code.number(whole), code.number(panel),
+                    [&](Reg v) { panel_of_values(code, q, base, v, count, code.tile.vectors); });
+  if (whole < code.value) panel_of_values(code, q, base, code.number(whole), count, static_cast<int>(ceil_div(code.value - whole, lanes)));
+}
+
+}  // namespace tenon::codegen
