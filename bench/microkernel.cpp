@@ -182,10 +182,8 @@ Result<const Form*> form_named(std::string_view name) {
 
 Result<void> bench_tiles(int threads, const char* name, std::string_view only, std::string_view form_name) {
   const Target& target = *TRY(name ? target_named(name) : target_for());
-  if (!cpu_features().has_all(target.needs))
-    return fail(Code::wrong_target, std::string(target.name), "this CPU cannot run its code")
-        .expected(std::string(target.needs))
-        .found("less");
+  if (!cpu_features().has_all(target.needs()))
+    return fail(Code::wrong_target, std::string(target.name), "this CPU cannot run its code").expected(target.needs()).found("less");
   const Form& form = *TRY(form_named(form_name));
   if (!target.multiply_add(form.a, form.b, form.sum))
     return fail(Code::bad_usage, std::string(target.name), "the target has no instruction for such products");

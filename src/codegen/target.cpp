@@ -15,6 +15,10 @@ const MultiplyAdd* Target::multiply_add(DType rows, DType along, DType sum) cons
   return nullptr;
 }
 
+std::string Target::needs() const { return extends ? extends->needs().append(" ").append(own_needs) : std::string(own_needs); }
+
+std::string Target::features() const { return extends ? extends->features().append(",").append(own_features) : std::string(own_features); }
+
 std::span<const Target* const> all_targets() {
 #define TENON_ENTRY(x) &target_##x,
   static constexpr const Target* kTargets[] = {
@@ -36,15 +40,16 @@ Result<const Target*> target_named(std::string_view name) {
 }
 
 Result<const Target*> target_for(const CpuFeatures& cpu) {
+  const auto count = [](const Target& t) { return feature_count(t.needs()); };
   const Target* best = nullptr;
   const Target* least = nullptr;
   for (const Target* t : all_targets()) {
-    if (!least || feature_count(t->needs) < feature_count(least->needs)) least = t;
-    if (cpu.has_all(t->needs) && (!best || feature_count(t->needs) > feature_count(best->needs))) best = t;
+    if (!least || count(*t) < count(*least)) least = t;
+    if (cpu.has_all(t->needs()) && (!best || count(*t) > count(*best))) best = t;
   }
   if (best) return best;
   return fail(Code::wrong_target, "this machine", "the CPU cannot run generated code")
-      .expected(std::string(least->needs))
+      .expected(least->needs())
       .found(cpu.text())
       .advice("compile and run on a newer CPU (Intel since 2013, AMD since 2015); a virtual machine may hide what its CPU has");
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/cpu.h"
@@ -21,6 +22,25 @@ struct MultiplyAdd {
   double cycles = 0.5;  ///< from one to the next, where nothing waits
 };
 
+/// Some of them, by value.
+class MultiplyAdds {
+ public:
+  constexpr MultiplyAdds(std::initializer_list<MultiplyAdd> all) {
+    for (const MultiplyAdd& m : all) all_[count_++] = m;
+  }
+  constexpr MultiplyAdds operator+(const MultiplyAdds& more) const {
+    MultiplyAdds out = *this;
+    for (const MultiplyAdd& m : more) out.all_[out.count_++] = m;
+    return out;
+  }
+  constexpr const MultiplyAdd* begin() const { return all_.data(); }
+  constexpr const MultiplyAdd* end() const { return all_.data() + count_; }
+
+ private:
+  std::array<MultiplyAdd, 8> all_ = {};
+  size_t count_ = 0;
+};
+
 /// Memory that kernels read and write.
 struct MemorySpace {
   std::string_view name;
@@ -28,28 +48,48 @@ struct MemorySpace {
   int64_t alignment = 64;  ///< bytes, of buffers
 };
 
+/// What a target has that the one which it extends lacks; see Target.
+struct TargetExtension {
+  std::string_view name, title;
+  uint32_t tag;
+  std::string_view own_needs, own_features;
+  MultiplyAdds multiply_adds;
+};
+
 /// What code is generated for, as data: one file src/codegen/targets/NAME.cpp each. Lives for ever.
 struct Target {
   std::string_view name;   ///< "x86_avx512": its file
   std::string_view title;  ///< "AVX-512": for people
   uint32_t tag;            ///< of its sections in engine files; a number is never given twice
-  /// What a CPU must have to run the code: names of CpuFeatures separated by blanks. Of two targets that run, the one that needs more is
-  /// taken.
-  std::string_view needs;
-  // How the code generator is asked for it, in LLVM's words. `features` spell `needs` out: a named CPU only tunes, so that an engine's
-  // bytes follow from its target alone.
-  std::string_view triple, features, tuning;
+  /// What a CPU must have to run the code, beyond that of the target that this one extends: names of CpuFeatures separated by blanks.
+  std::string_view own_needs;
+  // How the code generator is asked for it, in LLVM's words. `own_features` spell `own_needs` out: a named CPU only tunes, so that an
+  // engine's bytes follow from its target alone. PREFETCHW (+prfchw) is the one that no CPU must have: it is a hint, which AMD has with
+  // long mode (APM volume 3) and which Intel's CPUs before Broadwell decode and pass over (SDM volume 2: no exception but for a LOCK
+  // prefix).
+  std::string_view triple, own_features, tuning;
   int register_bytes;           ///< of a vector register
   int registers;                ///< vector registers
   bool mask_registers = false;  ///< that say which lanes an instruction is for
   bool scales_powers = false;   ///< y * 2^floor(n) is one instruction, right to the denormals
   bool looks_up = false;        ///< each lane picks one of 32 f32 in two registers, in one instruction
-  std::initializer_list<MultiplyAdd> multiply_adds;
+  MultiplyAdds multiply_adds;
   std::array<int64_t, 3> caches;  ///< bytes of each level that a core may count on: its own first and second, its share of the third
   std::initializer_list<MemorySpace> memory;
   /// What this one only adds instructions for further types to: code that has none of these types is the same. Null: none.
   const Target* extends = nullptr;
 
+  /// The target that extends this one, registered as `base`.
+  constexpr Target extended_by(const TargetExtension& own, const Target* base) const {
+    Target out = *this;
+    out.name = own.name, out.title = own.title, out.tag = own.tag, out.own_needs = own.own_needs, out.own_features = own.own_features;
+    out.multiply_adds = multiply_adds + own.multiply_adds;
+    out.extends = base;
+    return out;
+  }
+  /// With those of what it extends. Of two targets that run, the one that needs more is taken.
+  std::string needs() const;
+  std::string features() const;
   /// The instruction for these types of operands (of the rows, along the lanes) and sums; null: there is none.
   const MultiplyAdd* multiply_add(DType rows, DType along, DType sum) const;
   /// That of f32, which every target has.

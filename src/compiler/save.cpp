@@ -115,7 +115,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   const uint32_t tag = target.tag;
   writer.add(SectionType::graph_text, ir::print(*c.graph), {.required = false});
   writer.add(SectionType::program, runtime::encode(c.built.program));
-  writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs), {.required = false, .tag = tag});
+  writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs()), {.required = false, .tag = tag});
   writer.add(SectionType::tactics, fmt::format("{}\n", fmt::join(c.built.tactics, "\n")), {.required = false, .tag = tag});
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});

@@ -83,7 +83,7 @@ TEST(Columns, RunOnTilesOfAnyShapeAndDepth) {
             const auto want = ops::evaluate(**graph, inputs);
             ASSERT_TRUE(want) << want.error().text();
             for (const bool native : {false, true})
-              if (!native || cpu_features().has_all(target.needs)) expect_same(*planned, inputs, *want, native);
+              if (!native || cpu_features().has_all(target.needs())) expect_same(*planned, inputs, *want, native);
           }
   }
 }

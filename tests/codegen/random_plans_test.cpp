@@ -105,7 +105,7 @@ void check(uint64_t seed) {
   const auto choose = [&](const Group& g, const Plan& p, const Target& t) { return drawn_tactic(g, p, t, random); };
   const auto planned = planned_graph(*graph, options, target, choose);
   ASSERT_TRUE(planned) << planned.error().text() << "\n" << text;
-  const bool native = seed % 15 == 5 && cpu_features().has_all(target.needs);
+  const bool native = seed % 15 == 5 && cpu_features().has_all(target.needs());
   const int64_t sizes[][2] = {{3, 4}, {1, static_cast<int64_t>(seed % 21) + 1}};
   for (const auto& [n, m] : sizes) {
     const auto inputs = inputs_of(*graph, n, m, seed);

@@ -62,7 +62,7 @@ void runs(const std::string& text, const std::string& way, double tolerance = 0)
         const auto want = ops::evaluate(**graph, inputs);
         ASSERT_TRUE(want) << want.error().text();
         for (const bool native : {false, true}) {
-          if (native && !cpu_features().has_all(target.needs)) continue;
+          if (native && !cpu_features().has_all(target.needs())) continue;
           const auto got = run(*planned, inputs, native);
           ASSERT_TRUE(got) << got.error().text();
           for (int64_t i = 0; i < (*want)[0].count(); ++i)

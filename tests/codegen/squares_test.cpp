@@ -41,7 +41,7 @@ void runs(const std::string& text, size_t squares = 1) {
     const bool short_rows = (*want)[0].dtype() != DType::f32 && std::string_view(target) == "x86_avx2";
     EXPECT_EQ(squares_in(*planned), short_rows ? 0 : squares) << target << "\n" << text_of(planned->plan);
     for (const bool native : {false, true}) {
-      if (native && !cpu_features().has_all(planned->target.needs)) continue;
+      if (native && !cpu_features().has_all(planned->target.needs())) continue;
       const auto got = run(*planned, inputs, native);
       ASSERT_TRUE(got) << got.error().text();
       for (int64_t i = 0; i < (*want)[0].count(); ++i)

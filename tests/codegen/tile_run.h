@@ -44,7 +44,7 @@ class Loaded {
 inline std::vector<Target> targets() {
   std::vector<Target> out;
   for (const Target* target : all_targets())
-    if (cpu_features().has_all(target->needs)) out.push_back(*target);
+    if (cpu_features().has_all(target->needs())) out.push_back(*target);
   return out;
 }
 

@@ -89,7 +89,7 @@ class Compiler {
     const llvm::Triple triple(llvm::StringRef(target.triple));
     const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(triple, error);
     if (!registered) return;
-    machine_.reset(registered->createTargetMachine(triple, "x86-64", llvm::StringRef(target.features), options(), llvm::Reloc::PIC_,
+    machine_.reset(registered->createTargetMachine(triple, "x86-64", target.features(), options(), llvm::Reloc::PIC_,
                                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
 
