@@ -82,6 +82,49 @@ TEST(Contractions, OfRowsThatFallIntoOneSetOfTheCache) {
   EXPECT_EQ(text_of(*plan(**graph, without)).find("padded"), std::string::npos);
 }
 
+/// Gates of each channel multiply the panels of the product that alone reads the gated image.
+TEST(Contractions, OfRowsWithAScaleOfTheirDepth) {
+  constexpr std::string_view kText = R"(graph main(x: f32[n,3,@], g: f32[n,8,1,1], k: f32[8,3,1,1], w: f32[5,8,1,1], v: f32[4,5,1,1]) {
+    h = Conv(x, k)
+    gated = Mul(g, h)
+    y = Conv(gated, w)
+    z = Conv(y, v)
+    return z, h
+  })";
+  const auto by_blocks = [](const Group& group, const Plan& plan, const Target& target) {
+    Tactic tactic = usual_tactic(group, plan, target);
+    if (group.kind == GroupKind::contract) tactic.depth = 3;
+    return tactic;
+  };
+  // Of images with less than a tile's rows too, a tile holds rows of one.
+  for (const char* size : {"4,6", "16,m", "3,5"}) {
+    std::string text(kText);
+    text.replace(text.find('@'), 1, size);
+    runs(text);
+    runs(text, 1e-4, -1, by_blocks);
+  }
+  runs("graph main(x: f32[16,2,2,8], g: f32[16,1,1,8], w: f32[8,9]) { s = Mul(x, g) y = MatMul(s, w) return y }", 1e-4, 1);
+  runs("graph main(x: f32[2,16,n,8], g: f32[2,16,1,8], w: f32[8,9]) { s = Mul(x, g) y = MatMul(s, w) return y }", 1e-4, 1);
+  runs("graph main(x: f32[m,n,7], g: f32[m,1,7], w: f32[m,7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }", 1e-4, 1);
+}
+
+TEST(Contractions, OfRowsThatAreMultipliedBefore) {
+  const auto is_scaled = [](std::string_view text, const char* off = "") {
+    const auto graph = ir::parse(text, ops::table());
+    PlanOptions options;
+    options.off = {off};
+    return text_of(*plan(**graph, options)).find("combine mul(mul(") != std::string::npos;
+  };
+  constexpr const char* kScaled = "graph main(x: f32[n,7], g: f32[7], w: f32[7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }";
+  EXPECT_TRUE(is_scaled(kScaled));
+  EXPECT_FALSE(is_scaled(kScaled, "absorb_scales"));
+  // Few rows, a result that is seen, a factor of each row, and many lanes.
+  EXPECT_FALSE(is_scaled("graph main(x: f32[9,7], g: f32[7], w: f32[7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }"));
+  EXPECT_FALSE(is_scaled("graph main(x: f32[n,7], g: f32[7], w: f32[7,9]) { s = Mul(x, g) y = MatMul(s, w) return y, s }"));
+  EXPECT_FALSE(is_scaled("graph main(x: f32[n,7], g: f32[n,7], w: f32[7,9]) { s = Mul(x, g) y = MatMul(s, w) return y }"));
+  EXPECT_FALSE(is_scaled("graph main(x: f32[n,7], g: f32[7], w: f32[7,4096]) { s = Mul(x, g) y = MatMul(s, w) return y }"));
+}
+
 /// Inputs and outputs keep their order: what lies between them and a convolution stands channels-last.
 TEST(Contractions, OfImagesThatAreSeenFromOutside) {
   constexpr std::string_view kText = R"(graph main(x: f32[n,16,9,m], w: f32[8,16,3,3]) {

@@ -22,11 +22,13 @@ Data small_numbers(DType d, int64_t count, uint32_t seed) {
 
 using Numbers = Data (*)(DType dtype, int64_t count, uint32_t seed);
 
-void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked, Numbers numbers = small_numbers, int line = 0) {
+void check(const Target& target, Tile tile, Types t, bool k_major, bool start, bool masked, Numbers numbers = small_numbers, int line = 0,
+           int scale_step = 0) {
   const int lanes = t.accumulator == DType::f64 ? target.lanes() / 2 : target.lanes();
   TileKernel k{.name = "contract"};
   TileBuilder b(k);
   const int32_t a = b.argument(t.a, false), w = b.argument(t.b, false), out = b.argument(t.accumulator, true);
+  const int32_t scale = scale_step > 0 ? b.argument(t.accumulator, false) : -1;
   const Reg depth = b.size(0), stride = b.size(1);
   const int width = tile.vectors * lanes, panel = width * t.products;
   b.loop(b.task_begin(), b.task_end(), b.integer(1), [&](Reg task) {
@@ -42,6 +44,8 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
                .prefetch_b_bytes = 512};
     c.a_row = k_major ? b.integer(t.products) : stride;
     if (line > 0) c.line = line, c.a_line = b.integer(29);
+    c.scale = scale;
+    if (scale_step > 1) c.scale_k = b.integer(scale_step), c.scale_offset = task;
     c.a_k = k_major ? b.integer(tile.rows * t.products) : kNone;
     if (start) c.fetch = b.integer(1 << 20);  // a hint: nothing needs to be there
     if (masked) c.b_mask = b.first_mask(b.integer(lanes - 3), lanes);
@@ -54,9 +58,10 @@ void check(const Target& target, Tile tile, Types t, bool k_major, bool start, b
   });
   for (int64_t d : {0, 1, 6, 8}) {
     const int64_t sizes[] = {d, 11};
-    expect_same(k, target,
-                {numbers(t.a, 400 * t.products, 1), numbers(t.b, 8 * panel, 2), numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)},
-                sizes, 0, 2);
+    std::vector<Data> data{numbers(t.a, 400 * t.products, 1), numbers(t.b, 8 * panel, 2),
+                           numbers(t.accumulator, int64_t{2} * tile.rows * width, 3)};
+    if (scale >= 0) data.push_back(numbers(t.accumulator, 9 * scale_step, 4));
+    expect_same(k, target, std::move(data), sizes, 0, 2);
   }
 }
 
@@ -87,6 +92,14 @@ TEST(EmitContract, LinesOfRowsEqualTheInterpreter) {
   for (const Target& target : targets())
     for (const auto& [tile, line] : {std::pair(Tile{14, 2}, 7), {Tile{6, 2}, 3}, {Tile{6, 2}, 2}, {Tile{24, 1}, 2}, {Tile{21, 1}, 7}})
       check(target, tile, {DType::f32, DType::f32, DType::f32}, false, true, false, small_numbers, line);
+}
+
+TEST(EmitContract, ScaledPanelsEqualTheInterpreter) {
+  for (const Target& target : targets())
+    for (const Tile tile : tiles_for(target)) {
+      check(target, tile, {DType::f32, DType::f32, DType::f32}, false, true, true, small_numbers, 0, 1);
+      check(target, tile, {DType::f16, DType::f32, DType::f32}, false, false, false, small_numbers, 0, 3);
+    }
 }
 
 TEST(EmitContract, OperandTypesWiden) {

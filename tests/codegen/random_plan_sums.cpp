@@ -50,7 +50,9 @@ ValueId RandomPlanGraph::product(const DimList& shape, int depth) {
   }
   a.insert(a.end(), {shape[shape.size() - 2], inner});
   b.insert(b.end(), {inner, shape.back()});
-  return multiplied(small(make(a, depth)), small(make(b, depth)), shape);
+  ValueId rows = small(make(a, depth));
+  if (rows && pick(5) == 0) rows = add("Mul", {clipped(rows), leaf({inner})}, &a);
+  return multiplied(rows, small(make(b, depth)), shape);
 }
 
 ValueId RandomPlanGraph::shortened(ValueId v, DType dtype) {

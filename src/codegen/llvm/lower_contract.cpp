@@ -29,9 +29,9 @@ struct Lower::Panel {
   int line = 1, lines = 1;  ///< rows are `lines` lines of `line`
   bool down = false;        ///< neighbours are in several lines
   std::vector<Value*> a;    ///< base pointers
-  Value *b = nullptr, *fetch = nullptr;
-  Value *stride, *a_step, *b_step;   ///< bytes; the stride between neighbours
-  int64_t a_bytes = 4, b_bytes = 4;  ///< of an element
+  Value *b = nullptr, *fetch = nullptr, *scale = nullptr;
+  Value *stride, *a_step, *b_step, *scale_step = nullptr;  ///< bytes; the stride between neighbours
+  int64_t a_bytes = 4, b_bytes = 4;                        ///< of an element
 
   explicit Panel(const Contract& c) : line(c.line > 0 ? c.line : c.rows), lines(c.rows / line) {
     down = line * bases_of(lines) < lines * bases_of(line);
@@ -56,6 +56,10 @@ Result<void> Lower::contract(const Contract& c) {
   p.b_step = b_.CreateMul(scalar_or(c.b_k, int64_t{c.vectors} * c.lanes * c.products), i64(p.b_bytes));
   p.b = address(c.b, scalar_or(c.b_offset, 0));
   if (c.fetch != kNone) p.fetch = address(c.b, reg(c.fetch).v);
+  if (c.scale >= 0) {
+    p.scale = address(c.scale, scalar_or(c.scale_offset, 0));
+    p.scale_step = b_.CreateMul(scalar_or(c.scale_k, 1), i64(bits_of(c.accumulator) / 8));
+  }
   Value* a = address(c.a, scalar_or(c.a_offset, 0));
   for (int r = 0; r < c.rows; ++r) {
     const auto [base, neighbour] = p.of(r);
@@ -94,7 +98,15 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   std::vector<Value*> state{depth, p.b};
   state.insert(state.end(), p.a.begin(), p.a.end());
   for (const V& v : acc) state.push_back(v.v);
-  if (p.fetch) state.push_back(p.fetch);
+  // Those of the two that there are come last.
+  Value** const others[] = {&p.fetch, &p.scale};
+  for (Value** other : others)
+    if (*other) state.push_back(*other);
+  const auto take_others = [&](const auto& from) {
+    size_t at = 2 + p.a.size() + acc.size();
+    for (Value** other : others)
+      if (*other) *other = from[at++];
+  };
   b_.CreateCondBr(b_.CreateICmpSGT(depth, i64(0)), body, after);
   b_.SetInsertPoint(body);
   std::vector<llvm::PHINode*> phis;
@@ -105,7 +117,7 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = phis[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = opaque(phis[2 + i]);
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = phis[2 + p.a.size() + i];
-  if (p.fetch) p.fetch = phis.back();
+  take_others(phis);
   const size_t sums = static_cast<size_t>(c.rows) * c.vectors;
   for (int s = 0; s < steps; ++s) contract_step(c, p, s, std::span(acc).subspan(static_cast<size_t>(s) * sums % acc.size(), sums));
   auto advance = [&](Value* pointer, Value* step) { return b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(step, i64(steps))); };
@@ -115,6 +127,7 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   if (p.fetch)
     next.push_back(
         b_.CreateConstGEP1_64(b_.getInt8Ty(), p.fetch, kCacheLine * ((steps + Contract::kStepsALine - 1) / Contract::kStepsALine)));
+  if (p.scale) next.push_back(advance(p.scale, p.scale_step));
   for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], body);
   b_.CreateCondBr(b_.CreateICmpSGT(next[0], i64(0)), body, after);
   b_.SetInsertPoint(after);
@@ -127,7 +140,7 @@ std::vector<V> Lower::contract_loop(const Contract& c, Panel& p, Value* depth, i
   p.b = state[1];
   for (size_t i = 0; i < p.a.size(); ++i) p.a[i] = state[2 + i];
   for (size_t i = 0; i < acc.size(); ++i) acc[i].v = state[2 + p.a.size() + i];
-  if (p.fetch) p.fetch = state.back();
+  take_others(state);
   return acc;
 }
 
@@ -173,6 +186,11 @@ void Lower::contract_step(const Contract& c, Panel& p, int step, std::span<V> ac
     if (c.prefetch_b_bytes && from % 64 == 0) prefetch_at(b_.CreateConstGEP1_64(byte, at_b, from + c.prefetch_b_bytes));
     const bool masked = c.b_mask != kNone && v == c.vectors - 1;
     b.push_back(contract_operand(c, c.b, b_.CreateConstGEP1_64(byte, at_b, from), c.lanes, masked ? reg(c.b_mask).v : nullptr));
+  }
+  if (p.scale) {
+    Value* at = step == 0 ? p.scale : b_.CreateGEP(byte, p.scale, b_.CreateMul(p.scale_step, i64(step)));
+    const V scale = splat(contract_operand(c, c.scale, at, 1, nullptr), c.lanes);
+    for (V& row : b) row = row * scale;
   }
   for (int r = 0; r < c.rows; ++r) {
     const auto [base, neighbour] = p.of(r);

@@ -83,6 +83,26 @@ void set_group(Contraction& roles) {
   roles.lanes_operand.value = lanes;
 }
 
+struct Scaled {
+  Operand rows;
+  int scale;
+};
+
+/// A factor that is the product of two loads, one of which stands still along that axis.
+std::optional<Scaled> scaled(const ContractOperand& factor, int axis, const Nest& nest, const Plan& plan) {
+  const auto is_load = [&](const Expr& e) { return e.op() == ExprOp::input && !nest.accesses[e->index].within; };
+  if (factor.value.op() != ExprOp::mul || factor.accesses.size() != 2 || !std::ranges::all_of(factor.value.args(), is_load))
+    return std::nullopt;
+  std::optional<Scaled> out;
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& moving = factor.value.args()[k];
+    const int rows = moving->index, scale = factor.value.args()[1 - k]->index;
+    auto of_rows = Operand::of({moving, {rows}}, nest, plan), of_scale = Operand::of({factor.value.args()[1 - k], {scale}}, nest, plan);
+    if (of_rows && of_scale && of_rows->has[axis] && !of_scale->has[axis]) out = Scaled{*std::move(of_rows), scale};
+  }
+  return out;
+}
+
 /// Casts of a constant are steps of it.
 ir::ConstantRef constant_of(const Expr& value, const ir::ConstantRef& source) {
   if (value.op() == ExprOp::input) return source;
@@ -109,9 +129,9 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
   Contraction roles;
   const int side = lanes_operand_of(nest, plan, operands, *result);
   if (side < 0) return std::nullopt;
-  const Operand &along = operands[side], &other = operands[1 - side];
+  const Operand& along = operands[side];
+  Operand& other = operands[1 - side];
   roles.lanes_operand = along.factor;
-  roles.rows_operand = other.factor;
   roles.packed = along.is_constant(nest, plan);
   for (int x = 0; x < axes; ++x) {
     if (nest.axes[x].extent == Dim(1)) continue;
@@ -132,6 +152,10 @@ std::optional<Contraction> contraction_of(const Nest& nest, const Plan& plan) {
     }
   }
   roles.sum = nest.outputs[0].dtype;
+  if (!roles.rows.empty())
+    if (auto parts = scaled(other.factor, roles.rows.back().axes[0], nest, plan))
+      roles.scale = parts->scale, other = std::move(parts->rows);
+  roles.rows_operand = other.factor;
   set_group(roles);
   if (roles.depth.empty() || roles.lanes.empty()) return std::nullopt;
   // Nothing to share the lanes operand's panels: a depthwise convolution, or a vector times a matrix that is not packed.

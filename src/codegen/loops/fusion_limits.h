@@ -9,6 +9,9 @@ namespace tenon::codegen {
 struct FusionLimits {
   size_t readers = 64;   ///< a value with more readers is stored
   size_t accesses = 24;  ///< a nest with more loads gains nothing from another
+  /// A product multiplies its panels by a factor of its depth, instead of reading rows that were multiplied by it and stored, where so many
+  /// rows at least share the factor and it makes so many lanes at most (Zen 5: 49 rows gain with 320 lanes).
+  int64_t scaled_rows = 14, scaled_lanes = 1024;
   size_t nests = 10;     ///< that share a kernel over the same rows
   size_t look_back = 8;  ///< groups among which a producer over the same rows is looked for
   /// Operations that a mask may cost each score of attention; the score's products cost twice a head's size (64 to 128 multiply-adds).

@@ -100,8 +100,9 @@ struct ContractOperand {
 /// What a sum of products is: its factors, and what each axis is to them. Axes of extent 1 take no part.
 struct Contraction {
   ContractOperand rows_operand, lanes_operand;  ///< read element by element, and along the lanes
-  bool packed = false;                          ///< the lanes operand is a constant, packed when the engine is built
-  DType sum = DType::f32;                       ///< what sums are kept in; operands have this type too, but those of groups
+  int scale = -1;                ///< load that each element of the rows operand is multiplied by: it stands still along the last rows
+  bool packed = false;           ///< the lanes operand is a constant, packed when the engine is built
+  DType sum = DType::f32;        ///< what sums are kept in; operands have this type too, but those of groups
   int group = 1;                 ///< neighbouring products that one instruction adds up, where the target has it for the operands' types
   std::vector<JointAxis> batch;  ///< in both operands
   std::vector<JointAxis> rows;   ///< in the rows operand only; the last runs over registers

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/loops/absorb_scales.h"
 #include "codegen/loops/borders.h"
 #include "codegen/loops/collect.h"
 #include "codegen/loops/copy_images.h"
@@ -39,6 +40,8 @@ constexpr PlanPass kPasses[] = {
     {"copy_images", "images that are seen from outside are copied for convolutions that would walk them against their order", copy_images},
     // What was inlined has no layout.
     {"choose_layouts", "images stand with their channels innermost", choose_layouts},
+    // What are rows and what are lanes is settled by the layouts.
+    {"absorb_scales", "rows that are multiplied by a factor of a product's depth are multiplied on its tiles", absorb_scales},
     // Rows are what lies side by side.
     {"split_whole_reductions", "the least or largest element of all is found row by row", split_whole_reductions},
     // It needs the final accesses.

@@ -54,7 +54,7 @@ class ContractLowering {
         columns_(tiling.columns),
         bundle_(tiling.columns / std::gcd(tiling.columns, tactic.tile.vectors)),
         blocks_(depth_blocks(roles_.depth, tactic.depth)),
-        lines_(lines_of(tactic.tile, roles_.rows)),
+        lines_(lines_of(tiling, tactic.tile)),
         line_(lines_ > 1 ? static_cast<int>(roles_.rows.back().extent.value()) : 1),
         tiled_axis_(roles_.rows.size() - (lines_ > 1 ? 2 : 1)),
         run_(roles_.rows.empty() ? RowTiles::Run{} : run_of(roles_.rows[tiled_axis_], rows_or_lines(), group.nests[0])),
@@ -273,7 +273,7 @@ class ContractLowering {
           const Task task = at_row(at, row);
           const auto sums_of = [&](Reg lanes, Reg asked) {
             std::vector<Reg> sums(static_cast<size_t>(height) * line_ * shape_.vectors, kNone);
-            return contract(0, height, {known(task.rows), lanes, asked, task.depth}, std::move(sums));
+            return contract(0, height, {known(task.rows), lanes, asked, task.scale, task.depth}, std::move(sums));
           };
           if (!places_.is_heavy()) return finish_in_registers(task, height, sums_of(task.lanes, fetch));
           each_of_bundle(share, part.number, [&](Reg k) {
@@ -322,7 +322,7 @@ class ContractLowering {
             row_tiles_.emit(tile, [&](Reg row, int height) {
               const Reg sums_at = build().add(place, build().mul(build().sub(row, tile.row), emit_.integer(line_ * panel())));
               const Task task = at_row(at, row);
-              store_sums(sums_at, contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b)},
+              store_sums(sums_at, contract(slice.axis, height, {known(task.rows), build().add(task.lanes, b), kNone, task.scale},
                                            load_sums(sums_at, height * line_), slice));
             });
           });
@@ -354,6 +354,7 @@ class ContractLowering {
     const auto moved = [&](const JointAxis& axis, Dim b_step, Reg i) {
       Task task = at;
       task.rows = emit_.add_scaled(task.rows, places_.rows_step(axis), i);
+      task.scale = emit_.add_scaled(task.scale, places_.scale_step(axis), i);
       return std::pair(std::move(task), emit_.add_scaled(b, b_step, i));
     };
     if (k < blocks_.outer) {
@@ -409,9 +410,9 @@ class ContractLowering {
     return build().expr(ExprOp::div, {build().add(products, emit_.integer(roles_.group - 1)), emit_.integer(roles_.group)});
   }
 
-  /// Where a contraction reads its operands, and what it asks for meanwhile (kNone: nothing).
+  /// Where a contraction reads its operands and the scale, and what it asks for meanwhile (kNone: nothing).
   struct Reads {
-    Reg rows = kNone, lanes = kNone, fetch = kNone;
+    Reg rows = kNone, lanes = kNone, fetch = kNone, scale = kNone;
     DepthSteps outermost = {};  ///< of a contraction over all of the depth
   };
 
@@ -437,6 +438,9 @@ class ContractLowering {
       c.products = roles_.group;
       c.prefetch_b_bytes = static_cast<int>(tactic_.prefetch);
       c.fetch = at.fetch;
+      c.scale = places_.scale_buffer();
+      c.scale_offset = at.scale;
+      if (c.scale >= 0) c.scale_k = emit_.dim(places_.scale_step(inner));
       c.accumulators_in = std::move(sums);
       return build().contract(std::move(c));
     }
@@ -448,6 +452,7 @@ class ContractLowering {
     const Reg from = some ? at.outermost.from : emit_.integer(0), to = some ? at.outermost.to : emit_.dim(roles_.depth[k].extent);
     return build().loop(from, to, emit_.integer(1), std::move(sums), [&](Reg i, const std::vector<Reg>& inside) {
       Reads here{emit_.add_scaled(at.rows, places_.rows_step(roles_.depth[k]), i), emit_.add_scaled(at.lanes, packed_step(k), i)};
+      here.scale = emit_.add_scaled(at.scale, places_.scale_step(roles_.depth[k]), i);
       if (at.fetch != kNone) here.fetch = emit_.add_scaled(at.fetch, fetch_step(packed_step(k)), i);
       return contract(k + 1, rows, here, inside, slice);
     });

@@ -13,9 +13,10 @@ constexpr int kLightArithmetic = 6;
 }  // namespace
 
 ContractPlaces::ContractPlaces(KernelEmitter& emit, const Group& group, const Tiling& tiling)
-    : emit_(emit), lane_axis_(tiling.roles.lanes.back()), rows_place_(tiling.rows) {
+    : emit_(emit), lane_axis_(tiling.roles.lanes.back()), rows_place_(tiling.rows), scale_place_(tiling.scale) {
   const Nest& nest = group.nests[0];
   rows_buffer_ = emit_.buffer(nest.accesses[tiling.roles.rows_operand.accesses[0]].array, false);
+  if (scale_place_) scale_buffer_ = emit_.buffer(nest.accesses[tiling.roles.scale].array, false);
   if (tiling.with_epilogue) epilogue_ = &*group.epilogue;
   for (size_t k = 0; k < tiling.reads.size(); ++k) {
     const bool is_sum = tiling.reads[k].column >= 0;
@@ -43,6 +44,7 @@ Result<Reg> ContractPlaces::start_of(const Read& read) {
 Result<ContractPlaces::At> ContractPlaces::start() {
   At at;
   at.rows = offset(rows_place_);
+  if (scale_place_) at.scale = offset(*scale_place_);
   for (const Written& w : results_) at.results.push_back(offset(w.place));
   for (const Read& r : reads_) at.reads.push_back(TRY(start_of(r)));
   return at;
@@ -50,6 +52,7 @@ Result<ContractPlaces::At> ContractPlaces::start() {
 
 ContractPlaces::At ContractPlaces::moved(At at, const JointAxis& axis, Reg steps) {
   at.rows = emit_.add_scaled(at.rows, step(rows_place_, axis), steps);
+  at.scale = emit_.add_scaled(at.scale, scale_step(axis), steps);
   for (size_t k = 0; k < results_.size(); ++k) at.results[k] = emit_.add_scaled(at.results[k], step(results_[k].place, axis), steps);
   for (size_t k = 0; k < reads_.size(); ++k)
     if (reads_[k].buffer >= 0) at.reads[k] = emit_.add_scaled(at.reads[k], step(reads_[k].from.place, axis), steps);

@@ -14,6 +14,7 @@ class ContractPlaces {
   /// In elements. kNone: 0.
   struct At {
     Reg rows = kNone;                 ///< of the rows operand
+    Reg scale = kNone;                ///< of what it is multiplied by
     Reg lanes = kNone;                ///< of the packed operand
     DepthSteps depth;                 ///< that count
     std::vector<Reg> results, reads;  ///< of the epilogue, else the sum
@@ -25,6 +26,9 @@ class ContractPlaces {
   /// Steps of the rows operand.
   Dim rows_step(const JointAxis& axis) const { return step(rows_place_, axis); }
   int32_t rows_buffer() const { return rows_buffer_; }
+  /// Steps of the scale, and -1 where there is none.
+  Dim scale_step(const JointAxis& axis) const { return scale_place_ ? step(*scale_place_, axis) : Dim(0); }
+  int32_t scale_buffer() const { return scale_buffer_; }
 
   /// An epilogue that needs many registers, which the sums of a tile would leave none of.
   bool is_heavy() const { return heavy_; }
@@ -51,8 +55,9 @@ class ContractPlaces {
   KernelEmitter& emit_;
   const JointAxis lane_axis_;
   const Epilogue* epilogue_ = nullptr;
-  int32_t rows_buffer_ = -1;
+  int32_t rows_buffer_ = -1, scale_buffer_ = -1;
   Affine rows_place_;
+  std::optional<Affine> scale_place_;
   std::vector<Read> reads_;
   std::vector<Written> results_;
   bool heavy_ = false;

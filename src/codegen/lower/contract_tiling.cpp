@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/contract_cost.h"
 #include "codegen/loops/inline.h"
 
 namespace tenon::codegen {
@@ -23,24 +24,32 @@ std::optional<Affine> rows_place(const Contraction& c, const Nest& nest, const P
   return out;
 }
 
+std::optional<Affine> scale_place(const Contraction& c, const Nest& nest, const Plan& plan) {
+  return c.scale < 0 ? std::nullopt : affine_of(flat_of(nest.accesses[c.scale], plan), static_cast<int>(nest.axes.size()));
+}
+
+bool scale_moves(const Tiling& t, const JointAxis& rows) { return t.scale && !(t.scale->coefficients[rows.axes.back()] == Dim(0)); }
+
 /// Rows of one axis fill the tiles of all targets.
 constexpr int64_t kManyRows = 14;
 
 /// Tiles run over the last axis of rows: one that is known to be long, where the last one may be short (a batch of unknown size behind the
 /// steps of a sequence).
-void put_many_rows_last(std::vector<JointAxis>& rows) {
+void put_many_rows_last(Tiling& t) {
+  std::vector<JointAxis>& rows = t.roles.rows;
   const auto count = [](const JointAxis& a) { return a.extent.number().value_or(0); };
   if (rows.empty() || count(rows.back()) >= kManyRows) return;
   const auto longest = std::ranges::max_element(rows, {}, count);
-  if (count(*longest) >= kManyRows) std::rotate(longest, longest + 1, rows.end());
+  if (count(*longest) >= kManyRows && !scale_moves(t, *longest)) std::rotate(longest, longest + 1, rows.end());
 }
 
 bool join(Tiling& t) {
   std::vector<Affine> places{t.rows};
   places.insert(places.end(), t.results.begin(), t.results.end());
   for (const EpilogueRead& r : t.reads) places.push_back(r.place);
+  if (t.scale) places.push_back(*t.scale);
   join_roles(t.roles, places);
-  put_many_rows_last(t.roles.rows);
+  put_many_rows_last(t);
   return t.roles.lanes.size() == 1;
 }
 
@@ -58,6 +67,11 @@ std::optional<Tiling> with_epilogue(const Tiling& bare, const Group& group, cons
 
 }  // namespace
 
+int lines_of(const Tiling& tiling, Tile tile) {
+  const std::vector<JointAxis>& rows = tiling.roles.rows;
+  return rows.size() > 1 && scale_moves(tiling, rows[rows.size() - 2]) ? 1 : lines_of(tile, rows);
+}
+
 bool walks_groups(const Tiling& tiling) {
   const Contraction& c = tiling.roles;
   const JointAxis& inner = c.depth.back();
@@ -73,7 +87,7 @@ std::optional<Tiling> tiling_of(const Group& group, const Plan& plan) {
   auto rows = rows_place(*group.contraction, nest, plan);
   auto plain = affine_of(flat_of(nest.outputs[0], plan), axes);
   if (!rows || !plain) return std::nullopt;
-  Tiling bare{*group.contraction, std::move(*rows), {std::move(*plain)}};
+  Tiling bare{*group.contraction, std::move(*rows), scale_place(*group.contraction, nest, plan), {std::move(*plain)}};
   if (auto whole = with_epilogue(bare, group, plan)) return whole;
   return join(bare) ? std::optional(std::move(bare)) : std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/places.h"
+#include "codegen/tactic.h"
 
 namespace tenon::codegen {
 
@@ -9,6 +10,7 @@ namespace tenon::codegen {
 struct Tiling {
   Contraction roles;
   Affine rows;                  ///< of the rows operand
+  std::optional<Affine> scale;  ///< of what it is multiplied by
   std::vector<Affine> results;  ///< of the epilogue where it runs on the tile, else of the sum
   bool with_epilogue = false;   ///< the group's epilogue runs on the tile; else it is a kernel of its own
   std::vector<EpilogueRead> reads = {};
@@ -18,6 +20,9 @@ struct Tiling {
 /// nullopt where the group has no roles, a place is not affine, or the lanes do not join into one axis (the result is cut into panels as
 /// one product). An epilogue is left out where that is its doing.
 std::optional<Tiling> tiling_of(const Group& group, const Plan& plan);
+
+/// How many steps of the rows' last axis but one a tile takes.
+int lines_of(const Tiling& tiling, Tile tile);
 
 /// Whether the innermost depth stands in the rows operand element by element, in whole groups: what a group reads behind its run is
 /// multiplied by zeros, which only integers bear.

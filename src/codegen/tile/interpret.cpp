@@ -170,7 +170,7 @@ class Interpreter {
       }
   }
 
-  /// Row k of the panel; what its mask leaves out is 0.
+  /// Row k of the panel, times the scale; what its mask leaves out is 0.
   Result<std::vector<Scalar>> panel_row(const Contract& c, int64_t k) {
     const int width = c.vectors * c.lanes * c.products;
     const int64_t b_at = scalar_or(c.b_offset, 0) + k * scalar_or(c.b_k, width);
@@ -179,6 +179,12 @@ class Interpreter {
       const int lane = i / c.products - (c.vectors - 1) * c.lanes;
       if (lane >= 0 && c.b_mask != kNone && !registers_[c.b_mask][lane].integer) continue;
       b[i] = TRY(contract_operand(c, c.b, b_at + i));
+    }
+    if (c.scale < 0) return b;
+    const Scalar scale = TRY(contract_operand(c, c.scale, scalar_or(c.scale_offset, 0) + k * scalar_or(c.scale_k, 1)));
+    for (Scalar& element : b) {
+      const Scalar both[] = {element, scale};
+      element = apply(ExprOp::mul, c.accumulator, c.accumulator, both);
     }
     return b;
   }

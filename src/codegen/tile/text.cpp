@@ -103,6 +103,7 @@ class Printer {
     out_ += fmt::format("{} = contract {} {}x({}x{}) depth={} a=b{}[{}] row={} k={} b=b{}[{}] k={}", regs(c.accumulators_out),
                         name_of(c.accumulator), c.rows, c.vectors, c.lanes, reg(c.depth), c.a, reg(c.a_offset), reg(c.a_row), reg(c.a_k),
                         c.b, reg(c.b_offset), reg(c.b_k));
+    if (c.scale >= 0) out_ += fmt::format(" scale=b{}[{}] k={}", c.scale, reg(c.scale_offset), reg(c.scale_k));
     if (c.line > 0) out_ += fmt::format(" lines of {} by {}", c.line, reg(c.a_line));
     if (c.products != 1) out_ += fmt::format(" products={}", c.products);
     if (c.b_mask != kNone) out_ += " mask=" + reg(c.b_mask);

@@ -54,7 +54,8 @@ struct Buffer {
 };
 
 /// acc[r][v] += sum over k < K and j < products of A[a_offset + r*a_row + k*a_k + j] * B[b_offset + k*b_k + (v*lanes + lane)*products + j],
-/// in the order of k. A's groups are broadcast; B is read `vectors` registers wide. What a group takes, and how it is added up:
+/// in the order of k. With a scale, of single products of floats, the element of B is multiplied by scale[scale_offset + k*scale_k] before,
+/// and rounded. A's groups are broadcast; B is read `vectors` registers wide. What a group takes, and how it is added up:
 /// - 1 product: any types; one fused multiply-add in the accumulator's type.
 /// - 2 of bf16 in f32 (VDPBF16PS, Intel SDM): j = 1, then j = 0, each one fused multiply-add that rounds to nearest even; denormal operands
 ///   and sums are taken for zeros of their sign, whatever the control register says (so did each of 8 million random groups on Zen 5).
@@ -70,6 +71,8 @@ struct Contract {
   Reg b_offset = kNone, b_k = kNone;                 ///< kNone: offset 0, b_k vectors * lanes * products (a packed panel)
   Reg depth = kNone;                                 ///< K, in groups
   Reg b_mask = kNone;                                ///< lanes of the last vector of B that are read (others are 0); kNone: all
+  int32_t scale = -1;                                ///< buffer of the accumulator's type; -1: there is none
+  Reg scale_offset = kNone, scale_k = kNone;         ///< i64, in elements; kNone: 0, 1
   DType accumulator = DType::f32;
   int products = 1;          ///< neighbours that one instruction multiplies and adds up
   int prefetch_b_bytes = 0;  ///< how far ahead of the B stream to prefetch; 0: not at all

@@ -201,6 +201,12 @@ class TileVerifier {
     return bad("contract group", fmt::format("{} of {} x {} in {}", c.products, name_of(a), name_of(b), name_of(c.accumulator)));
   }
 
+  Result<void> contract_scale(const Contract& c) {
+    TRY(buffer(c.scale, false));
+    if (c.products == 1 && is_float(c.accumulator) && kernel_.buffers[c.scale].dtype == c.accumulator) return {};
+    return bad("contract scale", fmt::format("{} of {} products", name_of(kernel_.buffers[c.scale].dtype), c.products));
+  }
+
   Result<void> contract(const Contract& c) {
     const size_t count = static_cast<size_t>(c.rows) * c.vectors;
     if (c.rows < 1 || c.vectors < 1 || c.accumulators_in.size() != count || c.accumulators_out.size() != count)
@@ -210,8 +216,10 @@ class TileVerifier {
     TRY(buffer(c.a, false));
     TRY(buffer(c.b, false));
     TRY(contract_group(c));
+    if (c.scale >= 0) TRY(contract_scale(c));
     TRY(use(c.depth, kIndex));
-    for (Reg r : {c.a_offset, c.a_row, c.a_line, c.a_k, c.b_offset, c.b_k, c.fetch}) TRY(use_optional(r, kIndex));
+    for (Reg r : {c.a_offset, c.a_row, c.a_line, c.a_k, c.b_offset, c.b_k, c.fetch, c.scale_offset, c.scale_k})
+      TRY(use_optional(r, kIndex));
     TRY(use_optional(c.b_mask, {DType::boolean, c.lanes}));
     for (Reg r : c.accumulators_in) TRY(use_optional(r, {c.accumulator, c.lanes}));
     for (Reg r : c.accumulators_out) TRY(define(r, {c.accumulator, c.lanes}));
