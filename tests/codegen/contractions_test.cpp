@@ -146,6 +146,16 @@ TEST(Contractions, OfImagesThatAreSeenFromOutside) {
   EXPECT_NE(found.find("t7:f32[n, 16, 9, m] in order 0231[i0, i1, i2, i3] <- x0"), std::string::npos) << found;
 }
 
+/// The pixels of several images are no axis of the result, whose rows are then along its channels.
+TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
+  constexpr std::string_view kText = "graph main(x: f32[n,3,8,8], w: f32[20,3,4,4]) { y = Conv(x, w, strides=[4, 4]) return y }";
+  runs(kText, 1e-4, 1);
+  const auto graph = ir::parse(kText, ops::table());
+  const auto planned = planned_graph(**graph, {}, **target_named("x86_avx2"));
+  ASSERT_TRUE(planned) << planned.error().text();
+  EXPECT_TRUE(planned->kernels[0].back().tactic.starts_with("tile=")) << planned->kernels[0].back().tactic;
+}
+
 /// What convolutions read around an image stands around it in memory; who else reads it, and who makes it, keeps to the inside. Rows of a
 /// window that lie in the padding are left out, of blocks of the depth too.
 TEST(Contractions, OfImagesWithABorder) {

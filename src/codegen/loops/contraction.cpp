@@ -42,29 +42,46 @@ struct Operand {
   }
 };
 
-/// Which operand goes along the lanes: a constant one (its panels are packed at build time) if the result is contiguous along one of
-/// its own axes, else the one whose own axis the result is contiguous along, else any that has an own axis.
-int lanes_operand_of(const Nest& nest, const Plan& plan, const std::vector<Operand>& operands, const Affine& result) {
-  int best = -1, best_score = 0;
-  for (int side = 0; side < 2; ++side) {
-    int score = 0;
-    for (size_t x = 0; x < nest.axes.size(); ++x) {
-      const bool own = operands[side].has[x] && !operands[1 - side].has[x];
-      if (!own || nest.axes[x].kind != ops::Axis::Kind::parallel || nest.axes[x].extent == Dim(1)) continue;
-      score = std::max(score, result.coefficients[x] == Dim(1) ? 4 : 1);
-    }
-    if (score == 0) continue;
-    if (operands[side].is_constant(nest, plan)) score += 2;
-    if (score > best_score || (score == best_score && side == 1)) best = side, best_score = score;
-  }
-  return best;
-}
-
 /// Larger steps first; by insertion, since symbolic steps are only partly ordered.
 void sort_by_step(std::vector<JointAxis>& list, const Affine& place) {
   auto step = [&](const JointAxis& a) { return place.coefficients[a.axes[0]]; };
   for (size_t k = 1; k < list.size(); ++k)
     for (size_t at = k; at > 0 && step(list[at - 1]).less(step(list[at])).value_or(false); --at) std::swap(list[at - 1], list[at]);
+}
+
+/// Parallel axes that one operand alone depends on, those of larger steps in the result first.
+std::vector<JointAxis> own_axes(const Operand& operand, const Operand& other, const Nest& nest, const Affine& result) {
+  std::vector<JointAxis> out;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
+    const bool own = operand.has[x] && !other.has[x] && nest.axes[x].kind == ops::Axis::Kind::parallel;
+    if (own && !(nest.axes[x].extent == Dim(1))) out.push_back({{x}, nest.axes[x].extent});
+  }
+  sort_by_step(out, result);
+  return out;
+}
+
+/// Whether the place walks them as one axis, which tiles need of the axes along their lanes.
+bool walks_as_one(const std::vector<JointAxis>& axes, const Affine& place) {
+  for (size_t k = 1; k < axes.size(); ++k)
+    if (!(place.coefficients[axes[k - 1].axes[0]] == place.coefficients[axes[k].axes[0]] * axes[k].extent)) return false;
+  return true;
+}
+
+/// Which operand goes along the lanes: a constant one (its panels are packed at build time) if the result is contiguous along one of
+/// its own axes, else the one whose own axis the result is contiguous along, else any that has an own axis. One whose axes the result does
+/// not walk as one comes last.
+int lanes_operand_of(const Nest& nest, const Plan& plan, const std::vector<Operand>& operands, const Affine& result) {
+  int best = -1, best_score = 0;
+  for (int side = 0; side < 2; ++side) {
+    const std::vector<JointAxis> own = own_axes(operands[side], operands[1 - side], nest, result);
+    if (own.empty()) continue;
+    const auto contiguous = [&](const JointAxis& a) { return result.coefficients[a.axes[0]] == Dim(1); };
+    int score = std::ranges::any_of(own, contiguous) ? 4 : 1;
+    if (operands[side].is_constant(nest, plan)) score += 2;
+    if (walks_as_one(own, result)) score += 10;
+    if (score > best_score || (score == best_score && side == 1)) best = side, best_score = score;
+  }
+  return best;
 }
 
 int weight_of(const Expr& e) {
