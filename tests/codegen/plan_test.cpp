@@ -253,10 +253,10 @@ TEST(Plan, LooksABiasUpInsideAttentionWhereItWouldBeAsLargeAsTheScores) {
 
 TEST(Plan, LeavesOutWhatNobodyReads) { EXPECT_EQ(groups("graph main(x: f32[n]) { a = Exp(x) b = Neg(x) return b }"), "nests: Neg\n"); }
 
-constexpr std::string_view kConvs = R"(graph main(x: f32[n,3,32,32], w: f32[16,3,3,3], b: f32[16], v: f32[8,16,3,3]) {
+constexpr std::string_view kConvs = R"(graph main(x: f32[n,3,32,32], w: f32[16,3,3,3], b: f32[16], v: f32[8,16,1,1]) {
   h = Conv(x, w, b, pads=[1, 1, 1, 1])
   r = Relu(h)
-  y = Conv(r, v, pads=[1, 1, 1, 1])
+  y = Conv(r, v)
   return y
 })";
 
@@ -274,6 +274,20 @@ TEST(Plan, PutsChannelsLastBetweenConvolutionsAndNowhereElse) {
   EXPECT_EQ(strides_between(p), "[16384, 1, 512, 16]");
   for (ArrayId a : {p.plan.inputs[0], p.plan.outputs[0]}) EXPECT_EQ(p.plan.arrays[a].strides, row_major(p.plan.arrays[a].shape));
   EXPECT_EQ(strides_between(planned(kConvs, {.fuse = true, .channels_last = false, .given = {}})), "[16384, 1024, 32, 1]");
+}
+
+/// Patches of an image as tokens.
+TEST(Plan, PutsChannelsLastWhereAReshapeJoinsThePixels) {
+  const Planned p = planned(R"(graph main(x: f32[n,3,32,32], w: f32[16,3,8,8], s: f32[16], b: f32[16]) {
+    const shape: i64[3] = [0, 16, -1]
+    r = Conv(x, w, strides=[8, 8])
+    t = Reshape(r, shape)
+    u = Transpose(t, perm=[0, 2, 1])
+    y = LayerNormalization(u, s, b)
+    return y
+  })");
+  EXPECT_EQ(strides_between(p), "[256, 1, 64, 16]");
+  EXPECT_EQ(p.text(), "contract: Conv\nnests: Transpose LayerNormalization\n");
 }
 
 TEST(Plan, LimitsTokensAtTheDoor) {

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "codegen/loops/contraction.h"
+#include "codegen/loops/element_numbers.h"
+#include "codegen/loops/readers.h"
 
 namespace tenon::codegen {
 
@@ -36,7 +38,17 @@ bool reduces(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(), [](const ops::Axis& a) { return a.kind != ops::Axis::Kind::parallel; });
 }
 
-/// Arrays whose memory order others rely on: read by element number, shared by a reshape, constant, or seen from outside.
+/// A reshape that all its readers have come to read through is nobody's, and relies on no order.
+void forget_unread_reshapes(Plan& plan) {
+  const Readers readers(plan);
+  std::vector<bool> seen(plan.arrays.size(), false);
+  for (ArrayId a : plan.outputs)
+    for (; a >= 0; a = plan.arrays[a].same_bytes) seen[a] = true;
+  for (ArrayId a = 0; a < static_cast<ArrayId>(plan.arrays.size()); ++a)
+    if (readers.of(a).empty() && !seen[a]) plan.arrays[a].same_bytes = -1;
+}
+
+/// Arrays whose memory order others rely on: operands of attention, shared by a reshape, constant, or seen from outside.
 std::vector<bool> pinned(Plan& plan) {
   std::vector<bool> fixed(plan.arrays.size(), false);
   for (size_t a = 0; a < plan.arrays.size(); ++a) {
@@ -45,10 +57,9 @@ std::vector<bool> pinned(Plan& plan) {
     if (array.same_bytes >= 0) fixed[array.same_bytes] = true;
   }
   each_nest(plan, [&](Group& g, Nest& n) {
-    for (const NestAccess& a : n.accesses)
-      if (a.flat || g.kind == GroupKind::attention) fixed[a.array] = true;
-    for (const NestOutput& o : n.outputs)
-      if (o.flat || g.kind == GroupKind::attention) fixed[o.array] = true;
+    if (g.kind != GroupKind::attention) return;
+    for (const NestAccess& a : n.accesses) fixed[a.array] = true;
+    for (const NestOutput& o : n.outputs) fixed[o.array] = true;
   });
   return fixed;
 }
@@ -104,10 +115,28 @@ std::optional<Order> carried_over(const Order& order, const std::vector<int>& fr
   return out.size() == to.size() ? std::optional(out) : std::nullopt;
 }
 
+/// A place told by its element number.
+struct Numbered {
+  Expr* flat;
+  const std::vector<ops::Axis>* axes;
+};
+
+/// Those in each array.
+std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
+  std::vector<std::vector<Numbered>> out(plan.arrays.size());
+  each_nest(plan, [&](Group&, Nest& n) {
+    for (NestAccess& a : n.accesses)
+      if (a.flat) out[a.array].push_back({&a.flat, &n.axes});
+    for (NestOutput& o : n.outputs)
+      if (o.flat) out[o.array].push_back({&o.flat, &n.axes});
+  });
+  return out;
+}
+
 /// The memory order of each array as it becomes known.
 class Layouts {
  public:
-  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)) {
+  explicit Layouts(Plan& plan) : plan_(plan), fixed_(pinned(plan)), numbered_(numbered_places(plan)) {
     for (const Array& a : plan.arrays) order_.push_back(a.order);
   }
 
@@ -121,7 +150,8 @@ class Layouts {
       });
     }
     for (size_t a = 0; a < order_.size(); ++a) {
-      if (order_[a].empty()) continue;
+      if (order_[a] == plan_.arrays[a].order) continue;
+      for (const Numbered& n : numbered_[a]) *n.flat = *number_in(order_[a], static_cast<ArrayId>(a), n);
       plan_.arrays[a].order = order_[a];
       plan_.arrays[a].strides = strides_of(plan_.arrays[a]);
     }
@@ -130,8 +160,14 @@ class Layouts {
  private:
   bool set_order(ArrayId a, Order order) {
     if (fixed_[a] || !order_[a].empty()) return false;
+    const auto can_follow = [&](const Numbered& n) { return number_in(order, a, n).has_value(); };
+    if (!std::ranges::all_of(numbered_[a], can_follow)) return false;
     order_[a] = std::move(order);
     return true;
+  }
+
+  std::optional<Expr> number_in(const Order& order, ArrayId a, const Numbered& n) const {
+    return number_in_order(*n.flat, plan_.arrays[a].shape, order, *n.axes);
   }
 
   /// What slides a window, and what it writes.
@@ -173,12 +209,14 @@ class Layouts {
 
   Plan& plan_;
   const std::vector<bool> fixed_;
+  const std::vector<std::vector<Numbered>> numbered_;
   std::vector<Order> order_;  ///< empty: not known
 };
 
 }  // namespace
 
 void choose_layouts(Plan& plan) {
+  forget_unread_reshapes(plan);
   Layouts(plan).run();
   settle_contractions(plan);
 }

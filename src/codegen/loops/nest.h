@@ -44,7 +44,7 @@ struct Array {
 };
 
 /// One load of a nest. `index` counts in the array's own shape; where the array was reached through a reshape that does not
-/// map index to index, `flat` (row-major element number) stands instead.
+/// map index to index, `flat` stands instead: the element's number in memory, which is row-major until a layout is chosen.
 struct NestAccess {
   ArrayId array = -1;
   DType dtype = DType::f32;
