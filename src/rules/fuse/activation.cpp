@@ -45,6 +45,13 @@ RULES(fuse_activation) {
              .equation = "Mul(?x, Sigmoid(?x)) => Swish(?x) where float(?x)",
              .numerics = Numerics::reassociating,
              .benefit = 6},
+            {.name = "swish_factor",
+             .docs = "x * sigmoid(a * x), the quick Gelu of CLIP",
+             .equation =
+                 "Mul(?x, Sigmoid(Mul(?x, ?a))) => Swish(?x, alpha=value(?a)) where dtype(?x) == f32 or dtype(?x) == f16, finite(?a),"
+                 " rank(?a) <= rank(?x), size(?a) == 1",
+             .numerics = Numerics::reassociating,
+             .benefit = 6},
             {.name = "hard_swish",
              .docs = "x * hard_sigmoid(x) with slope 1/6 and offset 1/2",
              .equation = "Mul(?x, HardSigmoid(?x, alpha=0.16666667, beta=0.5)) => HardSwish(?x)",
