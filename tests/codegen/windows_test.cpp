@@ -101,6 +101,16 @@ TEST(Windows, TakeTheEpilogueIn) {
   runs(depthwise("7", "10", 12, {3, 3}, ", pads=[1,1,1,1]", "s = Add(c, t) r = Relu(s) y = MaxPool(r, kernel_shape=[2,2])"));
 }
 
+/// Where channels stand apart outside, they are copied before the windows and behind them, there by what else is computed of the sums.
+TEST(Windows, OfImagesThatAreSeenFromOutside) {
+  const std::string kernel = weights("w", {8, 1, 3, 6}), bias = weights("b", {8, 1, 1});
+  runs("graph main(x: f32[n,8,7,12]) { " + kernel + "y = Conv(x, w, group=8, pads=[1,1,1,1], strides=[1,2]) return y }", 1, 3);
+  runs("graph main(x: f32[n,8,h,w]) { " + kernel + "y = Conv(x, w, group=8, pads=[1,1,1,1]) return y }", 1, 3);
+  runs("graph main(x: f32[n,8,7,9]) { " + kernel + bias + "c = Conv(x, w, group=8) s = Add(c, b) y = Relu(s) return y }", 1, 3);
+  runs("graph main(x: f32[n,8,7,9]) { " + kernel + "c = Conv(x, w, group=8) y = Transpose(c, perm=[0,2,3,1]) return y }", 1, 3);
+  runs("graph main(x: f32[n,8,25]) { " + weights("w", {8, 1, 16}) + "y = Conv(x, w, group=8, pads=[9,0]) return y }", 1, 3);
+}
+
 TEST(Windows, OfALine) {
   runs("graph main(x: f32[n,21,6]) { " + weights("w", {6, 1, 4}) +
        "t = Transpose(x, perm=[0,2,1]) c = Conv(t, w, group=6, pads=[3,0]) y = Transpose(c, perm=[0,2,1]) return y }");
@@ -120,6 +130,7 @@ TEST(Windows, OfRandomShapes) {
 
 TEST(Windows, OfNothingElse) {
   runs("graph main(x: f32[1,8,8,8]) { " + weights("w", {8, 1, 3, 3}) + "y = Conv(x, w, group=8) return y }", 0);  // channels stand apart
+  runs("graph main(x: f32[1,6,8,8]) { " + weights("w", {6, 1, 5, 5}) + "y = Conv(x, w, group=6) return y }", 0);  // and there are few
   runs("graph main(x: f32[1,6,8,8]) { " + weights("w", {4, 3, 3, 3}) + "y = Conv(x, w, group=2) return y }", 0);  // sums over channels
   runs("graph main(x: f32[1,8,8,8], w: f32[8,1,3,3]) { y = Conv(x, w, group=8) return y }", 0);                   // weights stand apart
 }

@@ -51,13 +51,22 @@ class LaneScores {
   std::vector<Expr> flat_;
 };
 
+/// Adds up what fills no register, one step after the other.
+bool is_short_sum(const ops::Axis& axis) {
+  constexpr int64_t kLanes = 16;
+  return axis.kind != ops::Axis::Kind::parallel && axis.extent.is_number() && axis.extent.value() < kLanes;
+}
+
+/// The innermost of those that lie there best, but for a short sum beside an axis that walks results.
 int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
   const LaneScores scores(nest, plan);
   int best = -1, best_score = 0;
   for (int x = from; x < static_cast<int>(nest.axes.size()); ++x) {
     if (!may_lie_along_lanes(nest.axes[x])) continue;
     const int score = scores.of(x);
-    if (best < 0 || score >= best_score) best = x, best_score = score;
+    const bool wins =
+        best < 0 || score > best_score || (score == best_score && (is_short_sum(nest.axes[best]) || !is_short_sum(nest.axes[x])));
+    if (wins) best = x, best_score = score;
   }
   return best;
 }
