@@ -46,7 +46,11 @@ class Binder {
       for (const codegen::Kernel& k : lowered_.kernels.of_groups[g]) {
         want(k.sizes);
         want({k.tasks, k.grain, k.flops});
-        for (ArrayId a : k.arguments) want_array(a);
+        if (plan_.groups[g].region) want({k.units, plan_.groups[g].region->parts});
+        for (ArrayId a : k.arguments) {
+          want_array(a);
+          sizes_.want(plan_.arrays[a].units);
+        }
       }
       want_group(plan_.groups[g]);
     }

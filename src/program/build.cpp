@@ -169,6 +169,7 @@ class ProgramBuilder {
       if (out_.buffers[b.index].kind == BufferInfo::Kind::alias) b.index = out_.buffers[b.index].index;
     } else {
       b.kind = dynamic_[a] ? BufferInfo::Kind::dynamic : BufferInfo::Kind::arena;
+      if (b.kind == BufferInfo::Kind::arena && !(array.units == Dim(0))) b.units = sizes_.slot(array.units);
     }
     return number(a, std::move(b));
   }
@@ -183,7 +184,7 @@ class ProgramBuilder {
   }
 
   Result<void> add_group(const Group& group, std::vector<Kernel>& lowered) {
-    for (Kernel& k : lowered) TRY(add_kernel(k));
+    for (Kernel& k : lowered) TRY(add_kernel(k, group));
     if (group.kind == GroupKind::segment) return add_segment(group);
     if (group.kind == GroupKind::control) return add_control(group);
     if (group.kind == GroupKind::check) return add_check(group);
@@ -214,8 +215,20 @@ class ProgramBuilder {
     return a;
   }
 
-  Result<void> add_kernel(Kernel& kernel) {
+  /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
+  void join_region(Step& s, const Kernel& kernel, const Group& group) {
+    const bool by_units = group.region && !(kernel.units == Dim(0));
+    if (by_units) {
+      s.units = sizes_.slot(kernel.units);
+      s.parts = sizes_.slot(group.region->parts);
+      s.joined = group.region->joined && group_by_units_ != nullptr && group_by_units_ + 1 == &group;
+    }
+    group_by_units_ = by_units ? &group : nullptr;
+  }
+
+  Result<void> add_kernel(Kernel& kernel, const Group& group) {
     Step s = start(Step::Kind::kernel);
+    join_region(s, kernel, group);
     for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(whose_bytes(a))));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = slots(kernel.sizes);
@@ -339,7 +352,27 @@ class ProgramBuilder {
       if (l.kind == runtime::SizeLine::Kind::outer) l.a += by;
   }
 
+  /// While one part of a region reads a buffer, another may write what comes later in it.
+  void widen_lives() {
+    for (uint32_t from = 0; from < out_.steps.size();) {
+      uint32_t to = from;
+      while (to + 1 < out_.steps.size() && out_.steps[to + 1].joined) ++to;
+      for (uint32_t s = from; s <= to; ++s)
+        for (uint32_t b : out_.steps[s].buffers) widen_life(b, from, to);  // a step alone: what it uses is no region's
+      from = to + 1;
+    }
+  }
+  void widen_life(uint32_t b, uint32_t from, uint32_t to) {
+    if (b == kMissing) return;
+    BufferInfo& info = out_.buffers[b];
+    if (info.kind == BufferInfo::Kind::alias) return widen_life(info.index, from, to);
+    if (info.first < from || info.last > to) info.units.reset();
+    info.first = std::min(info.first, from);
+    info.last = std::max(info.last, to);
+  }
+
   void finish_lives() {
+    widen_lives();
     for (BufferInfo& b : out_.buffers)
       if (b.first == kMissing) b.first = b.last = 0;
   }
@@ -356,6 +389,7 @@ class ProgramBuilder {
   std::vector<bool> looked_up_;  ///< by array
   std::vector<bool> dynamic_;    ///< by array: its memory comes with the step that makes it
   std::unordered_map<ir::NodeId, Bodies> bodies_;
+  const Group* group_by_units_ = nullptr;  ///< of the step before, if it has its tasks by the units of a region
   std::unordered_map<std::string, uint32_t> blobs_;
 };
 

@@ -25,8 +25,6 @@ constexpr int64_t kMostElements = int64_t{1} << 45;
 
 bool is_control(const Step& step) { return step.kind == Step::Kind::branch || step.kind == Step::Kind::loop; }
 
-Team& team_of(const RunOptions& options) { return options.team != nullptr ? *options.team : default_team(); }
-
 Error too_large(std::string place, const Sizes& shape) {
   return fail(Code::size_overflow, std::move(place), "a value is too large")
       .expected("at most 2^45 elements")
@@ -71,13 +69,16 @@ Frame::Frame(const Engine& engine, const Program& program, bool alternate)
 Frame::~Frame() = default;
 
 void Frame::make_calls() {
-  size_t arguments = 0, sizes = 0;
+  size_t arguments = 0, sizes = 0, of_region = 0, most = 0;
   for (const Step& step : program_.steps) {
     arguments += step.buffers.size();
     sizes += step.sizes.size();
+    most = std::max(most, of_region = step.joined ? of_region + step.buffers.size() : step.buffers.size());
   }
   arguments_.resize(arguments);
   step_sizes_.resize(sizes);
+  kept_.reserve(most);
+  region_.reserve(program_.steps.size());
   arguments = sizes = 0;
   for (size_t k = 0; k < calls_.size(); ++k) {
     const Step& step = program_.steps[k];
@@ -226,16 +227,24 @@ Result<void> Frame::keep_result(uint32_t buffer, const Tensor& t) {
   return {};
 }
 
-Result<void> Frame::run_kernel(const Step& step, KernelCall& call, const RunOptions& options, int threads) {
-  const int64_t tasks = sizes_[step.tasks];
-  if (tasks <= 0) return {};
+/// The call of a step's kernel, as things stand now.
+KernelCall& Frame::called(uint32_t number, const RunOptions& options) {
+  const Step& step = program_.steps[number];
+  KernelCall& call = calls_[number];
   for (size_t k = 0; k < step.buffers.size(); ++k) change(call.arguments[k], pointers_[step.buffers[k]]);
   for (size_t k = 0; k < step.sizes.size(); ++k) change(call.sizes[k], sizes_[step.sizes[k]]);
   change(call.function, engine_.kernel(step.code));
   change(call.scratch, scratch_of(0));
   change(call.stride, scratch_stride_);
   change(call.watched, is_watched(options) ? &options : nullptr);
-  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), call, threads);
+  return call;
+}
+
+Result<void> Frame::run_kernel(uint32_t number, const RunOptions& options, int threads) {
+  const Step& step = program_.steps[number];
+  const int64_t tasks = sizes_[step.tasks];
+  if (tasks <= 0) return {};
+  team_of(options).run(tasks, std::max<int64_t>(1, sizes_[step.grain]), called(number, options), threads);
   return go_on(stopped_.load(std::memory_order_relaxed), step.label);  // the token may be reset by now, but work was left out
 }
 
@@ -358,7 +367,7 @@ Result<void> Frame::pack_rows(const Step& step) {
 Result<void> Frame::run_step(uint32_t number, const RunOptions& options, int threads) {
   const Step& step = program_.steps[number];
   switch (step.kind) {
-    case Step::Kind::kernel: return run_kernel(step, calls_[number], options, threads);
+    case Step::Kind::kernel: return run_kernel(number, options, threads);
     case Step::Kind::segment: return run_segment(step, options, threads);
     case Step::Kind::sizes: write_sizes(step); return {};
     case Step::Kind::branch:
@@ -387,6 +396,11 @@ Result<void> Frame::run_steps(const RunOptions& options, int threads) {
   for (uint32_t k = 0; k < program_.steps.size(); ++k) {
     const Step& step = program_.steps[k];
     TRY(go_on(asked_to_stop(options), step.label));
+    if (const uint32_t last = last_of_region(k); last > k) {
+      TRY(run_region(k, last, options, threads));
+      TRY(learn_sizes(k = last, lines));
+      continue;
+    }
     if (guards_) guard_before(k, lines, threads);
     const auto start = options.on_step ? Clock::now() : Clock::time_point{};
     TRY(run_step(k, options, threads));

@@ -67,7 +67,13 @@ class Frame {
   std::vector<Tensor> tensors_of(std::span<const uint32_t> buffers) const;
   Result<void> run_step(uint32_t number, const RunOptions& options, int threads);
   void make_calls();
-  Result<void> run_kernel(const Step& step, KernelCall& call, const RunOptions& options, int threads);
+  KernelCall& called(uint32_t number, const RunOptions& options);
+  Result<void> run_kernel(uint32_t number, const RunOptions& options, int threads);
+  uint32_t last_of_region(uint32_t first) const;
+  void keep_arguments(const Step& step, size_t first_argument, int64_t parts, int threads);
+  void* const* arguments_of(int thread, int64_t part, int64_t parts);
+  Result<void> run_region(uint32_t first, uint32_t last, const RunOptions& options, int threads);
+  void report_region(uint32_t first, std::chrono::steady_clock::time_point start, const RunOptions& options) const;
   Result<void> run_segment(const Step& step, const RunOptions& options, int threads);
   Result<void> make_segment(const Step& step, StepSegment& made, int threads);
   Result<void> run_in_place(const Step& step, StepSegment& segment, const RunOptions& options, int threads);
@@ -119,6 +125,11 @@ class Frame {
   std::vector<void*> arguments_;   // of all calls
   std::vector<int64_t> step_sizes_;
   std::atomic<Stop> stopped_{Stop::none};
+  // Of the region that runs.
+  std::vector<KernelOfRegion> region_;
+  std::vector<KeptArgument> kept_;
+  std::span<void* const> arguments_of_region_;
+  std::vector<void*> arguments_of_threads_;
   std::unique_ptr<Guards> guards_;                  // null but where RunOptions::guard is set
   alignas(64) std::byte nothing_[kSlack * 4] = {};  // what an empty tensor points at
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/threads.h"
 #include "runtime/kernel.h"
 #include "runtime/run_options.h"
 #include "runtime/stopping.h"
@@ -21,9 +22,32 @@ struct alignas(64) KernelCall {
   const RunOptions* watched = nullptr;   ///< null: nothing can ask the run to stop
   std::atomic<Stop>* stopped = nullptr;  ///< why work was left out
 
-  /// Runs tasks [begin, end), unless the run was asked to stop.
-  void operator()(int64_t begin, int64_t end, int thread) const;
+  /// Whether the run was not asked to stop.
+  bool goes_on() const;
+  /// Runs tasks [begin, end), with these arguments in place of its own.
+  void run(void* const* these, int64_t begin, int64_t end, int thread) const;
+  /// Unless the run was asked to stop.
+  void operator()(int64_t begin, int64_t end, int thread) const {
+    if (goes_on()) run(arguments, begin, end, thread);
+  }
 };
+
+/// A kernel of a region of several.
+struct KernelOfRegion {
+  const KernelCall* call = nullptr;
+  size_t first_argument = 0;     ///< of the region's
+  int64_t tasks = 0, units = 1;  ///< tasks: those of a unit
+  int64_t piece = 1;             ///< tasks between two looks at a deadline
+  int64_t nanoseconds = 0;       ///< of all threads, where somebody asks
+};
+
+/// An argument that a thread keeps its part of in a piece of memory of its own, which its caches hold.
+struct KeptArgument {
+  size_t number = 0;  ///< among all of the region's
+  int64_t units = 0, bytes_of_unit = 0;
+};
+
+inline Team& team_of(const RunOptions& options) { return options.team != nullptr ? *options.team : default_team(); }
 
 template <class T>
 void change(T& to, T value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +69,9 @@ struct BufferInfo {
   std::string name;
   bool unranked = false;  ///< dynamic: nothing is known of its shape
   Held held = {};         ///< input, dynamic: a sequence or an optional has no shape of its own
+  /// arena: joined steps alone use it, which give it so many equal pieces, one a unit of theirs: a thread may keep its part's anywhere in
+  /// it.
+  std::optional<Slot> units = {};
 };
 
 struct Step {
@@ -94,6 +98,11 @@ struct Step {
   };
   std::vector<Binding> bindings;  ///< `bound` slots that its results' shapes give
   std::string label;              ///< for profiles: the ops that it computes
+  /// kernel: where both are given, its tasks are so many equal runs, `units`, which `parts` share out evenly.
+  std::optional<Slot> units = {}, parts = {};
+  /// Of such a kernel: it has as many parts as the step before, which is one too, and part p of it reads, of what that step and those that
+  /// it is joined to wrote, only what part p wrote. Buffers that joined steps use live as long as all of them.
+  bool joined = false;
   Slot flops = 0;
   DType factors = DType::f32;  ///< what `flops` are products of: f32, or bf16 or i8 (bytes of either sign) by instructions of their own
 };

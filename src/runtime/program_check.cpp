@@ -26,7 +26,7 @@ class Checker {
     };
     return all(p_.buffers, &Checker::buffer_sound) && all(p_.guards, &Checker::guard_sound) && guards_in_order() &&
            all(p_.bodies, &Checker::body_sound) && all(p_.blobs, &Checker::blob_sound) && all(p_.steps, &Checker::step_sound) &&
-           all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
+           regions_sound() && all(p_.inputs, &Checker::port_sound) && all(p_.outputs, &Checker::port_sound) &&
            std::ranges::none_of(p_.outputs, [](const PortInfo& o) { return o.buffer == kMissing; });
   }
 
@@ -61,7 +61,7 @@ class Checker {
     const bool may_hold = b.kind == Kind::input || b.kind == Kind::dynamic;
     if (!held_sound(b.held, b.shape) || (b.held.kind != ValueKind::tensor && !may_hold)) return false;
     if (static_cast<int>(b.dtype) == 0 || static_cast<int>(b.dtype) >= kDTypeCount || b.kind < Kind::input || b.kind > Kind::alias ||
-        !slots(b.shape))
+        !slots(b.shape) || (b.units && (b.kind != Kind::arena || *b.units >= p_.sizes.size())))
       return false;
     if (b.kind == Kind::input) return b.index < p_.inputs.size();
     if (b.kind == Kind::output)
@@ -112,6 +112,18 @@ class Checker {
       case Kind::rows: return packing_sound(s);
     }
     return false;
+  }
+
+  /// Joined steps are kernels with the same parts, and know the same sizes.
+  bool regions_sound() const {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      const Step& s = p_.steps[k];
+      const bool by_units = s.units && s.parts;
+      if (s.units.has_value() != s.parts.has_value() || (by_units && (s.kind != Step::Kind::kernel || !slots({*s.units, *s.parts}))))
+        return false;
+      if (s.joined && (!by_units || k == 0 || p_.steps[k - 1].parts != s.parts || p_.steps[k - 1].lines != s.lines)) return false;
+    }
+    return true;
   }
 
   /// Results go where a device may write, or come as tensors of its own.

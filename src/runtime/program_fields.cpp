@@ -18,7 +18,19 @@ namespace line {
 enum : uint32_t { kind = 1, constant = 2, a = 3, b = 4, c = 5 };
 }
 namespace buffer {
-enum : uint32_t { kind = 1, dtype = 2, shape = 3, index = 4, offset = 5, first = 6, last = 7, name = 8, unranked = 9, held = 10 };
+enum : uint32_t {
+  kind = 1,
+  dtype = 2,
+  shape = 3,
+  index = 4,
+  offset = 5,
+  first = 6,
+  last = 7,
+  name = 8,
+  unranked = 9,
+  held = 10,
+  units = 11
+};
 }
 namespace held {
 enum : uint32_t { kind = 1, sizes = 2, unranked = 3, key = 4 };
@@ -41,7 +53,10 @@ enum : uint32_t {
   label = 11,
   flops = 12,
   carried = 13,
-  factors = 14
+  factors = 14,
+  units = 15,
+  parts = 16,
+  joined = 17
 };
 }
 namespace port {
@@ -99,6 +114,7 @@ void write(pbf_writer w, const BufferInfo& b) {
   w.add_uint32(buffer::last, b.last);
   w.add_string(buffer::name, b.name);
   if (b.unranked) w.add_uint32(buffer::unranked, 1);
+  if (b.units) w.add_uint32(buffer::units, *b.units);
   if (b.held.kind != ValueKind::tensor) write(pbf_writer(w, buffer::held), b.held);
 }
 
@@ -126,6 +142,9 @@ void write(pbf_writer w, const Step& s) {
   w.add_string(step::label, s.label);
   w.add_uint32(step::flops, s.flops);
   if (s.carried != 0) w.add_uint32(step::carried, s.carried);
+  if (s.units) w.add_uint32(step::units, *s.units);
+  if (s.parts) w.add_uint32(step::parts, *s.parts);
+  if (s.joined) w.add_uint32(step::joined, 1);
   if (s.factors != DType::f32) w.add_uint32(step::factors, static_cast<uint32_t>(s.factors));
 }
 
@@ -189,6 +208,7 @@ BufferInfo read_buffer(Reader r) {
       case buffer::last: b.last = r.get_uint32(); break;
       case buffer::name: b.name = r.get_string(); break;
       case buffer::unranked: b.unranked = r.get_uint32() != 0; break;
+      case buffer::units: b.units = r.get_uint32(); break;
       case buffer::held: b.held = read_held(r.get_message()); break;
       default: r.skip();
     }
@@ -230,6 +250,9 @@ Step read_step(Reader r) {
       case step::label: s.label = r.get_string(); break;
       case step::flops: s.flops = r.get_uint32(); break;
       case step::carried: s.carried = r.get_uint32(); break;
+      case step::units: s.units = r.get_uint32(); break;
+      case step::parts: s.parts = r.get_uint32(); break;
+      case step::joined: s.joined = r.get_uint32() != 0; break;
       case step::factors: s.factors = static_cast<DType>(r.get_uint32()); break;
       default: r.skip();
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_run.h"
 
+#include <gtest/gtest.h>
+
 #include <unordered_map>
 
 #include "../segments.h"
@@ -35,11 +37,18 @@ class Runner {
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) {
     for (size_t k = 0; k < inputs.size(); ++k) bind(plan_.arrays[plan_.inputs[k]].shape, inputs[k]);
     for (size_t k = 0; k < inputs.size(); ++k) buffers_[plan_.inputs[k]] = inputs[k];
-    for (size_t g = 0; g < plan_.groups.size(); ++g) TRY(run_group(g));
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      for (const Kernel& k : planned_.kernels[g]) TRY(add_kernel(g, k));
+      if (!is_kernel(plan_.groups[g])) TRY(run_region());
+      TRY(run_step(plan_.groups[g]));
+    }
+    TRY(run_region());
     std::vector<Tensor> out;
     for (ArrayId a : plan_.outputs) out.push_back(TRY(buffer(a)));
     return out;
   }
+
+  const std::vector<RegionRun>& regions() const { return regions_; }
 
  private:
   void bind(const DimList& shape, const Tensor& t) {
@@ -75,36 +84,63 @@ class Runner {
     return *buffers_[a];
   }
 
-  Result<void> run_group(size_t g) {
-    const Group& group = plan_.groups[g];
-    for (const Kernel& k : planned_.kernels[g]) {
-      auto done = run_kernel(k);
-      if (!done) return std::move(done).error().found(text_of(k.tile) + text_of(plan_));
-    }
+  static bool is_kernel(const Group& g) {
+    return g.kind == GroupKind::nests || g.kind == GroupKind::contract || g.kind == GroupKind::attention;
+  }
+
+  Result<void> run_step(const Group& group) {
     if (group.kind == GroupKind::segment) return run_segment(group);
     if (group.kind == GroupKind::sizes) return write_sizes(group);
     return {};
   }
 
-  Result<void> run_kernel(const Kernel& kernel) {
+  static bool has_units(const Kernel& k) { return !(k.units == Dim(0)); }
+
+  /// As a program joins them.
+  Result<void> add_kernel(size_t group, const Kernel& kernel) {
+    const auto& region = plan_.groups[group].region;
+    const bool joined = region && region->joined && has_units(kernel) && !region_.empty() && has_units(*region_.back().second) &&
+                        region_.back().first + 1 == group;
+    if (!joined) TRY(run_region());
+    region_.emplace_back(group, &kernel);
+    return {};
+  }
+
+  /// Part by part, the later ones first.
+  Result<void> run_region() {
+    const int64_t parts = region_.size() < 2 ? 1 : number(plan_.groups[region_[0].first].region->parts);
+    for (int64_t part = parts; part-- > 0;)
+      for (const auto& [group, kernel] : region_) {
+        const int64_t tasks = number(kernel->tasks), units = parts > 1 ? number(kernel->units) : tasks;
+        TENON_ASSERT(tasks == 0 || tasks % units == 0);
+        const int64_t of_unit = tasks == 0 ? 0 : tasks / units;
+        auto done = run_tasks(*kernel, part * units / parts * of_unit, (part + 1) * units / parts * of_unit);
+        if (!done) return std::move(done).error().found(text_of(kernel->tile) + text_of(plan_));
+      }
+    if (parts > 1) regions_.push_back({region_.size(), parts});
+    region_.clear();
+    return {};
+  }
+
+  Result<void> run_tasks(const Kernel& kernel, int64_t from, int64_t to) {
     std::vector<Tensor> held;
     for (ArrayId a : kernel.arguments) held.push_back(TRY(buffer(a)));
     const Sizes sizes = numbers(kernel.sizes);
-    const int64_t tasks = number(kernel.tasks), half = tasks / 2;
+    const int64_t half = (from + to) / 2;
     if (native_) {
       std::vector<void*> raw;
       for (Tensor& t : held) raw.push_back(const_cast<std::byte*>(t.data()));
       const Loaded code(TRY(emit(std::span(&kernel.tile, 1), planned_.target)));
-      code.run(0, kernel.tile, raw, sizes, half, tasks);
-      code.run(0, kernel.tile, raw, sizes, 0, half);
+      code.run(0, kernel.tile, raw, sizes, half, to);
+      code.run(0, kernel.tile, raw, sizes, from, half);
       return {};
     }
     std::vector<BoundBuffer> bound;
     // Every buffer of a run has an element to read, however short the array is.
     alignas(64) std::byte one[64] = {};
     for (Tensor& t : held) bound.push_back({t.count() > 0 ? const_cast<std::byte*>(t.data()) : one, std::max<int64_t>(1, t.count())});
-    TRY(interpret(kernel.tile, bound, sizes, half, tasks));
-    return interpret(kernel.tile, bound, sizes, 0, half);
+    TRY(interpret(kernel.tile, bound, sizes, half, to));
+    return interpret(kernel.tile, bound, sizes, from, half);
   }
 
   Result<void> run_segment(const Group& group) {
@@ -131,12 +167,20 @@ class Runner {
   const bool native_;
   std::vector<std::optional<Tensor>> buffers_;
   std::unordered_map<const DimNode*, int64_t> symbols_;
+  std::vector<RegionRun> regions_;
+  std::vector<std::pair<size_t, const Kernel*>> region_;  ///< kernels that wait to run part by part, and their groups
 };
 
 }  // namespace
 
 Result<std::vector<Tensor>> run(const PlannedGraph& planned, std::span<const Tensor> inputs, bool native) {
   return Runner(planned, native).run(inputs);
+}
+
+std::vector<RegionRun> regions_of(const PlannedGraph& planned, std::span<const Tensor> inputs) {
+  Runner runner(planned, false);
+  EXPECT_TRUE(runner.run(inputs));
+  return runner.regions();
 }
 
 }  // namespace tenon::codegen

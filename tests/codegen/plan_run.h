@@ -24,9 +24,17 @@ Tactic usual_tactic(const Group& group, const Plan& plan, const Target& target);
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target,
                                    const ChooseTactic& choose = usual_tactic);
 
-/// Runs every kernel in the tile interpreter, its tasks in two parts, the later one first; buffers are as long as their arrays, and hold
-/// NaN before they are written. native: machine code instead. inputs: one a graph input; their shapes give the symbols.
-/// Errors: index_out_of_range for what leaves its buffer.
+/// Neighbouring kernels that run part by part.
+struct RegionRun {
+  size_t kernels = 0;
+  int64_t parts = 1;
+};
+/// Those of a run, in order.
+std::vector<RegionRun> regions_of(const PlannedGraph& planned, std::span<const Tensor> inputs);
+
+/// Runs every kernel in the tile interpreter, its tasks in two parts, the later one first, and regions part by part likewise; buffers are
+/// as long as their arrays, and hold NaN before they are written. native: machine code instead. inputs: one a graph input; their shapes
+/// give the symbols. Errors: index_out_of_range for what leaves its buffer.
 Result<std::vector<Tensor>> run(const PlannedGraph& planned, std::span<const Tensor> inputs, bool native = false);
 
 }  // namespace tenon::codegen

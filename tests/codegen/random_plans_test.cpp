@@ -52,6 +52,19 @@ std::string difference(const Tensor& want, const Tensor& got) {
 
 uint64_t current_seed = 0;
 
+/// Kernels that run part by part with the one before.
+size_t joined_in(const PlannedGraph& planned) {
+  size_t joined = 0;
+  const auto has_units = [](const Kernel& k) { return !(k.units == Dim(0)); };
+  for (size_t g = 1; g < planned.plan.groups.size(); ++g) {
+    const auto &before = planned.kernels[g - 1], &here = planned.kernels[g];
+    const auto& region = planned.plan.groups[g].region;
+    joined += region && region->joined && !before.empty() && has_units(before.back()) && !here.empty() && has_units(here[0]);
+  }
+  return joined;
+}
+size_t joined_kernels = 0;
+
 /// What a crash leaves behind.
 void name_the_seed(int signal) {
   std::fprintf(stderr, "TENON_SEED=%llu: signal %d\n", static_cast<unsigned long long>(current_seed), signal);
@@ -98,6 +111,7 @@ void check(uint64_t seed) {
   options.fuse = seed % 8 != 0;
   options.channels_last = seed % 3 != 0;
   options.verify = true;
+  if (seed % 2) options.fusion.region_bytes = 64, options.fusion.region_rows = options.fusion.region_work = options.fusion.region_units = 1;
   std::mt19937_64 random(seed);
   for (const PlanPass& pass : plan_passes())
     if (random() % 12 == 0) options.off.emplace(pass.name);
@@ -105,6 +119,7 @@ void check(uint64_t seed) {
   const auto choose = [&](const Group& g, const Plan& p, const Target& t) { return drawn_tactic(g, p, t, random); };
   const auto planned = planned_graph(*graph, options, target, choose);
   ASSERT_TRUE(planned) << planned.error().text() << "\n" << text;
+  joined_kernels += joined_in(*planned);
   const bool native = seed % 15 == 5 && cpu_features().has_all(target.needs());
   const int64_t sizes[][2] = {{3, 4}, {1, static_cast<int64_t>(seed % 21) + 1}};
   for (const auto& [n, m] : sizes) {
@@ -136,6 +151,7 @@ TEST(RandomPlans, RunAsTheReferenceSays) {
     check(seed);
     found += parts() > before;
   }
+  if (plans >= 400) EXPECT_GT(joined_kernels, plans / 20) << "regions are hardly looked at";
 }
 
 }  // namespace

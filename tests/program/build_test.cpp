@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "../segments.h"
 #include "ir/text.h"
@@ -23,8 +24,9 @@ std::unique_ptr<ir::Graph> graph_of(std::string_view text) {
 }
 
 /// Every group gets one kernel over the arrays that its loops touch; none has code that could run.
-/// blob_weights: what each segment's blob wants to be handed over.
-Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::ConstantRef>& blob_weights = {}) {
+/// blob_weights: what each segment's blob wants to be handed over. edit: what a lowering might have said beside that.
+Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::ConstantRef>& blob_weights = {},
+                             const std::function<void(backend::Kernels&)>& edit = {}) {
   program::Lowered out;
   out.graph = &graph;
   const std::vector<ir::Segment> segments = nodes_alone(graph);
@@ -43,6 +45,7 @@ Result<program::Built> build(const ir::Graph& graph, const std::vector<ir::Const
     }
     kernels[g].push_back(std::move(kernel));
   }
+  if (edit) edit(out.kernels);
   return program::build(std::move(out));
 }
 
@@ -70,6 +73,27 @@ TEST(Build, KnowsTablesOfWhichARunReadsFewRows) {
   for (const program::PlacedConstant& w : built->weights) found.emplace_back(w.constant->tensor()->number(0), w.looked_up);
   std::ranges::sort(found);
   EXPECT_EQ(found, (std::vector<std::pair<double, bool>>{{1, true}, {2, false}, {3, false}}));
+}
+
+/// While one part still reads a buffer, another may write what comes later; what others read too stands where it is.
+TEST(Build, KeepsBuffersOfJoinedKernelsForAllOfThem) {
+  auto graph = graph_of("graph main(x: f32[8,4]) { a = Exp(x) b = Neg(a) c = Abs(b) d = Exp(c) return d }");
+  auto built = build(*graph, {}, [](backend::Kernels& kernels) {
+    for (size_t g : {1, 2, 3}) kernels.plan.groups[g].region = codegen::Region{{0}, 8, 4, g > 1};
+    for (size_t g : {1, 2}) kernels.of_groups[g][0].units = 8;  // the last one has its tasks otherwise
+    for (codegen::Array& a : kernels.plan.arrays) a.units = a.same_bytes < 0 && !a.fixed_layout ? 8 : 0;
+  });
+  ASSERT_TRUE(built) << built.error().text();
+  const runtime::Program& p = built->program;
+  ASSERT_EQ(p.steps.size(), 4U);
+  const auto lives = [&](std::string_view name) { return std::pair(named(p, name).first, named(p, name).last); };
+  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(p.steps[k].joined, k == 2);
+  EXPECT_TRUE(p.steps[1].units && p.steps[1].parts && !p.steps[3].units);
+  EXPECT_EQ(lives("a"), std::pair(0U, 2U));
+  EXPECT_EQ(lives("b"), std::pair(1U, 2U));
+  EXPECT_EQ(lives("c"), std::pair(1U, 3U));
+  EXPECT_TRUE(named(p, "b").units);
+  EXPECT_FALSE(named(p, "a").units || named(p, "c").units);
 }
 
 TEST(Build, NumbersPortsBuffersAndTheirLives) {

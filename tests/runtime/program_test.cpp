@@ -23,6 +23,8 @@ Program full_program() {
   p.buffers.push_back({BufferInfo::Kind::alias, DType::f32, {2, 0}, 2, 0, 0, 1, "view"});
   p.buffers.push_back({BufferInfo::Kind::dynamic, DType::i32, {}, 0, 0, 0, 1, "list", false, {ValueKind::sequence, {2, -1}, false}});
   p.buffers.push_back({BufferInfo::Kind::dynamic, DType::i32, {}, 0, 0, 0, 1, "maybe", false, {ValueKind::optional_sequence, {}, true}});
+  p.buffers.push_back({BufferInfo::Kind::arena, DType::f32, {2}, 0, 0, 3, 4, "handed on"});
+  p.buffers.back().units = 0;
   p.outputs.push_back({"list", DType::i32, {}, {}, {}, {}, {}, 7, {ValueKind::sequence, {2, -1}, false}});
   p.weight_bytes = 1000;
   p.inputs[1].limits.push_back({1, true});
@@ -37,6 +39,10 @@ Program full_program() {
   kernel.label = "MatMul+Gelu";
   kernel.flops = 4;
   kernel.factors = DType::bf16;
+  kernel.units = 0;
+  kernel.parts = 1;
+  p.steps.push_back(kernel);
+  kernel.joined = true;
   p.steps.push_back(kernel);
   p.steps[0].buffers.push_back(kMissing);
   return p;
@@ -52,6 +58,11 @@ TEST(ProgramBytes, DecodeToTheSameProgram) {
   EXPECT_EQ(program->steps[3].label, "MatMul+Gelu");
   EXPECT_EQ(program->steps[3].scratch_bytes, 4096u);
   EXPECT_EQ(program->steps[3].factors, DType::bf16);
+  EXPECT_EQ(program->buffers[9].units, 0u);
+  EXPECT_EQ(program->steps[3].units, 0u);
+  EXPECT_EQ(program->steps[3].parts, 1u);
+  EXPECT_FALSE(program->steps[3].joined);
+  EXPECT_TRUE(program->steps[4].joined);
   EXPECT_EQ(program->sizes[6].constant, -5);
   EXPECT_EQ(program->buffers[5].dtype, DType::f16);
   EXPECT_EQ(program->buffers[5].offset, 64u);
@@ -122,6 +133,15 @@ TEST(ProgramBytes, RefuseEveryWildIndex) {
       [](Program& p) { p.buffers[5].shape[0] = 0; },
       [](Program& p) { p.buffers[0].dtype = DType::none; },
       [](Program& p) { p.steps[3].factors = DType::u8; },
+      [](Program& p) { p.steps[3].units = 99; },
+      [](Program& p) { p.steps[3].parts.reset(); },
+      [](Program& p) { p.steps[4].parts = 99; },
+      [](Program& p) { p.steps[4].parts = 0; },  // not those of the step before
+      [](Program& p) { p.steps[4].lines = 4; },
+      [](Program& p) { p.steps[2].joined = true; },
+      [](Program& p) { p.steps[0].joined = true; },
+      [](Program& p) { p.buffers[9].units = 99; },
+      [](Program& p) { p.buffers[0].units = 0; },  // an input
       [](Program& p) { p.steps[0].code = 2; },
       [](Program& p) { p.steps[0].buffers[0] = 99; },
       [](Program& p) { p.steps[0].results[0] = 99; },

@@ -212,7 +212,7 @@ Result<void> show_memory(const Program& p, const std::vector<import::RequestedSh
 }  // namespace
 
 std::string runs_text(const Program& program, const Step& step) {
-  if (step.kind == Step::Kind::kernel) return fmt::format("kernel {}", step.code);
+  if (step.kind == Step::Kind::kernel) return fmt::format("kernel {}{}", step.code, step.joined ? ", joined" : "");
   return step.kind == Step::Kind::segment ? "on " + program.blobs[step.code].device : kind_name(step.kind);
 }
 

@@ -152,6 +152,9 @@ std::string text_of(const Plan& plan) {
   std::string out;
   for (const Group& g : plan.groups) {
     out += fmt::format("{} outer={}\n", kKinds[static_cast<int>(g.kind)], g.outer);
+    if (g.region)
+      out += fmt::format("  {} by axes {}, units: {}, parts: {}\n", g.region->joined ? "joined" : "region", fmt::join(g.region->axes, " "),
+                         g.region->units.text(), g.region->parts.text());
     if (g.kind == GroupKind::segment)
       out += fmt::format("  {}, nodes: {}\n", plan.segments[g.segment].backend, plan.segments[g.segment].nodes.size());
     for (const Nest& n : g.nests) out += "  " + text_of(n, plan) + "\n";

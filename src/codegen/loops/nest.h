@@ -40,6 +40,7 @@ struct Array {
   Border border;              ///< of what convolutions read with a padding around it
   ir::ConstantRef constant;   ///< row-major bytes, where constant
   ArrayId same_bytes = -1;    ///< shares the buffer of that array, row-major in both (Reshape and the like)
+  Dim units = 0;              ///< above 0: pieces in which one region alone writes and reads it, one a unit, equal, one behind the other
   bool fixed_layout = false;  ///< seen from outside (graph input or output, operand of a segment): stays row-major
 };
 
@@ -121,6 +122,14 @@ enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, con
 /// The sizes of its results may be known only when it has run.
 inline bool tells_sizes(GroupKind kind) { return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows; }
 
+/// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.
+struct Region {
+  std::vector<int> axes;  ///< of its nest (nests: of each) that number the units, the first one outermost
+  Dim units;
+  Dim parts;            ///< 1: the groups run one after the other
+  bool joined = false;  ///< to the group before
+};
+
 /// What becomes one kernel (or one step without a kernel).
 struct Group {
   GroupKind kind = GroupKind::nests;
@@ -132,12 +141,13 @@ struct Group {
   std::optional<Epilogue> epilogue;
   bool of_a_product = false;               ///< nests: what a contraction of the same node reads, or makes of its sums
   std::optional<Contraction> contraction;  ///< contract: of its nest as it stands; whoever edits the nest settles it again
-  std::optional<int64_t> bytes_of_turn;    ///< contract, in a loop's body: constants that a turn of the loop reads
-  ir::NodeId node;                         ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
-  uint32_t segment = 0;                    ///< segment: number in Plan::segments
-  std::vector<ArrayId> inputs, outputs;    ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
-  std::vector<const DimNode*> symbols;     ///< sizes: what its elements depend on
-  IndexLimit limit;                        ///< check: what the smallest and largest index (its inputs) must keep
+  std::optional<Region> region;
+  std::optional<int64_t> bytes_of_turn;  ///< contract, in a loop's body: constants that a turn of the loop reads
+  ir::NodeId node;                       ///< attention, control (whose bodies have plans of their own), check, rows; segment: its first
+  uint32_t segment = 0;                  ///< segment: number in Plan::segments
+  std::vector<ArrayId> inputs, outputs;  ///< segment, control, rows: operands (-1: missing) and results; sizes: one output
+  std::vector<const DimNode*> symbols;   ///< sizes: what its elements depend on
+  IndexLimit limit;                      ///< check: what the smallest and largest index (its inputs) must keep
 };
 
 /// A graph as groups over arrays, in an order that respects all dependencies.

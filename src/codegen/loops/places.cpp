@@ -103,9 +103,9 @@ Expr flat_of(const NestOutput& output, const Plan& plan) {
   return output.flat ? output.flat : flat_in(output.index, plan.arrays[output.array]);
 }
 
-void collapse(Nest& nest, const Plan& plan) {
+void collapse(Nest& nest, const Plan& plan, int from) {
   auto places = places_of(nest, plan);
-  for (int k = 0; places && k + 1 < static_cast<int>(nest.axes.size());) {
+  for (int k = from; places && k + 1 < static_cast<int>(nest.axes.size());) {
     if (!joinable(nest, k, *places)) {
       ++k;
       continue;

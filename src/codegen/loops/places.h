@@ -20,7 +20,7 @@ struct EpiloguePlaces {
 };
 /// nullopt where it is more than loads at affine places.
 std::optional<EpiloguePlaces> epilogue_places(const Epilogue& epilogue, const Nest& sum, const Plan& plan);
-/// Joins neighbouring parallel axes that every access and output walks as one. Cost: accesses x axes.
-void collapse(Nest& nest, const Plan& plan);
+/// Joins neighbouring parallel axes that every access and output walks as one, from axis `from` on. Cost: accesses x axes.
+void collapse(Nest& nest, const Plan& plan, int from = 0);
 
 }  // namespace tenon::codegen

@@ -10,6 +10,7 @@
 #include "codegen/loops/copy_images.h"
 #include "codegen/loops/diagonals.h"
 #include "codegen/loops/fuse.h"
+#include "codegen/loops/join_regions.h"
 #include "codegen/loops/layout.h"
 #include "codegen/loops/pad_rows.h"
 #include "codegen/loops/plan_verify.h"
@@ -56,6 +57,8 @@ constexpr PlanPass kPasses[] = {
     {"absorb_columns", "maps that read a product's result as columns side by side run on its tiles", absorb_columns},
     // It needs the final layouts, and what reads by rows.
     {"pad_rows", "rows that would all fall into one set of the cache stand a cache line apart", pad_rows},
+    // Last: what runs part by part must not change any more.
+    {"join_regions", "neighbours over the same rows run part by part in one parallel region", join_regions},
 };
 
 bool runs(const PlanPass& pass, const PlanOptions& options) {

@@ -42,6 +42,30 @@ struct DepthSlice {
   Reg step = kNone;    ///< of the outermost depth, where it is a step of that alone
 };
 
+/// Whole tiles that no part of a region cuts.
+struct Units {
+  Dim count;  ///< a part has some neighbouring ones
+  Dim steps;  ///< of the tiled axis in one of them, or where others stand before it of those
+};
+
+/// Fewer rows of a unit leave tiles too low.
+constexpr int64_t kLeastRowsOfUnit = 7;
+
+/// Of the rows, where the group stands in a region: its parts where they are known and equal, else its units. nullopt: neither are whole
+/// tiles.
+std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const Tactic& tactic) {
+  if (!group.region || tactic.by_rows == 0 || roles.rows.empty()) return std::nullopt;
+  const Region& region = *group.region;
+  std::vector<int> axes;
+  for (size_t k = 0; k < std::max<size_t>(tiled, 1); ++k) axes.insert(axes.end(), roles.rows[k].axes.begin(), roles.rows[k].axes.end());
+  if (std::ranges::mismatch(region.axes, axes).in1 != region.axes.end()) return std::nullopt;
+  Units out{.count = region.units, .steps = 1};
+  for (size_t k = region.axes.size(); k < axes.size(); ++k) out.steps = out.steps * group.nests[0].axes[axes[k]].extent;
+  if (tiled > 0) return out;
+  if (const auto equal = exact_quotient(region.units, region.parts)) return Units{.count = region.parts, .steps = *equal * out.steps};
+  return out.steps.is_number() && out.steps.value() >= kLeastRowsOfUnit ? std::optional(out) : std::nullopt;
+}
+
 class ContractLowering {
  public:
   ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
@@ -57,7 +81,9 @@ class ContractLowering {
         lines_(lines_of(tiling, tactic.tile)),
         line_(lines_ > 1 ? static_cast<int>(roles_.rows.back().extent.value()) : 1),
         tiled_axis_(roles_.rows.size() - (lines_ > 1 ? 2 : 1)),
-        run_(roles_.rows.empty() ? RowTiles::Run{} : run_of(roles_.rows[tiled_axis_], rows_or_lines(), group.nests[0])),
+        units_(units_of(roles_, tiled_axis_, group, tactic)),
+        region_parts_(group.region ? group.region->parts : Dim(1)),
+        run_(tiled_run(group.nests[0])),
         row_tiles_(emit_, run_, rows_or_lines(), even_tiles()),
         depth_range_(depth_range_of(roles_, group.nests[0], plan)),
         places_(emit_, group, tiling),
@@ -72,6 +98,7 @@ class ContractLowering {
   Result<void> run() {
     const std::vector<Dim> extents = task_extents();
     kernel_.tasks = product(extents);
+    if (units_) kernel_.units = parts_;
     const Dim flops = Dim(2) * extent_of(roles_.depth) * lanes_extent() * extent_of(roles_.rows) * extent_of(roles_.batch);
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain) * kernel_.tasks, max(Dim(1), flops)));
     build().loop(build().task_begin(), build().task_end(), emit_.integer(1), [&](Reg t) { task(t, extents); });
@@ -108,10 +135,18 @@ class ContractLowering {
   /// Products of the innermost depth, with the zeros that fill up its last group.
   Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
 
+  /// The tiled axis; of a region's units tiles do not cross the ends.
+  RowTiles::Run tiled_run(const Nest& nest) const {
+    if (roles_.rows.empty()) return {};
+    if (units_ && tiled_axis_ == 0) return {.times = units_->count, .extent = units_->steps};
+    return run_of(roles_.rows[tiled_axis_], rows_or_lines(), nest);
+  }
+  Dim tiles_of_unit() const { return tiled_axis_ == 0 ? row_tiles_.of_each() : units_->steps * row_tiles_.count(); }
+
   int rows_or_lines() const { return lines_ > 1 ? lines_ : shape_.rows; }
   /// Where parts of the rows are tasks, they have equally many tiles.
   int64_t even_tiles() const {
-    const bool parts = roles_.rows.size() == 1 && tactic_.by_rows > 0 && !run_.extent.less(Dim(tactic_.by_rows)).value_or(true);
+    const bool parts = !units_ && roles_.rows.size() == 1 && tactic_.by_rows > 0 && !run_.extent.less(Dim(tactic_.by_rows)).value_or(true);
     return parts ? kPartsOfRows : 1;
   }
 
@@ -122,13 +157,18 @@ class ContractLowering {
     panels_ = ceil_div(lanes_extent(), Dim(panel()));
     const Dim by_rows = tactic_.by_rows > 0 ? less_than(Dim(tactic_.by_rows - 1), extent_of(roles_.rows)) : Dim(0);
     parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(kPartsOfRows))), Dim(1));
-    chunks_ = ceil_div(ceil_div(tiles_, parts_), Dim(tactic_.split));
+    Dim of_part = ceil_div(tiles_, parts_);
+    if (units_) {
+      parts_ = region_parts_;
+      of_part = ceil_div(units_->count, parts_) * tiles_of_unit();
+    }
+    chunks_ = ceil_div(of_part, Dim(tactic_.split));
     // Few rows do not keep a panel long: then more tasks are better than larger ones.
     const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(bundles_of_task()), Dim(1));
     bundles_ = ceil_div(panels_, Dim(bundle_));
     groups_ = ceil_div(bundles_, most);
     // Five panels on two threads are as many for each where a task may end within a panel.
-    if (roles_.batch.empty())
+    if (roles_.batch.empty() && !units_)
       groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
   }
 
@@ -184,10 +224,16 @@ class ContractLowering {
   void deal(const std::vector<Reg>& at, Share& share) {
     const auto begin_of = [&](Reg k, Dim parts, Reg all) { return build().expr(ExprOp::div, {build().mul(k, all), emit_.dim(parts)}); };
     const auto next = [&](Reg k) { return build().add(k, emit_.integer(1)); };
-    const Reg chunk = build().add(build().mul(at.front(), emit_.dim(chunks_)), at.back()), group = at[at.size() - 2];
-    const Reg tiles = emit_.dim(tiles_);
-    share.tile = begin_of(chunk, parts_ * chunks_, tiles);
-    share.tiles = build().sub(begin_of(next(chunk), parts_ * chunks_, tiles), share.tile);
+    // Tiles of parts that are whole units, or of all chunks alike.
+    const Reg part = units_ ? at.front() : emit_.integer(0), group = at[at.size() - 2];
+    const Reg chunk = units_ ? at.back() : build().add(build().mul(at.front(), emit_.dim(chunks_)), at.back());
+    const auto unit = [&](Reg k) { return build().mul(begin_of(k, parts_, emit_.dim(units_->count)), emit_.dim(tiles_of_unit())); };
+    const Reg first = units_ ? unit(part) : emit_.integer(0);
+    const Reg tiles = units_ ? build().sub(unit(next(part)), first) : emit_.dim(tiles_);
+    const Dim chunks = units_ ? chunks_ : parts_ * chunks_;
+    const Reg begin = begin_of(chunk, chunks, tiles);
+    share.tile = build().add(first, begin);
+    share.tiles = build().sub(begin_of(next(chunk), chunks, tiles), begin);
     const Reg all = build().mul(emit_.dim(bundles_), share.tiles), of_a_bundle = build().expr(ExprOp::max, {share.tiles, emit_.integer(1)});
     share.from = begin_of(group, groups_, all);
     share.to = begin_of(next(group), groups_, all);
@@ -500,8 +546,10 @@ class ContractLowering {
   const int columns_;     ///< registers of a panel belong to the columns by turns
   const int64_t bundle_;  ///< panels that hold whole turns
   const DepthBlocks blocks_;
-  const int lines_, line_;   ///< of a tile, where it takes several lines; rows of a line. A row counts as a line else
-  const size_t tiled_axis_;  ///< of the rows: the one whose steps are a tile's rows or lines
+  const int lines_, line_;            ///< of a tile, where it takes several lines; rows of a line. A row counts as a line else
+  const size_t tiled_axis_;           ///< of the rows: the one whose steps are a tile's rows or lines
+  const std::optional<Units> units_;  ///< of a region
+  const Dim region_parts_;
   const RowTiles::Run run_;  ///< of that axis
   RowTiles row_tiles_;
   const std::optional<DepthRange> depth_range_;

@@ -16,6 +16,7 @@ struct Kernel {
   std::vector<ArrayId> arguments;  ///< what each argument buffer is
   DimList sizes;                   ///< what each i64 size is
   Dim tasks = 1;                   ///< the parallel range; results do not depend on how it is cut
+  Dim units = 0;                   ///< of the group's region: its tasks are so many equal runs of units (or of parts); 0: they are not
   Dim grain = 1;                   ///< fewest tasks that are worth a thread's while
   Dim flops = 0, bytes = 0;
   std::vector<ir::NodeId> nodes;

@@ -94,11 +94,14 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   KernelEmitter emit(kernel, plan, target, nests.size() == 1 ? "map" : "row");
   std::vector<Schedule> schedules;
   if (nests.size() == 1) {
-    schedules.push_back(schedule_alone(nests[0], tactic, plan, target));
+    const auto by_units = group.region ? schedule_by(group.region->axes, nests[0], tactic, plan, target) : std::nullopt;
+    if (by_units) kernel.units = group.region->units;
+    schedules.push_back(by_units ? *by_units : schedule_alone(nests[0], tactic, plan, target));
     turn_constants(nests[0], schedules[0].vector, plan);
     if (points_inside(nests, 0) == Dim(0)) kernel.tasks = 0;
   } else {
     for (Nest& n : nests) schedules.push_back(schedule_row(n, group.outer, plan));
+    if (group.region) kernel.units = group.region->units;
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
   for (size_t k = 0; k < nests.size(); ++k)

@@ -16,6 +16,7 @@ class RowTiles {
   RowTiles(KernelEmitter& emit, const Run& run, int rows, int64_t even = 1);
 
   Dim count() const { return each_ * times_; }
+  Dim of_each() const { return each_; }
   /// Rows of the highest tile that there is.
   int highest() const { return highest_; }
 

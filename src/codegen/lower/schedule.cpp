@@ -236,9 +236,11 @@ bool is_turned(const Affine& place, const Schedule& schedule) {
   return schedule.turned >= 0 && step != Dim(0) && step != Dim(1) && place.coefficients[schedule.turned] == Dim(1);
 }
 
-Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target) {
-  if (scatters(nest)) return schedule_scatter(nest, tactic, plan);
-  collapse(nest, plan);
+namespace {
+
+/// kept: leading axes that stay as they are, and tasks run over.
+Schedule schedule_loop(Nest& nest, int kept, const Tactic& tactic, const Plan& plan, const Target& target) {
+  collapse(nest, plan, kept);
   Schedule s;
   s.vector = order_inner(nest, 0, tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan));
   const auto parallel = [&](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
@@ -250,8 +252,31 @@ Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, cons
     if (nest.axes[s.vector].extent.number().value_or(INT64_MAX) > 2 * tactic.block) s.cut = s.vector, s.block = tactic.block;
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
-  while (s.cut < 0 && s.outer > 1 && points(nest, s.outer, nest.axes.size()) < tactic.least && points(nest, 0, s.outer - 1) >= tactic.split)
+  while (s.cut < 0 && s.outer > std::max(1, kept) && points(nest, s.outer, nest.axes.size()) < tactic.least &&
+         points(nest, 0, s.outer - 1) >= tactic.split)
     --s.outer;
+  return s;
+}
+
+}  // namespace
+
+Schedule schedule_alone(Nest& nest, const Tactic& tactic, const Plan& plan, const Target& target) {
+  return scatters(nest) ? schedule_scatter(nest, tactic, plan) : schedule_loop(nest, 0, tactic, plan, target);
+}
+
+std::optional<Schedule> schedule_by(const std::vector<int>& axes, Nest& nest, const Tactic& tactic, const Plan& plan,
+                                    const Target& target) {
+  const int kept = static_cast<int>(axes.size());
+  if (scatters(nest) || tactic.lanes >= 0) return std::nullopt;
+  Nest moved = nest;
+  std::vector<int> order = axes;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
+    if (std::ranges::find(axes, x) == axes.end()) order.push_back(x);
+  reorder_axes(moved, order);
+  if (best_lane_axis(moved, 0, plan) < kept) return std::nullopt;
+  const Schedule s = schedule_loop(moved, kept, tactic, plan, target);
+  if (s.turned >= 0 || s.outer < kept) return std::nullopt;
+  nest = std::move(moved);
   return s;
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/lower/windows.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "codegen/loops/inline.h"
 #include "codegen/loops/operands.h"
@@ -56,6 +57,13 @@ class WindowLowering {
       const bool is_sum = static_cast<int>(k) == epilogue->accumulator;
       reads_.push_back({is_sum ? -1 : emit_.buffer(epilogue->map.accesses[k].array, false), std::move(places.reads[k].place)});
     }
+  }
+
+  /// Whether its tasks run over those axes first; of an axis with one step there is nothing to say.
+  bool runs_by(const std::vector<int>& axes) const {
+    std::vector<int> longer;
+    std::ranges::copy_if(outer_, std::back_inserter(longer), [&](int x) { return !(extent(x) == Dim(1)); });
+    return axes.size() <= longer.size() && std::equal(axes.begin(), axes.end(), longer.begin());
   }
 
   Result<void> run(int64_t grain) {
@@ -373,6 +381,7 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   WindowLowering lowering(kernel, plan, target, nest, *sum);
   lowering.set_epilogue(epilogue, std::move(*places));
   TRY(lowering.run(tactic.grain));
+  if (group.region && lowering.runs_by(group.region->axes)) kernel.units = group.region->units;
   Dim points = 2;
   for (const ops::Axis& a : nest.axes) points = points * a.extent;
   kernel.flops = points;
