@@ -290,6 +290,18 @@ TEST(Plan, PutsChannelsLastWhereAReshapeJoinsThePixels) {
   EXPECT_EQ(p.text(), "contract: Conv\nnests: Transpose LayerNormalization\n");
 }
 
+TEST(Plan, KeepsPixelsInnermostWhereTheyAreReadAsRows) {
+  EXPECT_EQ(strides_between(planned(R"(graph main(x: f32[n,3,32,32], w: f32[16,3,8,8]) {
+    const shape: i64[3] = [0, 16, -1]
+    r = Conv(x, w, strides=[8, 8])
+    t = Reshape(r, shape)
+    e = Exp(t)
+    y = Concat(t, e, axis=2)
+    return y
+  })")),
+            "[256, 16, 4, 1]");
+}
+
 TEST(Plan, LimitsTokensAtTheDoor) {
   const Planned p = planned("graph main(ids: i64[n,s], table: f32[50,8]) { y = Gather(table, ids) return y }");
   ASSERT_EQ(p.plan.limits.size(), 1u);

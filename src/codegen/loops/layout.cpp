@@ -133,6 +133,14 @@ std::vector<std::vector<Numbered>> numbered_places(Plan& plan) {
   return out;
 }
 
+/// Whether the innermost axis goes from neighbour to neighbour.
+bool walks_by_one(const Expr& flat, const std::vector<ops::Axis>& axes) {
+  const auto place = affine_of(flat, static_cast<int>(axes.size()));
+  size_t last = axes.size();
+  while (last > 0 && axes[last - 1].extent == Dim(1)) --last;
+  return place && last > 0 && place->coefficients[last - 1] == Dim(1);
+}
+
 /// The memory order of each array as it becomes known.
 class Layouts {
  public:
@@ -160,8 +168,12 @@ class Layouts {
  private:
   bool set_order(ArrayId a, Order order) {
     if (fixed_[a] || !order_[a].empty()) return false;
-    const auto can_follow = [&](const Numbered& n) { return number_in(order, a, n).has_value(); };
-    if (!std::ranges::all_of(numbered_[a], can_follow)) return false;
+    // Who reads by element number and has its pixels innermost keeps them so.
+    const auto gains = [&](const Numbered& n) {
+      const auto flat = number_in(order, a, n);
+      return flat && walks_by_one(*flat, *n.axes);
+    };
+    if (!std::ranges::all_of(numbered_[a], gains)) return false;
     order_[a] = std::move(order);
     return true;
   }
