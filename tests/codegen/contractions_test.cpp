@@ -146,7 +146,7 @@ TEST(Contractions, OfImagesThatAreSeenFromOutside) {
   EXPECT_NE(found.find("t7:f32[n, 16, 9, m] in order 0231[i0, i1, i2, i3] <- x0"), std::string::npos) << found;
 }
 
-/// The pixels of several images are no axis of the result, whose rows are then along its channels.
+/// A row-major result does not walk images and pixels as one axis: its channels lie along the lanes.
 TEST(Contractions, OfPatchesOfImagesThatAreSeenFromOutside) {
   constexpr std::string_view kText = "graph main(x: f32[n,3,8,8], w: f32[20,3,4,4]) { y = Conv(x, w, strides=[4, 4]) return y }";
   runs(kText, 1e-4, 1);
