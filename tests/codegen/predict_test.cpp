@@ -2,7 +2,7 @@
 // Predictions of times: what must hold of them on any machine. No test measures a time.
 #include "codegen/cost/predict.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "codegen/lower/kernel.h"
@@ -43,6 +43,27 @@ TEST(Predict, BytesFromFurtherAwayTakeLonger) {
   EXPECT_LT(second, third);
   EXPECT_LT(third, predicted(copy, {.memory = 1 << 23}).ns);
   EXPECT_LT(predicted(copy, {.memory = 1 << 23}).ns, predicted(copy, {.memory = 1 << 24}).ns);
+}
+
+TEST(Predict, BytesOfAnotherCoreTakeLongerThanOwn) {
+  const Work copy = loop_of(1 << 20, 0);
+  const auto ns = [&](const Call& call) { return predicted(copy, call, 2).ns; };
+  EXPECT_LT(ns({.tasks = 8, .second = 1 << 23}), ns({.tasks = 8, .exchanged = 1 << 23}));
+  EXPECT_LT(ns({.tasks = 8, .exchanged = 1 << 23}), ns({.tasks = 1, .exchanged = 1 << 23})) << "one thread reads them all";
+}
+
+TEST(Predict, ALoopOfManyPlacesHidesNothing) {
+  Work few = loop_of(1 << 16, 100), many = few;
+  many.loops[0].loads = 40;
+  many.loops[0].operations = few.loops[0].operations + few.loops[0].loads - 40;
+  const Call call{.second = 1 << 22};
+  EXPECT_GT(predicted(many, call).ns, predicted(few, call).ns) << "as much to compute, but nothing is asked for ahead";
+}
+
+TEST(Predict, ASumThatWaitsForItselfTakesLonger) {
+  Work waiting = loop_of(1 << 20, 1);
+  waiting.loops[0].waits = 8;
+  EXPECT_GT(predicted(waiting).ns, predicted(loop_of(1 << 20, 1)).ns);
 }
 
 TEST(Predict, ThreadsHelpAsFarAsTasksGo) {
@@ -144,8 +165,77 @@ TEST(Work, OfALoopIsItsPoints) {
   const auto works = works_of("graph main(x: f32[n,64]) { h = Exp(x) y = Add(h, x) return y }");
   ASSERT_EQ(works.size(), 1u);
   EXPECT_EQ(works[0].loops[0].points, Dim(128 * 64));
-  EXPECT_EQ(works[0].loops[0].functions, 1);
+  EXPECT_EQ(works[0].loops[0].exponentials, 1);
   EXPECT_EQ(works[0].loops[0].single, 0);
+}
+
+TEST(Work, OfAnActivationOnASingleRowIsCounted) {
+  const auto works = works_of("graph main(x: f32[1,64], w: f32[64,96]) { h = MatMul(x, w) y = Sigmoid(h) return y }");
+  ASSERT_EQ(works.back().loops.size(), 1u);
+  EXPECT_EQ(works.back().loops[0].exponentials, 1);
+}
+
+/// The first loop of the last kernel of a graph.
+LoopWork last_loop(std::string_view text) { return works_of(text).back().loops.at(0); }
+
+TEST(Work, OfALongRowIsSummedUpSideBySide) {
+  const LoopWork brief = last_loop("graph main(x: f32[n,32]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
+  const LoopWork row = last_loop("graph main(x: f32[n,512]) { const a: i64[1] = [1] y = ReduceSum(x, a, keepdims=0) return y }");
+  EXPECT_LT(row.waits, brief.waits);
+  EXPECT_EQ(row.joins, Dim(128)) << "the lanes of each row are put together";
+}
+
+/// Loads of a product of a depthwise convolution of images whose channels stand side by side.
+double loads_of_window(int kernel) {
+  const LoopWork* most = nullptr;
+  const auto works = works_of(fmt::format(R"(graph main(x: f32[n,30,30,64]) {{
+    const w: f32[64,1,{0},{0}] = [{1}]
+    t = Transpose(x, perm=[0,3,1,2])
+    c = Conv(t, w, group=64)
+    y = Transpose(c, perm=[0,2,3,1])
+    return y
+  }})",
+                                          kernel, fmt::join(std::vector<int>(static_cast<size_t>(64 * kernel * kernel), 1), ", ")),
+                              1);
+  for (const Work& work : works)
+    for (const LoopWork& l : work.loops)
+      if (work.products.empty() && (!most || most->points.value() < l.points.value())) most = &l;
+  return most ? most->loads : 0;
+}
+
+TEST(Work, OfAWideWindowLoadsLessForAProduct) {
+  EXPECT_GT(loads_of_window(7), 0);
+  EXPECT_LT(loads_of_window(7), loads_of_window(3));
+  EXPECT_LT(loads_of_window(3), 1) << "each of the data serves several products";
+}
+
+/// How the last kernel's tasks walk its first and its last argument, with n of 128.
+std::pair<Walk, Walk> walks_in(std::string_view text) {
+  const auto works = works_of(text);
+  return {works.back().walks.at(0), works.back().walks.back()};
+}
+
+TEST(Walk, TasksOfAMapFindTheirOwnAgain) {
+  const auto [read, written] = walks_in("graph main(x: f32[n,4096]) { y = Relu(x) return y }");
+  EXPECT_FALSE(read.written);
+  EXPECT_TRUE(written.written);
+  EXPECT_GE(read.parts.value(), 128);
+  EXPECT_GE(written.parts.value(), 128);
+}
+
+TEST(Walk, TasksOfATranspositionCrossTheArray) {
+  const auto [read, written] = walks_in("graph main(x: f32[256,n]) { y = Transpose(x, perm=[1,0]) return y }");
+  EXPECT_NE(read.parts == Dim(1), written.parts == Dim(1)) << "one side alone is walked in order";
+}
+
+TEST(Walk, TasksOfAGatherTouchNoMoreThanTheyHavePoints) {
+  const auto [table, written] = walks_in("graph main(x: f32[30000,64], k: i64[n]) { y = Gather(x, k, axis=0) return y }");
+  EXPECT_LE(table.elements.value(), 2 * 128 * 64);
+}
+
+TEST(Walk, TasksOverPanelsEachReadAllRows) {
+  const auto works = works_of("graph main(x: f32[8,64], w: f32[64,4096]) { y = MatMul(x, w) return y }");
+  EXPECT_TRUE(std::ranges::any_of(works.back().walks, [](const Walk& w) { return w.whole && !w.written; }));
 }
 
 TEST(Work, HasNoNumbersWhereASizeIsUnknown) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 
 #include "cli/bench/measure.h"
@@ -24,14 +23,6 @@ Known sizes_of(const ir::Graph& graph, std::span<const Tensor> inputs) {
       if (const DimNode* n = (*type.shape)[d].node(); n && n->kind == DimNode::Kind::symbol) out.emplace(n->name, inputs[k].shape()[d]);
   }
   return out;
-}
-
-/// Elements of an array that a kernel touches at most; products read all.
-double most_points(const codegen::Work& work) {
-  if (!work.products.empty()) return std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (const codegen::LoopWork& l : work.loops) most = std::max(most, static_cast<double>(l.points.value()));
-  return most;
 }
 
 /// The step's time as part of its row, which is made where it is the first.
@@ -63,12 +54,8 @@ Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine&
     return found == known.end() ? Dim::of(&symbol) : Dim(found->second);
   };
   std::vector<std::optional<codegen::Work>> works;
-  std::vector<double> most;
-  for (const codegen::Work& w : work_of_step_) {
-    works.push_back(codegen::with_sizes(w, value_of));
-    most.push_back(works.back() ? most_points(*works.back()) : 0);
-  }
-  const auto calls = TRY(calls_of_steps(program, inputs, most, machine));
+  for (const codegen::Work& w : work_of_step_) works.push_back(codegen::with_sizes(w, value_of));
+  const auto calls = TRY(calls_of_steps(program, inputs, works, machine));
   Rows rows;
   for (size_t s = 0; s < times.size(); ++s) {
     if (times[s] <= 0 || program.steps[s].kind != runtime::Step::Kind::kernel) continue;

@@ -5,10 +5,9 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <fstream>
-#include <thread>
+#include <numeric>
 #include <vector>
 
 #include "base/threads.h"
@@ -27,6 +26,13 @@ double best_of_tries(const F& measure) {
   return best;
 }
 
+/// Work for all threads until the system has dealt them out to CPUs that they keep: the first ones of a team begin on one.
+void settle(int threads) {
+  constexpr auto kLong = std::chrono::milliseconds(200);
+  const FmaPeak peak(threads, Products::f32);
+  for (const auto start = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - start < kLong;) peak.measure();
+}
+
 double peak_of_core(int threads, Products products) {
   const FmaPeak peak(threads, products);
   return best_of_tries([&] { return peak.measure(); }) / threads;
@@ -37,35 +43,36 @@ codegen::Bandwidth cache_rate(int64_t bytes_of_one, int64_t bytes_of_each, int t
   return {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
 }
 
-/// Each thread writes a part and reads what its neighbour wrote. The median of some rounds.
+/// Each thread of the team writes a part, and reads in another region one that a thread on another CPU wrote. The median of some rounds.
+/// Threads that sleep between the two would be woken where their neighbour runs, and find its cache. 0: no round had all threads.
 double exchange_rate(int threads) {
-  constexpr size_t kPart = 64 << 10;  // floats
+  constexpr int64_t kPart = 64 << 10;  // floats
   constexpr int kRounds = 30;
   std::vector<std::vector<float>> parts(static_cast<size_t>(threads), std::vector<float>(kPart));
-  std::vector<double> ns(static_cast<size_t>(threads));
-  std::vector<double> rates;
-  const auto add_rate = [&]() noexcept {
-    double rate = 0;
-    for (const double each : ns) rate += each > 0 ? kPart * sizeof(float) / each : 0;
-    rates.push_back(rate);
-  };
-  rates.reserve(2 * kRounds);
-  std::barrier<> written(threads);
-  std::barrier read(threads, add_rate);
-  std::vector<std::jthread> team;
-  for (size_t t = 0; t < parts.size(); ++t)
-    team.emplace_back([&, t] {
-      for (int r = 0; r < kRounds; ++r) {
-        std::ranges::fill(parts[t], static_cast<float>(r));
-        written.arrive_and_wait();
-        const auto start = std::chrono::steady_clock::now();
-        [[maybe_unused]] volatile float sink = sum_of(parts[(t + 1) % parts.size()].data(), kPart);
-        ns[t] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-        read.arrive_and_wait();
+  std::vector<int> writers(parts.size());
+  std::vector<double> rates(parts.size()), all;
+  for (int r = 0; r < kRounds; ++r) {
+    const auto write = [&](int64_t begin, int64_t end, int thread) {
+      for (int64_t t = begin; t < end; ++t) {
+        std::ranges::fill(parts[static_cast<size_t>(t)], static_cast<float>(r));
+        writers[static_cast<size_t>(t)] = thread;
       }
-    });
-  team.clear();
-  return median(rates);
+    };
+    const auto read = [&](int64_t begin, int64_t end, int thread) {
+      for (int64_t t = begin; t < end; ++t) {
+        const size_t from = static_cast<size_t>(t + 1) % parts.size();
+        const auto start = std::chrono::steady_clock::now();
+        [[maybe_unused]] volatile float sink = sum_of(parts[from].data(), kPart);
+        const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+        rates[static_cast<size_t>(t)] = ns > 0 && writers[from] != thread ? kPart * sizeof(float) / ns : 0;
+      }
+    };
+    default_team().run(threads, 1, write, threads);
+    default_team().run(threads, 1, read, threads);
+    // Rounds count in which all took part.
+    if (std::ranges::all_of(rates, [](double rate) { return rate > 0; })) all.push_back(std::accumulate(rates.begin(), rates.end(), 0.0));
+  }
+  return all.empty() ? 0 : median(all);
 }
 
 /// Beyond some microseconds of work for each thread: of less, or of nothing, the calling thread takes it all before the others come.
@@ -93,10 +100,22 @@ int64_t cache_bytes(int level, int64_t otherwise) {
   return in >> kib >> unit && unit == 'K' && kib > 0 ? kib << 10 : otherwise;
 }
 
+/// As much of the third-level cache as there is for us: others may fill the rest of it. So many bytes are read again at a rate nearer to
+/// its own than to memory's.
+int64_t held_bytes(const codegen::Machine& m) {
+  int64_t bytes = m.third_bytes;
+  for (; bytes > 2 * m.second_bytes * m.threads; bytes /= 2) {
+    const CacheStream all(m.threads, bytes / m.threads);
+    if (best_of_tries([&] { return all.read(); }) > (m.third.all + m.memory.all) / 2) break;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 codegen::Machine measure_machine(const codegen::Target& target, int threads) {
   codegen::Machine out = codegen::usual_machine(target, threads);
+  settle(threads);
   out.f32 = peak_of_core(threads, Products::f32);
   if (target.multiply_add(DType::bf16, DType::bf16, DType::f32)) out.bf16 = peak_of_core(threads, Products::bf16);
   if (target.multiply_add(DType::u8, DType::i8, DType::i32)) out.bytes = peak_of_core(threads, Products::bytes);
@@ -108,7 +127,8 @@ codegen::Machine measure_machine(const codegen::Target& target, int threads) {
   out.third = cache_rate(beyond, beyond, threads);
   const MemoryStream one(1), all(threads);
   out.memory = {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
-  out.exchange = threads > 1 ? exchange_rate(threads) : 0;
+  out.third_bytes = held_bytes(out);
+  if (const double found = threads > 1 ? exchange_rate(threads) : 0; found > 0) out.exchange = found;
   out.start_ns = start_ns(threads);
   return out;
 }

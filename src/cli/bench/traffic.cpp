@@ -2,8 +2,8 @@
 #include "cli/bench/traffic.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "cli/bench/trace.h"
 
@@ -17,19 +17,33 @@ struct Moved {
   double weights = 0, others = 0;
 };
 
+/// Who wrote a buffer last: so many threads, each a part of its own, or all of them here and there.
+struct Writer {
+  int threads = 1;
+  bool in_order = true;
+};
+
 /// Runs through a program, to see which bytes come from where.
 class Traffic {
  public:
-  Traffic(const runtime::Program& program, std::vector<int64_t> sizes, std::span<const double> most, const codegen::Machine& machine)
-      : program_(program), sizes_(std::move(sizes)), most_(most), machine_(machine), touched_(program.buffers.size()) {}
+  Traffic(const runtime::Program& program, std::vector<int64_t> sizes, std::span<const std::optional<codegen::Work>> works,
+          const codegen::Machine& machine)
+      : program_(program),
+        sizes_(std::move(sizes)),
+        works_(works),
+        machine_(machine),
+        touched_(program.buffers.size()),
+        writers_(program.buffers.size()) {}
 
   codegen::Call call_of(uint32_t step) {
     const runtime::Step& s = program_.steps[step];
     codegen::Call out{.tasks = std::max<int64_t>(1, size(s.tasks)), .grain = std::max<int64_t>(1, size(s.grain))};
-    std::set<uint32_t> seen;
-    for (uint32_t b : s.buffers) {
-      while (b != runtime::kMissing && program_.buffers[b].kind == BufferInfo::Kind::alias) b = program_.buffers[b].index;
-      if (b != runtime::kMissing && seen.insert(b).second) touch(b, step, out);
+    const int threads = codegen::threads_of(out, machine_);
+    for (const auto& [b, walk] : walks_of(step)) {
+      const bool in_order = threads == 1 || walk.parts.value() >= threads;
+      const double readings = walk.whole && !in_order ? threads : 1;
+      touch(b, step, walk, readings, walk.written ? 0 : foreign(writers_[b], threads, in_order), out);
+      if (walk.written) writers_[b] = Writer{threads, in_order};
     }
     return out;
   }
@@ -37,14 +51,35 @@ class Traffic {
  private:
   int64_t size(runtime::Slot slot) const { return slot < sizes_.size() ? sizes_[slot] : 1; }
 
+  /// Of each buffer of a step, once.
+  std::map<uint32_t, codegen::Walk> walks_of(uint32_t step) const {
+    std::map<uint32_t, codegen::Walk> out;
+    const auto& buffers = program_.steps[step].buffers;
+    for (size_t k = 0; k < buffers.size(); ++k) {
+      uint32_t b = buffers[k];
+      while (b != runtime::kMissing && program_.buffers[b].kind == BufferInfo::Kind::alias) b = program_.buffers[b].index;
+      if (b == runtime::kMissing) continue;
+      const bool known = step < works_.size() && works_[step] && k < works_[step]->walks.size();
+      out.emplace(b, known ? works_[step]->walks[k] : codegen::Walk{});
+    }
+    return out;
+  }
+
+  /// Of what so many threads read, the share that another thread wrote.
+  static double foreign(const std::optional<Writer>& writer, int threads, bool in_order) {
+    const int most = writer ? std::max(writer->threads, threads) : 1;
+    const bool own = writer && writer->threads == threads && writer->in_order && in_order;
+    return own ? 0 : (most - 1.0) / most;
+  }
+
   /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
   static double held(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
 
-  void touch(uint32_t b, uint32_t step, codegen::Call& call) {
+  void touch(uint32_t b, uint32_t step, const codegen::Walk& walk, double readings, double foreign, codegen::Call& call) {
     const BufferInfo& info = program_.buffers[b];
     double elements = 1;
     for (const runtime::Slot slot : info.shape) elements *= static_cast<double>(size(slot));
-    const double bytes = std::min(elements, most_[step]) * bits_of(info.dtype) / 8;
+    const double bytes = std::min(elements, static_cast<double>(walk.elements.value())) * bits_of(info.dtype) / 8;
     const bool weight = info.kind == BufferInfo::Kind::weight, fresh = info.kind == BufferInfo::Kind::arena && info.first == step;
     const Moved since = touched_[b] ? Moved{now_.weights - touched_[b]->weights, now_.others - touched_[b]->others} : now_;
     // Values share an arena, which is about as large as the largest step's.
@@ -53,9 +88,10 @@ class Traffic {
     if (!weight) largest_ = std::max(largest_, bytes);
     touched_[b] = now_;
     const double near = held(back, machine_.second_bytes * machine_.threads), on_chip = std::max(near, held(back, machine_.third_bytes));
-    // Of values, each core finds the share of its own tasks in its caches.
-    const double own = weight ? bytes : bytes / machine_.threads;
-    call.exchanged += (bytes - own) * on_chip;
+    // What is written goes its way beside what is read.
+    constexpr double kWritten = 0.75;
+    const double read = weight ? bytes : walk.written ? bytes * kWritten : bytes * readings, own = read * (1 - foreign);
+    call.exchanged += (read - own) * on_chip;
     call.second += own * near;
     call.third += own * (on_chip - near);
     call.memory += bytes * (1 - on_chip);
@@ -63,11 +99,12 @@ class Traffic {
 
   const runtime::Program& program_;
   const std::vector<int64_t> sizes_;
-  std::span<const double> most_;
+  std::span<const std::optional<codegen::Work>> works_;
   const codegen::Machine& machine_;
   Moved now_;
-  double largest_ = 0;                         ///< bytes of a value
-  std::vector<std::optional<Moved>> touched_;  ///< of each buffer: what `now_` was then
+  double largest_ = 0;                          ///< bytes of a value
+  std::vector<std::optional<Moved>> touched_;   ///< of each buffer: what `now_` was then
+  std::vector<std::optional<Writer>> writers_;  ///< none: weights, and what the caller gave
 };
 
 /// The size table for these inputs, as far as it follows from their shapes.
@@ -82,8 +119,8 @@ Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std:
 }  // namespace
 
 Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
-                                                  std::span<const double> most, const codegen::Machine& machine) {
-  Traffic traffic(program, TRY(sizes_at_door(program, inputs)), most, machine);
+                                                  std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine) {
+  Traffic traffic(program, TRY(sizes_at_door(program, inputs)), works, machine);
   std::vector<codegen::Call> out;
   for (int run = 0; run < 2; ++run) {
     out.clear();

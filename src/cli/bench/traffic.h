@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,9 +12,10 @@ namespace tenon::cli {
 
 /// How each step of a program is called with these inputs, in a run that follows another one: its tasks, and where its bytes are. A buffer
 /// is in the nearest cache that holds what was touched since it was touched last, in part where that is up to twice the cache; what a step
-/// is the first to write lies where the arena was just free. most: elements that each step touches of an array at most, which tells a
-/// gather from a product. Sizes that depend on data count as 1. Errors: those of the size table.
+/// is the first to write lies where the arena was just free. A thread finds its own of what it wrote where writer and reader walk the
+/// buffer in order, on as many threads; else as much of it as chance has it. works: of each step, with numbers. Sizes that depend on data
+/// count as 1. Errors: those of the size table.
 Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
-                                                  std::span<const double> most, const codegen::Machine& machine);
+                                                  std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine);
 
 }  // namespace tenon::cli

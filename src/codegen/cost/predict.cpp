@@ -11,12 +11,14 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Operations in the time of a transcendental function, and of a step that waits for the one before it.
-constexpr double kFunction = 20, kChained = 8;
-/// Nanoseconds to call a kernel at all, to find a task's place, to enter a run along the lanes, and to put together the lanes of a sum.
-constexpr double kCallNs = 200, kTaskNs = 10, kRunNs = 4, kJoinNs = 15;
-/// Of what is waited for beside the limit, the share that is not hidden behind it.
-constexpr double kNotHidden = 0.4;
+/// Additions in the time of a transcendental function, of an exponential, and of what a lane loads by itself.
+constexpr double kFunction = 20, kExponential = 9, kOwnLoad = 2.5;
+/// Nanoseconds to call a kernel at all, and one of tiles, whose code is longer; to find a task's place, to enter a loop, and to put
+/// together the lanes of a sum.
+constexpr double kCallNs = 200, kTilesNs = 200, kTaskNs = 3, kLoopNs = 0.5, kJoinNs = 1.5;
+/// Of what is waited for beside the limit, the share that is not hidden behind it, where a loop has no more places than are asked for
+/// ahead. Tiles ask memory for their weights while they compute.
+constexpr double kNotHidden = 0.4, kNotHiddenOfTiles = 0.1, kAskedAhead = 16;
 
 /// A part of a kernel on one core, without what lies beyond its second-level cache.
 struct Busy {
@@ -51,13 +53,14 @@ Busy busy_with(const ProductWork& p, const Target& target, const Machine& machin
 Busy busy_with(const LoopWork& l, const Target& target, const Machine& machine) {
   const double lanes = target.lanes(), points = number(l.points);
   if (points <= 0) return {};
-  const double each = std::max(l.operations + l.loads + kFunction * l.functions, l.chained ? kChained : 0);
+  const double each = std::max(l.operations + l.loads + kFunction * l.functions + kExponential * l.exponentials, l.waits);
   const double a_register = 2 * lanes / machine.f32;  // nanoseconds of an operation on a register
   const double registers =
       l.along == Dim(0) ? points : points / number(l.along) * static_cast<double>(parts_of(l.along.value(), target.lanes()));
   Busy out;
-  out.ns = a_register * registers * (each + l.single * (l.along == Dim(0) ? 1 : lanes));
-  if (l.enters && l.along != Dim(0)) out.ns += points / number(l.along) * (kRunNs + (l.chained ? kJoinNs : 0));
+  out.ns = a_register * registers * (each + l.single * (l.along == Dim(0) ? 1 : lanes * kOwnLoad));
+  const double registers_of_run = l.along == Dim(0) ? 0 : static_cast<double>(parts_of(l.along.value(), target.lanes()));
+  out.ns += kLoopNs * number(l.runs) * (1 + registers_of_run * number(l.inner)) + kJoinNs * number(l.joins);
   out.least_ns = out.ns;
   return out;
 }
@@ -77,6 +80,8 @@ Split split_of(const Call& call, const Machine& machine) {
 }
 
 }  // namespace
+
+int threads_of(const Call& call, const Machine& machine) { return split_of(call, machine).threads; }
 
 std::string_view name_of(Limit limit) {
   switch (limit) {
@@ -99,18 +104,24 @@ Prediction predict(const Work& work, const Call& call, const Target& target, con
   const Split split = split_of(call, machine);
   const double share = split.uneven / split.threads;
   const auto read = [&](double bytes, const Bandwidth& from) { return bytes * split.uneven / from.of(split.threads, machine.threads); };
-  const double start = kCallNs + (split.threads > 1 ? machine.start_ns : 0) + kTaskNs * static_cast<double>(call.tasks) * share;
+  const Bandwidth exchange{machine.exchange / machine.threads, machine.exchange};
+  const double start = kCallNs + (work.products.empty() ? 0 : kTilesNs) + (split.threads > 1 ? machine.start_ns : 0) +
+                       kTaskNs * static_cast<double>(call.tasks) * share;
   const std::pair<Limit, double> costs[] = {{Limit::peak, all.ns * share},
                                             {Limit::second, read(all.second_bytes + call.second, machine.second)},
                                             {Limit::third, read(call.third, machine.third)},
                                             {Limit::memory, read(call.memory, machine.memory)},
-                                            {Limit::exchange, machine.exchange > 0 ? call.exchanged / machine.exchange : 0}};
+                                            {Limit::exchange, machine.exchange > 0 ? read(call.exchanged, exchange) : 0}};
   const auto most = *std::ranges::max_element(costs, {}, &std::pair<Limit, double>::second);
-  // Nobody asks for another core's lines ahead. Tiles find their panels in the second-level cache in time: that is part of what they reach
-  // of the peak.
+  // Tiles find their panels in the second-level cache in time: that is part of what they reach of the peak.
+  const auto not_hidden = [&](Limit beside, Limit most) {
+    const bool weights = !work.products.empty() && (beside == Limit::memory || most == Limit::memory);
+    return weights ? kNotHiddenOfTiles : kNotHidden;
+  };
+  const bool ahead = std::ranges::all_of(work.loops, [](const LoopWork& l) { return l.loads <= kAskedAhead; });
   double beside = 0;
   for (const auto& [limit, ns] : costs)
-    if (limit != most.first && limit != Limit::second) beside += limit == Limit::exchange ? ns : kNotHidden * ns;
+    if (limit != most.first && (limit != Limit::second || !ahead)) beside += ahead ? not_hidden(limit, most.first) * ns : ns;
   Prediction out{.ns = start + most.second + beside, .limit = most.first, .limit_ns = most.second};
   if (start > most.second) out.limit = Limit::start, out.limit_ns = start;
   else if (most.first == Limit::peak) {

@@ -12,8 +12,11 @@ namespace tenon::codegen {
 struct Call {
   int64_t tasks = 1, grain = 1;
   double second = 0, third = 0, memory = 0;  ///< bytes: in the second-level cache (or nearer), the third, in memory
-  double exchanged = 0;                      ///< bytes that another core wrote last
+  double exchanged = 0;                      ///< bytes that another core than the reading one wrote last
 };
+
+/// How many threads take part in it.
+int threads_of(const Call& call, const Machine& machine);
 
 /// What holds a kernel back. latency: instructions wait for each other, or lanes and rows are computed in vain.
 enum class Limit : uint8_t { peak, latency, second, third, memory, exchange, start };

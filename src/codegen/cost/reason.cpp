@@ -21,7 +21,8 @@ std::string reason_of(const ProductWork& p, const Target& target) {
 
 std::string reason_of(const LoopWork& l) {
   const std::string points = fmt::format("{} points of {:g} operations, {:g} places", l.points.value(), l.operations, l.loads + l.single);
-  const std::string functions = l.functions > 0 ? fmt::format(", {:g} functions", l.functions) : "";
+  const double all = l.functions + l.exponentials;
+  const std::string functions = all > 0 ? fmt::format(", {:g} functions", all) : "";
   if (l.along == Dim(0)) return points + functions + ", one by one";
   return points + functions +
          fmt::format(", lanes along {}{}", l.along.value(), l.single > 0 ? fmt::format(", {:g} gathered", l.single) : "");

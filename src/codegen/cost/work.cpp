@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cost/work.h"
 
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
 #include "codegen/contract_cost.h"
 #include "codegen/loops/attention.h"
 #include "codegen/loops/inline.h"
@@ -27,11 +31,103 @@ Dim extents(const std::vector<JointAxis>& axes) {
   return out;
 }
 
+constexpr int kNoAxis = -1;
+
 bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
 bool stands(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(0); }
 
 /// Shuffles of a register of a square that is transposed.
 constexpr double kTurn = 4;
+/// In additions, two of which begin in a cycle (Zen 5): a division or a root, and a minimum of which either operand may be NaN.
+constexpr double kDivision = 5, kMinimum = 3;
+/// Until the next step of a sum may begin, likewise: after an addition, a multiply-add, a minimum.
+constexpr double kAdditionWaits = 4, kMultiplyAddWaits = 8, kMinimumWaits = 8;
+/// The mask of a load whose lanes are all inside or none, where it is found anew at each point.
+constexpr double kMask = 3;
+
+/// What a point computes. Values that are the same for all lanes are computed beside, on integers or once for a register.
+class Body {
+ public:
+  Body(const Nest& nest, int vector, const Plan& plan) : vector_(vector) {
+    const int axes = static_cast<int>(nest.axes.size());
+    for (const NestAccess& a : nest.accesses) stands_.push_back(vector >= 0 && stands(affine_of(flat_of(a, plan), axes), vector));
+    for (const NestOutput& o : nest.outputs) add(o);
+  }
+
+  double operations = 0, functions = 0, exponentials = 0;
+  double waits = 0;  ///< of the slowest sum
+
+ private:
+  /// Whether lanes have values of their own.
+  bool varies(const Expr& e) {
+    if (!e || e.op() == ExprOp::constant || e.op() == ExprOp::dim) return false;
+    if (vector_ < 0) return true;
+    if (const auto known = varies_.find(e.get()); known != varies_.end()) return known->second;
+    bool out = false;
+    if (e.op() == ExprOp::input) out = !stands_[static_cast<size_t>(e->index)];
+    else if (e.op() == ExprOp::axis) out = e->index == vector_;
+    else
+      for (const Expr& a : e.args()) {
+        const bool mine = varies(a);
+        out = out || mine;
+      }
+    return varies_[e.get()] = out;
+  }
+
+  void add(const NestOutput& o) {
+    count(o.value);
+    if (o.combine == ops::Combine::none) return;
+    const bool sums = o.combine == ops::Combine::sum, multiply_add = sums && o.value && o.value.op() == ExprOp::mul;
+    if (!multiply_add) operations += sums ? 1 : kMinimum;
+    waits = std::max(waits, multiply_add ? kMultiplyAddWaits : sums ? kAdditionWaits : kMinimumWaits);
+  }
+
+  void count(const Expr& e) {
+    if (!e || e.args().empty() || !counted_.insert(e.get()).second) return;
+    for (const Expr& a : e.args()) count(a);
+    if (!varies(e)) return;
+    switch (e.op()) {
+      case ExprOp::exp: ++exponentials; return;
+      case ExprOp::div:
+      case ExprOp::reciprocal:
+      case ExprOp::sqrt: operations += kDivision; return;
+      case ExprOp::min:
+      case ExprOp::max: operations += std::ranges::any_of(e.args(), is_constant) ? 1 : kMinimum; return;
+      default: is_transcendental(e.op()) ? ++functions : ++operations;
+    }
+  }
+
+  static bool is_constant(const Expr& e) { return e.op() == ExprOp::constant; }
+
+  const int vector_;
+  std::vector<bool> stands_;  ///< of each access: all lanes load one element
+  std::unordered_map<const ExprNode*, bool> varies_;
+  std::unordered_set<const ExprNode*> counted_;
+};
+
+/// The loops that are entered on the way to the points.
+void enter_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) {
+  const auto parallel = [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; };
+  Dim reduced = 1, innermost = 1;
+  bool written_out = true;
+  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
+    const ops::Axis& a = nest.axes[x];
+    if (parallel(a) || x == vector) continue;
+    reduced = reduced * a.extent;
+    innermost = a.extent;
+    written_out = written_out && a.extent.number().value_or(unrolled + 1) <= unrolled;
+  }
+  const auto in = [](Dim all, Dim each) { return floor_div(all, max(Dim(1), each)); };
+  out.along = nest.axes[vector].extent;
+  const Dim runs = in(out.points, out.along), apart = in(runs, reduced);
+  if (parallel(nest.axes[vector])) {
+    out.runs = apart;
+    if (!written_out) out.inner = in(reduced, innermost);
+  } else {
+    out.runs = runs;
+    out.joins = apart * Dim(static_cast<int64_t>(nest.outputs.size()));
+  }
+}
 
 }  // namespace
 
@@ -64,47 +160,49 @@ Work attention_work(const Nest& nest, Tile tile, const Target& target) {
                 .along = queries,
                 .operations = static_cast<double>(cost_of(nest).arithmetic) + kOfSoftmax,
                 .functions = 1,
-                .loads = kLoadsOfPair}};
+                .loads = kLoadsOfPair,
+                .runs = heads * extent(kKey)}};
   return out;
 }
 
-LoopWork loop_work(const Nest& nest, int vector, int turned, const Plan& plan) {
+LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t unrolled, const Plan& plan) {
   LoopWork out;
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
-  const BodyCost cost = cost_of(nest);
-  out.operations = cost.arithmetic;
-  out.functions = cost.transcendental;
-  const int axes = static_cast<int>(nest.axes.size());
+  const Body body(nest, vector, plan);
+  out.operations = body.operations, out.functions = body.functions, out.exponentials = body.exponentials;
   if (vector >= 0) {
-    out.along = nest.axes[vector].extent;
-    out.chained = nest.axes[vector].kind != ops::Axis::Kind::parallel;
+    enter_loops(out, nest, vector, unrolled);
+    out.waits = body.waits / sums;
   }
+  const int axes = static_cast<int>(nest.axes.size());
+  const bool along_runs = vector >= 0 && vector + 1 == axes;
   const auto place = [&](const Expr& flat) {
     const auto at = affine_of(flat, axes);
+    if (along_runs && stands(at, vector)) return;  // a register holds it
     const bool by_squares = turned >= 0 && walked_by_one(at, turned) && !walked_by_one(at, vector) && !stands(at, vector);
     if (by_squares) out.operations += kTurn;
     ++(by_squares || vector < 0 || walked_by_one(at, vector) || stands(at, vector) ? out.loads : out.single);
   };
-  for (const NestAccess& a : nest.accesses) place(flat_of(a, plan));
+  for (const NestAccess& a : nest.accesses) {
+    place(flat_of(a, plan));
+    if (a.within && (!along_runs || mentions(a.within, ExprOp::axis, vector))) out.operations += kMask;
+  }
   for (const NestOutput& o : nest.outputs)
     if (o.combine == ops::Combine::none) place(flat_of(o, plan));
-    else ++out.operations;
   return out;
 }
 
-LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes) {
-  LoopWork out{.along = lanes, .enters = false};
+LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes, const Plan& plan) {
+  LoopWork out{.along = lanes};
   for (const ops::Axis& a : epilogue.map.axes) out.points = out.points * a.extent;
-  const BodyCost cost = cost_of(epilogue.map);
-  out.operations = cost.arithmetic;
-  out.functions = cost.transcendental;
+  const Body body(epilogue.map, kNoAxis, plan);
+  out.operations = body.operations, out.functions = body.functions, out.exponentials = body.exponentials;
   out.loads = static_cast<double>(epilogue.map.accesses.size() - 1 + epilogue.map.outputs.size());  // the sum is in a register
   return out;
 }
 
-LoopWork window_work(const Nest& nest, int channels) {
-  constexpr double kLoadsOfProduct = 0.7;  // Zen 5, one core, 3x3 of 32 to 576 channels
-  LoopWork out{.along = nest.axes[channels].extent, .operations = 1, .loads = kLoadsOfProduct, .enters = false};
+LoopWork window_work(const Nest& nest, int channels, double loads) {
+  LoopWork out{.along = nest.axes[channels].extent, .operations = 1, .loads = loads};
   for (const ops::Axis& a : nest.axes) out.points = out.points * a.extent;
   return out;
 }
@@ -122,7 +220,9 @@ std::optional<Work> with_sizes(const Work& work, const std::function<Dim(const D
   for (ProductWork& p : out.products)
     for (Dim* size : {&p.times, &p.rows, &p.lanes, &p.depth, &p.left_out, &p.line}) sizes.settle(*size);
   for (LoopWork& l : out.loops)
-    for (Dim* size : {&l.points, &l.along}) sizes.settle(*size);
+    for (Dim* size : {&l.points, &l.along, &l.runs, &l.inner, &l.joins}) sizes.settle(*size);
+  for (Walk& w : out.walks)
+    for (Dim* size : {&w.elements, &w.parts}) sizes.settle(*size);
   return sizes.known ? std::optional(std::move(out)) : std::nullopt;
 }
 

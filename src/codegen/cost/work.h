@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/loops/nest.h"
+#include "codegen/cost/walk.h"
 #include "codegen/tactic.h"
 
 namespace tenon::codegen {
@@ -22,17 +22,21 @@ struct ProductWork {
 struct LoopWork {
   Dim points = 1;
   Dim along = 0;                         ///< extent of the axis that lies along the lanes; 0: one point at a time
-  double operations = 0, functions = 0;  ///< of a point: arithmetic, and transcendental functions
-  double loads = 0;                      ///< and stores
-  double single = 0;                     ///< loads of which each lane takes its own
-  bool enters = true;                    ///< each run along the lanes is a loop of its own; false: it is written out on a tile
-  bool chained = false;                  ///< the lanes' axis is reduced: each step waits for the one before
+  double operations = 0, functions = 0;  ///< of a point: arithmetic, in additions, and transcendental functions but for exponentials
+  double exponentials = 0;
+  double loads = 0;   ///< and stores
+  double single = 0;  ///< loads of which each lane takes its own
+  Dim runs = 0;       ///< loops along the lanes that are entered; 0: they are written out on a tile
+  Dim inner = 0;      ///< and for each register of those
+  Dim joins = 0;      ///< sums along the lanes that are put together
+  double waits = 0;   ///< additions that a point takes at least, for the sum that it is added to
 };
 
 /// What a kernel does, as far as its time depends on it; sizes are those of the graph.
 struct Work {
   std::vector<ProductWork> products;
   std::vector<LoopWork> loops;
+  std::vector<Walk> walks = {};  ///< of each argument
 };
 
 /// Of a contraction, without its epilogue; nothing is left out.
@@ -40,12 +44,13 @@ ProductWork product_work(const Contraction& roles, Tile tile, const Target& targ
 /// Of an attention nest: both products for each head, and the weights of each pair of a query and a key.
 Work attention_work(const Nest& nest, Tile tile, const Target& target);
 /// vector: the axis along the lanes; -1: none. turned: the axis along which loads lie that are transposed in registers; -1: none are.
-LoopWork loop_work(const Nest& nest, int vector, int turned, const Plan& plan);
+/// sums: that a row along the lanes is summed up in side by side. unrolled: longest axis of a reduction that is written out.
+LoopWork loop_work(const Nest& nest, int vector, int turned, int sums, int64_t unrolled, const Plan& plan);
 
 /// Of a map that runs on tiles of sums before they are stored.
-LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes);
-/// Of a window sum: a point is a product; data and weights of one are used for several.
-LoopWork window_work(const Nest& nest, int channels);
+LoopWork epilogue_work(const Epilogue& epilogue, Dim lanes, const Plan& plan);
+/// Of a window sum: a point is a product. loads: of a product; data and weights of one are used for several.
+LoopWork window_work(const Nest& nest, int channels, double loads);
 
 /// Of what the multiply-adds multiply: bf16, or i8 for bytes of either sign, where the target has a form for those; f32 otherwise.
 DType factors_of(const Work& work);

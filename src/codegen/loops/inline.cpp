@@ -10,8 +10,6 @@
 
 namespace tenon::codegen {
 
-namespace {
-
 bool is_transcendental(ExprOp op) {
   switch (op) {
     case ExprOp::exp:
@@ -35,6 +33,8 @@ bool is_transcendental(ExprOp op) {
     default: return false;
   }
 }
+
+namespace {
 
 bool mentions_unseen(const Expr& e, ExprOp leaf, int index, std::unordered_set<const ExprNode*>& seen) {
   if (!e) return false;

@@ -15,6 +15,7 @@ struct BodyCost {
   bool indirect = false;  ///< is_indirect
 };
 BodyCost cost_of(const Nest& nest);
+bool is_transcendental(ExprOp op);
 
 /// There is an access whose place is itself loaded.
 bool is_indirect(const Nest& nest);

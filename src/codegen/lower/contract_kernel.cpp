@@ -6,6 +6,7 @@
 
 #include "codegen/contract_cost.h"
 #include "codegen/lower/contract_places.h"
+#include "codegen/lower/contract_walks.h"
 #include "codegen/lower/depth_blocks.h"
 #include "codegen/lower/row_tiles.h"
 
@@ -107,6 +108,14 @@ class ContractLowering {
     return {};
   }
 
+  /// Of the tasks: parts of the rows, batch, groups of panels (and of tiles within a panel), chunks of a part's tiles.
+  std::vector<Dim> task_extents() const {
+    std::vector<Dim> extents{parts_};
+    for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
+    extents.insert(extents.end(), {groups_, chunks_});
+    return extents;
+  }
+
   /// Rows of the highest tile that there is.
   int highest() const { return row_tiles_.highest() * line_; }
 
@@ -170,14 +179,6 @@ class ContractLowering {
     // Five panels on two threads are as many for each where a task may end within a panel.
     if (roles_.batch.empty() && !units_)
       groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
-  }
-
-  /// Of the tasks: parts of the rows, batch, groups of panels (and of tiles within a panel), chunks of a part's tiles.
-  std::vector<Dim> task_extents() const {
-    std::vector<Dim> extents{parts_};
-    for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
-    extents.insert(extents.end(), {groups_, chunks_});
-    return extents;
   }
 
   Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }
@@ -578,7 +579,8 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   kernel.flops = (points - work.left_out * work.lanes) * Dim(2);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::contract);
-  if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes)};
+  kernel.work.walks = contract_walks(group, tiling, lowering.task_extents(), kernel.arguments, plan);
+  if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes, plan)};
   kernel.work.products = {std::move(work)};
   if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
   return kernel;

@@ -18,10 +18,16 @@ bool is_long_body(const Nest& nest) {
   return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
 }
 
-/// Registers that sum up a row side by side, so that none waits for the one before (an addition takes two to four cycles).
+/// An addition takes two to four cycles.
 constexpr int kSumsOfARow = 4;
 
 }  // namespace
+
+int sums_of_a_row(const Nest& nest, int vector, int lanes) {
+  if (vector < 0 || nest.axes[vector].kind == Axis::Kind::parallel || is_long_body(nest)) return 1;
+  const auto fixed = nest.axes[vector].extent.number();
+  return !fixed || *fixed >= int64_t{2} * kSumsOfARow * lanes ? kSumsOfARow : 1;
+}
 
 NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
     : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
@@ -155,8 +161,7 @@ Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, st
     whole_end = build().add(from, build().sub(length, build().expr(ExprOp::rem, {length, emit_.integer(lanes)})));
   }
   Reg begin = from;
-  if (vector_reduced() && !is_long_body(nest_) && (!fixed || *fixed >= 2 * kSumsOfARow * lanes))
-    carried = TRY(side_by_side(axis, state, carried, begin, whole_end));
+  if (sums_of_a_row(nest_, axis, lanes) > 1) carried = TRY(side_by_side(axis, state, carried, begin, whole_end));
   carried = TRY(walk(axis, state, carried, begin, whole_end, lanes));
   if (!part && fixed && *fixed % lanes == 0) return carried;
   Result<void> status;

@@ -5,6 +5,9 @@
 
 namespace tenon::codegen {
 
+/// Registers in which a row along a reduced vector axis is summed up side by side, so that no addition waits for the one before.
+int sums_of_a_row(const Nest& nest, int vector, int lanes);
+
 /// One place in memory of a nest: its offset grows as loops are entered.
 struct Cursor {
   int32_t buffer = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
@@ -104,8 +105,10 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
     if (group.region) kernel.units = group.region->units;
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
-  for (size_t k = 0; k < nests.size(); ++k)
-    kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].turned, plan));
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const int sums = sums_of_a_row(nests[k], schedules[k].vector, emit.lanes());
+    kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].turned, sums, tactic.unroll, plan));
+  }
   const int outer = schedules[0].outer, cut = schedules[0].cut, turned = schedules[0].turned;
   const int64_t block = schedules[0].block;
   std::vector<Dim> extents;
@@ -134,6 +137,12 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   });
   if (!status) return std::unexpected(status.error());
   emit.finish();
+  std::vector<int> of_tasks(static_cast<size_t>(outer));
+  std::iota(of_tasks.begin(), of_tasks.end(), 0);
+  if (cut >= 0) of_tasks.push_back(cut);
+  Walks walks(plan, tasks_over(of_tasks, nests[0]));
+  for (const Nest& n : nests) walks.add(n);
+  kernel.work.walks = walks.of(kernel.arguments);
   kernel.tactic = text_of(tactic, GroupKind::nests);
   return kernel;
 }

@@ -79,6 +79,28 @@ class WindowLowering {
     return {};
   }
 
+  /// Of a product: a tile of neighbouring sums loads what their windows hold of a row, and the weights, once.
+  double loads_of_product() const {
+    return static_cast<double>(span(tile_) + kernel_columns_) / static_cast<double>(int64_t{tile_} * kernel_columns_);
+  }
+
+  /// Tasks, and what the kernel reads and writes.
+  std::vector<Walk> walks() const {
+    std::vector<int> axes = outer_;
+    axes.push_back(sum_.channels);
+    Walks out(emit_.plan(), tasks_over(axes, nest_));
+    Dim points = 1;
+    for (const ops::Axis& a : nest_.axes) points = points * a.extent;
+    const auto add = [&](const Place& p, bool written) {
+      if (p.buffer >= 0) out.add(kernel_.arguments[static_cast<size_t>(p.buffer)], p.at, nest_, points, written);
+    };
+    add(data_, false);
+    add(weights_, false);
+    for (const Place& p : reads_) add(p, false);
+    add(result_, true);
+    return out.of(kernel_.arguments);
+  }
+
  private:
   TileBuilder& build() { return emit_.build(); }
   int64_t block() const { return kRegistersOfChannels * emit_.lanes(); }
@@ -388,8 +410,9 @@ Result<std::optional<Kernel>> lower_windows(const Group& group, const Tactic& ta
   kernel.nodes = nest.nodes;
   if (epilogue) kernel.nodes.insert(kernel.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
   kernel.tactic = text_of(tactic, GroupKind::nests);
-  kernel.work.loops = {window_work(nest, sum->channels)};
-  if (epilogue) kernel.work.loops.push_back(epilogue_work(*epilogue, nest.axes[sum->channels].extent));
+  kernel.work.loops = {window_work(nest, sum->channels, lowering.loads_of_product())};
+  if (epilogue) kernel.work.loops.push_back(epilogue_work(*epilogue, nest.axes[sum->channels].extent, plan));
+  kernel.work.walks = lowering.walks();
   return kernel;
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/cost/walk.h"
+#include "codegen/lower/contract_tiling.h"
+
+namespace tenon::codegen {
+
+/// Of a kernel of register tiles. tasks: parts of the rows, batch, groups of panels, chunks of a part's tiles.
+std::vector<Walk> contract_walks(const Group& group, const Tiling& tiling, const std::vector<Dim>& tasks,
+                                 const std::vector<ArrayId>& arguments, const Plan& plan);
+
+}  // namespace tenon::codegen

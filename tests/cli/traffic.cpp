@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/traffic.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::cli {
+namespace {
+
+using Kind = runtime::BufferInfo::Kind;
+
+constexpr int64_t kElements = 1 << 14, kTasks = 8, kBytes = 4 * kElements;
+
+/// A step that writes a buffer and one that reads it, each of kTasks tasks.
+runtime::Program program() {
+  runtime::Program p;
+  for (const int64_t size : {kElements, kTasks, int64_t{1}}) p.sizes.push_back({.constant = size});
+  p.door_lines = 3;
+  p.buffers.resize(1);
+  p.buffers[0].kind = Kind::arena;
+  p.buffers[0].shape = {0};
+  p.buffers[0].last = 1;
+  for (int k = 0; k < 2; ++k) {
+    runtime::Step& s = p.steps.emplace_back();
+    s.buffers = {0};
+    s.tasks = 1, s.grain = 2;
+  }
+  return p;
+}
+
+/// Bytes that the reading threads find with another one, on two.
+double exchanged(const codegen::Walk& writer, const codegen::Walk& reader) {
+  const codegen::Machine machine = codegen::usual_machine(**codegen::target_named("x86_avx512"), 2);
+  std::vector<std::optional<codegen::Work>> works(2, codegen::Work{});
+  works[0]->walks = {writer};
+  works[1]->walks = {reader};
+  const auto calls = calls_of_steps(program(), {}, works, machine);
+  EXPECT_TRUE(calls);
+  return calls ? (*calls)[1].exchanged : -1;
+}
+
+TEST(Traffic, AThreadFindsItsOwnWhereBothWalkInOrder) {
+  const codegen::Walk written{.parts = kTasks, .written = true}, crossed{.written = true};
+  EXPECT_EQ(exchanged(written, {.parts = kTasks}), 0);
+  EXPECT_EQ(exchanged(written, {}), kBytes / 2) << "half of what is read here and there is another's";
+  EXPECT_EQ(exchanged(crossed, {.parts = kTasks}), kBytes / 2);
+  EXPECT_EQ(exchanged(written, {.whole = true}), kBytes) << "each of two reads the other's half";
+}
+
+}  // namespace
+}  // namespace tenon::cli
