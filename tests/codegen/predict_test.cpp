@@ -49,6 +49,7 @@ TEST(Predict, BytesOfAnotherCoreTakeLongerThanOwn) {
   const Work copy = loop_of(1 << 20, 0);
   const auto ns = [&](const Call& call) { return predicted(copy, call, 2).ns; };
   EXPECT_LT(ns({.tasks = 8, .second = 1 << 23}), ns({.tasks = 8, .exchanged = 1 << 23}));
+  EXPECT_LT(ns({.tasks = 8, .second = 1 << 23}), ns({.tasks = 8, .taken = 1 << 23}));
   EXPECT_LT(ns({.tasks = 8, .exchanged = 1 << 23}), ns({.tasks = 1, .exchanged = 1 << 23})) << "one thread reads them all";
 }
 

@@ -43,9 +43,10 @@ codegen::Bandwidth cache_rate(int64_t bytes_of_one, int64_t bytes_of_each, int t
   return {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
 }
 
-/// Each thread of the team writes a part, and reads in another region one that a thread on another CPU wrote. The median of some rounds.
-/// Threads that sleep between the two would be woken where their neighbour runs, and find its cache. 0: no round had all threads.
-double exchange_rate(int threads) {
+/// Each thread of the team writes a part, and reads in another region (or writes over) one that a thread on another CPU wrote. The median
+/// of some rounds. Threads that sleep between the two would be woken where their neighbour runs, and find its cache. 0: no round had all
+/// threads.
+double exchange_rate(int threads, bool reads) {
   constexpr int64_t kPart = 64 << 10;  // floats
   constexpr int kRounds = 30;
   std::vector<std::vector<float>> parts(static_cast<size_t>(threads), std::vector<float>(kPart));
@@ -62,7 +63,9 @@ double exchange_rate(int threads) {
       for (int64_t t = begin; t < end; ++t) {
         const size_t from = static_cast<size_t>(t + 1) % parts.size();
         const auto start = std::chrono::steady_clock::now();
-        [[maybe_unused]] volatile float sink = sum_of(parts[from].data(), kPart);
+        if (reads) {
+          [[maybe_unused]] volatile float sink = sum_of(parts[from].data(), kPart);
+        } else std::ranges::fill(parts[from], static_cast<float>(-r));
         const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
         rates[static_cast<size_t>(t)] = ns > 0 && writers[from] != thread ? kPart * sizeof(float) / ns : 0;
       }
@@ -128,7 +131,8 @@ codegen::Machine measure_machine(const codegen::Target& target, int threads) {
   const MemoryStream one(1), all(threads);
   out.memory = {best_of_tries([&] { return one.read(); }), best_of_tries([&] { return all.read(); })};
   out.third_bytes = held_bytes(out);
-  if (const double found = threads > 1 ? exchange_rate(threads) : 0; found > 0) out.exchange = found;
+  for (const auto& [rate, reads] : {std::pair(&out.exchange, true), std::pair(&out.take, false)})
+    if (const double found = threads > 1 ? exchange_rate(threads, reads) : 0; found > 0) *rate = found;
   out.start_ns = start_ns(threads);
   return out;
 }
@@ -144,6 +148,7 @@ nlohmann::ordered_json machine_data(const codegen::Machine& m) {
           {"third_level_cache", rates(m.third)},
           {"memory", rates(m.memory)},
           {"exchange_gbps", known(m.exchange)},
+          {"take_gbps", known(m.take)},
           {"start_ns", m.start_ns},
           {"second_level_bytes", m.second_bytes},
           {"third_level_bytes", m.third_bytes}};

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "cli/bench/arena_owners.h"
 #include "cli/bench/trace.h"
 
 namespace tenon::cli {
@@ -17,23 +18,18 @@ struct Moved {
   double weights = 0, others = 0;
 };
 
-/// Who wrote a buffer last: so many threads, each a part of its own, or all of them here and there.
-struct Writer {
-  int threads = 1;
-  bool in_order = true;
-};
-
 /// Runs through a program, to see which bytes come from where.
 class Traffic {
  public:
   Traffic(const runtime::Program& program, std::vector<int64_t> sizes, std::span<const std::optional<codegen::Work>> works,
-          const codegen::Machine& machine)
+          const codegen::Machine& machine, runtime::Layout layout)
       : program_(program),
         sizes_(std::move(sizes)),
         works_(works),
         machine_(machine),
-        touched_(program.buffers.size()),
-        writers_(program.buffers.size()) {}
+        layout_(std::move(layout)),
+        owners_(layout_.bytes),
+        touched_(program.buffers.size()) {}
 
   codegen::Call call_of(uint32_t step) {
     const runtime::Step& s = program_.steps[step];
@@ -41,9 +37,8 @@ class Traffic {
     const int threads = codegen::threads_of(out, machine_);
     for (const auto& [b, walk] : walks_of(step)) {
       const bool in_order = threads == 1 || walk.parts.value() >= threads;
-      const double readings = walk.whole && !in_order ? threads : 1;
-      touch(b, step, walk, readings, walk.written ? 0 : foreign(writers_[b], threads, in_order), out);
-      if (walk.written) writers_[b] = Writer{threads, in_order};
+      const double readings = walk.whole && !in_order ? threads : 1, bytes = bytes_of(program_.buffers[b], walk);
+      touch(b, step, walk, bytes, readings, foreign(b, bytes, walk, threads, in_order), out);
     }
     return out;
   }
@@ -65,21 +60,25 @@ class Traffic {
     return out;
   }
 
-  /// Of what so many threads read, the share that another thread wrote.
-  static double foreign(const std::optional<Writer>& writer, int threads, bool in_order) {
-    const int most = writer ? std::max(writer->threads, threads) : 1;
-    const bool own = writer && writer->threads == threads && writer->in_order && in_order;
-    return own ? 0 : (most - 1.0) / most;
+  double bytes_of(const BufferInfo& info, const codegen::Walk& walk) const {
+    double elements = 1;
+    for (const runtime::Slot slot : info.shape) elements *= static_cast<double>(size(slot));
+    return std::min(elements, static_cast<double>(walk.elements.value())) * bits_of(info.dtype) / 8;
+  }
+
+  /// Of what the threads touch of a buffer, the share that another one wrote: weights nobody did, nor what the caller gave.
+  double foreign(uint32_t b, double bytes, const codegen::Walk& walk, int threads, bool in_order) {
+    if (program_.buffers[b].kind != BufferInfo::Kind::arena) return 0;
+    const double out = owners_.foreign(layout_.offsets[b], bytes, threads, in_order);
+    if (walk.written) owners_.take(layout_.offsets[b], bytes, threads, in_order);
+    return out;
   }
 
   /// Of what lies so far back, the share that a cache of that size still holds: the further over it, the less.
   static double held(double back, int64_t cache) { return std::clamp(2 - back / static_cast<double>(cache), 0.0, 1.0); }
 
-  void touch(uint32_t b, uint32_t step, const codegen::Walk& walk, double readings, double foreign, codegen::Call& call) {
+  void touch(uint32_t b, uint32_t step, const codegen::Walk& walk, double bytes, double readings, double foreign, codegen::Call& call) {
     const BufferInfo& info = program_.buffers[b];
-    double elements = 1;
-    for (const runtime::Slot slot : info.shape) elements *= static_cast<double>(size(slot));
-    const double bytes = std::min(elements, static_cast<double>(walk.elements.value())) * bits_of(info.dtype) / 8;
     const bool weight = info.kind == BufferInfo::Kind::weight, fresh = info.kind == BufferInfo::Kind::arena && info.first == step;
     const Moved since = touched_[b] ? Moved{now_.weights - touched_[b]->weights, now_.others - touched_[b]->others} : now_;
     // Values share an arena, which is about as large as the largest step's.
@@ -90,8 +89,9 @@ class Traffic {
     const double near = held(back, machine_.second_bytes * machine_.threads), on_chip = std::max(near, held(back, machine_.third_bytes));
     // What is written goes its way beside what is read.
     constexpr double kWritten = 0.75;
-    const double read = weight ? bytes : walk.written ? bytes * kWritten : bytes * readings, own = read * (1 - foreign);
-    call.exchanged += (read - own) * on_chip;
+    const double moved = weight ? bytes : walk.written ? bytes * kWritten : bytes * readings, own = moved * (1 - foreign);
+    if (walk.written) call.taken += bytes * foreign * on_chip;
+    else call.exchanged += (moved - own) * on_chip;
     call.second += own * near;
     call.third += own * (on_chip - near);
     call.memory += bytes * (1 - on_chip);
@@ -101,10 +101,11 @@ class Traffic {
   const std::vector<int64_t> sizes_;
   std::span<const std::optional<codegen::Work>> works_;
   const codegen::Machine& machine_;
+  const runtime::Layout layout_;
+  ArenaOwners owners_;
   Moved now_;
-  double largest_ = 0;                          ///< bytes of a value
-  std::vector<std::optional<Moved>> touched_;   ///< of each buffer: what `now_` was then
-  std::vector<std::optional<Writer>> writers_;  ///< none: weights, and what the caller gave
+  double largest_ = 0;                         ///< bytes of a value
+  std::vector<std::optional<Moved>> touched_;  ///< of each buffer: what `now_` was then
 };
 
 /// The size table for these inputs, as far as it follows from their shapes.
@@ -120,7 +121,9 @@ Result<std::vector<int64_t>> sizes_at_door(const runtime::Program& program, std:
 
 Result<std::vector<codegen::Call>> calls_of_steps(const runtime::Program& program, std::span<const Tensor> inputs,
                                                   std::span<const std::optional<codegen::Work>> works, const codegen::Machine& machine) {
-  Traffic traffic(program, TRY(sizes_at_door(program, inputs)), works, machine);
+  std::vector<int64_t> sizes = TRY(sizes_at_door(program, inputs));
+  runtime::Layout layout = TRY(runtime::lay_out(program, sizes));
+  Traffic traffic(program, std::move(sizes), works, machine, std::move(layout));
   std::vector<codegen::Call> out;
   for (int run = 0; run < 2; ++run) {
     out.clear();

@@ -89,6 +89,7 @@ Result<Json> calibrate_machine(const Options& o, Console& console) {
                  rates("third-level cache, GB/s", found.third),
                  rates("memory, GB/s", found.memory),
                  {"exchange between cores, GB/s", "-", figure(found.exchange)},
+                 {"and written over, GB/s", "-", figure(found.take)},
                  {"a region, ns", "-", figure(found.start_ns)}});
   return machine_data(found);
 }

@@ -18,7 +18,7 @@ Machine usual_machine(const Target& target, int threads) {
   out.second = {kGHz * kBytesACycle, kGHz * kBytesACycle * threads};
   out.third = {kThird, kThird * threads};
   out.memory = {kMemory, std::max(kMemory, std::min(kMemory * threads, kAllMemory))};
-  if (threads > 1) out.exchange = kExchange * threads;
+  if (threads > 1) out.exchange = out.take = kExchange * threads;
   out.start_ns = 2000;
   out.threads = threads;
   out.second_bytes = target.caches[1];

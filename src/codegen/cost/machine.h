@@ -19,6 +19,7 @@ struct Machine {
   double bf16 = 0, bytes = 0;  ///< of pairs of bf16 and of fours of bytes; 0: the CPU has none
   Bandwidth second, third, memory;
   double exchange = 0;  ///< GB/s, of all threads together: reads of what another core has just written; 0: there is one thread
+  double take = 0;      ///< likewise of writes over it
   double start_ns = 0;  ///< of a region of all threads: to begin and to end it
   int threads = 1;
   int64_t second_bytes = 0, third_bytes = 0;  ///< caches: of a core, and of all together

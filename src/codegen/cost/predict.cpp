@@ -104,14 +104,15 @@ Prediction predict(const Work& work, const Call& call, const Target& target, con
   const Split split = split_of(call, machine);
   const double share = split.uneven / split.threads;
   const auto read = [&](double bytes, const Bandwidth& from) { return bytes * split.uneven / from.of(split.threads, machine.threads); };
-  const Bandwidth exchange{machine.exchange / machine.threads, machine.exchange};
+  const auto foreign = [&](double bytes, double rate) { return rate > 0 ? read(bytes, {rate / machine.threads, rate}) : 0; };
   const double start = kCallNs + (work.products.empty() ? 0 : kTilesNs) + (split.threads > 1 ? machine.start_ns : 0) +
                        kTaskNs * static_cast<double>(call.tasks) * share;
-  const std::pair<Limit, double> costs[] = {{Limit::peak, all.ns * share},
-                                            {Limit::second, read(all.second_bytes + call.second, machine.second)},
-                                            {Limit::third, read(call.third, machine.third)},
-                                            {Limit::memory, read(call.memory, machine.memory)},
-                                            {Limit::exchange, machine.exchange > 0 ? read(call.exchanged, exchange) : 0}};
+  const std::pair<Limit, double> costs[] = {
+      {Limit::peak, all.ns * share},
+      {Limit::second, read(all.second_bytes + call.second, machine.second)},
+      {Limit::third, read(call.third, machine.third)},
+      {Limit::memory, read(call.memory, machine.memory)},
+      {Limit::exchange, foreign(call.exchanged, machine.exchange) + foreign(call.taken, machine.take)}};
   const auto most = *std::ranges::max_element(costs, {}, &std::pair<Limit, double>::second);
   // Tiles find their panels in the second-level cache in time: that is part of what they reach of the peak.
   const auto not_hidden = [&](Limit beside, Limit most) {

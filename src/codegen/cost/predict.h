@@ -12,7 +12,7 @@ namespace tenon::codegen {
 struct Call {
   int64_t tasks = 1, grain = 1;
   double second = 0, third = 0, memory = 0;  ///< bytes: in the second-level cache (or nearer), the third, in memory
-  double exchanged = 0;                      ///< bytes that another core than the reading one wrote last
+  double exchanged = 0, taken = 0;           ///< bytes that are read, and written, where another core wrote last
 };
 
 /// How many threads take part in it.

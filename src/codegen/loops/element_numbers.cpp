@@ -6,9 +6,9 @@ namespace tenon::codegen {
 namespace {
 
 /// The dimensions that axes walk, one axis after the other.
-class Walk {
+class DimensionsLeft {
  public:
-  Walk(const DimList& shape, const std::vector<int>& order) : from_(row_major(shape)), to_(strides_in_order(shape, order)) {
+  DimensionsLeft(const DimList& shape, const std::vector<int>& order) : from_(row_major(shape)), to_(strides_in_order(shape, order)) {
     for (size_t d = 0; d < shape.size(); ++d)
       if (!(shape[d] == Dim(1))) left_.push_back({d, shape[d]});
   }
@@ -45,11 +45,11 @@ std::optional<Expr> number_in_order(const Expr& flat, const DimList& shape, cons
                                     const std::vector<ops::Axis>& axes) {
   const auto place = affine_of(flat, static_cast<int>(axes.size()));
   if (!place || !(place->offset == Dim(0))) return std::nullopt;
-  Walk walk(shape, order);
+  DimensionsLeft left(shape, order);
   Expr sum = Expr::integer(DType::i64, 0);
   for (size_t x = 0; x < axes.size(); ++x) {
     if (place->coefficients[x] == Dim(0) || axes[x].extent == Dim(1)) continue;
-    const auto step = walk.step_of(place->coefficients[x], axes[x].extent);
+    const auto step = left.step_of(place->coefficients[x], axes[x].extent);
     if (!step) return std::nullopt;
     sum = sum + Expr::axis(static_cast<int>(x)) * Expr::dim(*step);
   }

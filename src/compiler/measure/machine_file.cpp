@@ -24,8 +24,8 @@ bool holds(const codegen::Machine& m) {
   for (const double rate : {m.f32, m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all})
     if (!is_rate(rate)) return false;
   const bool optional = std::isfinite(m.bf16) && m.bf16 >= 0 && std::isfinite(m.bytes) && m.bytes >= 0;
-  return optional && std::isfinite(m.exchange) && m.exchange >= 0 && std::isfinite(m.start_ns) && m.start_ns >= 0 && m.second_bytes > 0 &&
-         m.third_bytes > 0;
+  return optional && std::isfinite(m.exchange) && m.exchange >= 0 && std::isfinite(m.take) && m.take >= 0 && std::isfinite(m.start_ns) &&
+         m.start_ns >= 0 && m.second_bytes > 0 && m.third_bytes > 0;
 }
 
 }  // namespace
@@ -39,15 +39,15 @@ std::optional<codegen::Machine> kept_machine(const std::filesystem::path& path, 
     std::string hash;
     codegen::Machine m;
     words >> hash >> m.f32 >> m.bf16 >> m.bytes >> m.second.one >> m.second.all >> m.third.one >> m.third.all >> m.memory.one >>
-        m.memory.all >> m.exchange >> m.start_ns >> m.threads >> m.second_bytes >> m.third_bytes;
+        m.memory.all >> m.exchange >> m.take >> m.start_ns >> m.threads >> m.second_bytes >> m.third_bytes;
     if (words && hash == key && m.threads == threads && holds(m)) out = m;
   }
   return out;
 }
 
 Result<void> keep_machine(const std::filesystem::path& path, const codegen::Machine& m) {
-  return append_line(path, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", machine_key(m.threads), m.f32, m.bf16, m.bytes,
-                                       m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all, m.exchange,
+  return append_line(path, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", machine_key(m.threads), m.f32, m.bf16, m.bytes,
+                                       m.second.one, m.second.all, m.third.one, m.third.all, m.memory.one, m.memory.all, m.exchange, m.take,
                                        m.start_ns, m.threads, m.second_bytes, m.third_bytes));
 }
 
