@@ -6,6 +6,7 @@
 
 #include "codegen/contract_cost.h"
 #include "codegen/lower/contract_places.h"
+#include "codegen/lower/contract_tasks.h"
 #include "codegen/lower/contract_walks.h"
 #include "codegen/lower/depth_blocks.h"
 #include "codegen/lower/row_tiles.h"
@@ -15,15 +16,6 @@ namespace tenon::codegen {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-/// Parts of the rows whose tasks stand together: no two threads of a team of two or four share one.
-constexpr int64_t kPartsOfRows = 4;
-
-Dim extent_of(const std::vector<JointAxis>& axes) {
-  Dim out = 1;
-  for (const JointAxis& a : axes) out = out * a.extent;
-  return out;
-}
-
 /// Rows whose number only the run knows are those of several images, where an image's is known and they fill several tiles.
 RowTiles::Run run_of(const JointAxis& axis, int rows, const Nest& nest) {
   if (axis.extent.is_number()) return {.extent = axis.extent};
@@ -43,30 +35,6 @@ struct DepthSlice {
   Reg step = kNone;    ///< of the outermost depth, where it is a step of that alone
 };
 
-/// Whole tiles that no part of a region cuts.
-struct Units {
-  Dim count;  ///< a part has some neighbouring ones
-  Dim steps;  ///< of the tiled axis in one of them, or where others stand before it of those
-};
-
-/// Fewer rows of a unit leave tiles too low.
-constexpr int64_t kLeastRowsOfUnit = 7;
-
-/// Of the rows, where the group stands in a region: its parts where they are known and equal, else its units. nullopt: neither are whole
-/// tiles.
-std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const Tactic& tactic) {
-  if (!group.region || tactic.by_rows == 0 || roles.rows.empty()) return std::nullopt;
-  const Region& region = *group.region;
-  std::vector<int> axes;
-  for (size_t k = 0; k < std::max<size_t>(tiled, 1); ++k) axes.insert(axes.end(), roles.rows[k].axes.begin(), roles.rows[k].axes.end());
-  if (std::ranges::mismatch(region.axes, axes).in1 != region.axes.end()) return std::nullopt;
-  Units out{.count = region.units, .steps = 1};
-  for (size_t k = region.axes.size(); k < axes.size(); ++k) out.steps = out.steps * group.nests[0].axes[axes[k]].extent;
-  if (tiled > 0) return out;
-  if (const auto equal = exact_quotient(region.units, region.parts)) return Units{.count = region.parts, .steps = *equal * out.steps};
-  return out.steps.is_number() && out.steps.value() >= kLeastRowsOfUnit ? std::optional(out) : std::nullopt;
-}
-
 class ContractLowering {
  public:
   ContractLowering(Kernel& kernel, Plan& plan, const Target& target, const Tactic& tactic, const Group& group, const Tiling& tiling,
@@ -83,23 +51,21 @@ class ContractLowering {
         line_(lines_ > 1 ? static_cast<int>(roles_.rows.back().extent.value()) : 1),
         tiled_axis_(roles_.rows.size() - (lines_ > 1 ? 2 : 1)),
         units_(units_of(roles_, tiled_axis_, group, tactic)),
-        region_parts_(group.region ? group.region->parts : Dim(1)),
         run_(tiled_run(group.nests[0])),
         row_tiles_(emit_, run_, rows_or_lines(), even_tiles()),
+        tasks_(emit_, {roles_, row_tiles_, tiled_axis_, units_, panel(), bundle_}, tactic),
         depth_range_(depth_range_of(roles_, group.nests[0], plan)),
         places_(emit_, group, tiling),
         lanes_buffer_(emit_.buffer(packed, false)),
         fetched_line_(plan.arrays[packed].constant ? kLineBytes * 8 / bits_of(plan.arrays[packed].dtype) : 0) {
-    set_extents();
-    // A task begins and ends within a bundle.
-    const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * bundle_ * (bundles_of_task() + 1);
+    const int64_t slots = blocks_.whole() ? bundle_ : tactic_.split * tasks_.most_panels();
     if (places_.is_heavy() || !blocks_.whole()) scratch_ = build().scratch(roles_.sum, slots * slot());
   }
 
   Result<void> run() {
-    const std::vector<Dim> extents = task_extents();
+    const std::vector<Dim> extents = tasks_.extents();
     kernel_.tasks = product(extents);
-    if (units_) kernel_.units = parts_;
+    if (units_) kernel_.units = units_->parts;
     const Dim flops = Dim(2) * extent_of(roles_.depth) * lanes_extent() * extent_of(roles_.rows) * extent_of(roles_.batch);
     kernel_.grain = max(Dim(1), floor_div(Dim(tactic_.grain) * kernel_.tasks, max(Dim(1), flops)));
     build().loop(build().task_begin(), build().task_end(), emit_.integer(1), [&](Reg t) { task(t, extents); });
@@ -108,13 +74,7 @@ class ContractLowering {
     return {};
   }
 
-  /// Of the tasks: parts of the rows, batch, groups of panels (and of tiles within a panel), chunks of a part's tiles.
-  std::vector<Dim> task_extents() const {
-    std::vector<Dim> extents{parts_};
-    for (const JointAxis& a : roles_.batch) extents.push_back(a.extent);
-    extents.insert(extents.end(), {groups_, chunks_});
-    return extents;
-  }
+  const ContractTasks& tasks() const { return tasks_; }
 
   /// Rows of the highest tile that there is.
   int highest() const { return row_tiles_.highest() * line_; }
@@ -139,7 +99,6 @@ class ContractLowering {
   int64_t slot() const { return shape_.rows * panel(); }
   /// Registers of each column in a bundle of panels.
   int registers_of_bundle() const { return static_cast<int>(bundle_) * shape_.vectors / columns_; }
-  int64_t bundles_of_task() const { return std::max<int64_t>(1, tactic_.panels / bundle_); }
   Dim lanes_extent() const { return extent_of(roles_.lanes); }
   /// Products of the innermost depth, with the zeros that fill up its last group.
   Dim run() const { return ceil_div(roles_.depth.back().extent, Dim(roles_.group)) * Dim(roles_.group); }
@@ -150,7 +109,6 @@ class ContractLowering {
     if (units_ && tiled_axis_ == 0) return {.times = units_->count, .extent = units_->steps};
     return run_of(roles_.rows[tiled_axis_], rows_or_lines(), nest);
   }
-  Dim tiles_of_unit() const { return tiled_axis_ == 0 ? row_tiles_.of_each() : units_->steps * row_tiles_.count(); }
 
   int rows_or_lines() const { return lines_ > 1 ? lines_ : shape_.rows; }
   /// Where parts of the rows are tasks, they have equally many tiles.
@@ -159,37 +117,12 @@ class ContractLowering {
     return parts ? kPartsOfRows : 1;
   }
 
-  /// Tiles and panels are dealt out evenly: of ten tiles by at most four, tasks take 3, 3 and 4; of nine, 3 each.
-  void set_extents() {
-    tiles_ = row_tiles_.count();
-    for (size_t k = 0; k < tiled_axis_ && k < roles_.rows.size(); ++k) tiles_ = tiles_ * roles_.rows[k].extent;
-    panels_ = ceil_div(lanes_extent(), Dim(panel()));
-    const Dim by_rows = tactic_.by_rows > 0 ? less_than(Dim(tactic_.by_rows - 1), extent_of(roles_.rows)) : Dim(0);
-    parts_ = select(by_rows, max(Dim(1), min(tiles_, Dim(kPartsOfRows))), Dim(1));
-    Dim of_part = ceil_div(tiles_, parts_);
-    if (units_) {
-      parts_ = region_parts_;
-      of_part = ceil_div(units_->count, parts_) * tiles_of_unit();
-    }
-    chunks_ = ceil_div(of_part, Dim(tactic_.split));
-    // Few rows do not keep a panel long: then more tasks are better than larger ones.
-    const Dim most = select(less_than(Dim(tactic_.split / 2), tiles_), Dim(bundles_of_task()), Dim(1));
-    bundles_ = ceil_div(panels_, Dim(bundle_));
-    groups_ = ceil_div(bundles_, most);
-    // Five panels on two threads are as many for each where a task may end within a panel.
-    if (roles_.batch.empty() && !units_)
-      groups_ = select(by_rows, groups_, min(ceil_div(groups_, Dim(kPartsOfRows)) * Dim(kPartsOfRows), bundles_ * tiles_));
-  }
-
   Reg known(Reg sum) { return sum == kNone ? emit_.integer(0) : sum; }
 
-  /// What a task takes, of the operands' part of its batch: panels [panel, panels_end), and of each all of its chunk's `tiles` tiles from
-  /// `tile` on, but of the first bundle and the last only those in [from, to), numbered bundle after bundle.
-  struct Share {
+  /// What a task takes, of the operands' part of its batch.
+  struct Share : Dealt {
     Task task;
     Reg first_panel = kNone;  ///< of the batch's part
-    Reg panel = kNone, panels_end = kNone, tile = kNone, tiles = kNone;
-    Reg from = kNone, to = kNone;
   };
 
   /// Tiles [tile, tiles_end) of a panel.
@@ -207,7 +140,7 @@ class ContractLowering {
       t = build().expr(ExprOp::div, {t, extent});
     }
     at[0] = t;
-    Share share;
+    Share share{tasks_.deal(at), {}};
     auto start = places_.start();
     if (!start) return void(status_ = std::unexpected(std::move(start).error()));
     share.task = *std::move(start);
@@ -216,34 +149,8 @@ class ContractLowering {
       share.task = places_.moved(std::move(share.task), roles_.batch[k], here);
       share.first_panel = k == 0 ? here : build().add(build().mul(share.first_panel, emit_.dim(roles_.batch[k].extent)), here);
     }
-    if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(panels_));
-    deal(at, share);
+    if (share.first_panel != kNone) share.first_panel = build().mul(share.first_panel, emit_.dim(tasks_.panels()));
     blocks_.whole() ? run_whole(share) : run_by_blocks(share);
-  }
-
-  /// What the task with these numbers takes.
-  void deal(const std::vector<Reg>& at, Share& share) {
-    const auto begin_of = [&](Reg k, Dim parts, Reg all) { return build().expr(ExprOp::div, {build().mul(k, all), emit_.dim(parts)}); };
-    const auto next = [&](Reg k) { return build().add(k, emit_.integer(1)); };
-    // Tiles of parts that are whole units, or of all chunks alike.
-    const Reg part = units_ ? at.front() : emit_.integer(0), group = at[at.size() - 2];
-    const Reg chunk = units_ ? at.back() : build().add(build().mul(at.front(), emit_.dim(chunks_)), at.back());
-    const auto unit = [&](Reg k) { return build().mul(begin_of(k, parts_, emit_.dim(units_->count)), emit_.dim(tiles_of_unit())); };
-    const Reg first = units_ ? unit(part) : emit_.integer(0);
-    const Reg tiles = units_ ? build().sub(unit(next(part)), first) : emit_.dim(tiles_);
-    const Dim chunks = units_ ? chunks_ : parts_ * chunks_;
-    const Reg begin = begin_of(chunk, chunks, tiles);
-    share.tile = build().add(first, begin);
-    share.tiles = build().sub(begin_of(next(chunk), chunks, tiles), begin);
-    const Reg all = build().mul(emit_.dim(bundles_), share.tiles), of_a_bundle = build().expr(ExprOp::max, {share.tiles, emit_.integer(1)});
-    share.from = begin_of(group, groups_, all);
-    share.to = begin_of(next(group), groups_, all);
-    const auto panel_of = [&](Reg tile) {
-      const Reg bundle = build().expr(ExprOp::div, {tile, of_a_bundle});
-      return bundle_ == 1 ? bundle : build().min(build().mul(bundle, emit_.integer(bundle_)), emit_.dim(panels_));
-    };
-    share.panel = panel_of(share.from);
-    share.panels_end = panel_of(build().add(share.to, build().sub(of_a_bundle, emit_.integer(1))));
   }
 
   /// The body once for each panel, or for each bundle.
@@ -550,16 +457,13 @@ class ContractLowering {
   const int lines_, line_;            ///< of a tile, where it takes several lines; rows of a line. A row counts as a line else
   const size_t tiled_axis_;           ///< of the rows: the one whose steps are a tile's rows or lines
   const std::optional<Units> units_;  ///< of a region
-  const Dim region_parts_;
-  const RowTiles::Run run_;  ///< of that axis
+  const RowTiles::Run run_;           ///< of that axis
   RowTiles row_tiles_;
+  ContractTasks tasks_;
   const std::optional<DepthRange> depth_range_;
   ContractPlaces places_;
   int32_t lanes_buffer_ = -1, scratch_ = -1;
-  const int64_t fetched_line_;                            ///< elements of weights that are asked for at once; 0: they were just written
-  Dim tiles_ = 1, panels_ = 1, chunks_ = 1, groups_ = 1;  ///< of all rows and lanes, and of tasks along them
-  Dim parts_ = 1;                                         ///< of the rows, with chunks_ each
-  Dim bundles_ = 1;
+  const int64_t fetched_line_;  ///< elements of weights that are asked for at once; 0: they were just written
   Result<void> status_;
 };
 
@@ -579,7 +483,7 @@ Result<Kernel> lower_tiles(const Group& group, const Tiling& tiling, ArrayId pac
   kernel.flops = (points - work.left_out * work.lanes) * Dim(2);
   kernel.nodes = nest.nodes;
   kernel.tactic = text_of(tactic, GroupKind::contract);
-  kernel.work.walks = contract_walks(group, tiling, lowering.task_extents(), kernel.arguments, plan);
+  kernel.work.walks = contract_walks(group, tiling, lowering.tasks().extents(), kernel.arguments, plan);
   if (tiling.with_epilogue) kernel.work.loops = {epilogue_work(*group.epilogue, work.lanes, plan)};
   kernel.work.products = {std::move(work)};
   if (tiling.with_epilogue) kernel.nodes.insert(kernel.nodes.end(), group.epilogue->map.nodes.begin(), group.epilogue->map.nodes.end());
