@@ -106,6 +106,16 @@ int64_t points(const Nest& nest, size_t from, size_t to) {
   return n;
 }
 
+/// Whether tasks over the axes [0, outer) are enough, also where the outermost is a batch of one that only the run knows. Where tasks over
+/// one axis more would take longer to find than to run, they count as many.
+bool leaves_tasks(const Nest& nest, int outer, const Tactic& tactic) {
+  constexpr int64_t kWorthFinding = 64;
+  const auto from = static_cast<size_t>(outer);
+  const bool batch = outer > 0 && !nest.axes[0].extent.is_number();
+  return points(nest, batch ? 1 : 0, from) >= tactic.split ||
+         (batch && points(nest, 0, from) >= tactic.split && points(nest, from + 1, nest.axes.size()) < kWorthFinding);
+}
+
 /// Two points that differ in this axis write different elements: it is an index of every output.
 bool keeps_apart(const Nest& nest, int axis) {
   return std::ranges::all_of(nest.outputs, [&](const NestOutput& o) {
@@ -253,7 +263,7 @@ Schedule schedule_loop(Nest& nest, int kept, const Tactic& tactic, const Plan& p
   }
   // A task of a few points costs more to find than to run: take in the innermost outer axes, as long as enough tasks are left.
   while (s.cut < 0 && s.outer > std::max(1, kept) && points(nest, s.outer, nest.axes.size()) < tactic.least &&
-         points(nest, 0, s.outer - 1) >= tactic.split)
+         leaves_tasks(nest, s.outer - 1, tactic))
     --s.outer;
   return s;
 }
