@@ -5,132 +5,15 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/loops/inline.h"
 #include "codegen/loops/readers.h"
+#include "codegen/loops/region_axes.h"
 #include "codegen/loops/relied_on.h"
-#include "codegen/loops/window_sum.h"
 
 namespace tenon::codegen {
 
 namespace {
 
-using ops::Axis;
-
 constexpr int64_t kTeam = 4;  ///< parts come in so many, so that no two threads of a team of two or four share one
-/// What a size that only the run knows counts as where there is no choice.
-constexpr int64_t kUsualSize = 128;
-
-/// Where a group reads or writes an array; of a sum that an epilogue reads there is none.
-struct Place {
-  const Nest* nest = nullptr;  ///< whose axes the index is over
-  ArrayId array = -1;
-  std::vector<Expr> index;  ///< empty: it cannot be told
-  bool written = false;
-  bool always = true;  ///< whatever the step; else the kernel may touch element 0 in place of one that is outside
-};
-
-std::vector<Place> places_of(const Group& g) {
-  std::vector<Place> out;
-  for (const Nest& n : g.nests) {
-    for (const NestAccess& a : n.accesses) out.push_back({&n, a.array, a.index, false, !a.within});
-    for (const NestOutput& o : n.outputs)
-      if (!g.epilogue) out.push_back({&n, o.array, o.index, true, !o.within});
-  }
-  if (!g.epilogue) return out;
-  // Axes of the map are the dimensions of the sum.
-  const std::vector<Expr>& sum = g.nests[0].outputs[0].index;
-  const auto moved = [&](std::vector<Expr> index) {
-    for (Expr& e : index) e = substitute(e, [&](const ExprNode& n) { return n.op == ExprOp::axis ? sum[n.index] : Expr(); });
-    return index;
-  };
-  const Nest& map = g.epilogue->map;
-  for (int k = 0; k < static_cast<int>(map.accesses.size()); ++k) {
-    const NestAccess& a = map.accesses[k];
-    if (k != g.epilogue->accumulator) out.push_back({&g.nests[0], a.array, moved(a.index), false, !a.within});
-  }
-  for (const NestOutput& o : map.outputs) out.push_back({&g.nests[0], o.array, moved(o.index), true, !o.within});
-  return out;
-}
-
-bool is_whole(const Group& g) {
-  if (g.epilogue && (g.epilogue->columns > 1 || g.nests[0].outputs[0].index.empty())) return false;
-  if (g.kind == GroupKind::contract) return g.contraction.has_value();
-  return g.kind == GroupKind::nests && std::ranges::none_of(g.nests, scatters);
-}
-
-/// The axis whose steps the index counts; -1: it counts something else. An axis of one step adds nothing.
-int axis_of(const Expr& index, const Nest& nest) {
-  const auto at = affine_of(index, static_cast<int>(nest.axes.size()));
-  if (!at || !(at->offset == Dim(0))) return -1;
-  int found = -1;
-  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x) {
-    if (nest.axes[x].extent == Dim(1) || at->coefficients[x] == Dim(0)) continue;
-    if (found >= 0 || !(at->coefficients[x] == Dim(1))) return -1;
-    found = x;
-  }
-  return found >= 0 && nest.axes[found].kind == Axis::Kind::parallel ? found : -1;
-}
-
-void add_axis(std::vector<int>& list, int axis, const Nest& nest) {
-  if (nest.axes[axis].kind == Axis::Kind::parallel && !(nest.axes[axis].extent == Dim(1))) list.push_back(axis);
-}
-
-/// Axes by which the tasks of a lone loop may be numbered: as its result stands in memory, but for the innermost, which the lanes take.
-std::vector<int> axes_in_memory(const Nest& nest, const Plan& plan) {
-  const NestOutput& o = nest.outputs[0];
-  const Array& array = plan.arrays[o.array];
-  std::vector<int> out;
-  for (size_t k = 0; k + 1 < o.index.size(); ++k) {
-    const size_t d = array.order.empty() ? k : static_cast<size_t>(array.order[k]);
-    const Expr& e = o.index[d];
-    if (array.shape[d] == Dim(1)) continue;
-    if (const int axis = axis_of(e, nest); axis >= 0) add_axis(out, axis, nest);
-    else if (mentions(e, ExprOp::axis)) break;
-  }
-  return out;
-}
-
-/// One whose tasks can be numbered by any axes.
-bool is_lone_loop(const Group& g, const Plan& plan) {
-  return g.kind == GroupKind::nests && g.nests.size() == 1 && !window_sum_of(g.nests[0], plan);
-}
-
-/// Axes by which the tasks of a group are numbered or can be, outermost first.
-std::vector<int> task_axes(const Group& g, const Plan& plan) {
-  const Nest& nest = g.nests[0];
-  std::vector<int> out;
-  if (g.kind == GroupKind::contract) {
-    for (const JointAxis& rows : g.contraction->rows) out.insert(out.end(), rows.axes.begin(), rows.axes.end());
-  } else if (g.nests.size() > 1) {
-    for (int x = 0; x < g.outer; ++x) add_axis(out, x, nest);
-  } else if (const auto window = window_sum_of(nest, plan)) {
-    for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
-      if (x != window->channels && x != window->columns.output) add_axis(out, x, nest);
-  } else {
-    return axes_in_memory(nest, plan);
-  }
-  return out;
-}
-
-/// With `symbol` for what only the run knows.
-Dim usual(Dim size, int64_t symbol = kUsualSize) {
-  return substitute(size, [&](const DimNode& s) { return Dim(std::clamp(symbol, s.lower, s.upper)); });
-}
-
-/// Without the innermost axes as long as a unit of a lone loop has little work: a task takes a while to find.
-void leave_work(std::vector<int>& axes, const Group& g, const Plan& plan) {
-  if (!is_lone_loop(g, plan)) return;
-  const Nest& nest = g.nests[0];
-  const BodyCost cost = cost_of(nest);
-  Dim work = cost.arithmetic + plan.fusion.transcendental_work * cost.transcendental +
-             static_cast<int64_t>(nest.accesses.size() + nest.outputs.size());
-  for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
-    if (std::ranges::find(axes, x) == axes.end()) work = work * usual(nest.axes[x].extent);
-  while (!axes.empty() && work.less(Dim(plan.fusion.region_work)).value_or(false)) {
-    work = work * usual(nest.axes[axes.back()].extent);
-    axes.pop_back();
-  }
-}
 
 ArrayId root_of(ArrayId a, const Plan& plan) {
   while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
@@ -142,7 +25,7 @@ class Growing {
  public:
   Growing(const Plan& plan, size_t first) : plan_(plan), first_(first) {
     const Group& g = plan.groups[first];
-    if (!is_whole(g)) return;
+    if (!runs_by_parts(g)) return;
     members_.push_back(task_axes(g, plan));
     leave_work(members_[0], g, plan);
     for (const int x : members_[0]) extents_.push_back(g.nests[0].axes[x].extent);
@@ -153,7 +36,7 @@ class Growing {
   size_t size() const { return members_.size(); }
 
   bool take(const Group& g) {
-    if (extents_.empty() || !is_whole(g)) return false;
+    if (extents_.empty() || !runs_by_parts(g)) return false;
     auto axes = axes_of(g);
     leave_work(axes, g, plan_);
     if (axes.empty()) return false;
@@ -207,7 +90,7 @@ class Growing {
     std::vector<int> axes;
     size_t count = extents_.size();
     bool meets = false;
-    for (const Place& p : places_of(g)) {
+    for (const GroupPlace& p : places_of(g)) {
       const auto found = written_.find(root_of(p.array, plan_));
       if (found == written_.end()) continue;
       const Written& w = found->second;
@@ -228,14 +111,14 @@ class Growing {
   }
 
   /// The axis of that extent which walks the dimension all along; -1: there is none.
-  int walked(const Place& p, int dimension, Dim extent) const {
-    const int axis = axis_of(p.index[static_cast<size_t>(dimension)], *p.nest);
+  int walked(const GroupPlace& p, int dimension, Dim extent) const {
+    const int axis = axis_counted_by(p.index[static_cast<size_t>(dimension)], *p.nest);
     const bool whole = plan_.arrays[p.array].shape[static_cast<size_t>(dimension)].known_equal(extent);
     return axis >= 0 && whole && p.nest->axes[axis].extent.known_equal(extent) ? axis : -1;
   }
 
   void note_written(const Group& g, const std::vector<int>& axes) {
-    for (const Place& p : places_of(g)) {
+    for (const GroupPlace& p : places_of(g)) {
       if (!p.written) continue;
       const auto [at, is_new] = written_.try_emplace(root_of(p.array, plan_), Written{p.array, {}});
       std::vector<int> by;
@@ -255,7 +138,7 @@ class Growing {
   }
 
   void note_read(const Group& g) {
-    for (const Place& p : places_of(g)) {
+    for (const GroupPlace& p : places_of(g)) {
       const auto found = written_.find(root_of(p.array, plan_));
       if (found == written_.end() || p.written) continue;
       found->second.read = true;
@@ -305,12 +188,12 @@ class Growing {
   bool pays(const std::vector<ArrayId>& kept) const {
     std::set<ArrayId> moved;
     for (size_t k = 0; k < size(); ++k)
-      for (const Place& p : places_of(plan_.groups[first_ + k]))
+      for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
         if (!plan_.arrays[p.array].constant) moved.insert(root_of(p.array, plan_));
     int64_t stays = 0, all = 0;
     for (const ArrayId a : kept) stays += bytes_of_image(a);
     for (const ArrayId a : moved) all += bytes_of_image(a);
-    return all <= stays * plan_.fusion.region_moved;
+    return static_cast<double>(all) <= static_cast<double>(stays) * static_cast<double>(plan_.fusion.region_moved);
   }
 
   /// Of an image: as many as keep what one of them hands on inside a cache too, but no more than fill the register tiles, and of equal size
