@@ -30,7 +30,7 @@ PlanOptions always() {
   options.fusion.region_bytes = 64;
   options.fusion.region_rows = 1;
   options.fusion.region_work = 1;
-  options.fusion.region_moved = 1 << 20;
+  options.fusion.region_moved = 0;
   return options;
 }
 

@@ -111,7 +111,10 @@ void check(uint64_t seed) {
   options.fuse = seed % 8 != 0;
   options.channels_last = seed % 3 != 0;
   options.verify = true;
-  if (seed % 2) options.fusion.region_bytes = 64, options.fusion.region_rows = options.fusion.region_work = options.fusion.region_units = 1;
+  if (seed % 2) {
+    options.fusion.region_bytes = 64, options.fusion.region_moved = 0;
+    options.fusion.region_rows = options.fusion.region_work = options.fusion.region_units = 1;
+  }
   std::mt19937_64 random(seed);
   for (const PlanPass& pass : plan_passes())
     if (random() % 12 == 0) options.off.emplace(pass.name);

@@ -27,8 +27,8 @@ struct FusionLimits {
   int64_t kept_bytes = 20 << 20;
   int tile_body = 6;
   // Regions: bytes that a part hands on from kernel to kernel, and those of the weights that each part reads, both in one second-level
-  // cache; bytes that they move at most for one that stays there; rows that fill the register tiles of a part; operations of a loop that
-  // are worth a task; units from which on the shares of two threads are equal enough where they are odd.
+  // cache; bytes that they move at most for one that stays there (0: any); rows that fill the register tiles of a part; operations of a
+  // loop that are worth a task; units from which on the shares of two threads are equal enough where they are odd.
   int64_t region_bytes = 3 << 17, region_weights = 5 << 17, region_moved = 8, region_rows = 14, region_work = 4096, region_units = 25;
   int64_t usual_image = 224;  ///< rows and columns of an input whose size only the run knows
 };

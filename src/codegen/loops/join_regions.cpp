@@ -186,6 +186,7 @@ class Growing {
 
   /// Parts are larger than tasks, which two threads share more evenly. That is worth it where much of what moves stays in a cache.
   bool pays(const std::vector<ArrayId>& kept) const {
+    if (plan_.fusion.region_moved == 0) return true;
     std::set<ArrayId> moved;
     for (size_t k = 0; k < size(); ++k)
       for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
