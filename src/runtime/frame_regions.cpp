@@ -37,10 +37,11 @@ bool run_part(const KernelOfRegion& kernel, void* const* arguments, int thread, 
 
 }  // namespace
 
-/// `first` where the step runs alone: it has no neighbours, or these sizes give one part, or each step is looked after.
+/// `first` where the step runs alone: it has no neighbours, or these sizes give one part, or each step is looked after. A joined one is
+/// asked for where the first of its region ran alone: then all do, since what they hand on stands in its own place.
 uint32_t Frame::last_of_region(uint32_t first) const {
   uint32_t last = first;
-  if (guards_) return first;
+  if (guards_ || program_.steps[first].joined) return first;
   while (last + 1 < program_.steps.size() && program_.steps[last + 1].joined) ++last;
   for (uint32_t k = first; k <= last && last > first; ++k) {
     const Step& s = program_.steps[k];
