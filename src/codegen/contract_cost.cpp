@@ -52,12 +52,6 @@ const MultiplyAdd& form_of(const Contraction& c, const Target& target) {
 
 std::optional<int64_t> number_of(Dim dim) { return dim.is_number() ? std::optional(dim.value()) : std::nullopt; }
 
-Dim extent_of(const std::vector<JointAxis>& axes) {
-  Dim out = 1;
-  for (const JointAxis& a : axes) out = out * a.extent;
-  return out;
-}
-
 /// A panel leaves room for as much again in the second-level cache, or is cut; rows of A may come from the third (Zen 5, 128 x 3072 x 768:
 /// whole panels of 384 KiB run 1 % faster than thirds of them).
 int64_t depth_of(const Contraction& roles, Tile tile, int64_t split, const Target& target) {

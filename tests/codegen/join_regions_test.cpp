@@ -16,13 +16,6 @@
 namespace tenon::codegen {
 namespace {
 
-std::string weights(std::string_view name, const Sizes& shape) {
-  const Tensor t = *ops::random_tensor(DType::f32, shape, 7);
-  std::string numbers;
-  for (int64_t i = 0; i < t.count(); ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", t.number(i));
-  return fmt::format("const {}: f32[{}] = [{}]\n", name, fmt::join(shape, ","), numbers);
-}
-
 /// As many parts as can be, whatever the weights.
 PlanOptions always() {
   PlanOptions options;

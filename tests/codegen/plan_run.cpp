@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_run.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <unordered_map>
 
 #include "../segments.h"
+#include "ops/core/sample.h"
 #include "ops/reference/evaluate.h"
 
 namespace tenon::codegen {
@@ -181,6 +184,13 @@ std::vector<RegionRun> regions_of(const PlannedGraph& planned, std::span<const T
   Runner runner(planned, false);
   EXPECT_TRUE(runner.run(inputs));
   return runner.regions();
+}
+
+std::string weights(std::string_view name, const Sizes& shape) {
+  const Tensor t = *ops::random_tensor(DType::f32, shape, 7);
+  std::string numbers;
+  for (int64_t i = 0; i < t.count(); ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", t.number(i));
+  return fmt::format("const {}: f32[{}] = [{}]\n", name, fmt::join(shape, ","), numbers);
 }
 
 }  // namespace tenon::codegen

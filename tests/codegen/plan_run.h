@@ -24,6 +24,9 @@ Tactic usual_tactic(const Group& group, const Plan& plan, const Target& target);
 Result<PlannedGraph> planned_graph(const ir::Graph& graph, const PlanOptions& options, const Target& target,
                                    const ChooseTactic& choose = usual_tactic);
 
+/// A constant of random numbers, f32, as text before a graph's first use of it.
+std::string weights(std::string_view name, const Sizes& shape);
+
 /// Neighbouring kernels that run part by part.
 struct RegionRun {
   size_t kernels = 0;

@@ -49,13 +49,6 @@ void runs(const std::string& text, size_t windows = 1, size_t groups = 2) {
   }
 }
 
-std::string weights(std::string_view name, const Sizes& shape) {
-  const Tensor t = *ops::random_tensor(DType::f32, shape, 7);
-  std::string numbers;
-  for (int64_t i = 0; i < t.count(); ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", t.number(i));
-  return fmt::format("const {}: f32[{}] = [{}]\n", name, fmt::join(shape, ","), numbers);
-}
-
 /// An image whose channels stand last, as they do inside of a network.
 std::string depthwise(std::string_view rows, std::string_view columns, int64_t channels, const Sizes& kernel,
                       std::string_view attributes = "", std::string_view then = "y = Transpose(c, perm=[0,2,3,1])") {

@@ -18,14 +18,6 @@
 namespace tenon::codegen {
 namespace {
 
-/// The text of a constant tensor of weights.
-std::string weights(std::string_view name, const Sizes& shape) {
-  const Tensor t = *ops::random_tensor(DType::f32, shape, 7);
-  std::string numbers;
-  for (int64_t i = 0; i < t.count(); ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", t.number(i));
-  return fmt::format("const {}: f32[{}] = [{}]\n", name, fmt::join(shape, ","), numbers);
-}
-
 /// Always, where it can be: what stands between the steps costs nothing.
 PlanOptions always() {
   PlanOptions options;

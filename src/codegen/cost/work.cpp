@@ -25,12 +25,6 @@ struct Sizes {
   }
 };
 
-Dim extents(const std::vector<JointAxis>& axes) {
-  Dim out = 1;
-  for (const JointAxis& a : axes) out = out * a.extent;
-  return out;
-}
-
 constexpr int kNoAxis = -1;
 
 bool walked_by_one(const std::optional<Affine>& place, int axis) { return place && place->coefficients[axis] == Dim(1); }
@@ -132,10 +126,10 @@ void enter_loops(LoopWork& out, const Nest& nest, int vector, int64_t unrolled) 
 }  // namespace
 
 ProductWork product_work(const Contraction& roles, Tile tile, const Target& target) {
-  ProductWork out{.lanes = extents(roles.lanes), .depth = extents(roles.depth), .tile = tile};
+  ProductWork out{.lanes = extent_of(roles.lanes), .depth = extent_of(roles.depth), .tile = tile};
   const bool several = lines_of(tile, roles.rows) > 1;
   if (several) out.line = roles.rows.back().extent;
-  out.times = extents(roles.batch);
+  out.times = extent_of(roles.batch);
   for (size_t k = 0; k < roles.rows.size(); ++k) {
     Dim& of = k + 1 == roles.rows.size() || (several && k + 2 == roles.rows.size()) ? out.rows : out.times;
     of = of * roles.rows[k].extent;

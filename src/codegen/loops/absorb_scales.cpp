@@ -28,13 +28,13 @@ bool pays(const Group& product, const Plan& plan) {
   const Nest& nest = product.nests[0];
   const auto place_of = [&](int k) { return affine_of(flat_of(nest.accesses[k], plan), static_cast<int>(nest.axes.size())); };
   const auto scale = place_of(c.scale), read = place_of(c.rows_operand.accesses[0]);
-  Dim rows = 1, lanes = 1;
+  Dim rows = 1;
   for (const JointAxis& a : c.rows)
     if (scale->coefficients[a.axes[0]] == Dim(0)) rows = rows * a.extent;
-  for (const JointAxis& a : c.lanes) lanes = lanes * a.extent;
+  const auto lanes = extent_of(c.lanes).number();
   // A window would multiply by it at each of its places, and what is walked against its order is better copied.
   const bool once = c.depth.size() == 1 && read->coefficients[c.depth[0].axes[0]] == Dim(1);
-  return once && !rows.less(plan.fusion.scaled_rows).value_or(false) && lanes.is_number() && lanes.value() <= plan.fusion.scaled_lanes;
+  return once && !rows.less(plan.fusion.scaled_rows).value_or(false) && lanes && *lanes <= plan.fusion.scaled_lanes;
 }
 
 /// The product reading what the map reads; nullopt where it had better not.

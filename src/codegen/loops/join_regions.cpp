@@ -13,8 +13,6 @@ namespace tenon::codegen {
 
 namespace {
 
-constexpr int64_t kTeam = 4;  ///< parts come in so many, so that no two threads of a team of two or four share one
-
 ArrayId root_of(ArrayId a, const Plan& plan) {
   while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
   return a;
@@ -82,7 +80,7 @@ class Growing {
   /// Two threads have as much to do.
   bool shares_evenly(const DimList& extents) const {
     const int64_t n = of_image(product(extents), extents);
-    return n >= kTeam && (n % 2 == 0 || n >= plan_.fusion.region_units);
+    return n >= kPartsOfRows && (n % 2 == 0 || n >= plan_.fusion.region_units);
   }
 
   /// The axes of the group by which it walks what earlier groups wrote, as many as all places agree on.
@@ -162,20 +160,15 @@ class Growing {
            std::equal(w.dimensions.begin(), w.dimensions.begin() + static_cast<ptrdiff_t>(extents_.size()), order.begin());
   }
 
-  static Dim all(const std::vector<JointAxis>& axes) {
-    Dim out = 1;
-    for (const JointAxis& a : axes) out = out * a.extent;
-    return out;
-  }
-
   /// Each part reads all weights of the region, out of the second-level cache.
   bool take_weights(const Group& g) {
     if (g.kind != GroupKind::contract) return true;
     const Contraction& c = *g.contraction;
-    const auto weights = (all(c.batch) * all(c.depth) * all(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
+    const auto weights =
+        (extent_of(c.batch) * extent_of(c.depth) * extent_of(c.lanes) * Dim(bits_of(c.lanes_operand.value.dtype()) / 8)).number();
     if (!c.packed || !weights || weights_ + *weights > plan_.fusion.region_weights) return false;
     weights_ += *weights;
-    rows_ = std::min(rows_, of_image(all(c.rows), extents_));
+    rows_ = std::min(rows_, of_image(extent_of(c.rows), extents_));
     return true;
   }
 
@@ -203,9 +196,10 @@ class Growing {
     int64_t bytes = 0;
     for (const auto& [root, w] : written_)
       if (w.read) bytes += bytes_of_image(w.array);
-    const int64_t units = of_image(product(extents_), extents_), most = std::min(rows_ / plan_.fusion.region_rows, units) / kTeam * kTeam;
-    const int64_t fits = std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.fusion.region_bytes)), kTeam), most);
-    for (int64_t equal = fits; equal > 0 && equal <= most; equal += kTeam)
+    const int64_t units = of_image(product(extents_), extents_),
+                  most = std::min(rows_ / plan_.fusion.region_rows, units) / kPartsOfRows * kPartsOfRows;
+    const int64_t fits = std::min(round_up(std::max<int64_t>(1, ceil_div(bytes, plan_.fusion.region_bytes)), kPartsOfRows), most);
+    for (int64_t equal = fits; equal > 0 && equal <= most; equal += kPartsOfRows)
       if (units % equal == 0) return equal;
     return std::max<int64_t>(1, fits);
   }

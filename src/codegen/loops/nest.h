@@ -89,6 +89,12 @@ struct JointAxis {
   std::vector<int> axes;
   Dim extent = 1;
 };
+/// Steps of all of them together; 1 of none.
+inline Dim extent_of(const std::vector<JointAxis>& axes) {
+  Dim out = 1;
+  for (const JointAxis& a : axes) out = out * a.extent;
+  return out;
+}
 
 /// One factor of the products that a contraction sums: an expression over loads, so that a cast or a dequantisation is part of it.
 struct ContractOperand {
@@ -121,6 +127,9 @@ struct IndexLimit {
 enum class GroupKind : uint8_t { nests, contract, attention, segment, sizes, control, check, rows };
 /// The sizes of its results may be known only when it has run.
 inline bool tells_sizes(GroupKind kind) { return kind == GroupKind::segment || kind == GroupKind::control || kind == GroupKind::rows; }
+
+/// Parts of rows whose tasks stand together come in so many: no two threads of a team of two or four share one.
+constexpr int64_t kPartsOfRows = 4;
 
 /// What a group shares with its neighbours in one parallel region: rows, in units, of which a part is some that stand together.
 struct Region {

@@ -14,11 +14,7 @@ namespace {
 
 constexpr int64_t kFewLanes = 32, kFewProducts = 32;
 
-std::optional<int64_t> known_extent(const std::vector<JointAxis>& axes) {
-  Dim out = 1;
-  for (const JointAxis& a : axes) out = out * a.extent;
-  return out.is_number() ? std::optional(out.value()) : std::nullopt;
-}
+std::optional<int64_t> known_extent(const std::vector<JointAxis>& axes) { return extent_of(axes).number(); }
 
 bool is_even(const JointAxis& axis) { return axis.extent.is_number() && axis.extent.value() % 2 == 0; }
 

@@ -12,12 +12,6 @@ constexpr int64_t kLeastRowsOfUnit = 7;
 
 }  // namespace
 
-Dim extent_of(const std::vector<JointAxis>& axes) {
-  Dim out = 1;
-  for (const JointAxis& a : axes) out = out * a.extent;
-  return out;
-}
-
 std::optional<Units> units_of(const Contraction& roles, size_t tiled, const Group& group, const Tactic& tactic) {
   if (!group.region || tactic.by_rows == 0 || roles.rows.empty()) return std::nullopt;
   const Region& region = *group.region;

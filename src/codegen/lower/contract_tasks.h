@@ -8,11 +8,6 @@
 
 namespace tenon::codegen {
 
-/// Parts of the rows whose tasks stand together: no two threads of a team of two or four share one.
-constexpr int64_t kPartsOfRows = 4;
-
-Dim extent_of(const std::vector<JointAxis>& axes);
-
 /// Whole tiles that no part of a region cuts.
 struct Units {
   Dim count;  ///< a part has some neighbouring ones
