@@ -209,12 +209,6 @@ class ProgramBuilder {
     return s;
   }
 
-  /// The array that a reshaped one shares its bytes with: a kernel is given those.
-  ArrayId whose_bytes(ArrayId a) const {
-    while (plan_.arrays[a].same_bytes >= 0) a = plan_.arrays[a].same_bytes;
-    return a;
-  }
-
   /// Where the group has its tasks by rows, and the step before is of the group that it is joined to and has so too.
   void join_region(Step& s, const Kernel& kernel, const Group& group) {
     const bool by_units = group.region && !(kernel.units == Dim(0));
@@ -229,7 +223,7 @@ class ProgramBuilder {
   Result<void> add_kernel(Kernel& kernel, const Group& group) {
     Step s = start(Step::Kind::kernel);
     join_region(s, kernel, group);
-    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(whose_bytes(a))));
+    for (ArrayId a : kernel.arguments) s.buffers.push_back(TRY(buffer(codegen::behind_reshapes(a, plan_))));
     for (uint32_t b : s.buffers) touch(b);
     s.sizes = slots(kernel.sizes);
     s.tasks = sizes_.slot(kernel.tasks);

@@ -18,11 +18,6 @@ int loaded_from(const Expr& index) {
   return mentions(index, ExprOp::axis) ? -1 : plain;
 }
 
-ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
-  while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
-  return a;
-}
-
 /// One component of each row (GatherND) says nothing of the others, which point into other dimensions.
 bool is_component(const NestAccess& access, size_t d, const Plan& plan) {
   return !mentions(access.index[d], ExprOp::axis) && !(plan.arrays[access.array].shape[d] == Dim(1));

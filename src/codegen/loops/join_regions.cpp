@@ -13,11 +13,6 @@ namespace tenon::codegen {
 
 namespace {
 
-ArrayId root_of(ArrayId a, const Plan& plan) {
-  while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
-  return a;
-}
-
 /// A region that grows.
 class Growing {
  public:
@@ -89,7 +84,7 @@ class Growing {
     size_t count = extents_.size();
     bool meets = false;
     for (const GroupPlace& p : places_of(g)) {
-      const auto found = written_.find(root_of(p.array, plan_));
+      const auto found = written_.find(behind_reshapes(p.array, plan_));
       if (found == written_.end()) continue;
       const Written& w = found->second;
       if (p.array != w.array || p.index.empty()) return {};
@@ -118,7 +113,7 @@ class Growing {
   void note_written(const Group& g, const std::vector<int>& axes) {
     for (const GroupPlace& p : places_of(g)) {
       if (!p.written) continue;
-      const auto [at, is_new] = written_.try_emplace(root_of(p.array, plan_), Written{p.array, {}});
+      const auto [at, is_new] = written_.try_emplace(behind_reshapes(p.array, plan_), Written{p.array, {}});
       std::vector<int> by;
       for (size_t k = 0; k < axes.size() && plan_.arrays[p.array].border.empty(); ++k) {
         int d = 0;
@@ -137,7 +132,7 @@ class Growing {
 
   void note_read(const Group& g) {
     for (const GroupPlace& p : places_of(g)) {
-      const auto found = written_.find(root_of(p.array, plan_));
+      const auto found = written_.find(behind_reshapes(p.array, plan_));
       if (found == written_.end() || p.written) continue;
       found->second.read = true;
       found->second.always &= p.always;
@@ -183,7 +178,7 @@ class Growing {
     std::set<ArrayId> moved;
     for (size_t k = 0; k < size(); ++k)
       for (const GroupPlace& p : places_of(plan_.groups[first_ + k]))
-        if (!plan_.arrays[p.array].constant) moved.insert(root_of(p.array, plan_));
+        if (!plan_.arrays[p.array].constant) moved.insert(behind_reshapes(p.array, plan_));
     int64_t stays = 0, all = 0;
     for (const ArrayId a : kept) stays += bytes_of_image(a);
     for (const ArrayId a : moved) all += bytes_of_image(a);

@@ -171,6 +171,12 @@ struct Plan {
   FusionLimits fusion;
 };
 
+/// The array whose bytes it shares: itself where it is no reshape.
+inline ArrayId behind_reshapes(ArrayId a, const Plan& plan) {
+  while (plan.arrays[a].same_bytes >= 0) a = plan.arrays[a].same_bytes;
+  return a;
+}
+
 /// Row-major strides.
 DimList row_major(const DimList& shape);
 /// Strides of a dense array whose dimensions stand in memory in `order` (outermost first).

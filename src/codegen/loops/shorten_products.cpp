@@ -77,7 +77,7 @@ class Shortening {
     if (!is_new) return known->second;
     const Array& array = plan_.arrays[from];
     known->second = add_temporary(plan_, DType::bf16, array.shape, array.order);
-    const auto maker = makers_.find(root_of(from));
+    const auto maker = makers_.find(behind_reshapes(from, plan_));
     Nest map;
     NestAccess read;
     NestOutput out;
@@ -98,11 +98,6 @@ class Shortening {
     g.nests.push_back(std::move(map));
     groups_.push_back(std::move(g));
     return known->second;
-  }
-
-  ArrayId root_of(ArrayId a) const {
-    while (plan_.arrays[a].same_bytes >= 0) a = plan_.arrays[a].same_bytes;
-    return a;
   }
 
   Plan& plan_;
