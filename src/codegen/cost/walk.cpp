@@ -45,11 +45,10 @@ struct Order {
     const TaskAxis& task = tasks[k];
     const int64_t here = step(task), largest = largest_left();
     const bool in_order = here > 0 && here >= largest;
-    if (!in_order && task.extent.is_number() && task.extent != Dim(1)) {
+    if (!in_order) {
       whole = here == 0;
-      return 1;
+      if (task.extent.is_number() && task.extent != Dim(1)) return 1;
     }
-    if (!in_order) whole = here == 0;
     if (!task.in_parts)
       for (const int x : task.axes) passed[x] = true;
     const Dim further = parts_from(k + 1);
