@@ -12,6 +12,7 @@
 #include "base/escaped.h"
 #include "base/version.h"
 #include "cli/console/console.h"
+#include "cli/console/file_arguments.h"
 #include "cli/console/isolate.h"
 #include "cli/console/verb.h"
 
@@ -55,15 +56,6 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const
   if (option == unknown.end())
     return fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv));
   return fail(Code::bad_usage, "command line", "there is no such option").expected("an option that --help lists").found(*option);
-}
-
-/// A shell's variable that is not set is no name of a file.
-void refuse_empty_names(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    const std::string type = option->get_type_name();
-    if (type == "OUT" || type == "DIR" || type.starts_with("FILE"))
-      option->check([](const std::string& name) { return std::string(name.empty() ? "the name of a file is empty" : ""); });
-  }
 }
 
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
@@ -129,6 +121,8 @@ int run_verb(int argc, const char* const* argv, Console& console) {
     return app.exit(asked);
   } catch (const CLI::ParseError& e) { return console.finish(usage_error(app, e, argc, argv)); }
   if (asks_plugins_apart(app)) console.isolate = true;
+  console.files = files_of(*app.get_subcommands().front());
+  if (auto checked = console.files.check(); !checked) return console.finish(checked);
   const auto rest = [&] { return console.finish(action(console)); };
   if (!console.isolate) return rest();
   const auto code = run_isolated(rest, std::chrono::seconds(console.patience));

@@ -63,7 +63,9 @@ Error AtomicFile::failed(const char* step) const { return write_error(path_, ste
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   struct stat info{};  // of no bytes where there is no file
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (!there && errno != ENOENT) return write_error(path, "create the file", errno);  // a name that is too long, a loop of links
+  if (there && !S_ISREG(info.st_mode)) {
     return fail(Code::write_failed, path.string(), "there is something else than a file under this name")
         .expected("a regular file, or nothing")
         .found(S_ISDIR(info.st_mode) ? "a folder" : "a device, a pipe or a socket")

@@ -81,7 +81,7 @@ class Writing(unittest.TestCase):
             with self.subTest(verb):
                 # The engine that comes before the picture has no room either, and Graphviz has none for its own.
                 if verb in ("build --svg", "build --html", "inspect --svg"):
-                    target = "tmp" if verb == "inspect --svg" else "engine.tenon"
+                    target = "tmp" if verb == "inspect --svg" else "engine"  # part of the engine's name
                 self.refused(verb, target, no_room)
 
     def test_on_a_disk_that_fills_up(self):

@@ -129,9 +129,10 @@ class Rewrite(unittest.TestCase):
         self.rewrite("-o", self.out, "--external-weights")
         self.assertGreaterEqual((self.folder / "out.onnx.data").stat().st_size, 8192)
 
-    def test_the_model_may_be_written_over(self):
-        self.rewrite("-o", self.model)
-        self.assertEqual(ops_of(self.model), {"Gelu": 2, "Relu": 1})
+    def test_the_model_is_not_written_over(self):
+        before = self.model.read_bytes()
+        self.fails(2, self.model, "-o", self.model)
+        self.assertEqual(self.model.read_bytes(), before)
 
     def test_bad_usage_is_told_before_anything_is_done(self):
         for options in (["--order", "random"], ["--numerics", "wrong"], ["--stop-after", "-1"], ["--nonsense"], ["--keep", "no_such_node"]):

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
+#include "cli/console/command_files.h"
 
 namespace tenon::cli {
 
@@ -17,6 +18,7 @@ class Console {
   bool quiet = false;
   bool isolate = false;  ///< the verb runs in a process of its own
   int patience = 300;    ///< with one call of a backend there, in seconds
+  CommandFiles files;    ///< that the command line names, checked before the verb runs
 
   /// A line of the answer; silent with --json and --quiet.
   void line(std::string_view text = {});

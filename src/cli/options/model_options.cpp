@@ -77,7 +77,7 @@ Result<import::RequestedShape> parse_shape(std::string_view text) {
 }
 
 void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
-  app.add_option("MODEL", path, std::string(model_help))->required();
+  app.add_option("MODEL", path, std::string(model_help))->required()->type_name("FILE");
   app.add_option("--external-data", external_data, "folder of the model's external data (default: the model's own)")->type_name("DIR");
   app.add_option(
          "--shape", shapes,

@@ -447,9 +447,9 @@ VERB(bench) {
       app.add_flag("--cold", o->cold, "evict the caches before each run, as a process that does other work between runs");
       app.add_flag("--explain", o->explain, "the time of each kernel beside what sizes, tactic and machine predict, and what limits it");
       app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
-      app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("FILE");
+      app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")
-          ->type_name("FILE");
+          ->type_name("OUT");
       app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
       return [o](Console& console) { return bench_model(*o, console); };

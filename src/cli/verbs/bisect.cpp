@@ -186,7 +186,10 @@ Result<void> bisect(const Options& o, Console& console) {
         .found(o.against_reference ? "both" : "neither");
   const passes::Options options = TRY(o.rewriting.passes_options());
   std::optional<RewriteDump> dump;
-  if (!o.dump.empty()) dump = TRY(RewriteDump::into(o.dump));
+  if (!o.dump.empty()) {
+    TRY(console.files.check_folder("--dump", o.dump, [](const std::string&) { return true; }));
+    dump = TRY(RewriteDump::into(o.dump));
+  }
   const import::Imported m = TRY(o.rewriting.model.import());
   for (const std::string& w : m.warnings) console.warn(w);
   TRY(o.rewriting.check_keep(*m.graph));
@@ -217,7 +220,7 @@ VERB(bisect) {
       app.add_flag("--against-reference", o->against_reference,
                    "judge by the outputs, in Tenon's reference evaluator (slow on large models)");
       o->inputs.add_to(app);
-      app.add_option("--dump", o->dump, "a folder for the guilty rewrite as ONNX, before and after, and as a picture")->type_name("DIR");
+      app.add_option("--dump", o->dump, "a folder for the guilty rewrite as ONNX, before and after, and as a picture")->type_name("OUTDIR");
       app.add_option("--opset", o->opset, "write the models with exactly this opset")->type_name("N");
       return [o](Console& console) { return bisect(*o, console); };
     },

@@ -157,8 +157,19 @@ Result<compiler::Compiled> compile_source(const Options& o, compiler::Source sou
   return out;
 }
 
+/// Checked before the model is read. Errors: those of CommandFiles.
+Result<std::filesystem::path> output_path(const Options& o, Console& console) {
+  if (!o.dump_plan.empty())
+    TRY(console.files.check_folder("--dump-plan", o.dump_plan, [](const std::string& name) { return name.ends_with(".txt"); }));
+  if (!o.output.empty()) return o.output;  // checked with the other arguments
+  auto path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
+  TRY(console.files.check_output("--output", path));
+  return path;
+}
+
 Result<void> build_engine(const Options& o, Console& console) {
   const auto start = std::chrono::steady_clock::now();
+  const std::filesystem::path path = TRY(output_path(o, console));
   auto reading = TRY(o.engine.model.import_options());
   reading.metadata |= !o.html.empty();  // the page tells which module a node is of
   auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
@@ -167,8 +178,6 @@ Result<void> build_engine(const Options& o, Console& console) {
   for (const std::string& w : imported.warnings) console.warn(w);
   const auto options = TRY(compile_options(o, console));
   const auto compiled = TRY(compile_source(o, {std::move(imported.graph), std::move(imported.unbounded)}, options, console));
-  std::filesystem::path path = o.output;
-  if (path.empty()) path = std::filesystem::path(o.engine.model.path).replace_extension(".tenon").filename();
   console.progress("write");
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
@@ -194,10 +203,10 @@ VERB(build) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
-      app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("FILE.tenon");
+      app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("OUT.tenon");
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
       app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")
-          ->type_name("DIR");
+          ->type_name("OUTDIR");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in: fused groups, kernels, rules")
           ->type_name("OUT");
       CLI::Option* target =

@@ -97,13 +97,13 @@ VERB(plugin) {
       auto o = std::make_shared<Options>();
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "the ops of libraries: keys, operands, results, what computes them")->fallthrough();
-      o->list->add_option("LIB", o->files, "libraries of plugins")->required();
+      o->list->add_option("LIB", o->files, "libraries of plugins")->required()->type_name("LIB");
       o->show = app.add_subcommand("show", "all that a library says: ports, fields, functions, definition, SHA-256")->fallthrough();
-      o->show->add_option("LIB", o->file, "a library of plugins")->required();
+      o->show->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
       o->show->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
       o->test =
           app.add_subcommand("test", "tries what must hold for a plugin, at its samples and at cases that are made up")->fallthrough();
-      o->test->add_option("LIB", o->file, "a library of plugins")->required();
+      o->test->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
       o->test->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
       o->test->add_option("--patience", o->patience, "seconds that one check may compute, or do nothing")
           ->check(CLI::PositiveNumber)

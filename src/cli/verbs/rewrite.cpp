@@ -161,7 +161,10 @@ Error left_out(const Done& done) {
 Result<void> rewrite_model(const Options& o, Console& console) {
   const passes::Options options = TRY(o.rewriting.passes_options());
   std::optional<RewriteDump> dump;
-  if (!o.dump.empty()) dump = TRY(RewriteDump::into(o.dump));
+  if (!o.dump.empty()) {
+    TRY(console.files.check_folder("--dump", o.dump, [](const std::string&) { return true; }));
+    dump = TRY(RewriteDump::into(o.dump));
+  }
   console.progress("reading " + o.rewriting.model.path);
   Done done;
   const auto start = Clock::now();
@@ -204,7 +207,7 @@ VERB(rewrite) {
       app.add_option("-o,--output", o->output, "the file to write (default: none, only the report)")->type_name("OUT");
       app.add_flag("--stats", o->stats, "what each rule and each pass did");
       app.add_option("--dump", o->dump, "a folder for every rewrite as ONNX, before and after, and a page with the pictures")
-          ->type_name("DIR");
+          ->type_name("OUTDIR");
       app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(CLI::NonNegativeNumber)->type_name("K");
       app.add_option("--verify", o->verify, "run rewrites beside what they replace, on drawn inputs: one of each kind, or every one")
           ->check(CLI::IsMember({"off", "first", "all"}))

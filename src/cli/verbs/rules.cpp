@@ -134,13 +134,16 @@ void add_test(CLI::App& app, Options& o) {
                               "the tests that follow from equations: made-up graphs that must match and stay equal, and graphs with"
                               " one fault, which must not match")
                ->fallthrough();
-  o.test->add_option("RULE", o.rule, "a rule, a set expression, or a .rules file (default: every rule that is an equation)");
+  o.test->add_option("RULE", o.rule, "a rule, a set expression, or a .rules file (default: every rule that is an equation)")
+      ->type_name("SET|FILE");
   o.test->add_option("--seed", o.seed, "other graphs and other inputs")->capture_default_str();
 }
 
 void add_why(CLI::App& app, Options& o) {
   o.why = app.add_subcommand("why", "why a rule does not match: at a node, or the best partial matches of a model")->fallthrough();
-  o.why->add_option("RULE", o.rule, "a rule, a .rules file, or a name that several rules have in common")->required();
+  o.why->add_option("RULE", o.rule, "a rule, a .rules file, or a name that several rules have in common")
+      ->required()
+      ->type_name("SET|FILE");
   o.model.add_to(*o.why);
   o.why->get_option("MODEL")->required(false);
   o.why->add_option("NODE", o.node, "a node, or a value that it makes");
@@ -168,7 +171,7 @@ VERB(rules) {
       auto o = std::make_shared<Options>();
       app.require_subcommand(1);
       o->list = app.add_subcommand("list", "name, sets, numerics, stage and meaning of rules")->fallthrough();
-      o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)");
+      o->list->add_option("SET", o->which, "a set expression or a .rules file (default: every rule)")->type_name("SET|FILE");
       o->show = app.add_subcommand("show", "all there is to say of a rule: its equation, its promises, where it stands")->fallthrough();
       o->show->add_option("RULE", o->rule, "a rule, or a name that several have in common: a set, a file, a rewrite elsewhere")->required();
       add_test(app, *o);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/console/console.h"
@@ -115,8 +116,20 @@ nlohmann::ordered_json show_segments(const SegmentsSeen& seen, Console& console)
   return json;
 }
 
+/// Errors: bad_usage where a result would overwrite an input.
+Result<void> check_output_folder(const Options& o, const runtime::Engine& engine, const Console& console) {
+  if (o.output_dir.empty()) return {};
+  return console.files.check_folder("--output-dir", o.output_dir, [&](const std::string& name) {
+    return std::ranges::any_of(engine.outputs(), [&](const runtime::PortInfo& port) {
+      const std::string stem = file_name_of(port.name);
+      return name == stem + ".npy" || name.starts_with(stem + file_name_of("/"));  // of a sequence or a map
+    });
+  });
+}
+
 Result<void> run_model(const Options& o, Console& console) {
   const auto engine = TRY(o.engine.engine(console));
+  TRY(check_output_folder(o, *engine, console));
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
@@ -161,9 +174,9 @@ VERB(run) {
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--output-dir", o->output_dir, "write one NAME.npy an output into this folder (of a sequence: NAME%2F0.npy, ...)")
-          ->type_name("DIR");
+          ->type_name("OUTDIR");
       app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
-          ->type_name("FILE.npz");
+          ->type_name("OUT.npz");
       app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)");
       return [o](Console& console) { return run_model(*o, console); };
     },

@@ -45,7 +45,7 @@ VERB(stopwatch) {
         "  tenon stopwatch a.tenon --threads 1\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      app.add_option("ENGINE", o->engines, "engine files")->required();
+      app.add_option("ENGINE", o->engines, "engine files")->required()->type_name("FILE");
       app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
       app.add_flag("--results", o->results, "run each once and keep what it gives beside it, ENGINE.npz, in place of a time");
       o->libraries.add_to(app);
