@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import tenon  # noqa: E402
 import tenon.torch  # noqa: E402
+from networks import Function  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 
@@ -219,15 +220,6 @@ CASES = {
     },
     "scatters": (lambda x, y: torch.select_scatter(x, y[0], 0, 1) + torch.slice_scatter(x, y[:, :2], 1, 1, 3), X, Y),
 }
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *given):
-        return self.function(*given)
 
 
 @pytest.mark.parametrize("name", CASES)

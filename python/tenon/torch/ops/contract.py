@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of products: matrices, convolutions, attention."""
+"""Sums of products: matrices, convolutions."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import torch
 
 from .table import Unsupported, converts
 
@@ -90,40 +87,3 @@ def any_convolution(
     if backwards:
         return transposed(b, x, weight, bias, stride, padding, output_padding, groups, dilation)
     return convolution(b, x, weight, bias, stride, padding, dilation, groups)
-
-
-def _mask_of(b: Any, query: Any, key: Any, mask: Any, causal: bool) -> Any:
-    """What is added to scores; None: nothing."""
-    if causal:
-        rows, columns = b.sizes([b.shape_of(query)[-2]]), b.sizes([b.shape_of(key)[-2]])
-        ones = b.op("Expand", [b.tensor(True, torch.bool), b.op("Concat", [rows, columns], {"axis": 0})])
-        mask = b.op("Trilu", [ones], {"upper": 0})
-    elif mask is not None:
-        is_bool = b.dtype_of(mask) == torch.bool
-        mask = b.tensor(mask)
-        if not is_bool:
-            return mask
-    else:
-        return None
-    return b.op("Where", [mask, b.tensor(0.0, b.dtype), b.tensor(-math.inf, b.dtype)])
-
-
-@converts("scaled_dot_product_attention.default")
-def attention(b: Any, query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, scale: float | None, grouped: bool) -> Any:
-    if dropout or grouped:
-        raise Unsupported("not supported yet: attention with dropout, or with fewer heads of keys than of queries")
-    rank, width = len(b.shape_of(key)), b.shape_of(query)[-1]
-    if scale is None and not isinstance(width, int):
-        raise Unsupported("not supported yet: attention over heads of symbolic width")
-    flipped = b.op("Transpose", [b.tensor(key)], {"perm": [*range(rank - 2), rank - 1, rank - 2]})
-    scores = b.op("MatMul", [b.tensor(query), flipped])
-    scores = b.op("Mul", [scores, b.tensor(1 / math.sqrt(width) if scale is None else scale, b.dtype)])
-    added = _mask_of(b, query, key, mask, causal)
-    if added is not None:
-        scores = b.op("Add", [scores, added])
-    return b.op("MatMul", [b.op("Softmax", [scores], {"axis": -1}), b.tensor(value)])
-
-
-@converts("_scaled_dot_product_flash_attention_for_cpu.default")
-def attention_and_sums(b: Any, query: Any, key: Any, value: Any, dropout: float, causal: bool, mask: Any, scale: float | None) -> Any:
-    return attention(b, query, key, value, mask, dropout, causal, scale, False), None

@@ -108,6 +108,18 @@ def tile(b: Any, x: Any, counts: Any) -> Any:
     return repeat(b, x, [1] * (len(b.shape_of(x)) - len(counts)) + list(counts))
 
 
+@converts("repeat_interleave.self_int")
+def repeat_each(b: Any, x: Any, count: Any, dim: int | None, _: Any) -> Any:
+    sizes, value = list(b.shape_of(x)), b.tensor(x)
+    if dim is None:
+        value, sizes, dim = b.reshaped(value, [-1]), list(b.shape_of(b.node)), 0
+    else:
+        dim %= len(sizes)
+    row = b.op("Unsqueeze", [value, b.ints([dim + 1])])
+    repeated = b.op("Expand", [row, b.sizes([*[1] * (dim + 1), count, *[1] * (len(sizes) - dim - 1)])])
+    return b.reshaped(repeated, b.shape_of(b.node))
+
+
 @converts("slice.Tensor")
 def slice_of(b: Any, x: Any, dim: int, start: Any, end: Any, step: int) -> Any:
     return b.sliced(b.tensor(x), dim, 0 if start is None else start, LARGEST if end is None else end, step)
@@ -142,12 +154,12 @@ def _split(b: Any, x: Any, dim: int, sizes: list[Any]) -> Any:
     return tuple(parts)
 
 
-@converts("split_with_sizes.default")
+@converts("split_with_sizes.default", "unsafe_split_with_sizes.default")
 def split_with_sizes(b: Any, x: Any, sizes: Any, dim: int) -> Any:
     return _split(b, x, dim, list(sizes))
 
 
-@converts("split.Tensor", "chunk.default")
+@converts("split.Tensor", "chunk.default", "unsafe_split.Tensor", "unsafe_chunk.default")
 def split(b: Any, x: Any, _: Any, dim: int) -> Any:
     return _split(b, x, dim, [b.sizes_of_parts()[k][dim] for k in range(len(b.sizes_of_parts()))])
 
