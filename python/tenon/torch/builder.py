@@ -20,6 +20,9 @@ ONNX_TYPES = {
     torch.float64: 11, torch.bfloat16: 16,
 }  # fmt: skip
 
+_FLOATS = {ONNX_TYPES[t] for t in ONNX_TYPES if t.is_floating_point}
+_INTEGERS = {ONNX_TYPES[t] for t in ONNX_TYPES if not t.is_floating_point and t != torch.bool}
+
 
 def meta(node: Node) -> Any:
     """A fake tensor, a symbolic number, or a tuple of such."""
@@ -151,12 +154,36 @@ class Builder:
         return ONNX_TYPES[dtype]
 
     def op(self, name: str, inputs: Iterable[Value | None], attributes: dict[str, Any] | None = None) -> Value:
+        return self.ops(name, inputs, attributes)[0]
+
+    def ops(
+        self, name: str, inputs: Iterable[Value | None], attributes: dict[str, Any] | None = None, outputs: int = -1
+    ) -> Sequence[Value]:
+        """All results of a node. outputs: how many, where ONNX leaves that open."""
         self.named.add(self.node)
-        return self.graph.insert(name, list(inputs), attributes or {}, name=f"/{self.node.name}/{name}_{len(self.graph)}").outputs[0]
+        label = f"/{self.node.name}/{name}_{len(self.graph)}"
+        return self.graph.insert(name, list(inputs), attributes or {}, outputs=outputs, name=label).outputs
 
     def cast(self, value: Value, dtype: torch.dtype) -> Value:
+        """Of floats outside of an integer type: what PyTorch gives on x86, see _to_integer()."""
         wanted = self.onnx_type(dtype)
-        return value if value.onnx_dtype == wanted else self.op("Cast", [value], {"to": wanted})
+        if value.onnx_dtype == wanted:
+            return value
+        if value.onnx_dtype in _FLOATS and wanted in _INTEGERS:
+            return self._to_integer(value, dtype)
+        return self.op("Cast", [value], {"to": wanted})
+
+    def _to_integer(self, value: Value, dtype: torch.dtype) -> Value:
+        """ONNX leaves open what a float becomes that does not fit. PyTorch converts to i32 or i64 by the CPU's instruction, which gives
+        the lowest number for all of them, and narrower types take the low bits of the i32."""
+        wide = torch.int64 if dtype == torch.int64 else torch.int32
+        limits = torch.iinfo(wide)
+        of_value = {number: name for name, number in ONNX_TYPES.items()}[value.onnx_dtype]
+        least = self._number(float(limits.min), of_value)  # a power of two: exact in every type but f16, where it is -inf
+        fits = self.op("Less", [self.op("Abs", [value]), self.op("Neg", [least])])
+        whole = self.op("Cast", [self.op("Where", [fits, value, self._number(0.0, of_value)])], {"to": ONNX_TYPES[wide]})
+        whole = self.op("Where", [fits, whole, self._number(limits.min, wide)])
+        return whole if dtype == wide else self.op("Cast", [whole], {"to": self.onnx_type(dtype)})
 
     def tensor(self, x: Any, dtype: torch.dtype | None = None) -> Value:
         """A tensor of the program, or a number as one, cast where it has another type."""

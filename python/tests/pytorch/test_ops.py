@@ -28,6 +28,7 @@ W = f(4)
 NEARLY = torch.tensor([1.0, 0.3, -1.0, 7.5, -7.5, 1e7, 0.0, 3.0, -0.6])
 TENTHS = torch.tensor([0.1, 0.1, 0.1, -2.5, 2.5, 0.1, 0.1, 0.0, 0.2])
 EDGES = torch.tensor([0.0, -0.0, 1.0, -1.0, 1e-6, -1e-6, 1e30, -1e30, torch.inf, -torch.inf, torch.nan])
+OUTSIDE = torch.tensor([2.0**k * s + d for k in (7, 8, 15, 16, 31, 32, 63, 64) for s in (1, -1) for d in (0, -1.5, 300)])
 GRID = torch.cat(
     [f(2, 6, 7, 2) * 2, torch.tensor([[-1.0, 1], [0, -2.2], [1.4, 0.6], [-3, 1.8]]).expand(2, 7, 4, 2).transpose(1, 2).reshape(2, 4, 7, 2)],
     1,
@@ -217,6 +218,15 @@ CASES = {
         for padding in ("zeros", "border", "reflection")
         for corners in (False, True)
         if (mode, padding) != ("bicubic", "border")
+    },
+    "sign of the edges": (lambda x, k: (1 / x.sign(), 1 / x.sgn(), x.half().sign(), x.double().sign(), (k - 2).sign()), EDGES, i(5)),
+    **{
+        f"{source} to {target} out of range": (
+            lambda x, s=source, t=target: x.to(getattr(torch, s)).to(getattr(torch, t)),
+            torch.cat([EDGES, OUTSIDE]),
+        )
+        for source in ("float32", "float64", "float16", "bfloat16")
+        for target in ("uint8", "int8", "int16", "int32", "int64", "bool")
     },
     "scatters": (lambda x, y: torch.select_scatter(x, y[0], 0, 1) + torch.slice_scatter(x, y[:, :2], 1, 1, 3), X, Y),
 }

@@ -13,7 +13,7 @@ from .table import Unsupported, converts
 SAME_NAME = {
     "abs": "Abs", "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan", "atanh": "Atanh", "ceil": "Ceil",
     "cos": "Cos", "cosh": "Cosh", "erf": "Erf", "exp": "Exp", "floor": "Floor", "log": "Log", "neg": "Neg", "reciprocal": "Reciprocal",
-    "relu": "Relu", "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sgn": "Sign", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt",
+    "relu": "Relu", "round": "Round", "sigmoid": "Sigmoid", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt",
     "tan": "Tan", "tanh": "Tanh",
 }  # fmt: skip
 COMPARISONS = {"eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual"}
@@ -236,6 +236,16 @@ def remainder(b: Any, x: Any, y: Any) -> Any:
 @converts("fmod.Tensor", "fmod.Scalar")
 def remainder_of_dividend(b: Any, x: Any, y: Any) -> Any:
     return b.op("Mod", [b.tensor(x, b.dtype), b.tensor(y, b.dtype)], {"fmod": 1})
+
+
+@converts("sign.default", "sgn.default")
+def sign(b: Any, x: Any) -> Any:
+    """(0 < x) - (x < 0), which is 0 for NaN and for -0. ONNX's Sign keeps both."""
+    value = b.tensor(x, b.dtype)
+    if not b.dtype.is_floating_point:
+        return b.op("Identity" if b.dtype == torch.bool else "Sign", [value])
+    zero = b.tensor(0, b.dtype)
+    return b.op("Sub", [b.cast(b.op("Less", [zero, value]), b.dtype), b.cast(b.op("Less", [value, zero]), b.dtype)])
 
 
 @converts("square.default")
