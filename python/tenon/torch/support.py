@@ -12,7 +12,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from .. import TenonError
 from .._tenon import Graph, partition
 from .builder import ONNX_TYPES, Builder, meta, tensors_of
-from .ops import Unsupported, op_of
+from .ops import Unsupported, arguments_of, op_of
 
 
 def is_getitem(node: Node) -> bool:
@@ -42,14 +42,12 @@ def effect_of(node: Node) -> str | None:
 
 
 def _is_random(node: Node) -> bool:
+    """Many of PyTorch's ops that are marked as random draw nothing for most values of their arguments."""
     if torch.Tag.nondeterministic_seeded not in node.target.tags:
         return False
-    chances = {"scaled_dot_product_attention.default": (4, "dropout_p"), "dropout.default": (2, "train"),
-               "_scaled_dot_product_flash_attention_for_cpu.default": (3, "dropout_p")}  # fmt: skip
-    if op_of(node) not in chances:
-        return True
-    place, name = chances[op_of(node)]
-    return bool(node.args[place] if len(node.args) > place else node.kwargs.get(name))
+    given = arguments_of(node)
+    switches = [given[name] for name in ("dropout_p", "dropout", "train", "training") if name in given]
+    return not any(s is not None and not s for s in switches)
 
 
 def writes(node: Node) -> bool:

@@ -219,6 +219,14 @@ CASES = {
         for corners in (False, True)
         if (mode, padding) != ("bicubic", "border")
     },
+    "repeat_interleave": (lambda x: (x.repeat_interleave(3, 1), x.repeat_interleave(2), x.repeat_interleave(2, -2)), X),
+    "index_copy": (
+        lambda x, y, k: (x.index_copy(0, k, y[:2]), x.index_copy(-1, k, y[:, :2]), x.long().index_copy(1, k, y[:, 1:3].long())),
+        X,
+        Y,
+        torch.tensor([2, 0]),
+    ),
+    "index_copy of a cache": (lambda x, k, y: x.index_copy(2, k, y), f(2, 3, 5, 4), torch.tensor([3]), f(2, 3, 1, 4)),
     "sign of the edges": (lambda x, k: (1 / x.sign(), 1 / x.sgn(), x.half().sign(), x.double().sign(), (k - 2).sign()), EDGES, i(5)),
     **{
         f"{source} to {target} out of range": (

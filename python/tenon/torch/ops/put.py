@@ -53,6 +53,16 @@ def scatter(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
     return b.op("ScatterElements", [b.tensor(x), b.tensor(places, torch.int64), value], {"axis": dim})
 
 
+@converts("index_copy.default")
+def index_copy(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
+    sizes = b.shape_of(put)
+    if not sizes:
+        raise Unsupported("not supported yet: a copy into a scalar")
+    axis = dim % len(sizes)
+    along = b.reshaped(b.tensor(places, torch.int64), [sizes[k] if k == axis else 1 for k in range(len(sizes))])
+    return b.op("ScatterElements", [b.tensor(x), b.op("Expand", [along, b.sizes(sizes)]), b.tensor(put, b.dtype)], {"axis": axis})
+
+
 @converts("index_put.default", "_unsafe_index_put.default")
 def index_put(b: Any, x: Any, places: Any, put: Any, adds: bool, *_: Any) -> Any:
     if adds and b.dtype == torch.bool:

@@ -38,13 +38,18 @@ def op_of(node: Node) -> str:
     return overload if namespace == "aten" else f"{namespace}::{overload}"
 
 
+def arguments_of(node: Node) -> dict[str, Any]:
+    """By the names of the op's schema and in its order, defaults filled in."""
+    given = dict(node.kwargs)
+    arguments = node.target._schema.arguments
+    for argument, value in zip(arguments, node.args, strict=False):
+        given[argument.name] = value
+    return {a.name: given.get(a.name, a.default_value if a.has_default_value() else None) for a in arguments}
+
+
 def convert(builder: Any, node: Node) -> Any:
     """With a Builder. Raises Unsupported, TenonError."""
     function = TABLE.get(op_of(node))
     if function is None:
         raise Unsupported("no form in ops of a graph is known of it")
-    given = dict(node.kwargs)
-    arguments = node.target._schema.arguments
-    for argument, value in zip(arguments, node.args, strict=False):
-        given[argument.name] = value
-    return function(builder, *(given.get(a.name, a.default_value if a.has_default_value() else None) for a in arguments))
+    return function(builder, *arguments_of(node).values())
