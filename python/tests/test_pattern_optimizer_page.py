@@ -27,31 +27,6 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_torch_module_becomes_a_model():
-    torch = pytest.importorskip("torch")
-    from tenon.pattern_optimizer import to_onnx
-
-    class MLP(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layers = torch.nn.Sequential(
-                torch.nn.Linear(10, 32),
-                torch.nn.ReLU(),
-                torch.nn.Linear(32, 1),
-            )
-
-        def forward(self, x):
-            return self.layers(x)
-
-    x = torch.rand(3, 10)
-
-    onx = to_onnx(MLP(), (x,), input_names=["x"], options=OptimizationOptions(patterns=None))
-    with open("temp_doc_mlp.onnx", "wb") as f:
-        f.write(onx.SerializeToString())
-    print(pretty_onnx(onx))
-    assert "Relu" in pretty_onnx(onx)
-
-
 def test_without_torch_the_error_says_what_to_install(monkeypatch):
     import sys
 

@@ -44,7 +44,7 @@ TEST(TeamCreate, HasAThreadForEachCpuWhereNoNumberIsGiven) {
 TEST(TeamCreate, LooksBeyondWhatTheThreadIsKeptTo) {
   const CpuSet before = *CpuSet::of_thread();
   const std::vector<int> cpus = before.numbers();
-  if (cpus.size() < 2) GTEST_SKIP() << "needs two CPUs";
+  if (cpus.size() < 2) GTEST_SKIP() << "needs a CPU with two cores";
   ASSERT_TRUE(CpuSet::of({cpus.data(), 1})->bind_thread());
   const auto other = Team::create({}, std::span(cpus).subspan(1, 1));
   EXPECT_TRUE(other) << other.error().text();

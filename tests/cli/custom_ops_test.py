@@ -16,7 +16,8 @@ PEERS = next(ROOT.glob(".venv-peers/lib/*/site-packages"), Path())
 LIBRARY = next(PEERS.glob("onnxruntime_extensions/_extensions_pydll*.so"), None)
 RUNTIME = next(PEERS.glob("onnxruntime/capi/libonnxruntime.so*"), None)
 # The wheel's library is a module of Python's too, whose symbols it looks for in the process.
-PYTHON = next(Path(sysconfig.get_config_var("LIBDIR")).glob(f"libpython{sysconfig.get_python_version()}.so*"), None)
+FOLDERS = [Path(sysconfig.get_config_var("LIBDIR")), Path("/usr/lib") / (sysconfig.get_config_var("MULTIARCH") or "")]
+PYTHON = next((found for folder in FOLDERS for found in folder.glob(f"libpython{sysconfig.get_python_version()}.so*")), None)
 
 
 def tenon(*arguments: object) -> subprocess.CompletedProcess:

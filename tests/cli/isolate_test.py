@@ -23,7 +23,7 @@ const struct Base* OrtGetApiBase(void) { return &base; }
 """
 
 
-@unittest.skipUnless(COMPILER, "no C compiler")
+@unittest.skipUnless(COMPILER, "needs a C compiler")
 class Isolate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -31,7 +31,7 @@ class EngineFixtures : public ::testing::TestWithParam<std::string> {};
 TEST_P(EngineFixtures, StillRun) {
   for (const bool verify : {false, true}) {
     const auto engine = load(GetParam(), {.verify = verify});
-    if (!engine && engine.error().code() == Code::wrong_target) GTEST_SKIP() << "needs: a CPU that runs " << GetParam();
+    if (!engine && engine.error().code() == Code::wrong_target) GTEST_SKIP() << "needs a CPU that runs " << GetParam();
     ASSERT_TRUE(engine) << engine.error().text();
     const auto inputs = files::read_npz(beside(GetParam(), "inputs")), want = files::read_npz(beside(GetParam(), "results"));
     ASSERT_TRUE(inputs && want);

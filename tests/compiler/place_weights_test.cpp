@@ -47,7 +47,7 @@ TEST(PlaceWeights, KeepsLargeTablesInFilesWithoutNames) {
   const auto got = testing::copied_results(*context, inputs);
   ASSERT_TRUE(got) << got.error().text();
   EXPECT_EQ(testing::difference((*want)[1], (*got)[1]), "");
-  if (tables == 0) GTEST_SKIP() << "no disk below $TMPDIR or /var/tmp";
+  if (tables == 0) GTEST_SKIP() << "needs a disk below $TMPDIR or /var/tmp";
   EXPECT_EQ(tables, 2u);
 }
 

@@ -49,14 +49,14 @@ std::vector<float> results(codegen::Precision precision) {
 bool has_bf16() { return codegen::check_precision(codegen::Precision::bf16, **codegen::target_for()).has_value(); }
 
 TEST(Precision, RoundsOperandsAndNotSums) {
-  if (!has_bf16()) GTEST_SKIP() << "needs AVX512_BF16";
+  if (!has_bf16()) GTEST_SKIP() << "needs a CPU with AVX512_BF16";
   const auto plain = results(codegen::Precision::f32), rounded = results(codegen::Precision::bf16);
   EXPECT_NE(plain, rounded);
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(plain[i], rounded[i], 0.1) << i;
 }
 
 TEST(Precision, OfAnEngineIsThatOfItsFileWithCodeOrWithout) {
-  if (!has_bf16()) GTEST_SKIP() << "needs AVX512_BF16";
+  if (!has_bf16()) GTEST_SKIP() << "needs a CPU with AVX512_BF16";
   const auto expected = results(codegen::Precision::bf16);
   const auto path = std::filesystem::temp_directory_path() / ("tenon-precision-" + std::to_string(getpid()) + ".tenon");
   for (const bool portable : {false, true}) {

@@ -135,7 +135,7 @@ size_t pages_in_memory(std::span<const std::byte> bytes) {
 TEST_F(AccessTest, AFileThatIsReplacedTakesNoMemory) {
   struct statfs system{};
   ASSERT_EQ(statfs(folder.path().c_str(), &system), 0);
-  if (system.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file system on a disk";
+  if (system.f_type == TMPFS_MAGIC) GTEST_SKIP() << "needs a file system on a disk";
   ASSERT_TRUE(write_file(folder / "big", std::string(32 << 20, 'x')));
   const auto old = *MappedFile::open(folder / "big");  // keeps it: the rename gives nothing back
   ASSERT_GT(pages_in_memory(old->bytes()), 4096u);

@@ -58,7 +58,7 @@ class NamelessFile : public ::testing::Test {
 
 TEST_F(NamelessFile, TakesMemoryForWhatIsReadAlone) {
   const int64_t before = resident_bytes();
-  if (!map_nameless(pages(), bytes)) GTEST_SKIP() << "no disk below $TMPDIR or /var/tmp";
+  if (!map_nameless(pages(), bytes)) GTEST_SKIP() << "needs a disk below $TMPDIR or /var/tmp";
   for (const size_t at : {size_t{0}, kSize / 3, kSize - 1}) EXPECT_EQ(pages()[at], bytes[at]);
   EXPECT_LT(resident_bytes() - before, static_cast<int64_t>(kSize / 16));
   EXPECT_TRUE(std::ranges::equal(pages(), bytes));

@@ -55,7 +55,7 @@ std::string engine_bytes(const Parts& parts) {
 }
 
 TEST_F(LoadTest, RunsWhatWasWritten) {
-  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs AVX2";
+  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   auto loaded = load_engine(file(engine_bytes({})), {.verify = true, .devices = test_devices()});
   ASSERT_TRUE(loaded) << loaded.error().text();
   auto context = *Context::create(*loaded);
@@ -83,7 +83,7 @@ TEST_F(LoadTest, RefusesADamagedProgram) {
 }
 
 TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
-  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs AVX2";
+  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   Parts parts;
   parts.program = parts.program.substr(0, parts.program.size() / 2 + 1);
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
@@ -102,7 +102,7 @@ TEST_F(LoadTest, RefusesAProgramThatWasWrittenWrong) {
 }
 
 TEST_F(LoadTest, RefusesAnEngineWithoutItsSections) {
-  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs AVX2";
+  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   Parts parts;
   parts.weights = false;
   EXPECT_EQ(refused(engine_bytes(parts)), Code::bad_file);
@@ -174,7 +174,7 @@ TEST_F(LoadTest, SaysThatAnEngineWithoutCodeNeedsTheFullLibrary) {
 }
 
 TEST_F(LoadTest, SaysThatOpsByReferenceNeedTheirDevice) {
-  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs AVX2";
+  if (!cpu_features().has_all("avx2 fma f16c bmi2")) GTEST_SKIP() << "needs a CPU with AVX2";
   EXPECT_EQ(refused(engine_bytes({}), {}), Code::not_supported);
 }
 
