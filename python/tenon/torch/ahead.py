@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -16,12 +17,15 @@ from .builder import ONNX_TYPES
 from .calls import Calls
 from .capture import exported, program_of
 from .choice import Choice
-from .cut import plan
+from .cut import Plan, plan
+from .measure import Times, by_turns
 from .report import report
 from .scripts import Results
 from .segment import Segment, is_traced
 from .stitch import attribute, stitch
 from .support import writes
+
+log = logging.getLogger(__name__)
 
 
 class Compiled(torch.nn.Module):
@@ -36,6 +40,7 @@ class Compiled(torch.nn.Module):
         self._results = results
         self._left = left, left is not None and left.training  # in a tuple: no module of this one's, whose parameters it has already
         self._calls = Calls()
+        self._warned = False
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         graded = torch.is_grad_enabled()
@@ -47,9 +52,17 @@ class Compiled(torch.nn.Module):
         if is_traced():
             return self._results.of(self.program(*args, **kwargs))
         if graded:
+            self._warn_of_gradients()
             with torch.no_grad():
                 return self._run(args, kwargs)
         return self._run(args, kwargs)
+
+    def _warn_of_gradients(self) -> None:
+        """Once, where the module's weights have them and a caller may expect results to have them too."""
+        if not self._warned:
+            self._warned = True
+            if any(p.requires_grad for p in self.parameters()):
+                log.warning("gradients are wanted, and Tenon has none: call it under torch.no_grad(), or the module itself to train it")
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         left, training = self._left
@@ -78,6 +91,7 @@ def compile(
     truncate_long_and_double: bool = False,
     share_weights: bool = False,
     precision: str = "f32",
+    measure: bool = True,
     dryrun: bool = False,
 ) -> Any:
     """A module that runs what it can in engines of Tenon, and the rest in PyTorch.
@@ -90,7 +104,9 @@ def compile(
     divides. memory_limit: bytes of weights and results of one engine; larger segments are divided. truncate_double: where a backend that
     is listed before another lacks f64, its ops work in f32; truncate_long_and_double: and in i32 where it lacks i64. share_weights: engines
     read weights where they lie, and pack none of them: less memory, slower. precision: "bf16" rounds the operands of large products, as
-    tenon.compile does. dryrun: the report alone, nothing is built. enabled: False gives the module back.
+    tenon.compile does. measure: a call is timed beside the module's own, and the module is left to eager where that takes less time, unless
+    min_block_size, pins or require_full_compilation decide. dryrun: the report alone, nothing is built or timed. enabled: False gives the
+    module back.
 
     Raises TenonError: bad_usage, not_supported for require_full_compilation, wrong_target for a precision that this CPU lacks; what
     torch.export raises.
@@ -109,14 +125,15 @@ def compile(
         backend_libraries or {},
         share_weights,
         precision,
+        measure,
     )
     if not enabled:
         return module
-    program = program_of(exported(module, inputs, kwargs, dynamic_shapes))
+    exported_program = exported(module, inputs, kwargs, dynamic_shapes)
+    program = program_of(exported_program)
     made = plan(program, choice)
-    told = report(made)
     if dryrun:
-        return told
+        return report(made)
 
     written = {n.args[0] for n in program.graph.nodes if writes(n)}
 
@@ -126,8 +143,19 @@ def compile(
         tensor = attribute(program, node.target)
         return tensor if isinstance(tensor, torch.Tensor) and tensor.dtype in ONNX_TYPES and tensor.dtype != torch.bfloat16 else None
 
-    stitched, segments = stitch(program, made, weight_of, choice.engine)
-    if not segments:
+    def finished(made: Plan, times: Times | None) -> Compiled:
+        stitched, segments = stitch(program, made, weight_of, choice.engine)
+        left = None if segments or not isinstance(module, torch.nn.Module) else module
+        return Compiled(stitched, segments, report(made, times), Results(module), left)
+
+    compiled, examples = finished(made, None), exported_program.example_inputs
+    if compiled.segments and choice.measures and not written and examples is not None:
+        args, named = examples
+        eager = module if isinstance(module, torch.nn.Module) else program
+        times = by_turns(lambda: compiled(*args, **named), lambda: eager(*args, **named))
+        compiled.report["measured_us"] = times.microseconds
+        if times.tenon_ns > times.torch_ns:
+            compiled = finished(made.left_to_eager(times.text), times)
+    if not compiled.segments:
         warnings.warn("no op of the module runs in Tenon: see the report", stacklevel=2)
-    left = None if segments or not isinstance(module, torch.nn.Module) else module
-    return Compiled(stitched, segments, told, Results(module), left)
+    return compiled

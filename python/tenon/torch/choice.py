@@ -26,6 +26,7 @@ class Choice:
     backend_libraries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     share_weights: bool = False
     precision: str = "f32"
+    measure: bool = True
     of_pieces: bool = False
     """The program is one of several pieces of a model: what it lacks another may have."""
 
@@ -50,6 +51,11 @@ class Choice:
             )  # fmt: skip
         self.wishes = Wishes(self.torch_executed_ops, self.torch_executed_modules, self.pins)
         self.wishes.check_backends(self.backends)
+
+    @property
+    def measures(self) -> bool:
+        """Whether times decide between Tenon and PyTorch: not where the user has decided."""
+        return self.measure and self.min_block_size is None and not self.require_full and not self.wishes.pin_to_tenon
 
     @property
     def engine(self) -> dict[str, Any]:

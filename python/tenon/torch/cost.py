@@ -66,13 +66,18 @@ def their_ns(node: Node) -> float:
     return DISPATCH_NS + library + _work_ns(node) + NS_PER_BYTE * (bytes_of(node) + sum(map(bytes_of, node.all_input_nodes)))
 
 
-def saved_ns(nodes: Sequence[Node]) -> float:
-    """What PyTorch would take longer than a segment of these, its start and its borders counted."""
+def overhead_ns(nodes: Sequence[Node]) -> float:
+    """A segment's start and its borders."""
     inside = set(nodes)
     borders = {g for n in nodes for g in n.all_input_nodes if g not in inside and g.op != "get_attr"}
     borders |= {n for n in nodes if any(u not in inside for u in n.users)}
     moved = sum(BORDER_NS + NS_PER_BYTE * bytes_of(n) for n in borders if tensors_of(meta(n)))
-    return sum(map(their_ns, nodes)) - sum(map(our_ns, nodes)) - LAUNCH_NS - moved
+    return LAUNCH_NS + moved
+
+
+def saved_ns(nodes: Sequence[Node]) -> float:
+    """What PyTorch would take longer than a segment of these."""
+    return sum(map(their_ns, nodes)) - sum(map(our_ns, nodes)) - overhead_ns(nodes)
 
 
 def pays_for_calls(segments: Iterable[Sequence[Node]]) -> bool:

@@ -14,7 +14,7 @@ from .. import TenonError
 from .._tenon import CutNode, CutValue, cut
 from .builder import meta
 from .choice import Choice
-from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, our_ns, pays_for_calls, their_ns
+from .cost import BORDER_NS, LAUNCH_NS, NS_PER_BYTE, bytes_of, our_ns, overhead_ns, pays_for_calls, their_ns
 from .ops import op_of
 from .ops.shape import VIEWS
 from .support import Support, is_getitem, writes
@@ -41,6 +41,19 @@ class Plan:
     units: list[Unit]
     segments: list[Segment]
     lower_bound: int
+
+    def left_to_eager(self, reason: str) -> Plan:
+        """All of it, for a reason that holds of what Tenon would have run."""
+        for unit in (u for s in self.segments if s.ours for u in s.units):
+            unit.reasons.append(("does_not_pay", reason))
+        return Plan(self.units, _merged([Segment(False, s.units) for s in self.segments]), self.lower_bound)
+
+
+def guessed_us(segment: Segment) -> dict[str, float | None]:
+    """Of a call: in Tenon, its start and borders counted, None where Tenon has no form of an op; in PyTorch."""
+    unsupported = any(code == "unsupported" for u in segment.units for code, _ in u.reasons)
+    tenon = None if unsupported else (sum(map(our_ns, segment.nodes)) + overhead_ns(segment.nodes)) / 1e3
+    return {"tenon": tenon, "torch": sum(map(their_ns, segment.nodes)) / 1e3}
 
 
 def _returned_views(module: GraphModule) -> dict[Node, str]:

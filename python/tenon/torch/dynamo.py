@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._guards import TracingContext
 from torch.fx import GraphModule, Node
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -16,7 +17,8 @@ from .. import TenonError
 from .builder import ONNX_TYPES
 from .calls import direct
 from .choice import Choice
-from .cut import plan
+from .cut import Plan, guessed_us, plan
+from .eager import left, measured, pays
 from .report import report
 from .segment import Segment
 from .stitch import stitch
@@ -28,6 +30,7 @@ OPTIONS = (
     "atomic_groups",
     "backend_libraries",
     "backends",
+    "measure",
     "memory_limit",
     "min_block_size",
     "on_report",
@@ -60,6 +63,7 @@ def choice_of(options: dict[str, Any]) -> Choice:
         options.get("backend_libraries", {}),
         options.get("share_weights", False),
         options.get("precision", "f32"),
+        options.get("measure", True),
         of_pieces=True,
     )
 
@@ -79,11 +83,21 @@ def _weights(inputs: Sequence[Any]) -> dict[int, torch.Tensor]:
     }
 
 
+def _written_after() -> list[int]:
+    """Numbers of inputs of the piece that is being compiled to which AOTAutograd copies results behind it."""
+    context = TracingContext.try_get()
+    return list(context.fw_metadata.mutated_inp_runtime_indices) if context is not None and context.fw_metadata is not None else []
+
+
 class _Piece:
     """A piece in ATen's ops, all of its inputs as placeholders."""
 
-    def __init__(self, choice: Choice, weights: dict[int, torch.Tensor], inputs: int, tell: Callable[[Any], None] | None) -> None:
-        self._choice, self._weights, self._inputs, self._tell = choice, weights, inputs, tell
+    def __init__(self, choice: Choice, weights: dict[int, torch.Tensor], inputs: int) -> None:
+        self._choice, self._weights, self._inputs = choice, weights, inputs
+        self.plan: Plan | None = None
+        self.runs_in_tenon = False
+        self.unwritten: Container[int] = ()
+        """Numbers of inputs; nothing where AOTAutograd has made others of them."""
 
     def __call__(self, module: GraphModule, inputs: Sequence[Any]) -> Any:
         with _disable_current_modes():  # tensors that are made here are real
@@ -92,7 +106,7 @@ class _Piece:
     def _compiled(self, module: GraphModule) -> Any:
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
         numbers = {n: k for k, n in enumerate(placeholders)} if len(placeholders) == self._inputs else {}
-        written = {n.args[0] for n in module.graph.nodes if writes(n)}
+        written = {n.args[0] for n in module.graph.nodes if writes(n)} | {n for n, k in numbers.items() if k in _written_after()}
 
         def weight_of(node: Node) -> torch.Tensor | None:
             tensor = self._weights.get(numbers.get(node, -1)) if node not in written else None
@@ -101,11 +115,11 @@ class _Piece:
             return tensor if type(tensor) in (torch.Tensor, torch.nn.Parameter) else None
 
         weights = {n for n in placeholders if n in numbers and weight_of(n) is not None}
-        made = plan(module, self._choice, weights)
-        if self._tell:
-            self._tell(report(made))
-        stitched, segments = stitch(module, made, weight_of, self._choice.engine)
-        log.info("%d segments, %d of them Tenon's", len(made.segments), len(segments))
+        self.plan = plan(module, self._choice, weights)
+        self.unwritten = {k for n, k in numbers.items() if n not in written}
+        stitched, segments = stitch(module, self.plan, weight_of, self._choice.engine)
+        self.runs_in_tenon = bool(segments)
+        log.info("%d segments, %d of them Tenon's", len(self.plan.segments), len(segments))
         return _boxed(stitched, segments)
 
 
@@ -136,5 +150,17 @@ def backend(module: GraphModule, inputs: Sequence[Any], *, options: dict[str, An
         if tell:
             tell({"segments": [], "nodes": [], "training": why})
         return module.forward
-    piece = _Piece(choice, {} if choice.share_weights else _weights(inputs), len(inputs), tell)
-    return aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)
+    piece = _Piece(choice, {} if choice.share_weights else _weights(inputs), len(inputs))
+    compiled = aot_autograd(fw_compiler=piece, inference_compiler=piece, decompositions={})(module, inputs)
+    if piece.plan is None:  # there is nothing to compute
+        return compiled
+    made = piece.plan
+    times = measured(module, compiled, inputs, piece.unwritten) if choice.measures and piece.runs_in_tenon else None
+    leaves = not piece.runs_in_tenon or (times is not None and not pays(module, times))
+    if times is not None and leaves:
+        made = made.left_to_eager(times.text)
+    if tell:
+        tell(report(made, times))
+    if not leaves:
+        return compiled
+    return left(module, 1e3 * sum(guessed_us(s)["torch"] or 0 for s in made.segments) if times is None else times.torch_ns)

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cut import Plan
+from .cut import Plan, guessed_us
+from .measure import Times
 from .names import modules_of
 from .ops import op_of
 from .units import works
 
 
-def report(plan: Plan) -> dict[str, Any]:
+def report(plan: Plan, times: Times | None = None) -> dict[str, Any]:
+    """times: of all that is compiled, where they were measured; the times of each segment are guesses."""
     places = {id(u): k for k, s in enumerate(plan.segments) for u in s.units}
     rows = []
     for unit in plan.units:
@@ -31,8 +33,15 @@ def report(plan: Plan) -> dict[str, Any]:
     work = [r for r in rows if r["works"]]
     return {
         "segments": [
-            {"id": k, "backend": "tenon" if s.ours else "torch", "nodes": [u.op.name for u in s.units]} for k, s in enumerate(plan.segments)
+            {
+                "id": k,
+                "backend": "tenon" if s.ours else "torch",
+                "nodes": [u.op.name for u in s.units],
+                "guessed_us": guessed_us(s),
+            }
+            for k, s in enumerate(plan.segments)
         ],
+        "measured_us": None if times is None else times.microseconds,
         "nodes": rows,
         "lower_bound": plan.lower_bound,
         "proved": plan.lower_bound >= len(plan.segments),

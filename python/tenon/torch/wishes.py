@@ -31,6 +31,11 @@ class Wishes:
     def __init__(self, ops: Sequence[Any], modules: Sequence[str], pins: Mapping[str, str]) -> None:
         self._ops, self._modules, self._pins = [op_name(o) for o in ops], list(modules), dict(pins)
 
+    @property
+    def pin_to_tenon(self) -> bool:
+        """A node or a module is pinned to Tenon or to one of its backends."""
+        return any(backend != THEIRS for backend in self._pins.values())
+
     def check_backends(self, listed: Iterable[str]) -> None:
         """Raises TenonError: bad_usage for a pin to a backend that is not listed."""
         known = [OURS, THEIRS, *listed]

@@ -115,7 +115,7 @@ def test_written_weights_are_read_again():
 
 def test_weights_are_read_where_they_lie():
     module, x = Block().eval(), torch.randn(2, 5, 16)
-    compiled = tenon.torch.compile(module, inputs=[x], share_weights=True)
+    compiled = tenon.torch.compile(module, inputs=[x], share_weights=True, measure=False)
     (segment,) = compiled.segments.values()
     assert len(segment.engine.inputs) == 1 + len(list(module.parameters()))
     for _ in range(2):
@@ -135,8 +135,8 @@ def test_large_products_take_bf16_on_request():
         with pytest.raises(tenon.TenonError, match="AVX512_BF16"):
             tenon.torch.compile(module, inputs=[x], precision="bf16")
         return
-    plain = tenon.torch.compile(module, inputs=[x])(x)
-    rounded = tenon.torch.compile(module, inputs=[x], precision="bf16")(x)
+    plain = tenon.torch.compile(module, inputs=[x], measure=False)(x)
+    rounded = tenon.torch.compile(module, inputs=[x], precision="bf16", measure=False)(x)
     assert (rounded - plain).abs().max() > 1e-4
     torch.testing.assert_close(rounded, plain, rtol=0.016, atol=0.05)
 
