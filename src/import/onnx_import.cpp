@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/contains.h"
+#include "engine/magic.h"
 #include "files/mapped_file.h"
 #include "import/onnx_expansion.h"
 #include "import/onnx_maker.h"
@@ -88,6 +89,11 @@ Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void>
 
 Result<Imported> import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
   const auto file = TRY(files::MappedFile::open(path));
+  if (engine::has_magic(file->bytes()))
+    return fail(Code::bad_file, path.string(), "the file is an engine, not an ONNX model")
+        .expected("an ONNX model")
+        .found("an engine")
+        .advice("give the model that the engine was built from");
   const bool chosen = !options.external_data_dir.empty();
   const std::filesystem::path own = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   return import_both(text_of(file->bytes()), file, path.string(), files::ExternalData(chosen ? options.external_data_dir : own, chosen),

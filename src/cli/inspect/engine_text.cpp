@@ -13,6 +13,7 @@
 
 #include "cli/console/console.h"
 #include "compiler/default_shapes.h"
+#include "compiler/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
 #include "runtime/held.h"
@@ -191,7 +192,9 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
   console.table(rows);
 }
 
-Result<void> show_memory(const Program& p, const std::vector<import::RequestedShape>& requested, Console& console, Json& out) {
+Result<void> show_memory(const Program& p, const std::string& place, const std::vector<import::RequestedShape>& requested, Console& console,
+                         Json& out) {
+  TRY(compiler::check_requested(p.inputs, requested, place));
   const auto shapes = compiler::default_shapes(p.inputs, requested);
   const auto planned = runtime::planned_bytes(p, shapes);  // figures for the report: they may fail
   std::string at;
@@ -228,7 +231,7 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
     show_ports(program, console, out);
     show_kernels(reader, program, console, out);
     show_steps(program, text, console, out);
-    TRY(show_memory(program, shapes, console, out));
+    TRY(show_memory(program, path, shapes, console, out));
   } else {
     console.line("\nno native code: it is compiled when it is loaded");
   }

@@ -11,6 +11,7 @@
 #include "compiler/backends.h"
 #include "compiler/load.h"
 #include "compiler/measure/child_stopwatch.h"
+#include "compiler/requested_shapes.h"
 
 namespace tenon::cli {
 
@@ -24,8 +25,8 @@ std::vector<std::string> names_of_passes() {
 
 }  // namespace
 
-void EngineOptions::add_to(CLI::App& app) {
-  model.add_to(app, "an ONNX model or an engine (.tenon)");
+void EngineOptions::add_to(CLI::App& app, Takes takes) {
+  model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
   app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
   sharing.add_to(app, [this] { model.metadata = true; });
@@ -34,7 +35,8 @@ void EngineOptions::add_to(CLI::App& app) {
       model.unknown_ops |= compiler::usual_registry().run_unknown_ops(*names);
   });
   libraries.add_to(app);
-  app.add_flag("--verify", verify, "check every byte of an engine file first");
+  if (takes == Takes::models_and_engines)
+    app.add_flag("--verify", verify, "check every byte of an engine first, weights too: for files that came over a network or an old disk");
   app.add_flag("--verify-passes", verify_passes, "check the graph and the plan after each pass of the build");
   app.add_option("--without", without, "a pass of the build that does not run: one of the graph or of planning; may be repeated")
       ->type_name("PASS")
@@ -59,8 +61,6 @@ runtime::RunOptions EngineOptions::run_options() const {
   options.guard = guard;
   return options;
 }
-
-bool EngineOptions::is_engine() const { return std::filesystem::path(model.path).extension() == ".tenon"; }
 
 Result<runtime::Libraries> EngineOptions::all_libraries() const { return model.plugins.added_to(TRY(libraries.libraries())); }
 
@@ -98,9 +98,12 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
       return fail(Code::bad_usage, "--precision " + precision, "an engine has its precision already").advice("say it to build");
     if (is_engine() && !model.outputs.empty())
       return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
-    if (is_engine())
-      return compiler::load(
-          model.path, {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())});
+    if (is_engine()) {
+      auto loaded = TRY(compiler::load(
+          model.path, {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())}));
+      TRY(compiler::check_requested(loaded->inputs(), TRY(model.import_options()).shapes, model.path));
+      return loaded;
+    }
     auto imported = TRY(model.import());
     for (const std::string& w : imported.warnings) console.warn(w);
     return compiler::load_compiled(

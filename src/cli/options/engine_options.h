@@ -14,7 +14,7 @@ namespace tenon::cli {
 
 class Console;
 
-/// The options of every verb that runs something: MODEL (.onnx or .tenon), --opt, --threads, --backend-lib, --verify, --verify-passes,
+/// The options of every verb that compiles or runs something: MODEL, --opt, --threads, --backend-lib, --verify, --verify-passes,
 /// --without, --precision, --no-winograd, and those of ModelOptions and ShareOptions.
 struct EngineOptions {
   ModelOptions model;
@@ -28,11 +28,14 @@ struct EngineOptions {
   ShareOptions sharing;
   LibraryOptions libraries;
 
-  void add_to(CLI::App& app);
+  /// What MODEL may be.
+  enum class Takes : uint8_t { models, models_and_engines };
+  /// --verify only where engines are taken.
+  void add_to(CLI::App& app, Takes takes = Takes::models_and_engines);
   /// --guard, of verbs that run.
   void add_guard_to(CLI::App& app);
   runtime::RunOptions run_options() const;
-  bool is_engine() const;
+  bool is_engine() const { return model.is_engine(); }
   /// Of backends, and plugins. Errors: those of LibraryOptions::libraries and PluginOptions::plugins.
   Result<runtime::Libraries> all_libraries() const;
   /// Errors: bad_usage for backends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/input_options.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <random>
@@ -63,6 +64,17 @@ Result<void> check_names(const files::NamedTensors& given, std::span<const runti
   return {};
 }
 
+/// Errors: bad_input where --shape says another size than the file has.
+Result<void> check_requested_sizes(const runtime::PortInfo& port, const Tensor& tensor, const std::vector<import::RequestedShape>& shapes) {
+  for (const import::RequestedShape& shape : shapes)
+    for (size_t d = 0; shape.input == port.name && d < std::min(shape.dims.size(), tensor.shape().size()); ++d)
+      if (shape.dims[d].size && *shape.dims[d].size != tensor.shape()[d])
+        return fail(Code::bad_input, "input '" + port.name + "'", "the file has another shape than --shape says")
+            .expected(fmt::format("{} in dimension {}", *shape.dims[d].size, d))
+            .found(type_text(tensor));
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> InputOptions::inputs(const runtime::Engine& engine, const std::vector<import::RequestedShape>& shapes) const {
@@ -80,8 +92,10 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   for (size_t k = 0; k < ports.size(); ++k) {
     const runtime::PortInfo& port = ports[k];
     auto found = std::ranges::find_if(given, [&](const auto& g) { return g.first == port.name; });
-    if (found != given.end() && !runtime::is_held(port)) out.push_back(found->second);
-    else {
+    if (found != given.end() && !runtime::is_held(port)) {
+      TRY(check_requested_sizes(port, found->second, shapes));
+      out.push_back(found->second);
+    } else {
       auto made = runtime::is_held(port) ? compiler::held_value(port, given, random) : compiler::random_tensor(port, sizes[k], random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));

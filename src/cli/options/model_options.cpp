@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 
 #include <CLI/CLI.hpp>
+
+#include "engine/magic.h"
 
 namespace tenon::cli {
 namespace {
@@ -99,6 +102,12 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   out.unknown_ops = unknown_ops;
   for (const std::string& s : shapes) out.shapes.push_back(TRY(parse_shape(s)));
   return out;
+}
+
+bool ModelOptions::is_engine() const {
+  if (engine::is_engine_file(path)) return true;
+  constexpr int kIrVersion = 0x08;  // the first field of every ONNX model
+  return std::filesystem::path(path).extension() == ".tenon" && std::ifstream(path, std::ios::binary).get() != kIrVersion;
 }
 
 Result<import::Imported> ModelOptions::import() const { return import::import_onnx(path, TRY(import_options())); }

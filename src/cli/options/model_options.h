@@ -30,6 +30,8 @@ struct ModelOptions {
 
   void add_to(CLI::App& app, std::string_view model_help = "an ONNX model");
   Result<import::ImportOptions> import_options() const;
+  /// By its first bytes, whatever its name is; a file named .tenon that begins as neither is taken for a damaged engine.
+  bool is_engine() const;
   /// Reads the ONNX model.
   Result<import::Imported> import() const;
 };

@@ -202,7 +202,7 @@ VERB(build) {
         "  tenon build model.onnx --backend reference\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      o->engine.add_to(app);
+      o->engine.add_to(app, EngineOptions::Takes::models);
       app.add_option("-o,--output", o->output, "the engine file (default: the model's name with .tenon, here)")->type_name("OUT.tenon");
       app.add_option("--svg", o->svg, "draw the compiled graph, one colour a fused group (needs Graphviz)")->type_name("OUT");
       app.add_option("--dump-plan", o->dump_plan, "a folder for the plan as text, after each planning pass that changed it")

@@ -226,7 +226,10 @@ Json report_not_judged(const ir::Graph& graph, Console& console) {
 
 Result<void> compare_model(const Options& o, Console& console) {
   if (o.engine.is_engine())
-    return fail(Code::bad_usage, o.engine.model.path, "an engine has no graph to compare with").advice("give the ONNX model");
+    return fail(Code::bad_usage, o.engine.model.path, "an engine has no weights as the model had them, to compare with")
+        .expected("an ONNX model")
+        .found("an engine")
+        .advice("give the model that the engine was built from");
   auto imported = TRY(o.engine.model.import());
   for (const std::string& w : imported.warnings) console.warn(w);
   const ir::Graph& graph = *imported.graph;
@@ -280,7 +283,7 @@ VERB(compare) {
         "node's result makes of it. The exit code is 1 where the verdict is bad.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      o->engine.add_to(app);
+      o->engine.add_to(app, EngineOptions::Takes::models);
       o->engine.add_guard_to(app);
       o->inputs.add_to(app);
       app.add_option("--with", o->with, "show another engine's error against the same judge")

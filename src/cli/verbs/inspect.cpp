@@ -120,7 +120,7 @@ Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& h
 }
 
 Result<void> inspect(const Options& o, Console& console) {
-  if (o.model.path.ends_with(".tenon")) {
+  if (o.model.is_engine()) {
     if (!o.svg.empty() || !o.html.empty())
       return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
     return inspect_engine(o.model.path, TRY(o.model.import_options()).shapes, o.text, console);
@@ -157,7 +157,7 @@ VERB(inspect) {
         "  tenon inspect model.tenon\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      o->model.add_to(app, "an ONNX model or an engine (.tenon)");
+      o->model.add_to(app, "an ONNX model or an engine");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
       app.add_option("--html", o->html, "write the graph as a page to look around in")->type_name("OUT");
       app.add_flag("--all-layers", o->all_layers, "--svg: draw repeated layers one by one");

@@ -136,7 +136,7 @@ VERB(partition) {
         "  tenon partition model.onnx --backend onnxruntime,cpu --html shares.html\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      o->engine.add_to(app);
+      o->engine.add_to(app, EngineOptions::Takes::models);
       o->engine.model.metadata = true;  // modules are told
       app.add_flag("--dry-run", o->dry_run, "build no segment");
       app.add_flag("--nodes", o->nodes, "a line a node");

@@ -166,7 +166,11 @@ VERB(run) {
     .examples =
         "  tenon run model.onnx\n"
         "  tenon run model.onnx --input ids=ids.npy --output-dir results\n"
-        "  tenon run model.tenon --input batch.npz --output results.npz\n",
+        "  tenon run model.tenon --input batch.npz --output results.npz\n"
+        "  tenon run model.tenon --verify\n"
+        "\nWhen an engine is loaded, its header, tables and code are checked, its weights are not: a bit of them that flipped gives other\n"
+        "numbers without an error. --verify reads the whole file and finds every changed bit. Use it once after a download or a copy, and\n"
+        "where a disk is in doubt; it takes one reading of the file.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
