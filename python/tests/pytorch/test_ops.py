@@ -168,7 +168,10 @@ CASES = {
     "atan2 of integers": (lambda x, y: torch.atan2(x - 2, y - 2), i(3, 4), i(3, 4).flip(0)),
     "expm1": (lambda x: torch.expm1(x), X * 10),
     "expm1 of the edges": (torch.expm1, EDGES * 60),
-    "diff": (lambda x: (x.diff(), x.diff(2, 0), x.diff(dim=0, prepend=x[:1], append=x[:2]), (x > 0).diff(), x.diff(n=0) * 1), X),
+    "diff": (
+        lambda x: (x.diff(), x.diff(2, 0), x.diff(dim=0, prepend=x[:1], append=x[:2]), (x > 0).diff(), x.diff(n=0, prepend=x[:, :1]) * 1),
+        X,
+    ),
     "diff to nothing": (lambda x: x.diff(5) * 1, X),
     "diagonal": (lambda x: [torch.diagonal(x, k, 0, 2) * 1 for k in range(-2, 5)] + [x.diagonal(0, -1, 1) + 1], f(3, 2, 4)),
     "diagonal_scatter": (

@@ -25,7 +25,10 @@ def index_select(b: Any, x: Any, dim: int, places: Any) -> Any:
 @converts("gather.default")
 def gather(b: Any, x: Any, dim: int, places: Any, _: Any) -> Any:
     data, of_places = b.shape_of(x), b.shape_of(places)
-    if any(d != p for k, (d, p) in enumerate(zip(data, of_places, strict=True)) if k != dim % len(data)):
+    if not data or not of_places:  # scalars have one place
+        made = b.op("GatherElements", [b.reshaped(b.tensor(x), [-1]), b.reshaped(b.tensor(places), [-1])], {"axis": 0})
+        return b.reshaped(made, of_places)
+    if len(data) != len(of_places) or any(d != p for k, (d, p) in enumerate(zip(data, of_places, strict=True)) if k != dim % len(data)):
         raise Unsupported("not supported yet: places of another shape than the data")
     return b.op("GatherElements", [b.tensor(x), b.tensor(places)], {"axis": dim})
 

@@ -14,7 +14,8 @@ from .table import Unsupported, converts
 VIEWS = frozenset(
     "alias.default detach.default expand.default permute.default select.int slice.Tensor squeeze.default squeeze.dim squeeze.dims "
     "t.default transpose.int unsqueeze.default view.default view_as.default unbind.int split.Tensor split_with_sizes.default chunk.default "
-    "reshape.default flatten.using_ints numpy_T.default expand_as.default diagonal.default movedim.intlist lift_fresh_copy.default".split()
+    "unsafe_split.Tensor unsafe_split_with_sizes.default unsafe_chunk.default reshape.default flatten.using_ints numpy_T.default "
+    "expand_as.default diagonal.default movedim.intlist lift_fresh_copy.default".split()
 )
 # What does no work though it copies.
 COPIES = frozenset(
@@ -81,6 +82,8 @@ def diagonal(b: Any, x: Any, offset: int, first: int, second: int) -> Any:
 
 @converts("diff.default")
 def difference(b: Any, x: Any, times: int, dim: int, before: Any, after: Any) -> Any:
+    if times == 0:
+        return b.op("Identity", [b.tensor(x)])
     parts = [b.tensor(p) for p in (before, x, after) if p is not None]
     value = b.op("Concat", parts, {"axis": dim}) if len(parts) > 1 else b.op("Identity", parts)
     for _ in range(times):
