@@ -93,6 +93,18 @@ void check_form(const OpDef& def, const SampleCase& made, const std::vector<Tens
   }
 }
 
+void check_host_kernel(const SampleCase& made, const std::vector<Tensor>& results) {
+  auto kernels = host_kernels_of(*made.graph);
+  ASSERT_TRUE(kernels) << kernels.error().text();
+  if (kernels->empty()) return;
+  EvaluateOptions options;
+  options.host_kernels = &*kernels;
+  auto found = evaluate(*made.graph, made.inputs, options);
+  ASSERT_TRUE(found) << found.error().text();
+  for (size_t k = 0; k < results.size(); ++k)
+    EXPECT_EQ(difference(results[k], (*found)[k]), "") << "reference against host kernel, result " << k;
+}
+
 void check_sample(const OpDef& def, std::string_view text) {
   SCOPED_TRACE(std::string(def.name) + ": " + std::string(text));
   auto sample = parse_sample(def, text);
@@ -108,6 +120,7 @@ void check_sample(const OpDef& def, std::string_view text) {
   auto fine = evaluate(*made->graph, made->inputs, wide);
   ASSERT_TRUE(fine) << fine.error().text();
   if (!def.deterministic) return;
+  check_host_kernel(*made, *results);
   check_form(def, *made, *results);
   auto symbolic = build_sample(def, *sample, 1, true);
   if (!symbolic && symbolic.error().code() == Code::not_supported) return;  // needs that size (the kernel of Conv)

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "ir/graph.h"
 #include "ir/op.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/loop.h"
 #include "ops/core/names.h"
 
@@ -94,6 +95,9 @@ struct OpDef {
   Folded (*fold)(const NodeView& view, std::span<const ir::ConstantRef> in) = nullptr;
   /// Plain, slow, checked; shares no code with `form`. null only for fused ops: then the definition is evaluated.
   Result<void> (*reference)(Call& call) = nullptr;
+  /// A kernel in plain C++ for an opaque op, see HostKernel; shares no code with `reference` that decides what it computes. null: where
+  /// the op has no loop form, its reference function runs.
+  Result<std::unique_ptr<const HostKernel>> (*host_kernel)(const NodeView& view) = nullptr;
   /// A fused op in plain ops: builds them and returns the results. The builder holds the first error.
   std::vector<ir::ValueId> (*definition)(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> inputs) = nullptr;
   /// Brings a node of the op's version in `opset` (attributes and operands as read) to the newest form; may insert nodes around it.

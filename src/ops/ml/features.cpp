@@ -134,10 +134,15 @@ Result<void> infer_regressor(NodeView& view, int64_t targets) {
 
 int64_t best_of(std::span<const double> scores) { return std::ranges::max_element(scores) - scores.begin(); }
 
-Result<std::vector<double>> two_scores(const NodeView& view, double score, bool complement, PostTransform how) {
-  if (how == PostTransform::probit) return refuse(view, Code::not_supported, "not supported yet: PROBIT of one score for two classes");
-  if (how == PostTransform::logistic) return std::vector{logistic(-score), logistic(score)};
-  return std::vector{complement ? 1 - score : -score, score};
+std::vector<double> two_scores(double score, bool complement, PostTransform how) {
+  TENON_ASSERT(how != PostTransform::probit);
+  if (how == PostTransform::logistic) return {logistic(-score), logistic(score)};
+  return {complement ? 1 - score : -score, score};
+}
+
+Result<void> refuse_probit_of_one_score(const NodeView& view, PostTransform how) {
+  if (how != PostTransform::probit) return {};
+  return refuse(view, Code::not_supported, "not supported yet: PROBIT of one score for two classes");
 }
 
 }  // namespace tenon::ops

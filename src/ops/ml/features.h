@@ -50,8 +50,9 @@ Result<void> infer_classifier(NodeView& view, std::string_view ints_attribute);
 Result<void> infer_regressor(NodeView& view, int64_t targets);
 /// The index of the largest score, the first of equal ones.
 int64_t best_of(std::span<const double> scores);
-/// The scores of two classes from one: [-s, s] or, `complement`, [1 - s, s]; logistic takes that of -s and s.
-/// Errors: not_supported for probit.
-Result<std::vector<double>> two_scores(const NodeView& view, double score, bool complement, PostTransform how);
+/// The scores of two classes from one: [-s, s] or, `complement`, [1 - s, s]; logistic takes that of -s and s. Not for probit.
+std::vector<double> two_scores(double score, bool complement, PostTransform how);
+/// Errors: not_supported where one score for two classes is transformed by probit.
+Result<void> refuse_probit_of_one_score(const NodeView& view, PostTransform how);
 
 }  // namespace tenon::ops

@@ -138,7 +138,10 @@ Result<std::pair<std::vector<double>, int64_t>> classified(const NodeView& view,
     best = best_of(d.votes);
     scores = m.prob_a.empty() ? std::move(d.scores) : probabilities(m, d.scores);
   }
-  if (scores.size() == 1) return std::pair(TRY(two_scores(view, scores[0], how != PostTransform::none, how)), best);
+  if (scores.size() == 1) {
+    TRY(refuse_probit_of_one_score(view, how));
+    return std::pair(two_scores(scores[0], how != PostTransform::none, how), best);
+  }
   transform(how, scores);
   return std::pair(std::move(scores), best);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/require.h"
 #include "ops/ml/forest.h"
+#include "ops/ml/scores_kernel.h"
 
 namespace tenon::ops::op_tree_ensemble {
 
@@ -107,6 +108,16 @@ Result<void> evaluate(Call& call) {
   return {};
 }
 
+Result<std::unique_ptr<const HostKernel>> host_kernel(const NodeView& view) {
+  auto kernel = std::make_unique<ScoresKernel>();
+  kernel->targets = view.attributes->integer("n_targets", 1);
+  const Aggregate aggregate = TRY(choice(view, "aggregate_function", 1, Aggregate::most));
+  kernel->forest = TRY(FlatForest::make(view, TRY(forest_of(view)), kernel->targets, aggregate));
+  kernel->how = TRY(choice(view, "post_transform", 0, PostTransform::probit));
+  kernel->dtype = dtype_of(view, 0);
+  return kernel;
+}
+
 }  // namespace
 
 OP(tree_ensemble) {
@@ -121,6 +132,7 @@ OP(tree_ensemble) {
                     "nodes_trueleafs: ints!", "nodes_truenodeids: ints!", "post_transform: int = 0", "tree_roots: ints!"}},
     .infer = infer,
     .reference = evaluate,
+    .host_kernel = host_kernel,
     .first = 5,
     .samples =
         {{"f32[4,2]; nodes_modes=u8[2] = [0, 3], nodes_splits=f32[2] = [0.5, -0.5], nodes_featureids=[0,1], nodes_truenodeids=[0,1], "

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/infer/refuse.h"
+#include "ops/ml/flat_forest.h"
 #include "ops/ml/forest.h"
 
 namespace tenon::ops::op_tree_ensemble_classifier {
@@ -29,34 +30,74 @@ Result<Decision> decision_of(const NodeView& view, const Forest& forest, int64_t
   return d;
 }
 
+/// Labels and scores from the sums of the leaves' weights.
+struct Classes {
+  Labels labels;
+  std::vector<double> base;
+  PostTransform how = PostTransform::none;
+  Decision decision;
+  bool second = false;  ///< decision.one_score: the score is that of the second class
+
+  int64_t count() const { return labels.count(); }
+  /// Writes label and scores of sample `n`; `z` may be null.
+  void store(std::span<const double> sums, int64_t n, Tensor& y, Tensor* z) const;
+};
+
+Result<Classes> classes_of(const NodeView& view, const Forest& forest) {
+  Classes c{TRY(labels_of(view, "classlabels_int64s")), floats_of(view, "base_values"), TRY(post_transform_of(view)), {}};
+  c.decision = TRY(decision_of(view, forest, c.count(), c.base.size()));
+  c.second = c.decision.one_score && !forest.weights.empty() && forest.weights[0].target == 1;
+  if (c.decision.one_score && !c.second) TRY(refuse_probit_of_one_score(view, c.how));
+  return c;
+}
+
 Result<void> infer(NodeView& view) {
   TRY(infer_classifier(view, "classlabels_int64s"));
   const Forest forest = TRY(forest_of(view, "class"));
-  TRY(decision_of(view, forest, TRY(labels_of(view, "classlabels_int64s")).count(), floats_of(view, "base_values").size()));
+  TRY(classes_of(view, forest));
   return {};
+}
+
+void Classes::store(std::span<const double> sums, int64_t n, Tensor& y, Tensor* z) const {
+  std::vector<double> scores(sums.begin(), sums.end());
+  for (size_t k = 0; k < base.size(); ++k) scores[k] += base[k];
+  const double one = scores[second ? 1 : 0];
+  labels.store(y, n, decision.one_score ? one > (decision.positive ? 0.5 : 0) : best_of(scores));
+  if (decision.one_score && !second) scores = two_scores(one, decision.positive, how);
+  else transform(how, scores);
+  for (int64_t k = 0; z && k < count(); ++k) z->set_number(n * count() + k, scores[static_cast<size_t>(k)]);
 }
 
 Result<void> evaluate(Call& call) {
   const Features f = TRY(features_of(call));
-  const PostTransform how = TRY(post_transform_of(call.view));
   const Forest forest = TRY(forest_of(call.view, "class"));
-  const Labels labels = TRY(labels_of(call.view, "classlabels_int64s"));
-  const std::vector<double> base = floats_of(call.view, "base_values");
-  const int64_t count = labels.count();
-  const Decision decision = TRY(decision_of(call.view, forest, count, base.size()));
-  const bool second = decision.one_score && !forest.weights.empty() && forest.weights[0].target == 1;
+  const Classes classes = TRY(classes_of(call.view, forest));
   Tensor& y = *TRY(call.make(0, {f.rows}));
-  Tensor* z = call.out.size() > 1 ? TRY(call.make(1, {f.rows, count})) : nullptr;
-  for (int64_t n = 0; n < f.rows; ++n) {
-    std::vector<double> scores = TRY(votes_of(call.view, forest, f.row(n), count, Aggregate::sum)).scores;
-    for (size_t k = 0; k < base.size(); ++k) scores[k] += base[k];
-    const double one = scores[second ? 1 : 0];
-    labels.store(y, n, decision.one_score ? one > (decision.positive ? 0.5 : 0) : best_of(scores));
-    if (decision.one_score && !second) scores = TRY(two_scores(call.view, one, decision.positive, how));
-    else transform(how, scores);
-    for (int64_t k = 0; z && k < count; ++k) z->set_number(n * count + k, scores[static_cast<size_t>(k)]);
-  }
+  Tensor* z = call.out.size() > 1 ? TRY(call.make(1, {f.rows, classes.count()})) : nullptr;
+  for (int64_t n = 0; n < f.rows; ++n)
+    classes.store(TRY(votes_of(call.view, forest, f.row(n), classes.count(), Aggregate::sum)).scores, n, y, z);
   return {};
+}
+
+struct ClassifierKernel final : HostKernel {
+  FlatForest forest;
+  Classes classes;
+
+  Result<void> run(std::span<const Tensor* const> in, std::vector<Tensor>& out) const override {
+    const int64_t samples = in[0]->rank() == 1 ? 1 : in[0]->shape()[0];
+    out[0] = TRY(Tensor::make(classes.labels.dtype(), {samples}));
+    if (out.size() > 1) out[1] = TRY(Tensor::make(DType::f32, {samples, classes.count()}));
+    Tensor* z = out.size() > 1 ? &out[1] : nullptr;
+    return forest.run(*in[0], [&](int64_t n, std::span<double> sums) { classes.store(sums, n, out[0], z); });
+  }
+};
+
+Result<std::unique_ptr<const HostKernel>> host_kernel(const NodeView& view) {
+  auto kernel = std::make_unique<ClassifierKernel>();
+  const Forest forest = TRY(forest_of(view, "class"));
+  kernel->classes = TRY(classes_of(view, forest));
+  kernel->forest = TRY(FlatForest::make(view, forest, kernel->classes.count(), Aggregate::sum));
+  return kernel;
 }
 
 }  // namespace
@@ -73,6 +114,7 @@ OP(tree_ensemble_classifier) {
                                     kForestAttributes>},
     .infer = infer,
     .reference = evaluate,
+    .host_kernel = host_kernel,
     .first = 1,
     .samples =
         {{"f32[5,2]; nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_modes=[BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0], "

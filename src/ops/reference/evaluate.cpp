@@ -203,7 +203,7 @@ class Run {
       own.push_back(v ? &values_[v].own : nullptr);
       wide.push_back(v ? &values_[v].wide : nullptr);
     }
-    std::vector<Tensor> out = TRY(evaluate_node(graph_, id, own, Mode::own, options_.byte_limit, options_.nodes_left));
+    std::vector<Tensor> out = TRY(own_results(id, own));
     if (options_.nudges)
       for (Tensor& t : out) t = TRY(nudged(t));
     std::vector<Tensor> fine(out.size());
@@ -217,6 +217,20 @@ class Run {
       if (!graph_.value(node.outputs[k]).uses.empty()) put(node.outputs[k], std::move(out[k]), std::move(fine[k]));
     }
     return {};
+  }
+
+  const HostKernel* kernel_of(NodeId id) const {
+    if (!options_.host_kernels) return nullptr;
+    const auto at = options_.host_kernels->find(id);
+    return at == options_.host_kernels->end() ? nullptr : at->second.get();
+  }
+
+  Result<std::vector<Tensor>> own_results(NodeId id, const std::vector<const Tensor*>& inputs) {
+    const HostKernel* kernel = kernel_of(id);
+    if (!kernel) return evaluate_node(graph_, id, inputs, Mode::own, options_.byte_limit, options_.nodes_left);
+    std::vector<Tensor> out(graph_.node(id).outputs.size());
+    if (auto done = kernel->run(inputs, out); !done) return std::unexpected(std::move(done).error().at(graph_.view(id).where()));
+    return out;
   }
 
   /// Integers, bools and all decisions (also sizes) are those of own.

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/tensor.h"
 #include "ir/graph.h"
+#include "ops/core/host_kernel.h"
 
 namespace tenon::ops {
 
@@ -28,6 +29,9 @@ struct EvaluateOptions {
   bool nudges = false;
   /// Counts down with every node that runs, those of definitions too, not those of bodies; below 0 the run ends. null: no limit.
   int64_t* nodes_left = nullptr;
+  /// Kernels that run in the place of their nodes' reference functions, on operands that are as the graph says. Mode::own alone. May be
+  /// null.
+  const HostKernels* host_kernels = nullptr;
   /// Sees every value as it is made (node results, in order). May be null.
   std::function<void(ir::ValueId, const Tensor&)> on_value;
 };

@@ -10,16 +10,19 @@ namespace {
 
 class Evaluation final : public runtime::Segment {
  public:
-  Evaluation(std::unique_ptr<ir::Graph> graph, std::span<const Tensor> weights)
-      : graph_(std::move(graph)), weights_(weights.begin(), weights.end()) {}
+  Evaluation(std::unique_ptr<ir::Graph> graph, ops::HostKernels kernels, std::span<const Tensor> weights)
+      : graph_(std::move(graph)), kernels_(std::move(kernels)), weights_(weights.begin(), weights.end()) {}
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
     std::vector<Tensor> inputs(operands.begin(), operands.end());
     inputs.insert(inputs.end(), weights_.begin(), weights_.end());
-    return ops::evaluate(*graph_, inputs);
+    ops::EvaluateOptions options;
+    options.host_kernels = &kernels_;
+    return ops::evaluate(*graph_, inputs, options);
   }
 
  private:
   std::unique_ptr<ir::Graph> graph_;
+  ops::HostKernels kernels_;
   std::vector<Tensor> weights_;  ///< its last inputs
 };
 
@@ -28,7 +31,9 @@ class ReferenceDevice final : public runtime::Device {
   explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
   std::string_view name() const override { return "reference"; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
-    return std::make_unique<Evaluation>(TRY(ir::parse(blob.bytes, ops_)), blob.weights);
+    auto graph = TRY(ir::parse(blob.bytes, ops_));
+    auto kernels = TRY(ops::host_kernels_of(*graph));
+    return std::make_unique<Evaluation>(std::move(graph), std::move(kernels), blob.weights);
   }
 
  private:
