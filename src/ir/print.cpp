@@ -152,8 +152,11 @@ class Printer {
     line(text);
   }
 
+  /// Strings have no bytes that could be stored beside the text.
+  bool is_left_out(DType dtype, int64_t count) const { return count > limit_ && (dtype != DType::string || !big_); }
+
   std::string bytes(const ConstantRef& c) {
-    if (c->count() > limit_) return by_number(c);
+    if (is_left_out(c->dtype, c->count())) return by_number(c);
     Result<Tensor> tensor = materialise(*c);
     return tensor ? elements_text(*tensor) : by_number(c);
   }
@@ -170,7 +173,7 @@ class Printer {
 
   std::string attribute(const Attribute& a) {
     const Tensor* t = std::get_if<Tensor>(&a);
-    if (!t || t->empty_handle() || t->count() <= limit_) return text_of(a);
+    if (!t || t->empty_handle() || !is_left_out(t->dtype(), t->count())) return text_of(a);
     return type_text(t->dtype(), t->shape()) + " = " + by_number(constant_of(*t));
   }
 

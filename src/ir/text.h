@@ -27,8 +27,8 @@ namespace tenon::ir {
 struct TextConstants {
   std::vector<ConstantRef> constants;
 };
-/// Constants over `inline_limit` elements go to `big` (as @k); without `big` they print as splat(x), or as
-/// digest("...") which does not parse again.
+/// Constants and tensor attributes over `inline_limit` elements are appended to `big` and print as @k, strings as their elements. Without
+/// `big` they print as splat(x), or as digest("..."), which does not parse again.
 std::string print(const Graph& graph, TextConstants* big = nullptr, int64_t inline_limit = 64);
 /// Errors: bad_graph with line and column. Limits: 64 MiB of text, 100 levels of nesting.
 Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big = nullptr);

@@ -192,6 +192,25 @@ TEST_F(TextTest, KeepsBigConstantsBesideTheText) {
   EXPECT_FALSE(parse(numbered, ops));
 }
 
+TEST_F(TextTest, LargeTensorAttributesAreBesideTheTextAndStringsInIt) {
+  Graph g(ops);
+  const ValueId x = g.add_input("x", Type(DType::f32, {2}));
+  const Tensor numbers = *Tensor::make(DType::i4, {99}), texts = *Tensor::make(DType::string, {99});
+  Attributes attributes;
+  attributes.set("k", numbers);
+  attributes.set("t", texts);
+  const NodeId n = g.insert(*ops.find("", "Relu"), {x}, 1, std::move(attributes));
+  ASSERT_TRUE(infer(g, n));
+  g.add_output(g.node(n).outputs[0], "y");
+  TextConstants big;
+  const std::string text = print(g, &big);
+  EXPECT_NE(text.find("k=i4[99] = @0"), text.npos) << text;
+  ASSERT_EQ(big.constants.size(), 1u);
+  const auto back = parse(text, ops, &big);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ((*back)->node(*(*back)->nodes().begin()).attributes, g.node(n).attributes);
+}
+
 TEST_F(TextTest, SaysWhereAndWhatWasExpected) {
   Diagnostic d = refused("graph(x: f32[4]) {\n  y = Relu(z)\n  return y\n}");
   EXPECT_EQ(d.code, Code::bad_graph);

@@ -10,7 +10,7 @@ namespace tenon::backends {
 
 namespace {
 
-/// Constants of so many elements stand in the text; larger ones are handed over beside it.
+/// Constants and attributes of at most so many elements are in the text; the engine's weights hold larger ones.
 constexpr int64_t kInText = 64;
 
 bool is_large(const ir::Value& v) { return v.is_constant() && v.constant->count() > kInText && v.constant->dtype != DType::string; }
@@ -76,9 +76,10 @@ class Reference final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
     const auto graph = share.graph.clone();
     backend::Blob blob;
-    blob.weights = take_constants(*graph);
+    ir::TextConstants constants{take_constants(*graph)};
     open_sizes(*graph);
-    blob.bytes = ir::print(*graph);
+    blob.bytes = ir::print(*graph, &constants, kInText);
+    blob.weights = std::move(constants.constants);
     return blob;
   }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/reference/device/reference.h"
 
+#include <algorithm>
+
 #include "ir/text.h"
 #include "ops/reference/evaluate.h"
 
@@ -8,13 +10,15 @@ namespace tenon::backends::reference {
 
 namespace {
 
+/// The first weights are the graph's last inputs; its text refers to all by number.
 class Evaluation final : public runtime::Segment {
  public:
   Evaluation(std::unique_ptr<ir::Graph> graph, ops::HostKernels kernels, std::span<const Tensor> weights)
       : graph_(std::move(graph)), kernels_(std::move(kernels)), weights_(weights.begin(), weights.end()) {}
   Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
     std::vector<Tensor> inputs(operands.begin(), operands.end());
-    inputs.insert(inputs.end(), weights_.begin(), weights_.end());
+    const size_t missing = graph_->inputs().size() - std::min(operands.size(), graph_->inputs().size());
+    inputs.insert(inputs.end(), weights_.begin(), weights_.begin() + static_cast<ptrdiff_t>(std::min(missing, weights_.size())));
     ops::EvaluateOptions options;
     options.host_kernels = &kernels_;
     return ops::evaluate(*graph_, inputs, options);
@@ -23,15 +27,18 @@ class Evaluation final : public runtime::Segment {
  private:
   std::unique_ptr<ir::Graph> graph_;
   ops::HostKernels kernels_;
-  std::vector<Tensor> weights_;  ///< its last inputs
+  std::vector<Tensor> weights_;
 };
 
 class ReferenceDevice final : public runtime::Device {
  public:
   explicit ReferenceDevice(const ir::OpTable& ops) : ops_(ops) {}
   std::string_view name() const override { return "reference"; }
+  bool makes_quickly() const override { return true; }
   Result<std::unique_ptr<runtime::Segment>> make(const runtime::BlobView& blob) const override {
-    auto graph = TRY(ir::parse(blob.bytes, ops_));
+    ir::TextConstants constants;
+    for (const Tensor& weight : blob.weights) constants.constants.push_back(ir::constant_of(weight));
+    auto graph = TRY(ir::parse(blob.bytes, ops_, &constants));
     auto kernels = TRY(ops::host_kernels_of(*graph));
     return std::make_unique<Evaluation>(std::move(graph), std::move(kernels), blob.weights);
   }
