@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "compiler/check_segments.h"
 #include "compiler/guessed_shares.h"
 #include "compiler/inner_graphs.h"
 #include "compiler/lower_shares.h"
@@ -63,6 +64,7 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   if (beside.behind) TRY(inner.lower_of(*beside.behind));
   beside.inner = inner.take();
   out.built = TRY(program::build(std::move(lowered), std::move(beside)));
+  TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(shared.graph->ops())));
   clock.begin("generate");
   const codegen::Target& least = codegen::least_target(out.built.kernels, target);
   out.code = TRY(codegen::emit(out.built.kernels, least, options.threads > 0 ? options.threads : default_team().size()));

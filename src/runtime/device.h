@@ -65,6 +65,8 @@ class Device {
   }
   /// Whether what contexts keep between steps is to lie in SharedMemory.
   virtual bool shares_memory() const { return false; }
+  /// Whether make() takes no noticeable time: a build then makes each segment once, so that a blob that it cannot read is an error there.
+  virtual bool makes_quickly() const { return false; }
   /// Errors: those of a blob that is no such thing.
   virtual Result<std::unique_ptr<Segment>> make(const BlobView& blob) const = 0;
 };

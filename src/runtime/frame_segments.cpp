@@ -13,17 +13,12 @@
 
 namespace tenon::runtime {
 
-namespace {
-
-/// The buffers of a step: its operands, then the weights of its blob, the only ones that are weights.
 size_t operand_count(const Program& program, const Step& step) {
   size_t count = step.buffers.size();
   while (count > 0 && step.buffers[count - 1] != kMissing && program.buffers[step.buffers[count - 1]].kind == BufferInfo::Kind::weight)
     --count;
   return count;
 }
-
-}  // namespace
 
 /// Their sizes follow from those of the inputs, and their elements lie in memory.
 bool Frame::has_fixed_sizes(std::span<const uint32_t> buffers) const {

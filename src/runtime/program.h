@@ -161,6 +161,9 @@ struct Program {
 std::string encode(const Program& program);
 Result<Program> decode(std::string_view bytes);
 
+/// Of a segment's step: its first so many buffers are operands, the others weights of its blob.
+size_t operand_count(const Program& program, const Step& step);
+
 /// What a size table starts from.
 struct GivenSizes {
   std::span<const std::vector<int64_t>> inputs;  ///< shapes

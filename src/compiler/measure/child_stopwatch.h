@@ -5,6 +5,7 @@
 
 #include "compiler/measure/cache_path.h"
 #include "compiler/measure/stopwatch.h"
+#include "runtime/libraries.h"
 
 namespace tenon::compiler {
 

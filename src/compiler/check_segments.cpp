@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/check_segments.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/device_error.h"
+
+namespace tenon::compiler {
+
+namespace {
+
+using runtime::BufferInfo;
+using runtime::Program;
+using runtime::Step;
+
+class SegmentChecker {
+ public:
+  SegmentChecker(const program::Built& built, const runtime::Devices& devices) : devices_(devices) {
+    for (const program::PlacedConstant& w : built.weights) constants_.try_emplace(w.offset, w.constant);
+  }
+
+  Result<void> check(const Program& program) const {
+    std::unordered_set<uint32_t> made;
+    for (const Step& step : program.steps)
+      if (step.kind == Step::Kind::segment && made.insert(step.code).second) TRY(check_step(program, step));
+    for (const auto* programs : {&program.bodies, &program.behind, &program.inner, &program.instead})
+      for (const Program& other : *programs) TRY(check(other));
+    return {};
+  }
+
+ private:
+  Result<void> check_step(const Program& program, const Step& step) const {
+    const runtime::Blob& blob = program.blobs[step.code];
+    const auto device = std::ranges::find(devices_, blob.device, [](const auto& d) { return d->name(); });
+    if (device == devices_.end() || !(*device)->makes_quickly()) return {};
+    std::vector<Tensor> weights;
+    for (size_t k = runtime::operand_count(program, step); k < step.buffers.size(); ++k)
+      weights.push_back(TRY(weight(program, program.buffers[step.buffers[k]])));
+    auto segment = (*device)->make({.bytes = blob.bytes, .weights = weights});
+    if (!segment) return runtime::of_backend(std::move(segment).error(), blob.device, step.label);
+    return {};
+  }
+
+  Result<Tensor> weight(const Program& program, const BufferInfo& buffer) const {
+    const Tensor bytes = TRY(ir::materialise(*constants_.at(buffer.offset)));
+    Sizes shape;
+    for (const runtime::Slot s : buffer.shape) shape.push_back(program.sizes[s].constant);
+    return Tensor::view(buffer.dtype, std::move(shape), bytes.data(), std::make_shared<Tensor>(bytes));
+  }
+
+  const runtime::Devices& devices_;
+  std::unordered_map<uint64_t, ir::ConstantRef> constants_;  ///< by their offset
+};
+
+}  // namespace
+
+Result<void> check_segments(const program::Built& built, const runtime::Devices& devices) {
+  return SegmentChecker(built, devices).check(built.program);
+}
+
+}  // namespace tenon::compiler
