@@ -94,7 +94,7 @@ Result<void> Control::loop(std::span<const Tensor> operands, std::span<const int
     inputs_[1].set_integer(0, 1);
   }
   for (size_t k = kLoopFormals; k < inputs_.size(); ++k) inputs_[k] = operands[k];
-  for (Stack& s : stacks_) s.used = 0;
+  for (RowStack& s : stacks_) s.clear();
   int64_t iteration = 0;
   for (; iteration < trips && go; ++iteration) go = TRY(iterate(iteration, outer, places, options));
   return finish(iteration, places);
@@ -106,7 +106,10 @@ Result<bool> Control::iterate(int64_t iteration, std::span<const int64_t> outer,
   for (size_t k = carried; k < places.size(); ++k) {  // rows of known size are written where they belong
     const Place& place = places[k];
     if (place.memory == nullptr || iteration >= place.shape[0]) continue;
-    const auto bytes = static_cast<size_t>(bytes_of(programs_[0]->outputs[1 + k].dtype, *checked_count(place.shape) / place.shape[0]));
+    const DType dtype = programs_[0]->outputs[1 + k].dtype;
+    const int64_t elements = *checked_count(place.shape) / place.shape[0];
+    if (!has_whole_bytes(dtype, elements)) continue;
+    const auto bytes = static_cast<size_t>(bytes_of(dtype, elements));
     bodies_[0]->bind(1 + k, static_cast<std::byte*>(place.memory) + static_cast<size_t>(iteration) * bytes, bytes);
   }
   const auto results = TRY(bodies_[0]->run(inputs_, outer, options));
@@ -117,13 +120,15 @@ Result<bool> Control::iterate(int64_t iteration, std::span<const int64_t> outer,
 
 Result<void> Control::keep_row(size_t result, int64_t iteration, const Tensor& row, const Place& place) {
   if (place.memory == nullptr) {
-    Stack& stack = stacks_[result - step_.carried];
-    if (iteration > 0 && row.shape() != stack.row) return misfit(result, stack.row, row.shape());
+    RowStack& stack = stacks_[result - step_.carried];
+    if (iteration > 0 && row.shape() != stack.row_shape()) return misfit(result, stack.row_shape(), row.shape());
     return stack.push(row);
   }
   const auto expected = std::span(place.shape).subspan(1);
-  if (iteration < place.shape[0] && std::ranges::equal(row.shape(), expected)) return {};
-  return misfit(result, Sizes(expected.begin(), expected.end()), row.shape());
+  if (iteration >= place.shape[0] || !std::ranges::equal(row.shape(), expected))
+    return misfit(result, Sizes(expected.begin(), expected.end()), row.shape());
+  if (!has_whole_bytes(row.dtype(), row.count())) copy_row(row, static_cast<std::byte*>(place.memory), iteration * row.count());
+  return {};
 }
 
 Result<void> Control::finish(int64_t iterations, std::span<const Place> places) {
@@ -143,29 +148,14 @@ Result<void> Control::finish(int64_t iterations, std::span<const Place> places) 
 
 /// All rows as one tensor. Without any, sizes that the body's own run would have told are 0.
 Result<Tensor> Control::stacked(size_t result, int64_t iterations) const {
-  const Stack& stack = stacks_[result - step_.carried];
+  const RowStack& stack = stacks_[result - step_.carried];
   const PortInfo& port = programs_[0]->outputs[1 + result];
   Sizes shape{iterations};
-  if (iterations > 0) shape.insert(shape.end(), stack.row.begin(), stack.row.end());
+  if (iterations > 0) shape.insert(shape.end(), stack.row_shape().begin(), stack.row_shape().end());
   else
     for (Slot s : port.shape)
       shape.push_back(programs_[0]->sizes[s].kind == SizeLine::Kind::constant ? programs_[0]->sizes[s].constant : 0);
-  Tensor out = TRY(Tensor::make(port.dtype, std::move(shape)));
-  if (out.byte_size() > 0) std::memcpy(out.mutable_data(), stack.bytes.data(), static_cast<size_t>(out.byte_size()));
-  return out;
-}
-
-Result<void> Control::Stack::push(const Tensor& t) {
-  const int64_t more = t.byte_size();
-  if (bytes.empty_handle() || used + more > bytes.byte_size()) {
-    Tensor larger = TRY(Tensor::make(DType::u8, {2 * used + more}));
-    if (used > 0) std::memcpy(larger.mutable_data(), bytes.data(), static_cast<size_t>(used));
-    bytes = std::move(larger);
-  }
-  if (more > 0) std::memcpy(bytes.mutable_data() + used, t.data(), static_cast<size_t>(more));
-  used += more;
-  row = t.shape();
-  return {};
+  return stack.stacked(port.dtype, std::move(shape));
 }
 
 }  // namespace tenon::runtime

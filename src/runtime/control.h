@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/frame.h"
+#include "runtime/row_stack.h"
 
 namespace tenon::runtime {
 
@@ -24,13 +25,6 @@ class Control {
                                       const RunOptions& options);
 
  private:
-  /// Equally shaped rows, one behind the other; grows.
-  struct Stack {
-    Tensor bytes;
-    int64_t used = 0;
-    Sizes row;
-    Result<void> push(const Tensor& t);
-  };
   Result<void> branch(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
                       const RunOptions& options);
   Result<void> loop(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
@@ -45,8 +39,8 @@ class Control {
   const Step& step_;
   std::vector<std::unique_ptr<Frame>> bodies_;
   std::vector<const Program*> programs_;
-  std::vector<Tensor> inputs_;  // of the body of a loop: iteration, condition, carried values, captures
-  std::vector<Stack> stacks_;
+  std::vector<Tensor> inputs_;    // of the body of a loop: iteration, condition, carried values, captures
+  std::vector<RowStack> stacks_;  // of results without a place
   std::vector<Tensor> results_;
 };
 
