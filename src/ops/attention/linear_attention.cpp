@@ -39,8 +39,9 @@ Result<void> infer(NodeView& view) {
       TRY(require_rank(view, input, 3));
       if (!view.has(input) || !view.type(input).has_rank()) return {};
       const Dim last = view.type(input).dim(2);
-      const bool undecided = !last.known_equal(other) && last.equals(heads) == std::nullopt;
-      return require_sizes(view, input, {q.dim(0), q.dim(1), undecided ? last : last.known_equal(other) ? other : Dim(heads)});
+      const std::optional<bool> is_heads = last.equals(heads);
+      const Dim wanted = last.known_equal(other) || is_heads == false ? other : is_heads ? Dim(heads) : last;
+      return require_sizes(view, input, {q.dim(0), q.dim(1), wanted});
     };
     TRY(require_steps(kDecay, size * heads));
     TRY(require_steps(kBeta, 1));
