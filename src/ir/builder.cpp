@@ -82,6 +82,9 @@ ValueId Builder::constant(ConstantRef constant) {
 
 ValueId Builder::ints(std::vector<int64_t> values) { return constant(Tensor::of_i64({static_cast<int64_t>(values.size())}, values)); }
 
-ValueId Builder::scalar(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
+/// Of strings the empty one, which is their zero.
+ValueId Builder::scalar(DType dtype, double value) {
+  return constant(dtype == DType::string ? Tensor::of_strings({}, {""}) : Tensor::scalar(dtype, value));
+}
 
 }  // namespace tenon::ir

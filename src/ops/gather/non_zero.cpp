@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/infer/types.h"
-#include "ops/reference/indices.h"
+#include "ops/reference/elements.h"
 
 namespace tenon::ops::op_non_zero {
+
+namespace {
+
+/// Strings that are not empty, numbers of which a part is not zero.
+bool is_non_zero(const Tensor& x, int64_t i) {
+  if (x.dtype() == DType::string) return !x.strings()[static_cast<size_t>(i)].empty();
+  if (is_complex(x.dtype())) return x.number(i) != 0 || imaginary(x, i) != 0;
+  return is_float(x.dtype()) ? x.number(i) != 0 : x.integer(i) != 0;
+}
+
+}  // namespace
 
 OP(non_zero) {
     .name = "NonZero",
@@ -18,7 +29,7 @@ OP(non_zero) {
       const Tensor& x = *call.in[0];
       std::vector<int64_t> hits;
       for (int64_t i = 0; i < x.count(); ++i) {
-        if (is_float(x.dtype()) ? x.number(i) != 0 : x.integer(i) != 0) hits.push_back(i);
+        if (is_non_zero(x, i)) hits.push_back(i);
       }
       const int64_t n = static_cast<int64_t>(hits.size());
       Tensor* out = TRY(call.make(0, {x.rank(), n}));

@@ -8,22 +8,31 @@ namespace tenon::ops::op_unique {
 
 namespace {
 
+template <class T>
+int compare(T a, T b) {
+  return static_cast<int>(a > b) - static_cast<int>(a < b);
+}
+
+/// NaN is above all numbers.
+int compare_numbers(double a, double b) { return std::isnan(a) || std::isnan(b) ? compare(std::isnan(a), std::isnan(b)) : compare(a, b); }
+
+/// Strings by their bytes, complex numbers by their real, then by their imaginary parts.
+int compare_elements(const Tensor& x, int64_t i, int64_t j) {
+  if (x.dtype() == DType::string) return x.strings()[static_cast<size_t>(i)].compare(x.strings()[static_cast<size_t>(j)]);
+  if (x.dtype() == DType::u64) return compare(static_cast<uint64_t>(x.integer(i)), static_cast<uint64_t>(x.integer(j)));
+  if (!is_float(x.dtype()) && !is_complex(x.dtype())) return compare(x.integer(i), x.integer(j));
+  const int real = compare_numbers(x.number(i), x.number(j));
+  return real != 0 || is_float(x.dtype()) ? real : compare_numbers(imaginary(x, i), imaginary(x, j));
+}
+
 /// Rows of `x` along `axis` (elements, where it was flattened), compared by value.
 struct Rows {
   const Tensor& x;
   int64_t outer, size, inner;
   int64_t at(int64_t row, int64_t k) const { return (k / inner * size + row) * inner + k % inner; }
   int compare(int64_t a, int64_t b) const {
-    for (int64_t k = 0; k < outer * inner; ++k) {
-      const int64_t i = at(a, k), j = at(b, k);
-      if (is_float(x.dtype())) {
-        const double u = x.number(i), v = x.number(j);
-        if (std::isnan(u) != std::isnan(v)) return std::isnan(u) ? 1 : -1;
-        if (u != v && !std::isnan(u)) return u < v ? -1 : 1;
-      } else if (x.integer(i) != x.integer(j)) {
-        return x.integer(i) < x.integer(j) ? -1 : 1;
-      }
-    }
+    for (int64_t k = 0; k < outer * inner; ++k)
+      if (const int order = compare_elements(x, at(a, k), at(b, k)); order != 0) return order;
     return 0;
   }
 };

@@ -25,6 +25,12 @@ void copy_element(Tensor& to, int64_t i, const Tensor& from, int64_t j) {
   std::memcpy(to.mutable_data() + static_cast<size_t>(i) * bytes, from.data() + static_cast<size_t>(j) * bytes, bytes);
 }
 
+double imaginary(const Tensor& complex, int64_t i) {
+  const auto at = static_cast<size_t>(2 * i + 1);
+  if (complex.dtype() == DType::c128) return reinterpret_cast<const double*>(complex.data())[at];
+  return static_cast<double>(reinterpret_cast<const float*>(complex.data())[at]);
+}
+
 void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::string_view how) {
   if (how == "none") return copy_element(to, i, from, j);
   if (is_float(to.dtype())) {

@@ -9,6 +9,8 @@ namespace tenon::ops {
 
 /// Copies elements whatever their dtype is (strings too): `to[i] = from[j]`. Dtypes must be equal.
 void copy_element(Tensor& to, int64_t i, const Tensor& from, int64_t j);
+/// Of element `i` of a complex tensor; Tensor::number gives the real part.
+double imaginary(const Tensor& complex, int64_t i);
 /// to[i] = from[j], or to[i] combined with from[j] by "add", "mul", "min" or "max".
 void scatter_element(Tensor& to, int64_t i, const Tensor& from, int64_t j, std::string_view how);
 /// A copy of the bytes with another dtype; the value is kept and rounded.

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
-#include "ops/reference/indices.h"
+#include "ops/reference/elements.h"
 #include "ops/spatial/convolution.h"
 #include "ops/spatial/interpolation.h"
 
@@ -24,6 +25,7 @@ Result<void> infer(NodeView& view) {
   const std::string mode = view.attributes->text("mode", "linear"), padding = view.attributes->text("padding_mode", "zeros");
   if (mode != "linear" && mode != "nearest" && mode != "cubic")
     return refuse(view, Code::bad_attribute, "mode has an unknown value").expected("linear, nearest or cubic").found(mode);
+  if (mode != "nearest") TRY(require_dtype(view, 0, is_real_arithmetic, "a float type, between whose elements the mode computes"));
   if (padding != "zeros" && padding != "border" && padding != "reflection")
     return refuse(view, Code::bad_attribute, "padding_mode has an unknown value").found(padding);
   Type out(dtype_of(view, 0));
@@ -100,6 +102,12 @@ struct Sampler {
   }
 };
 
+std::vector<double> numbers_from_one(int64_t count) {
+  std::vector<double> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 1);
+  return out;
+}
+
 Result<void> evaluate(Call& call) {
   const Tensor &t = *call.in[0], &grid = *call.in[1];
   const std::string mode = call.view.attributes->text("mode", "linear"), padding = call.view.attributes->text("padding_mode", "zeros");
@@ -120,14 +128,20 @@ Result<void> evaluate(Call& call) {
   Sizes shape{t.shape()[0], t.shape()[1]};
   shape.insert(shape.end(), grid.shape().begin() + 1, grid.shape().end() - 1);
   Tensor& y = *TRY(call.make(0, shape));
-  const std::vector<double> x = numbers_of(t), at = numbers_of(grid);
+  const bool picks = s.taps == 1;  // elements as they are, found by their number; 0 is none
+  const std::vector<double> x = picks ? numbers_from_one(t.count()) : numbers_of(t), at = numbers_of(grid);
   const int64_t rank = static_cast<int64_t>(sizes.size()), plane = count_of(sizes),
                 points = count_of(Sizes(shape.begin() + 2, shape.end()));
   if (plane == 0) return {};
   for (int64_t n = 0; n < shape[0]; ++n) {
     for (int64_t p = 0; p < points; ++p) {
       for (int64_t k = 0; k < rank; ++k) s.place(k, at[(n * points + p) * rank + rank - 1 - k]);
-      for (int64_t c = 0; c < shape[1]; ++c) y.set_number((n * shape[1] + c) * points + p, s.value(x.data() + (n * shape[1] + c) * plane));
+      for (int64_t c = 0; c < shape[1]; ++c) {
+        const int64_t to = (n * shape[1] + c) * points + p;
+        const double value = s.value(x.data() + (n * shape[1] + c) * plane);
+        if (!picks) y.set_number(to, value);
+        else if (value > 0) copy_element(y, to, t, static_cast<int64_t>(value) - 1);
+      }
     }
   }
   return {};

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize by the formulas of the ONNX operator page, one axis after the other.
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "ops/infer/axes.h"
+#include "ops/reference/elements.h"
 #include "ops/spatial/resized_axes.h"
 
 namespace tenon::ops {
 
 namespace {
+
+constexpr double kNoElement = -1;
 
 struct Plan {
   std::string mode, nearest, coordinates;
@@ -152,11 +157,16 @@ Result<void> reference_of_resize(Call& call) {
   plan.nearest = a.text("nearest_mode", "round_prefer_floor");
   plan.coordinates = a.text("coordinate_transformation_mode", "half_pixel");
   plan.antialias = a.integer("antialias", 0) != 0;
-  plan.exclude_outside = a.integer("exclude_outside", 0) != 0;
+  plan.exclude_outside = plan.mode != "nearest" && a.integer("exclude_outside", 0) != 0;
   plan.cubic = a.number("cubic_coeff_a", -0.75f);
   plan.extrapolation = a.number("extrapolation_value", 0);
-  std::vector<double> values = numbers_of(*call.in[0]);
-  Sizes shape = call.in[0]->shape();
+  const Tensor& x = *call.in[0];
+  const bool picks = plan.mode == "nearest";  // elements as they are, found by their number
+  std::vector<double> values(static_cast<size_t>(picks ? x.count() : 0));
+  if (picks) std::iota(values.begin(), values.end(), 0);
+  else values = numbers_of(x);
+  const double outside = std::exchange(plan.extrapolation, picks ? kNoElement : plan.extrapolation);
+  Sizes shape = x.shape();
   for (const Line& line : TRY(lines_of(call))) {
     if (line.out < 0 || (line.in == 0 && line.out > 0)) return refuse(call.view, Code::shape_mismatch, "there is nothing to resize");
     Sizes next = shape;
@@ -167,7 +177,12 @@ Result<void> reference_of_resize(Call& call) {
     if (line.out != line.in || line.scale != 1 || plan.coordinates == "tf_crop_and_resize") resize_line(plan, line, values, shape);
   }
   Tensor* out = TRY(call.make(0, shape));
-  store_numbers(*out, values);
+  if (!picks) store_numbers(*out, values);
+  for (int64_t i = 0; picks && i < out->count(); ++i) {
+    const double source = values[static_cast<size_t>(i)];
+    if (source != kNoElement) copy_element(*out, i, x, static_cast<int64_t>(source));
+    else if (out->has_bytes()) out->set_number(i, outside);
+  }
   return {};
 }
 

@@ -89,6 +89,9 @@ Result<void> infer(NodeView& view) {
   const std::string mode = view.attributes->text("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return refuse(view, Code::bad_attribute, "unknown mode").expected("TF, IDF or TFIDF").found(mode);
+  const std::string pool = dtype_of(view, 0) == DType::string ? "pool_strings" : "pool_int64s";
+  if (dtype_of(view, 0) != DType::none && !view.attributes->has(pool))
+    return refuse(view, Code::bad_attribute, "the pool is of another kind than the operand").expected(pool);
   TRY(pool_of(view));
   const Ints places = view.attributes->ints("ngram_indexes");
   if (std::ranges::any_of(places, [](int64_t p) { return p < 0 || p >= (int64_t{1} << 31); }))
