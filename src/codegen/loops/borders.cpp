@@ -52,9 +52,7 @@ std::optional<Border> reach_beyond(const NestAccess& read, const Nest& nest, con
   return out.before[images] + out.after[images] == 0 ? std::optional(std::move(out)) : std::nullopt;
 }
 
-bool same_number(const Expr& a, const Expr& b) {
-  return a.op() == ExprOp::constant && b.op() == ExprOp::constant && a->number == b->number && a->integer == b->integer;
-}
+bool same_number(const Expr& a, const Expr& b) { return a.op() == ExprOp::constant && b.op() == ExprOp::constant && same(a, b); }
 
 class Borders {
  public:

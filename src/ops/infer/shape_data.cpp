@@ -40,13 +40,14 @@ std::optional<Sizes> numbers_of(const DimList& dims) {
 }
 
 namespace {
-/// Elements of a float tensor where all of them are whole.
+/// Elements of a float tensor where all of them are whole. A Dim has no -0: with one in it nothing is known.
 std::optional<ShapeData> whole_elements(const Tensor& tensor) {
   if (tensor.count() > static_cast<int64_t>(ir::kMaxShapeData)) return std::nullopt;
   ShapeData out;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double v = tensor.number(i);
     if (!(std::abs(v) <= 1e15) || v != std::trunc(v)) return std::nullopt;  // a NaN is not <= anything
+    if (v == 0 && std::signbit(v)) return std::nullopt;
     out.push_back(Dim(static_cast<int64_t>(v)));
   }
   return out;

@@ -17,6 +17,7 @@ OP(div) {
       propagate(view, [&view](Dim a, Dim b) -> std::optional<Dim> {
         if (is_float(view.outputs[0].dtype)) {  // only where the quotient is whole
           if (!a.is_number() || !b.is_number() || b.value() == 0 || a.value() % b.value() != 0) return std::nullopt;
+          if (a.value() == 0 && b.value() < 0) return std::nullopt;  // -0, which a Dim cannot hold
           return a.value() / b.value();
         }
         if (a.is_number() && b.is_number()) return b.value() == 0 ? std::nullopt : std::optional<Dim>(a.value() / b.value());

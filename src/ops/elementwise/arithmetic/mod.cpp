@@ -12,7 +12,7 @@ OP(mod) {
     .attributes = {{"fmod: int = 0"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
-      if (view.attributes->integer("fmod", 0) == 0) {
+      if (view.attributes->integer("fmod", 0) == 0 && !is_float(view.outputs[0].dtype)) {  // of floats a zero keeps the dividend's sign
         propagate(view, [](Dim a, Dim b) { return b.lower() > 0 ? std::optional(mod(a, b)) : std::nullopt; });
       }
       return {};

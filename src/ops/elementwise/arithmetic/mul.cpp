@@ -8,6 +8,16 @@
 
 namespace tenon::ops::op_mul {
 
+namespace {
+
+/// The float product of a zero and a negative number is -0, which a Dim cannot hold.
+bool may_be_negative_zero(Dim a, Dim b) {
+  const auto may_be_zero = [](Dim d) { return d.lower() <= 0 && d.upper() >= 0; };
+  return (may_be_zero(a) || may_be_zero(b)) && (a.lower() < 0 || b.lower() < 0);
+}
+
+}  // namespace
+
 OP(mul) {
     .name = "Mul",
     .since = 14,
@@ -15,7 +25,11 @@ OP(mul) {
     .commutative = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_binary(view));
-      propagate(view, [](Dim a, Dim b) -> std::optional<Dim> { return a * b; });
+      const bool floats = is_float(view.outputs[0].dtype);
+      propagate(view, [floats](Dim a, Dim b) -> std::optional<Dim> {
+        if (floats && may_be_negative_zero(a, b)) return std::nullopt;
+        return a * b;
+      });
       return {};
     },
     .form = binary_of<[](Expr a, Expr b) { return a * b; }>,

@@ -11,7 +11,8 @@ OP(neg) {
     .inputs = {{"input"}},
     .infer = [](NodeView& view) -> Result<void> {
       TRY(infer_signed_unary(view));
-      propagate(view, [](Dim d) { return std::optional(0 - d); });
+      const bool signs_zero = is_float(view.outputs[0].dtype);  // a Dim has no -0
+      propagate(view, [signs_zero](Dim d) { return signs_zero && d.lower() <= 0 && d.upper() >= 0 ? std::nullopt : std::optional(0 - d); });
       return {};
     },
     .form = unary_of<[](Expr x) { return unary(ExprOp::neg, x); }>,
