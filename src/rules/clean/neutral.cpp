@@ -38,18 +38,22 @@ bool neutral(Match& m) {
   return false;
 }
 
-/// In f16 an epsilon below 3e-8 is 0; the sum under the root says that this is a norm.
-bool may_be_epsilon(const Match& m) {
-  if (m.dtype(m.result(m.root())) != DType::f16) return false;
-  return std::ranges::any_of(m.value(m.result(m.root())).uses, [&](const ir::Use& use) { return use.node && m.node(use.node).is("Sqrt"); });
+bool is_one_of(const Node& node, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return node.is(name); });
 }
 
-/// x + 0 is x up to the sign of a zero.
+/// Results of these are never -0.
+bool is_never_negative_zero(const Match& m, ValueId value) {
+  const NodeId maker = m.value(value).producer;
+  return maker && is_one_of(m.node(maker), {"Abs", "Cosh", "Exp", "Relu", "Sigmoid", "Softmax", "Softplus"});
+}
+
+/// x + 0 is x but for -0, of which it is +0.
 bool plus_zero(Match& m) {
   for (size_t side : {1, 0}) {
     const ValueId other = m.operand(m.root(), side), data = m.operand(m.root(), 1 - side);
     if (!m.is_constant(other) || !m.is_number(other, 0) || !m.same_type(m.result(m.root()), data)) continue;
-    if (may_be_epsilon(m)) return m.refuse("a zero under a root in f16 may be an epsilon that was rounded");
+    if (!is_never_negative_zero(m, data)) return m.refuse("x may be -0, of which x + 0 is +0");
     return m.keep(data);
   }
   return false;
@@ -74,11 +78,10 @@ RULES(clean_neutral) {
     .rules =
         {
             {.name = "add_zero",
-             .docs = "x+0 is x (but for -0+0, which is 0)",
+             .docs = "x+0 is x where x is never -0, whose sum with 0 is +0",
              .roots = "Add",
              .match = plus_zero,
              .rewrite = give_kept,
-             .numerics = Numerics::reassociating,
              .benefit = 10,
              .shared = true,
              .sets = "tenon default",
