@@ -111,12 +111,13 @@ Result<void> evaluate(Call& call) {
     using T = typename decltype(data)::value_type::value_type;
     std::vector<T> sum(y.count());
     Sizes at(e.labels, 0);
+    const bool sums = count_of(sizes) != y.count();  // else each result is a product, which may be -0
     if (count_of(sizes) > 0) {
       do {
         T product = 1;
         for (size_t k = 0; k < data.size(); ++k) product = multiply(product, data[k][offset_of(at, from[k])]);
         T& target = sum[offset_of(at, to)];
-        target = add(target, product);
+        target = sums ? add(target, product) : product;
       } while (next_index(at, sizes));
     }
     return sum;

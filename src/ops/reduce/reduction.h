@@ -37,7 +37,8 @@ inline int64_t times(int64_t a, int64_t b) { return wrap_mul(a, b); }
 template <int start, auto join, auto finish = [](auto total, size_t) { return total; }>
 Result<void> fold_rows(Call& call) {
   const auto fold = [](auto row) {
-    auto total = static_cast<std::remove_cvref_t<decltype(row[0])>>(start);
+    using T = std::remove_cvref_t<decltype(row[0])>;
+    auto total = row.size() == 1 && start == 0 ? -T(0) : static_cast<T>(start);  // the sum of -0 alone is -0
     for (auto x : row) total = join(total, x);
     return finish(total, row.size());
   };

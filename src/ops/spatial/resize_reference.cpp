@@ -87,7 +87,7 @@ Weights weights_of(const Plan& plan, const Line& line, int64_t at) {
 void resize_line(const Plan& plan, const Line& line, std::vector<double>& values, Sizes& shape) {
   int64_t inner = 1, outer = 1;
   for (size_t d = 0; d < shape.size(); ++d) (d < line.axis ? outer : inner) *= d == line.axis ? 1 : shape[d];
-  std::vector<double> out(static_cast<size_t>(outer * line.out * inner), 0.0);
+  std::vector<double> out(static_cast<size_t>(outer * line.out * inner), -0.0);  // which a sum starts from: one term stays what it is
   for (int64_t x = 0; x < line.out; ++x) {
     const Weights weights = weights_of(plan, line, x);
     const double at = coordinate(plan, line, static_cast<double>(x));

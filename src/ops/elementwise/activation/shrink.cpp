@@ -17,7 +17,7 @@ OP(shrink) {
           const double lambd = view.attributes->number("lambd", 0.5f);
           return map_form(view, [=](std::span<const Expr> in) {
             const Expr x = in[0];
-            return select(x < Expr(-lambd), x + Expr(bias), select(Expr(lambd) < x, x - Expr(bias), x * Expr(0)));
+            return select(x < Expr(-lambd), x + Expr(bias), select(Expr(lambd) < x, x - Expr(bias), Expr(0)));
           });
         },
     .reference =
@@ -27,7 +27,7 @@ OP(shrink) {
           return each(call, [=](double x) { return x < -lambd ? x + bias : x > lambd ? x - bias : 0; });
         },
     .first = 9,
-    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1"}},
+    .samples = {{"f32[2,3]", "f16[4]", "f64[0]", "f64[]", "f32[5]; bias=0.5, lambd=1", "f32[4] = [nan, -0.0, -0.25, inf]"}},
 };
 
 }  // namespace tenon::ops::op_shrink

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/scalar.h"
 #include "ops/form/loops.h"
 #include "ops/infer/broadcast.h"
 #include "ops/reference/indices.h"
@@ -23,7 +26,9 @@ Expr power(Expr base, Expr exponent, std::optional<double> known) {
   if (known == 2.0) return base * base;
   if (known == 3.0) return base * base * base;
   if (known == 1.0) return base;
-  if (known == 0.5) return sqrt(base);
+  if (known == 0.5) {  // as C's pow: +0 of -0 and inf of -inf, where sqrt gives -0 and NaN
+    return select(equal(base, Expr(-INFINITY)), Expr(INFINITY), sqrt(base + Expr(0.0)));
+  }
   if (known == -1.0) return unary(ExprOp::reciprocal, base);
   return binary(ExprOp::pow, base, cast(exponent, base.dtype()));
 }
@@ -51,8 +56,12 @@ Result<void> reference_of_pow(Call& call) {
   const Sizes sa = broadcast_strides(a.shape(), shape), sb = broadcast_strides(b.shape(), shape);
   Sizes at(shape.size(), 0);
   int64_t i = 0;
-  do out->set_number(i++, std::pow(a.number(offset_of(at, sa)), b.number(offset_of(at, sb))));
-  while (next_index(at, shape));
+  const bool floats = is_float(out->dtype());
+  do {
+    const double power = std::pow(a.number(offset_of(at, sa)), b.number(offset_of(at, sb)));
+    if (floats || is_integer(b.dtype())) out->set_number(i++, power);
+    else out->set_integer(i++, saturate_number(out->dtype(), power));
+  } while (next_index(at, shape));
   return {};
 }
 
@@ -69,7 +78,8 @@ OP(pow) {
     .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) != dtype_of(view, 1) ? 12 : integers_from<12>(view); },
     .samples = {{"f32[2,3] in 0.1..3, f32[2,3]", "f32[2,3], f32[] = 2", "f32[2,3], f32[] = 3", "f32[3] in 0.1..2, f32[] = 0.5",
                  "f32[3] in 0.1..2, f32[] = -1", "f16[4] in 0.1..2, f16[1]", "f64[0], f64[1]", "f32[2,1] in 1..2, i64[3] in 0..3",
-                 "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]"}},
+                 "i32[3] in 1..4, i32[3] in 0..3", "i64[3] in 1..4, f32[3] = [0, 1, 2]",
+                 "f32[6] = [-inf, -0.0, 0, 4, inf, -1], f32[] = 0.5"}},
 };
 
 }  // namespace tenon::ops::op_pow
