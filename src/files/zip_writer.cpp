@@ -14,10 +14,17 @@ void put(std::string& out, T value) {
 
 uint32_t low_or_64(uint64_t value) { return value >= kIn64 ? kIn64 : static_cast<uint32_t>(value); }
 
+constexpr uint16_t kUtf8Name = 1 << 11;  ///< bit 11 of the flags; without it a name is in code page 437 (APPNOTE 6.3.3, appendix D)
+
+uint16_t flags_of(std::string_view name) {
+  const bool ascii = std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return ascii ? 0 : kUtf8Name;
+}
+
 /// Version, flags, method, time and date: stored, on 1 January 1980.
-void put_common(std::string& out, uint32_t crc, uint64_t size) {
+void put_common(std::string& out, std::string_view name, uint32_t crc, uint64_t size) {
   put<uint16_t>(out, 45);
-  put<uint16_t>(out, 0);
+  put<uint16_t>(out, flags_of(name));
   put<uint16_t>(out, 0);
   put<uint16_t>(out, 0);
   put<uint16_t>(out, (1 << 5) | 1);
@@ -46,7 +53,7 @@ std::string extra_field(uint64_t size, uint64_t offset) {
 std::string ZipWriter::begin(const std::string& name, uint64_t size, uint32_t crc) {
   std::string local;
   put<uint32_t>(local, kLocal);
-  put_common(local, crc, size);
+  put_common(local, name, crc, size);
   put<uint16_t>(local, static_cast<uint16_t>(name.size()));
   const std::string local_extra = extra_field(size, 0), central_extra = extra_field(size, offset_);
   put<uint16_t>(local, static_cast<uint16_t>(local_extra.size()));
@@ -54,7 +61,7 @@ std::string ZipWriter::begin(const std::string& name, uint64_t size, uint32_t cr
 
   put<uint32_t>(directory_, kCentral);
   put<uint16_t>(directory_, 45);
-  put_common(directory_, crc, size);
+  put_common(directory_, name, crc, size);
   put<uint16_t>(directory_, static_cast<uint16_t>(name.size()));
   put<uint16_t>(directory_, static_cast<uint16_t>(central_extra.size()));
   directory_.append(2 + 2 + 2 + 4, '\0');

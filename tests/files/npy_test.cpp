@@ -134,6 +134,18 @@ TEST(Npz, EveryTruncationAndFlipIsAnErrorOrHarmless) {
   }
 }
 
+/// General purpose flags of the local and the central header; bit 11: the name is UTF-8.
+std::pair<int, int> zip_flags(const std::string& name) {
+  ZipWriter zip;
+  const std::string archive = zip.begin(name, 0, 0), directory = zip.end();
+  return {archive[6] | archive[7] << 8, directory[8] | directory[9] << 8};
+}
+
+TEST(Npz, NamesBeyondAsciiAreMarkedAsUtf8) {
+  EXPECT_EQ(zip_flags("plain.npy"), std::pair(0, 0));
+  EXPECT_EQ(zip_flags("Größe-λ.npy"), std::pair(0x800, 0x800));
+}
+
 TEST(Npz, TheSumOfSizesIsLimited) {
   ZipWriter zip;
   const std::string bytes = npy_bytes(*Tensor::make(DType::u8, {1000}));
