@@ -30,12 +30,18 @@ Result<int64_t> unsigned_number(std::string_view text, std::string_view key, con
   return value;
 }
 
+/// 0 says what leaving the length out says: to the end of the file, of which the tensor takes what its shape needs.
+Result<std::optional<int64_t>> length_of(std::string_view text, const std::string& where) {
+  const int64_t length = TRY(unsigned_number(text, "length", where));
+  return length == 0 ? std::nullopt : std::optional(length);
+}
+
 Result<ExternalEntry> external_entry(const OnnxTensor& t, const std::string& where) {
   ExternalEntry out;
   for (const auto& [key, value] : t.entries) {
     if (key == "location") out.location = value;
     else if (key == "offset") out.offset = TRY(unsigned_number(value, key, where));
-    else if (key == "length") out.length = TRY(unsigned_number(value, key, where));
+    else if (key == "length") out.length = TRY(length_of(value, where));
     else if (key == "checksum") out.checksum = value;
     else
       return fail(Code::bad_file, where, "external data has a key that ONNX does not define")

@@ -58,6 +58,16 @@ TEST_F(ExternalData, IsMappedFromTheModelsFolder) {
   }
 }
 
+TEST_F(ExternalData, LengthZeroReadsWhatTheShapeNeeds) {
+  for (const auto& entries : std::vector<std::vector<std::pair<std::string, std::string>>>{
+           {{"location", "w.bin"}, {"offset", "8"}, {"length", "0"}}, {{"location", "w.bin"}, {"offset", "8"}}}) {
+    auto m = load(entries);
+    ASSERT_TRUE(m) << m.error().text();
+    EXPECT_EQ(m->graph->tensor_of(m->graph->find_value("w"))->number(0), 5);
+  }
+  EXPECT_EQ(refused({{"location", "w.bin"}, {"offset", "12"}, {"length", "0"}}), Code::bad_file) << "the file ends before";
+}
+
 TEST_F(ExternalData, OutsideTheFolderIsUnsafe) {
   for (const char* location : {"../secret.bin", "link.bin", "up/secret.bin", "sub/../../secret.bin"})
     EXPECT_EQ(refused({{"location", location}, {"length", "8"}}), Code::file_unsafe) << location;
