@@ -126,6 +126,15 @@ bool within_budget(const Nest& nest) {
          most_live(values) <= kBodyBudget.live;
 }
 
+bool walks(const NestAccess& access, int axis) {
+  return mentions(access.flat, ExprOp::axis, axis) ||
+         std::ranges::any_of(access.index, [&](const Expr& e) { return mentions(e, ExprOp::axis, axis); });
+}
+
+bool is_axis_of_condition(const Nest& nest, int axis) {
+  return nest.condition >= 0 && walks(nest.accesses[static_cast<size_t>(nest.condition)], axis);
+}
+
 bool is_joint_map(const Nest& nest) {
   const auto writes_own_place = [&](const NestOutput& o) {
     if (o.within || o.combine != ops::Combine::none || o.index.size() != nest.axes.size()) return false;
@@ -133,7 +142,9 @@ bool is_joint_map(const Nest& nest) {
       if (!is_axis(o.index[k], static_cast<int>(k))) return false;
     return true;
   };
-  return std::ranges::all_of(nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; }) &&
+  return nest.condition < 0 &&
+         std::ranges::all_of(
+             nest.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; }) &&
          std::ranges::all_of(nest.outputs, writes_own_place);
 }
 

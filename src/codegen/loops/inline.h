@@ -39,6 +39,11 @@ bool within_budget(const Nest& nest);
 /// Whether a leaf of that operator, and of that number where it is not negative, stands in the expression (which may be null).
 bool mentions(const Expr& e, ExprOp leaf, int index = -1);
 
+/// Whether the access reads another place from step to step of the axis, as far as its index says.
+bool walks(const NestAccess& access, int axis);
+/// Whether the nest's condition is another one from step to step of the axis.
+bool is_axis_of_condition(const Nest& nest, int axis);
+
 /// All axes parallel, one output, written once at its own place: the loop can be evaluated wherever it is read.
 bool is_map(const Nest& nest);
 /// The same with any number of outputs.

@@ -140,6 +140,7 @@ std::string text_of(const Nest& nest, const Plan& plan) {
     out += fmt::format("\n    x{} = {}{}", k, array_name(a.array, plan), a.flat ? "(" + a.flat.text() + ")" : list_of(a.index));
     if (a.within) out += fmt::format(" if {} else {}", a.within.text(), a.fill.text());
   }
+  if (nest.condition >= 0) out += fmt::format("\n    where x{}", nest.condition);
   for (const NestOutput& o : nest.outputs) {
     out += fmt::format("\n    {}{} <- {}{}", array_name(o.array, plan), list_of(o.index), o.combine == ops::Combine::none ? "" : "combine ",
                        o.value.text());

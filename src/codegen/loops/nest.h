@@ -70,6 +70,7 @@ struct Nest {
   std::vector<NestAccess> accesses;
   std::vector<NestOutput> outputs;
   bool exclusive = false, reverse = false;
+  int condition = -1;             ///< access of a bool over leading parallel axes: the other axes run only where it is true; -1: always
   std::vector<ir::NodeId> nodes;  ///< what it computes
   size_t order = 0;               ///< place in the program
   bool dead = false;              ///< swallowed by another nest

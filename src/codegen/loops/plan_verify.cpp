@@ -159,8 +159,23 @@ class PlanVerifier {
     for (size_t k = 0; k < n.accesses.size(); ++k)
       access(n.accesses[k], n, group, fmt::format("access {} of array {}", k, n.accesses[k].array));
     for (size_t k = 0; k < n.outputs.size(); ++k) output(n.outputs[k], n, fmt::format("output {} to array {}", k, n.outputs[k].array));
+    condition(n);
     for (const NestOutput& o : n.outputs)
       if (exists(o.array)) written_[o.array] = true;
+  }
+
+  /// A bool that is read before anything else of the nest, at a place that is always inside.
+  void condition(const Nest& n) {
+    if (n.condition < 0) return;
+    const std::string what = fmt::format("condition {}", n.condition);
+    must(n.condition < static_cast<int>(n.accesses.size()), "a condition that is no load of the nest", what);
+    if (!out_.wrong.empty()) return;
+    const NestAccess& a = n.accesses[static_cast<size_t>(n.condition)];
+    must(a.dtype == DType::boolean && !a.within, "a condition that is no bool everywhere", what);
+    must(!scatters(n), "a condition of loops that write at loaded places", what);
+    for (int x = 0; x < static_cast<int>(n.axes.size()); ++x)
+      must(!is_axis_of_condition(n, x) || n.axes[static_cast<size_t>(x)].kind == ops::Axis::Kind::parallel,
+           "a condition that a reduced axis walks", what);
   }
 
   void access(const NestAccess& a, const Nest& n, int64_t group, const std::string& what) {

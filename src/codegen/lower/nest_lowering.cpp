@@ -18,6 +18,11 @@ bool is_long_body(const Nest& nest) {
   return cost.transcendental > 4 || cost.arithmetic + cost.transcendental > 32;
 }
 
+bool adds_products(const Expr& value) {
+  if (value.op() == ExprOp::mul) return true;
+  return value.op() == ExprOp::add && std::ranges::all_of(value.args(), adds_products);
+}
+
 /// An addition takes two to four cycles.
 constexpr int kSumsOfARow = 4;
 
@@ -34,6 +39,10 @@ NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule
   const int axes = static_cast<int>(nest.axes.size());
   for (const NestAccess& a : nest.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
   for (const NestOutput& o : nest.outputs) writes_.push_back(cursor(o.array, flat_of(o, emit.plan()), axes, true));
+  if (nest.condition < 0) return;
+  condition_at_ = schedule.outer;
+  for (int x = 0; x < axes; ++x)
+    if (is_axis_of_condition(nest, x)) condition_at_ = std::max(condition_at_, x + 1);
 }
 
 Result<void> NestLowering::run(std::vector<Reg> outer_axes, Reg from, Reg to) {
@@ -74,6 +83,24 @@ void NestLowering::advance(State& state, int axis, Reg at) {
 }
 
 Result<std::vector<Reg>> NestLowering::enter(int axis, const State& state, const std::vector<Reg>& carried) {
+  return axis == condition_at_ ? enter_where_true(axis, state) : enter_axis(axis, state, carried);
+}
+
+Result<std::vector<Reg>> NestLowering::enter_where_true(int axis, const State& state) {
+  const Reg condition = TRY(load(nest_.condition, state));
+  Result<void> status;
+  build().branch(
+      condition,
+      [&] {
+        if (auto r = enter_axis(axis, state, {}); !r) status = std::unexpected(r.error());
+        return std::vector<Reg>{};
+      },
+      [] { return std::vector<Reg>{}; });
+  if (!status) return std::unexpected(status.error());
+  return std::vector<Reg>{};
+}
+
+Result<std::vector<Reg>> NestLowering::enter_axis(int axis, const State& state, const std::vector<Reg>& carried) {
   if (axis == static_cast<int>(nest_.axes.size())) return innermost(state, carried);
   if (reducing(axis) && (axis == schedule_.outer || !reducing(axis - 1)) && carried.empty()) return reduce_from(axis, state);
   if (axis == schedule_.vector) return strips(axis, state, carried);
@@ -103,9 +130,10 @@ Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const 
   const auto extent = nest_.axes[axis].extent.number();
   if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis))
     return unrolled(axis, state, carried, *extent);
+  const State outside = TRY(with_bounds(axis, state));
   Result<void> status;
   auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {
-    State inner = state;
+    State inner = outside;
     advance(inner, axis, i);
     auto r = enter(axis + 1, inner, inside);
     if (r) return *r;
@@ -116,8 +144,20 @@ Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const 
   return after;
 }
 
+Result<NestLowering::State> NestLowering::with_bounds(int axis, State state) {
+  if (!inside_reduction_ || axis + 1 != static_cast<int>(nest_.axes.size())) return state;
+  KernelEmitter::Place place = place_for(state);
+  for (size_t k = 0; k < reads_.size(); ++k) {
+    const Expr& within = nest_.accesses[k].within;
+    if (!within || state.told[k] != kNone || mentions(within, ExprOp::axis, axis) || mentions(within, ExprOp::input)) continue;
+    if (state.vector >= 0 && mentions(within, ExprOp::axis, state.vector)) continue;
+    state.told[k] = TRY(emit_.evaluate(within, place));
+  }
+  return state;
+}
+
 Result<NestLowering::State> NestLowering::told(int axis, State state) {
-  if (reducing(axis) || axis + 1 != static_cast<int>(nest_.axes.size())) return state;
+  if (axis + 1 != static_cast<int>(nest_.axes.size())) return state;
   KernelEmitter::Place place = place_for(state);
   size_t k = 0;
   const auto tell = [&](const Expr& within, const Cursor& c) -> Result<void> {
@@ -135,7 +175,7 @@ Result<NestLowering::State> NestLowering::told(int axis, State state) {
 }
 
 Result<std::vector<Reg>> NestLowering::strips(int axis, const State& outside, std::vector<Reg> carried) {
-  const State state = TRY(told(axis, outside));
+  const State state = reducing(axis) ? TRY(with_bounds(axis, outside)) : TRY(told(axis, outside));
   const int lanes = emit_.lanes();
   const Dim extent = nest_.axes[axis].extent;
   const bool part = schedule_.cut >= 0;
@@ -289,17 +329,23 @@ Result<Reg> NestLowering::accumulate(const NestOutput& o, Reg before, const Stat
   const bool masked = vector_reduced() && state.mask != kNone;
   const int lanes = build().type(before).lanes;
   const Expr& v = o.value;
-  if (o.combine == Combine::sum && v.op() == ExprOp::mul && is_real_arithmetic(v.dtype()) && !masked) {
-    const Reg a = build().splat(TRY(emit_.evaluate(v.args()[0], place)), lanes);
-    const Reg b = build().splat(TRY(emit_.evaluate(v.args()[1], place)), lanes);
-    return build().fma(a, b, before);
-  }
+  // Several multiply-adds in a row wait for each other, which other sums hide.
+  const bool multiplies = v.op() == ExprOp::mul || (nest_.outputs.size() >= kSumsOfARow && adds_products(v));
+  if (o.combine == Combine::sum && multiplies && is_real_arithmetic(v.dtype()) && !masked) return add_products(v, before, place);
   Reg value = build().splat(TRY(emit_.evaluate(v, place)), lanes);
   if (masked) {
     const Reg neutral = build().splat(emit_.constant({v.dtype(), 1}, identity_of(o.combine, v.dtype())), lanes);
     value = build().expr(ExprOp::select, {state.mask, value, neutral});
   }
   return build().expr(operator_of(o.combine), {before, value});
+}
+
+Result<Reg> NestLowering::add_products(const Expr& value, Reg sum, KernelEmitter::Place& place) {
+  if (value.op() == ExprOp::add) return add_products(value.args()[1], TRY(add_products(value.args()[0], sum, place)), place);
+  const int lanes = build().type(sum).lanes;
+  const Reg a = build().splat(TRY(emit_.evaluate(value.args()[0], place)), lanes);
+  const Reg b = build().splat(TRY(emit_.evaluate(value.args()[1], place)), lanes);
+  return build().fma(a, b, sum);
 }
 
 KernelEmitter::Place NestLowering::place_for(const State& state) {

@@ -30,7 +30,8 @@ class NestLowering {
     int vector = -1;           ///< the axis along the lanes
     Reg mask = kNone;          ///< lanes inside the vector axis; kNone: all
     int column = -1;           ///< of a square, where its loads are transposed
-    std::vector<Reg> told;     ///< reads, then writes: the mask that tells whether all lanes are inside, or none; kNone: to be evaluated
+    std::vector<Reg> told;     ///< reads, then writes: the mask (of a reduction's reads: the bool) whether all lanes are inside, or none;
+                               ///< kNone: to be evaluated
   };
 
   TileBuilder& build() { return emit_.build(); }
@@ -46,6 +47,9 @@ class NestLowering {
 
   /// Emits the axes from `axis` inwards; `carried` are the accumulators, whose new values are returned.
   Result<std::vector<Reg>> enter(int axis, const State& state, const std::vector<Reg>& carried);
+  Result<std::vector<Reg>> enter_axis(int axis, const State& state, const std::vector<Reg>& carried);
+  /// The axes from `axis` on, behind a branch on the nest's condition.
+  Result<std::vector<Reg>> enter_where_true(int axis, const State& state);
 
   /// All axes from this one on together make a window of at most that many steps squared.
   bool small_from(int axis) const;
@@ -61,6 +65,8 @@ class NestLowering {
   Result<std::vector<Reg>> side_by_side(int axis, const State& state, const std::vector<Reg>& carried, Reg& from, Reg to);
   /// Where all lanes are inside or none, that is found out once before they are walked.
   Result<State> told(int axis, State state);
+  /// Before the innermost axis of a reduction: what says whether reads are inside, where it is the same at each of its steps.
+  Result<State> with_bounds(int axis, State state);
   Result<std::vector<Reg>> masked(int axis, const State& state, const std::vector<Reg>& carried, Reg at, Reg to);
 
   /// The turned axis and the vector axis by squares of registers (nest_squares.cpp).
@@ -80,6 +86,8 @@ class NestLowering {
   Result<std::vector<Reg>> scan_step(const State& state, const std::vector<Reg>& before);
   Result<std::vector<Reg>> innermost(const State& state, const std::vector<Reg>& carried);
   Result<Reg> accumulate(const NestOutput& o, Reg before, const State& state, KernelEmitter::Place& place);
+  /// sum + value, one fused multiply-add for each product of the value.
+  Result<Reg> add_products(const Expr& value, Reg sum, KernelEmitter::Place& place);
   KernelEmitter::Place place_for(const State& state);
   Result<Reg> load(int k, const State& state);
 
@@ -102,6 +110,7 @@ class NestLowering {
   const int64_t unroll_;
   std::vector<Cursor> reads_, writes_;
   std::vector<std::vector<Reg>> columns_;  ///< of the turned reads, in a square
+  int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none
   Reg from_ = kNone, to_ = kNone;
   bool inside_reduction_ = false;
 };

@@ -55,7 +55,7 @@ int64_t weight_of(const std::vector<Nest>& nests) {
 
 void count_work(Kernel& kernel, const std::vector<Nest>& nests) {
   for (const Nest& n : nests) {
-    Dim points = 1;
+    Dim points = n.condition < 0 ? 1 : 0;  // what a condition keeps from running in the usual case
     for (const Axis& a : n.axes) points = points * a.extent;
     const BodyCost cost = cost_of(n);
     kernel.flops = kernel.flops + points * Dim(std::max(1, cost.arithmetic + cost.transcendental));
@@ -114,6 +114,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);
   const Dim length = cut >= 0 ? nests[0].axes[cut].extent : Dim(0);
+    if (nests[k].condition >= 0) continue;
   if (cut >= 0) extents.push_back(ceil_div(length, block));
   kernel.tasks = product(extents);
   Dim inside = points_inside(nests, outer);
@@ -141,7 +142,8 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   std::iota(of_tasks.begin(), of_tasks.end(), 0);
   if (cut >= 0) of_tasks.push_back(cut);
   Walks walks(plan, tasks_over(of_tasks, nests[0]));
-  for (const Nest& n : nests) walks.add(n);
+  for (const Nest& n : nests)
+    if (n.condition < 0) walks.add(n);
   kernel.work.walks = walks.of(kernel.arguments);
   kernel.tactic = text_of(tactic, GroupKind::nests);
   return kernel;

@@ -12,7 +12,10 @@
 namespace tenon::codegen {
 namespace {
 
-bool may_lie_along_lanes(const ops::Axis& axis) { return axis.kind != ops::Axis::Kind::scanned && axis.extent != Dim(1); }
+bool may_lie_along_lanes(const Nest& nest, int axis) {
+  const ops::Axis& a = nest.axes[static_cast<size_t>(axis)];
+  return a.kind != ops::Axis::Kind::scanned && a.extent != Dim(1) && !is_axis_of_condition(nest, axis);
+}
 
 /// How well axes lie along the lanes. A nest that reduces reads more often than it writes.
 class LaneScores {
@@ -62,7 +65,7 @@ int best_lane_axis(const Nest& nest, int from, const Plan& plan) {
   const LaneScores scores(nest, plan);
   int best = -1, best_score = 0;
   for (int x = from; x < static_cast<int>(nest.axes.size()); ++x) {
-    if (!may_lie_along_lanes(nest.axes[x])) continue;
+    if (!may_lie_along_lanes(nest, x)) continue;
     const int score = scores.of(x);
     const bool wins =
         best < 0 || score > best_score || (score == best_score && (is_short_sum(nest.axes[best]) || !is_short_sum(nest.axes[x])));
@@ -189,7 +192,7 @@ bool turns(const Nest& nest, const Schedule& squares, const Plan& plan, const Ta
 
 /// The axis that loads lie along in place of the vector axis, the last; -1 where all walk the vector axis, or squares do not pay.
 int axis_to_turn(const Nest& nest, int vector, const Plan& plan, const Target& target) {
-  if (!is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
+  if (nest.condition >= 0 || !is_short_body(nest) || !fills_squares(nest.axes[vector])) return -1;
   for (const NestOutput& o : nest.outputs) {
     const auto place = affine_of(flat_of(o, plan), static_cast<int>(nest.axes.size()));
     if (!place || place->coefficients[vector] != Dim(1)) return -1;
@@ -224,7 +227,7 @@ std::vector<int> possible_lanes(const std::vector<Nest>& nests, const Plan& plan
   if (!scattered) collapse(nest, plan);
   std::vector<int> out;
   for (int x = 0; x < static_cast<int>(nest.axes.size()); ++x)
-    if (may_lie_along_lanes(nest.axes[x]) && (!scattered || scatters_along_lanes(nest, x))) out.push_back(x);
+    if (may_lie_along_lanes(nest, x) && (!scattered || scatters_along_lanes(nest, x))) out.push_back(x);
   return out;
 }
 
