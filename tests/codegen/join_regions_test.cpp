@@ -76,11 +76,11 @@ TEST(JoinRegions, TakesADepthwiseConvolutionAndThePointsBehindIt) {
   EXPECT_EQ(regions(image + "a = Conv(t, d, group=8, pads=[1,1,1,1]) y = Conv(a, p) return y }"), "2 kernels in 16 parts");
 }
 
-TEST(JoinRegions, TakesTheThreeStepsOfWinograd) {
+TEST(JoinRegions, TakesTheStepsOfWinograd) {
   PlanOptions options = always();
   options.fusion.work_of_moved_byte = options.fusion.work_of_weight_byte = 0;
   EXPECT_EQ(regions("graph main(x: f32[1,8,32,32]) { " + weights("w", {8, 8, 3, 3}) + "y = Conv(x, w, pads=[1,1,1,1]) return y }", options),
-            "3 kernels in 64 parts");
+            "4 kernels in 64 parts");
 }
 
 /// A window reads rows of the next part.

@@ -57,6 +57,31 @@ TEST(PlanVerify, AsksContractionsForTheirRoles) {
   EXPECT_WRONG(p, "roles of another nest");
 }
 
+/// A convolution in tiles, of which some are summed up plainly.
+Plan conditional() {
+  std::string zeros = "0";
+  for (int k = 1; k < 16 * 16 * 9; ++k) zeros += ",0";
+  return plan_of("graph main(x: f32[1,16,64,64]) { const w: f32[16,16,3,3] = [" + zeros + "] y = Conv(x, w, pads=[1,1,1,1]) return y }");
+}
+
+TEST(PlanVerify, ConditionsAreBoolsOverParallelAxes) {
+  const Plan right = conditional();
+  EXPECT_EQ(wrong(right), "");
+  size_t at = 0;
+  while (at < right.groups.size() && (right.groups[at].nests.empty() || right.groups[at].nests[0].condition < 0)) ++at;
+  ASSERT_LT(at, right.groups.size()) << text_of(right);
+  EXPECT_NE(text_of(right).find("where x"), std::string::npos);
+  Plan p = right;
+  p.groups[at].nests[0].condition = 1000;
+  EXPECT_WRONG(p, "a condition that is no load of the nest");
+  p = right;
+  p.groups[at].nests[0].condition = 0;
+  EXPECT_WRONG(p, "a condition that is no bool everywhere");
+  p = right;
+  p.groups[at].nests[0].axes[1].kind = ops::Axis::Kind::reduced;
+  EXPECT_WRONG(p, "a condition that a reduced axis walks");
+}
+
 TEST(PlanVerify, AsksEpiloguesForTheirAccumulator) {
   Plan p = linear();
   p.groups[0].epilogue->accumulator = 1 - p.groups[0].epilogue->accumulator;

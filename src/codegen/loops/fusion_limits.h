@@ -26,6 +26,7 @@ struct FusionLimits {
   double work_of_moved_byte = 4, work_of_memory_byte = 12, work_of_weight_byte = 7;
   int64_t kept_bytes = 20 << 20;
   int tile_body = 6;
+  double tile_contrast = 24;  ///< of a tile and its weakest block of 2x2, see PlainTiles; 9: all are alike
   // Regions: bytes that a part hands on from kernel to kernel, and those of the weights that each part reads, both in one second-level
   // cache; bytes that they move at most for one that stays there (0: any); rows that fill the register tiles of a part; operations of a
   // loop that are worth a task; units from which on the shares of two threads are equal enough where they are odd.

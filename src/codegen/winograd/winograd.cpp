@@ -5,8 +5,8 @@
 
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/inline.h"
-#include "codegen/winograd/convolution.h"
 #include "codegen/winograd/minimal_filter.h"
+#include "codegen/winograd/plain_tiles.h"
 
 namespace tenon::codegen {
 
@@ -14,28 +14,26 @@ namespace {
 
 using C = Convolution;
 
-ops::Axis parallel(Dim extent) { return {ops::Axis::Kind::parallel, extent}; }
-Expr number(int64_t value) { return Expr::integer(DType::i64, value); }
-
-/// Axes of the loops over tiles: images, tiles down and across, channels.
-enum TileAxis : int { kImage, kDown, kAcross, kChannel, kTileAxes };
-
 /// One convolution on its way.
 class Tiles {
  public:
   Tiles(Plan& plan, const Group& group, const Convolution& c, int outputs)
-      : plan_(plan), group_(group), nest_(group.nests[0]), c_(c), f_(minimal_filter(outputs)) {
-    down_ = ceil_div(c.result_rows, Dim(outputs));
-    across_ = ceil_div(c.result_columns, Dim(outputs));
-  }
+      : plan_(plan),
+        group_(group),
+        nest_(group_.nests[0]),
+        c_(c),
+        f_(minimal_filter(outputs)),
+        tiles_(c, nest_, outputs, ceil_div(c.result_rows, Dim(outputs)), ceil_div(c.result_columns, Dim(outputs))) {}
 
   std::vector<Group> groups() {
     const ArrayId factors = add_factors(c_.inputs), products = add_factors(c_.outputs);
-    std::vector<Group> out;
-    out.push_back(loop(data_loop(factors)));
+    const PlainTiles plain(plan_, c_, nest_, tiles_, f_.outputs);
+    std::vector<Group> out = plain.groups();
+    out.push_back(loop_of_a_product(data_loop(factors)));
     out.push_back(product(factors, products));
+    out.push_back(plain.sums(products));
     const bool inside = !group_.epilogue || is_light(group_.epilogue->map);
-    out.push_back(loop(result_loop(products, inside ? group_.epilogue : std::nullopt)));
+    out.push_back(loop_of_a_product(result_loop(products, plain.marks(), inside ? group_.epilogue : std::nullopt)));
     if (!inside) out.push_back(plain_groups(group_).back());
     return out;
   }
@@ -51,7 +49,8 @@ class Tiles {
 
   /// What belongs to a tile stands together: it is written at once, and a part of the tiles is a piece of memory.
   ArrayId add_factors(int64_t channels) {
-    const ArrayId a = add_temporary(plan_, DType::f32, {size() * size(), c_.images, down_, across_, channels}, {1, 2, 3, 0, 4});
+    const ArrayId a =
+        add_temporary(plan_, DType::f32, {size() * size(), c_.images, tiles_.down(), tiles_.across(), channels}, {1, 2, 3, 0, 4});
     // Rows of the product would all fall into one set of the first-level cache.
     constexpr int64_t kSetBytes = 4096, kLine = 16;
     if (size() * size() * channels * sizeof(float) % kSetBytes == 0) plan_.arrays[a].row_padding = kLine;
@@ -59,59 +58,16 @@ class Tiles {
     return a;
   }
   std::vector<Expr> tile_index(int64_t position) const {
-    return {number(position), Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross), Expr::axis(kChannel)};
+    return {index_of(position), Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross), Expr::axis(kChannel)};
   }
-  Nest over_tiles(int64_t channels) const {
-    Nest nest;
-    nest.axes = {parallel(c_.images), parallel(down_), parallel(across_), parallel(channels)};
-    nest.nodes = nest_.nodes;
-    return nest;
-  }
-  Group loop(Nest nest) const {
-    Group g;
-    g.of_a_product = true;
-    g.nests.push_back(std::move(nest));
-    return g;
-  }
-
-  /// Row or column `at` of a tile's elements: tile * outputs + at.
-  Expr along(TileAxis tiles, Dim at) const { return simplify(Expr::axis(tiles) * number(f_.outputs) + Expr::dim(at)); }
-
-  /// What must be asked for such a place to be inside; null where nothing must.
-  Expr fits(TileAxis tiles, Dim at, Dim from, Dim to) const {
-    const Dim last = (tiles == kDown ? down_ : across_) * f_.outputs - f_.outputs + at;
-    const Expr place = along(tiles, at);
-    Expr out;
-    if (!from.less(at + 1).value_or(false)) out = Expr::dim(from) <= place;
-    if (!last.less(to).value_or(false)) out = out ? logical_and(out, place < Expr::dim(to)) : place < Expr::dim(to);
-    return out;
-  }
-  static Expr both(const Expr& a, const Expr& b) { return a && b ? logical_and(a, b) : a ? a : b; }
 
   // --- the image as factors
 
-  NestAccess element(int64_t i, int64_t j) const {
-    const NestAccess& data = nest_.accesses[c_.data];
-    const Dim row = c_.first_row + i, column = c_.first_column + j;
-    NestAccess out{data.array, data.dtype, {}, {}, {}, {}};
-    for (int d = 0; d < static_cast<int>(data.index.size()); ++d) {
-      if (d == c_.data_rows) out.index.push_back(along(kDown, row));
-      else if (d == c_.data_columns) out.index.push_back(along(kAcross, column));
-      else
-        out.index.push_back(simplify(substitute(data.index[d], [](const ExprNode& n) {
-          return n.op != ExprOp::axis ? Expr() : Expr::axis(n.index == C::batch ? kImage : kChannel);
-        })));
-    }
-    out.within = both(fits(kDown, row, c_.rows->from, c_.rows->to), fits(kAcross, column, c_.columns->from, c_.columns->to));
-    if (out.within) out.fill = Expr::constant(data.dtype, 0);
-    return out;
-  }
-
   Nest data_loop(ArrayId factors) const {
-    Nest nest = over_tiles(c_.inputs);
+    Nest nest = tiles_.loop(c_.inputs);
     std::vector<Expr> square;
     for (int64_t k = 0; k < size() * size(); ++k) {
-      nest.accesses.push_back(element(k / size(), k % size()));
+      nest.accesses.push_back(tiles_.element(k / size(), k % size(), kChannel));
       square.push_back(Expr::input(static_cast<int>(k), DType::f32));
     }
     const std::vector<Expr> values = data_factors(f_, square);
@@ -143,8 +99,8 @@ class Tiles {
   Group product(ArrayId factors, ArrayId products) {
     enum : int { kPosition, kImages, kRows, kColumns, kOutput, kInput };
     Nest nest;
-    nest.axes = {parallel(size() * size()), parallel(c_.images), parallel(down_), parallel(across_), parallel(c_.outputs)};
-    nest.axes.push_back({ops::Axis::Kind::reduced, c_.inputs});
+    nest.axes = {parallel_axis(size() * size()), parallel_axis(c_.images),  parallel_axis(tiles_.down()),
+                 parallel_axis(tiles_.across()), parallel_axis(c_.outputs), reduced_axis(c_.inputs)};
     const auto at = [](std::initializer_list<int> axes) {
       std::vector<Expr> out;
       for (int x : axes) out.push_back(Expr::axis(x));
@@ -172,7 +128,7 @@ class Tiles {
 
   /// Axes of the epilogue (the result's dimensions) at result (i, j) of a tile.
   std::function<Expr(const ExprNode&)> result_axes(int64_t i, int64_t j) const {
-    const Expr at[] = {Expr::axis(kImage), Expr::axis(kChannel), along(kDown, i), along(kAcross, j)};
+    const Expr at[] = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.along(kDown, i), tiles_.along(kAcross, j)};
     return [=](const ExprNode& n) { return n.op == ExprOp::axis ? at[n.index] : Expr(); };
   }
 
@@ -210,14 +166,17 @@ class Tiles {
     });
   }
 
-  Nest result_loop(ArrayId products, const std::optional<Epilogue>& epilogue) const {
-    Nest nest = over_tiles(c_.outputs);
+  /// A marked tile has its results among the products as they are.
+  Nest result_loop(ArrayId products, ArrayId marks, const std::optional<Epilogue>& epilogue) const {
+    Nest nest = tiles_.loop(c_.outputs);
     if (epilogue) nest.nodes.insert(nest.nodes.end(), epilogue->map.nodes.begin(), epilogue->map.nodes.end());
     std::vector<Expr> square;
     for (int64_t k = 0; k < size() * size(); ++k) {
       nest.accesses.push_back({products, DType::f32, tile_index(k), {}, {}, {}});
       square.push_back(Expr::input(static_cast<int>(k), DType::f32));
     }
+    const Expr is_plain = Expr::input(static_cast<int>(nest.accesses.size()), DType::boolean);
+    nest.accesses.push_back({marks, DType::boolean, {Expr::axis(kImage), Expr::axis(kDown), Expr::axis(kAcross)}, {}, {}, {}});
     const std::vector<Expr> sums = sums_of_products(f_, square);
     const NestOutput& made = epilogue ? epilogue->map.outputs[0] : nest_.outputs[0];
     std::vector<int> first;
@@ -226,9 +185,10 @@ class Tiles {
         NestOutput o;
         o.array = made.array;
         o.dtype = made.dtype;
-        o.within = both(fits(kDown, i, 0, c_.result_rows), fits(kAcross, j, 0, c_.result_columns));
-        o.index = {Expr::axis(kImage), Expr::axis(kChannel), along(kDown, i), along(kAcross, j)};
-        o.value = sums[static_cast<size_t>(i * f_.outputs + j)];
+        o.within = both(tiles_.fits(kDown, i, 0, c_.result_rows), tiles_.fits(kAcross, j, 0, c_.result_columns));
+        o.index = {Expr::axis(kImage), Expr::axis(kChannel), tiles_.along(kDown, i), tiles_.along(kAcross, j)};
+        const auto at = static_cast<size_t>(i * f_.outputs + j);
+        o.value = select(is_plain, square[at], sums[at]);
         if (epilogue) {
           const std::vector<int> numbers = add_loads(*epilogue, i, j, o.within, first, nest);
           if (first.empty()) first = numbers;
@@ -241,10 +201,10 @@ class Tiles {
 
   Plan& plan_;
   const Group group_;
-  const Nest& nest_;
+  const Nest& nest_;  ///< the group's
   const Convolution c_;
   const MinimalFilter f_;
-  Dim down_, across_;
+  const TileGrid tiles_;
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codegen/winograd/convolution.h"
+
+namespace tenon::codegen {
+
+/// Axes of the loops over tiles: images, tiles down and across, channels, and what a sum adds up.
+enum TileAxis : int { kImage, kDown, kAcross, kChannel, kInput };
+
+/// Squares of a convolution's image that stand `step` elements apart, the first one where the first window begins.
+class TileGrid {
+ public:
+  /// nest: the convolution's, which must outlive the grid. down, across: squares of an image.
+  TileGrid(const Convolution& c, const Nest& nest, int64_t step, Dim down, Dim across)
+      : c_(c), nest_(nest), step_(step), down_(down), across_(across) {}
+
+  Dim down() const { return down_; }
+  Dim across() const { return across_; }
+
+  /// Over images, squares and channels, all parallel.
+  Nest loop(Dim channels) const;
+  /// Row or column `at` of a square: square * step + at.
+  Expr along(TileAxis squares, Dim at) const;
+  /// What must hold for `from <= along(squares, at) < to`; null where it always does.
+  Expr fits(TileAxis squares, Dim at, Dim from, Dim to) const;
+  /// Element (i, j) of a square of the image, 0 in the padding. channels: the axis that walks them.
+  NestAccess element(int64_t i, int64_t j, TileAxis channels) const;
+
+ private:
+  const Convolution c_;
+  const Nest& nest_;
+  int64_t step_;
+  Dim down_, across_;
+};
+
+/// a and b, either of which may be null: always true.
+Expr both(const Expr& a, const Expr& b);
+/// A loop that stands beside a contraction of the same nodes.
+Group loop_of_a_product(Nest nest);
+ops::Axis parallel_axis(Dim extent);
+ops::Axis reduced_axis(Dim extent);
+Expr index_of(int64_t value);
+
+}  // namespace tenon::codegen
