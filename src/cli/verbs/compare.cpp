@@ -10,6 +10,7 @@
 #include "cli/bench/peer.h"
 #include "cli/compare/in_precision.h"
 #include "cli/compare/not_judged.h"
+#include "cli/compare/outlier.h"
 #include "cli/compare/segment_report.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
@@ -29,15 +30,17 @@ struct Options {
   std::string with = "reference";
   bool all_values = false;
   bool by_segment = false;
+  std::optional<double> outlier;
 };
 
 struct OutputDistance {
   std::string name, type;
   Distance ours;
   std::optional<Distance> other;
-  std::optional<Distance> rounded;  ///< what rounding alone does; asked where the distance is beyond its bound
-  double decisions = 0;             ///< and how far off other decisions are
-  bool in_bf16 = false;             ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
+  std::optional<Distance> rounded;        ///< what rounding alone does; asked where the distance is beyond its bound
+  double decisions = 0;                   ///< and how far off other decisions are
+  std::optional<double> small_half = {};  ///< error_of_small_half, beside an outlier
+  bool in_bf16 = false;                   ///< the products' operands are rounded: a result may be twice as far off as that alone makes it
   double rounding() const { return rounded ? rounding_with_decisions(rounded->largest, decisions) : 0; }
   bool explained() const { return rounded && (is_decided(ours, rounded->largest, decisions) || (in_bf16 && is_good(ours, rounded))); }
   bool good() const { return is_good(ours, other) || explained(); }
@@ -71,6 +74,7 @@ Result<std::vector<OutputDistance>> judge_outputs(const Options& o, const ir::Gr
     const Tensor& t = ran.results[k];
     OutputDistance d{ran.engine->outputs()[k].name, type_text(t), distance(t, references[k], bound_of(precision)), {}, {}};
     d.in_bf16 = precision == codegen::Precision::bf16;
+    if (o.outlier && is_float(t.dtype()) && t.shape() == references[k].shape()) d.small_half = error_of_small_half(t, references[k]);
     if (k < others.size()) d.other = distance(others[k], references[k]);
     out.push_back(std::move(d));
   }
@@ -125,6 +129,7 @@ Json json_of(const OutputDistance& d) {
           {"bound", d.ours.bound},
           {"elements_beyond", d.ours.beyond},
           {"rounding_error", d.ours.of_bound > 1 ? Json(d.rounding()) : Json(nullptr)},
+          {"small_half_error", d.small_half ? Json(*d.small_half) : Json(nullptr)},
           {"other_error", d.other ? Json(d.other->largest) : Json(nullptr)},
           {"verdict", d.good() ? "good" : "bad"}};
 }
@@ -133,10 +138,13 @@ Json report_outputs(const std::vector<OutputDistance>& outputs, const std::strin
   std::vector<std::vector<std::string>> rows{{"output", "type", "largest error", "of its bound", "verdict"}};
   const bool other = with != "reference";
   if (other) rows[0].insert(rows[0].begin() + 4, "error of " + with);
+  const bool outlier = std::ranges::any_of(outputs, [](const OutputDistance& d) { return d.small_half.has_value(); });
+  if (outlier) rows[0].insert(rows[0].begin() + 3, "of the smaller half");
   Json json = Json::array();
   for (const OutputDistance& d : outputs) {
     rows.push_back({d.name, d.type, fmt::format("{:.3g}", d.ours.largest), fmt::format("{:.3g}", d.ours.of_bound), verdict_text(d)});
     if (other) rows.back().insert(rows.back().begin() + 4, d.other ? fmt::format("{:.3g}", d.other->largest) : "-");
+    if (outlier) rows.back().insert(rows.back().begin() + 3, d.small_half ? fmt::format("{:.3g}", *d.small_half) : "-");
     json.push_back(json_of(d));
   }
   console.table(rows);
@@ -235,7 +243,8 @@ Result<void> compare_model(const Options& o, Console& console) {
   const ir::Graph& graph = *imported.graph;
   const auto options = TRY(o.engine.compile_options(console));
   const Model model = TRY(model_of(graph, options, console));
-  const auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
+  auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
+  if (o.outlier) put_outlier(inputs, *o.outlier);
   const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, o.engine.run_options(), console)) : Json(nullptr);
   const Ran ran = TRY(run_engine(model.engine, inputs, o.engine.run_options()));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
@@ -274,6 +283,7 @@ VERB(compare) {
         "  tenon compare model.onnx --shape ids=2x64 --with onnxruntime\n"
         "  tenon compare model.onnx --input batch.npz --all-values\n"
         "  tenon compare model.onnx --opt 0 --json\n"
+        "  tenon compare model.onnx --outlier 1e6         (beside the same with --no-winograd: how far the error of one pixel reaches)\n"
         "  tenon compare model.onnx --backend onnxruntime,cpu --by-segment\n"
         "\nThe judge is Tenon's evaluator with every floating value in fp64. A float may differ by relative * |reference| + absolute *\n"
         "the largest element: 1.3e-6 and 1e-5 in f32, 1e-3 twice in f16, 1.6e-2 and 1e-3 in bf16, 1e-7 twice in f64; or by twice the\n"
@@ -289,6 +299,9 @@ VERB(compare) {
       app.add_option("--with", o->with, "show another engine's error against the same judge")
           ->check(CLI::IsMember({"reference", "onnxruntime", "openvino", "torch"}))
           ->capture_default_str();
+      app.add_option("--outlier", o->outlier,
+                     "make the middle element of each floating input so large, and show the error of the results that are small beside it")
+          ->type_name("VALUE");
       app.add_flag("--all-values", o->all_values, "compare every floating value, each kept as an output of a copy of the graph");
       app.add_flag("--by-segment", o->by_segment, "run each backend's segments by themselves first, and name the first that is wrong");
       return [o](Console& console) { return compare_model(*o, console); };
