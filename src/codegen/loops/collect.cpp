@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "codegen/loops/attention.h"
+#include "codegen/loops/combine.h"
 #include "codegen/loops/index_checks.h"
 #include "codegen/loops/numbers.h"
 #include "codegen/loops/role.h"
@@ -276,6 +277,15 @@ class Collector {
     return static_cast<ArrayId>(plan_.arrays.size() - 1);
   }
 
+  /// Combines with what is there: a load of the element and the same element's store.
+  static void update_in_place(Nest& nest, NestOutput& o) {
+    const Expr fill = is_float(o.dtype) ? Expr::constant(o.dtype, 0) : Expr::integer(o.dtype, 0);
+    const Expr before = Expr::input(static_cast<int>(nest.accesses.size()), o.dtype);
+    nest.accesses.push_back({o.array, o.dtype, o.index, {}, o.within, o.within ? fill : Expr()});
+    o.value = binary(operator_of(o.combine), before, o.value);
+    o.combine = ops::Combine::none;
+  }
+
   Nest nest_of(const ops::Loop& loop, const std::vector<std::vector<ArrayId>>& made, size_t l, const ir::Node& node) {
     Nest nest;
     nest.axes = loop.axes;
@@ -294,6 +304,7 @@ class Collector {
           if (loop.axes[x].kind != ops::Axis::Kind::reduced) index.push_back(Expr::axis(static_cast<int>(x)));
       }
       nest.outputs.push_back({made[l][k], o.dtype, o.value, o.combine, std::move(index), {}, o.within});
+      if (updates_in_order(loop, o)) update_in_place(nest, nest.outputs.back());
     }
     return nest;
   }

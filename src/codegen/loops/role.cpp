@@ -65,18 +65,19 @@ bool only_moves(const ops::OpDef& def, const ir::NodeView& view) {
   return !def.form || def.form(view);
 }
 
-/// Several iterations of a parallel loop may write one element and combine there (Scatter with a reduction): their order would
-/// be that of the threads.
-bool meets_itself(const ops::LoopForm& form) {
-  for (const ops::Loop& loop : form.loops) {
-    const bool parallel = std::ranges::all_of(loop.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
-    for (const ops::Output& o : loop.outputs)
-      if (parallel && o.partial && o.combine != ops::Combine::none) return true;
-  }
-  return false;
+/// A scatter that combines bools: numbers alone are combined in kernels.
+bool combines_bools(const ops::LoopForm& form) {
+  return std::ranges::any_of(form.loops, [](const ops::Loop& loop) {
+    return std::ranges::any_of(loop.outputs, [&](const ops::Output& o) { return o.dtype == DType::boolean && updates_in_order(loop, o); });
+  });
 }
 
 }  // namespace
+
+bool updates_in_order(const ops::Loop& loop, const ops::Output& output) {
+  const bool parallel = std::ranges::all_of(loop.axes, [](const ops::Axis& a) { return a.kind == ops::Axis::Kind::parallel; });
+  return parallel && output.partial && output.combine != ops::Combine::none;
+}
 
 Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
@@ -90,9 +91,9 @@ Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId id) {
     else if (def.same_bytes && only_moves(def, view)) return NodeRole{RoleKind::same_bytes, {}};
     else if (def.form) {
       auto form = def.form(view);
-      if (form && !meets_itself(*form)) return NodeRole{RoleKind::loops, *std::move(form)};
+      if (form && !combines_bools(*form)) return NodeRole{RoleKind::loops, *std::move(form)};
       if (!form && form.error().code() != Code::not_supported) return std::unexpected(std::move(form).error());
-      reason = form ? "several of its iterations combine in one element" : form.error()->what;
+      reason = form ? "updates of bools are combined" : form.error()->what;
     }
   }
   if (def.kernels == ops::KernelFamily::attention && attention_fits(view)) return NodeRole{RoleKind::attention, {}};

@@ -13,6 +13,10 @@ struct NodeRole {
   ops::LoopForm form;  ///< of loops
 };
 
+/// Whether iterations of a parallel loop combine with what the output holds (Scatter with a reduction): several may write one element, in
+/// their row-major order.
+bool updates_in_order(const ops::Loop& loop, const ops::Output& output);
+
 /// Errors: not_supported, saying why kernels cannot run the node; what its loop form refuses. Cost: one inference of the node, one form.
 Result<NodeRole> role_of(const ir::Graph& graph, ir::NodeId node);
 

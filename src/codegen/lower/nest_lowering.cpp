@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/lower/nest_lowering.h"
 
+#include "codegen/loops/combine.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/places.h"
-#include "codegen/lower/combine.h"
 
 namespace tenon::codegen {
 
@@ -401,6 +401,19 @@ Result<Reg> NestLowering::load_scalar(int k, Reg offset, Reg within, const State
   return build().expr(ExprOp::select, {within, value, fill});
 }
 
+std::optional<int64_t> NestLowering::steps_along(const Expr& flat, int axis) const {
+  if (flat.op() == ExprOp::axis) return flat->index == axis ? 1 : 0;
+  if (flat.op() == ExprOp::add || flat.op() == ExprOp::sub) {
+    const auto a = steps_along(flat.args()[0], axis), b = steps_along(flat.args()[1], axis);
+    if (!a || !b) return std::nullopt;
+    return flat.op() == ExprOp::add ? *a + *b : *a - *b;
+  }
+  if (mentions(flat, ExprOp::axis, axis)) return std::nullopt;
+  for (int k = 0; k < static_cast<int>(nest_.accesses.size()); ++k)
+    if (mentions(flat, ExprOp::input, k) && walks(nest_.accesses[static_cast<size_t>(k)], axis)) return std::nullopt;
+  return 0;
+}
+
 Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, const State& state) {
   if (c.affine) {
     const Dim along = state.vector >= 0 && state.axes[state.vector] != kNone ? c.affine->coefficients[state.vector] : Dim(0);
@@ -409,6 +422,11 @@ Result<NestLowering::Where> NestLowering::where(const Cursor& c, Reg offset, con
     return Where{offset, emit_.dim(along), kNone, emit_.lanes()};
   }
   KernelEmitter::Place place = place_for(state);
+  if (state.vector >= 0 && steps_along(c.flat, state.vector) == 1) {
+    place.axes[static_cast<size_t>(state.vector)] = state.axes[static_cast<size_t>(state.vector)];
+    const Reg first = TRY(emit_.evaluate(c.flat, place));
+    if (build().type(first).lanes == 1) return Where{first, kNone, kNone, emit_.lanes()};
+  }
   const Reg at = TRY(emit_.evaluate(c.flat, place));
   if (build().type(at).lanes == 1) return Where{at};
   return Where{emit_.integer(0), kNone, at, emit_.lanes()};

@@ -102,15 +102,17 @@ class NestLowering {
     int lanes = 1;  ///< 1: all lanes are at one place
   };
   Result<Where> where(const Cursor& c, Reg offset, const State& state);
+  /// Elements from step to step of the axis, of a place that is loaded in part; nullopt where it cannot be told.
+  std::optional<int64_t> steps_along(const Expr& flat, int axis) const;
   Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::Place* place);
 
   KernelEmitter& emit_;
   const Nest& nest_;
   const Schedule schedule_;
   const int64_t unroll_;
+  int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none
   std::vector<Cursor> reads_, writes_;
   std::vector<std::vector<Reg>> columns_;  ///< of the turned reads, in a square
-  int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none
   Reg from_ = kNone, to_ = kNone;
   bool inside_reduction_ = false;
 };

@@ -25,6 +25,14 @@ Dim points_inside(const std::vector<Nest>& nests, int outer) {
   return points;
 }
 
+/// Of the axes from `outer` on, with a block of axis `cut`.
+Dim points_of_block(const Nest& nest, int outer, int cut, int64_t block) {
+  Dim points = block;
+  for (int x = outer; x < static_cast<int>(nest.axes.size()); ++x)
+    if (x != cut) points = points * nest.axes[static_cast<size_t>(x)].extent;
+  return points;
+}
+
 /// Coordinates of task `t` over the axes, the last one running fastest.
 std::vector<Reg> coordinates(KernelEmitter& emit, Reg t, const std::vector<Dim>& extents) {
   std::vector<Reg> out(extents.size(), kNone);
@@ -106,6 +114,7 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   }
   if (walks_bytes(nests, schedules, plan)) emit.set_lanes(target.lanes(DType::u8));
   for (size_t k = 0; k < nests.size(); ++k) {
+    if (nests[k].condition >= 0) continue;
     const int sums = sums_of_a_row(nests[k], schedules[k].vector, emit.lanes());
     kernel.work.loops.push_back(loop_work(nests[k], schedules[k].vector, schedules[k].turned, sums, tactic.unroll, plan));
   }
@@ -114,11 +123,11 @@ Result<Kernel> lower_nests(const Group& group, const Tactic& tactic, Plan& plan,
   std::vector<Dim> extents;
   for (int x = 0; x < outer; ++x) extents.push_back(nests[0].axes[x].extent);
   const Dim length = cut >= 0 ? nests[0].axes[cut].extent : Dim(0);
-    if (nests[k].condition >= 0) continue;
   if (cut >= 0) extents.push_back(ceil_div(length, block));
   kernel.tasks = product(extents);
   Dim inside = points_inside(nests, outer);
-  if (cut >= 0) inside = turned < 0 ? Dim(block) : Dim(block) * nests[0].axes[cut == turned ? schedules[0].vector : turned].extent;
+  if (cut >= 0 && turned < 0) inside = points_of_block(nests[0], outer, cut, block);
+  else if (cut >= 0) inside = Dim(block) * nests[0].axes[cut == turned ? schedules[0].vector : turned].extent;
   kernel.grain = max(Dim(1), floor_div(Dim(tactic.grain / weight_of(nests)), max(Dim(1), inside)));
 
   Result<void> status;

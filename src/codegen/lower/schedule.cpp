@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
 #include "codegen/loops/inline.h"
 #include "codegen/loops/places.h"
 
@@ -134,17 +135,42 @@ std::vector<int> axes_that(bool keep_apart, const Nest& nest) {
   return out;
 }
 
-/// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one.
+/// Each element is read before it is written (Scatter with a reduction).
+bool updates_in_place(const Nest& nest) {
+  return std::ranges::any_of(nest.accesses, [&](const NestAccess& a) {
+    return std::ranges::any_of(nest.outputs, [&](const NestOutput& o) { return a.array == o.array; });
+  });
+}
+
+/// Lanes are written from the first to the last: an axis that is written in turn may lie along them where it is the innermost one, and
+/// nothing is read before.
 bool scatters_along_lanes(const Nest& nest, int axis) {
   const std::vector<int> in_turn = axes_that(false, nest);
-  return std::ranges::find(in_turn, axis) == in_turn.end() || axis == in_turn.back();
+  return std::ranges::find(in_turn, axis) == in_turn.end() || (axis == in_turn.back() && !updates_in_place(nest));
+}
+
+/// The axis whose steps are neighbours in the first result; -1: there is none.
+int innermost_axis(const Nest& nest, const Plan& plan) {
+  const NestOutput& o = nest.outputs[0];
+  for (size_t d = 0; d < o.index.size(); ++d) {
+    const bool neighbours = plan.arrays[o.array].strides[d] == Dim(1) && o.index[d].op() == ExprOp::axis;
+    if (neighbours && may_lie_along_lanes(nest, o.index[d]->index)) return o.index[d]->index;
+  }
+  return -1;
+}
+
+/// Points of a task along the lanes, where those axes alone keep elements apart: few parts, for each walks all of the indices.
+int64_t block_of_scatter(Dim lanes) {
+  constexpr int64_t kTwoLines = 32, kUnknown = 64;
+  const int64_t extent = lanes.number().value_or(kUnknown);
+  return std::max(kTwoLines, round_up(ceil_div(extent, kPartsOfRows), kTwoLines));
 }
 
 /// Tasks run over the axes that keep elements apart. The others follow in their order, so that the last write stays, as the standard's
 /// reference has it.
 Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
   std::vector<int> order = axes_that(true, nest);
-  int vector = tactic.lanes >= 0 ? tactic.lanes : best_lane_axis(nest, 0, plan);
+  int vector = tactic.lanes >= 0 ? tactic.lanes : updates_in_place(nest) ? innermost_axis(nest, plan) : best_lane_axis(nest, 0, plan);
   if (vector >= 0 && !scatters_along_lanes(nest, vector)) vector = -1;
   Schedule s;
   s.outer = static_cast<int>(std::ranges::count_if(order, [&](int x) { return x != vector; }));
@@ -154,6 +180,9 @@ Schedule schedule_scatter(Nest& nest, const Tactic& tactic, const Plan& plan) {
     std::erase(order, vector);
     order.push_back(vector);
     s.vector = static_cast<int>(nest.axes.size()) - 1;
+    const Dim lanes = nest.axes[static_cast<size_t>(vector)].extent;
+    const bool apart = std::ranges::find(in_turn, vector) == in_turn.end();
+    if (apart && s.outer == 0) s.cut = s.vector, s.block = block_of_scatter(lanes);
   }
   reorder_axes(nest, order);
   return s;

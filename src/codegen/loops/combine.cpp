@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/lower/combine.h"
+#include "codegen/loops/combine.h"
 
 #include <limits>
 
