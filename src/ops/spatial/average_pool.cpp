@@ -55,7 +55,10 @@ OP(average_pool) {
                  "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
                  "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2], pads=[1,1,1,1]",
                  "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_LOWER, strides=[2,2]", "f16[1,2,5,5]; kernel_shape=[3,3]",
-                 "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]"}},
+                 "f32[1,1,4,4]; kernel_shape=[3,3], strides=[2,2], ceil_mode=1, count_include_pad=1, pads=[1,1,0,0]",
+                 "f32[1,2,2,3]; kernel_shape=[640,640], strides=[640,640], ceil_mode=1",
+                 "f32[1,2,2,3]; kernel_shape=[9,8], pads=[4,4,5,4], count_include_pad=1",
+                 "f32[1,1,5,4]; kernel_shape=[20,20], auto_pad=SAME_UPPER, dilations=[3,2]"}},
 };
 
 }  // namespace tenon::ops::op_average_pool

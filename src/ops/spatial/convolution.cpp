@@ -92,13 +92,39 @@ Expr window_count(const Windows& windows, const DimList& sizes, int first_out, b
   return count;
 }
 
+namespace {
+
+/// Positions of a window that lie in the data at one output at least: `count` from number `first` on.
+struct WindowReach {
+  Dim first, count;
+};
+
+/// Of spatial axis i. A short window over sizes that only the run knows stays whole: kernels write it out.
+WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs) {
+  constexpr int64_t kShort = 7;
+  const int64_t kernel = windows.kernel[i], dilation = windows.dilations[i];
+  // Position k of output o is element o * stride + k * dilation - begin.
+  const Dim begin = windows.begin[i], most = begin - (outputs - 1) * windows.strides[i];
+  const Dim first = min(max(ceil_div(most, dilation), 0), kernel);
+  const Dim count = max(min(floor_div(size - 1 + begin, dilation) + 1, kernel) - first, 0);
+  const bool known = first.is_number() && count.is_number();
+  return known || kernel > kShort ? WindowReach{first, count} : WindowReach{0, kernel};
+}
+
+}  // namespace
+
 WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) {
-  const DimList& shape = *view.outputs[0].shape;
+  const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   const int spatial = static_cast<int>(shape.size()) - 2;
   WindowLoop r;
   r.loop.axes = parallel_axes(shape);
-  for (int64_t k : windows.kernel) r.loop.axes.push_back({Axis::Kind::reduced, k});
-  r.at = window_index(windows, spatial_of(view.type(0)), 2, 2 + spatial);
+  Windows cut = windows;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const WindowReach reach = reach_of(windows, i, sizes[i], shape[2 + i]);
+    cut.begin[i] = windows.begin[i] - reach.first * windows.dilations[i];
+    r.loop.axes.push_back({Axis::Kind::reduced, reach.count});
+  }
+  r.at = window_index(cut, sizes, 2, 2 + spatial);
   std::vector<Expr> index = axis_indices(2);
   index.insert(index.end(), r.at.index.begin(), r.at.index.end());
   Access access = read(view, 0, std::move(index));

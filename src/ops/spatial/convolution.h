@@ -28,7 +28,8 @@ struct WindowIndex {
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
 /// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
-/// A loop over the places of result 0 and the positions of its window, and the element of operand 0 there, widened; outside `fill`.
+/// A loop over the places of result 0 and the positions of its window, and the element of operand 0 there, widened; outside `fill`. The
+/// window is cut to the positions that lie in the data at some place.
 struct WindowLoop {
   Loop loop;
   WindowIndex at;

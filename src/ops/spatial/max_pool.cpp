@@ -124,8 +124,9 @@ OP(max_pool) {
                  "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
                  "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
                  "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
-                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]",
-                 "f32[0,2,4,4]; kernel_shape=[2,2]"}},
+                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]",
+                 "f32[1,2,2,3]; kernel_shape=[31,30], pads=[15,15,15,14], outputs=2",
+                 "u8[1,1,3,4]; kernel_shape=[9,12], auto_pad=SAME_LOWER, strides=[2,1]"}},
 };
 
 }  // namespace tenon::ops::op_max_pool
