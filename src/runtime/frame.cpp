@@ -237,6 +237,7 @@ KernelCall& Frame::called(uint32_t number, const RunOptions& options) {
   change(call.scratch, scratch_of(0));
   change(call.stride, scratch_stride_);
   change(call.watched, is_watched(options) ? &options : nullptr);
+  change(call.piece, std::clamp<int64_t>(sizes_[step.grain], 1, kMostElements) * kChunksOfAPiece);
   return call;
 }
 

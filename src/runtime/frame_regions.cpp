@@ -21,13 +21,10 @@ int64_t nanoseconds_since(Clock::time_point start) {
 /// Products of a size and a number of parts stay in 64 bits.
 constexpr int64_t kMostParts = 1 << 20, kMostUnits = int64_t{1} << 40;
 
-/// Chunks (a microsecond of work each) between two looks at a deadline.
-constexpr int64_t kChunksOfAPiece = 16;
-
 /// Part `number` of the kernel's tasks; false: not all of them.
 bool run_part(const KernelOfRegion& kernel, void* const* arguments, int thread, int64_t number, int64_t parts) {
   const int64_t begin = number * kernel.units / parts * kernel.tasks, end = (number + 1) * kernel.units / parts * kernel.tasks;
-  const int64_t piece = kernel.call->watched != nullptr ? kernel.piece : end - begin;
+  const int64_t piece = kernel.call->watched != nullptr ? kernel.call->piece : end - begin;
   for (int64_t from = begin; from < end; from += piece) {
     if (!kernel.call->goes_on()) return false;
     kernel.call->run(arguments + kernel.first_argument, from, std::min(from + piece, end), thread);
@@ -86,11 +83,7 @@ Result<void> Frame::run_region(uint32_t first, uint32_t last, const RunOptions& 
     keep_arguments(step, arguments, parts, threads);
     const int64_t tasks = sizes_[step.tasks], units = sizes_[*step.units], grain = std::max<int64_t>(1, sizes_[step.grain]);
     worth = std::max(worth, ceil_div(tasks, grain));
-    region_.push_back({.call = &called(k, options),
-                       .first_argument = arguments,
-                       .tasks = tasks / units,
-                       .units = units,
-                       .piece = kChunksOfAPiece * grain});
+    region_.push_back({.call = &called(k, options), .first_argument = arguments, .tasks = tasks / units, .units = units});
     arguments += step.buffers.size();
   }
   arguments_of_region_ = {calls_[first].arguments, arguments};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +22,27 @@ struct alignas(64) KernelCall {
   uint64_t stride = 0;
   const RunOptions* watched = nullptr;   ///< null: nothing can ask the run to stop
   std::atomic<Stop>* stopped = nullptr;  ///< why work was left out
+  int64_t piece = 1;                     ///< tasks between two checks whether the run must stop, where it is watched
 
   /// Whether the run was not asked to stop.
   bool goes_on() const;
   /// Runs tasks [begin, end), with these arguments in place of its own.
   void run(void* const* these, int64_t begin, int64_t end, int thread) const;
-  /// Unless the run was asked to stop.
+  /// Runs tasks [begin, end) piece by piece, until the run must stop.
   void operator()(int64_t begin, int64_t end, int thread) const {
-    if (goes_on()) run(arguments, begin, end, thread);
+    const int64_t step = watched != nullptr ? piece : end - begin;
+    for (int64_t from = begin; from < end && goes_on(); from += step) run(arguments, from, std::min(from + step, end), thread);
   }
 };
+
+/// Chunks (a microsecond of work each) between two checks whether the run must stop.
+constexpr int64_t kChunksOfAPiece = 16;
 
 /// A kernel of a region of several.
 struct KernelOfRegion {
   const KernelCall* call = nullptr;
   size_t first_argument = 0;     ///< of the region's
   int64_t tasks = 0, units = 1;  ///< tasks: those of a unit
-  int64_t piece = 1;             ///< tasks between two looks at a deadline
   int64_t nanoseconds = 0;       ///< of all threads, where somebody asks
 };
 
