@@ -178,8 +178,15 @@ class Team {
   std::shared_ptr<void> state_;  ///< none: the process's own
 };
 
+/// One step of a run, for profiles.
+struct StepTime {
+  std::string_view label;    ///< the ops that it computes; valid during the call
+  std::string_view backend;  ///< who runs it: "cpu", or the backend of its segment; valid during the call
+  std::chrono::steady_clock::time_point begin, end;
+};
+
 struct RunOptions {
-  int threads = 0;                  ///< at most so many; 0: all that the team has
+  int threads = 0;                  ///< at most so many; 0: all that the team has. Negative: bad_usage
   const StopToken* stop = nullptr;  ///< looked at about every 50 us, about every ms while the run waits for its turn
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// For finding errors: buffers stand between bytes that are looked at after each step, and hold NaN until they are written. A write
@@ -187,7 +194,18 @@ struct RunOptions {
   bool guard = false;
   /// Where it has CPUs, the calling thread is kept to them for the time of the run.
   Team team = {};
+  /// Called on the calling thread after each step; bodies of branches and loops count as one. None costs nothing.
+  std::function<void(const StepTime&)> on_step = {};
 };
+
+/// Memory of the caller's that receives a result: dense, row-major.
+struct OutputBuffer {
+  DType dtype = DType::none;
+  std::vector<int64_t> shape = {};  ///< that of the result
+  void* data = nullptr;
+  size_t bytes = 0;  ///< those of dtype and shape
+};
+using OutputBuffers = std::map<std::string, OutputBuffer>;
 
 /// Where the libraries are that some backends run on and Tenon does not bring.
 struct BackendLibraries {
@@ -305,6 +323,19 @@ class Engine {
   TENON_API Result<std::vector<Array>> run(std::span<const Array> inputs, const RunOptions& options = {}) const;
   /// By name.
   TENON_API Result<Arrays> run(const Arrays& inputs, const RunOptions& options = {}) const;
+  /// The same, with the named results written into memory of the caller's; their arrays refer to it. It is written only after all inputs
+  /// were checked, and its contents are undefined where the run fails. Errors: also bad_input (no such output, no tensor of numbers,
+  /// another type or shape than the result, which is found after the run where the shape depends on data); bad_usage (memory that overlaps
+  /// an input or another buffer).
+  TENON_API Result<Arrays> run(const Arrays& inputs, const OutputBuffers& outputs, const RunOptions& options = {}) const;
+
+  /// The engine file as bytes: of an engine that was compiled what save() writes, of a loaded one its file. Errors: those of save().
+  /// Cost: a copy of the file in memory, and of compiled engines a temporary file.
+  TENON_API Result<std::vector<std::byte>> bytes() const;
+  /// An engine of such bytes; they are written to a temporary file, which is mapped. Errors: those of load().
+  TENON_API static Result<Engine> from_bytes(std::span<const std::byte> bytes, const LoadOptions& options = {});
+  /// The libraries and plugins that the engine was made with, for from_bytes().
+  TENON_API const LoadOptions& load_options() const;
 
   struct State;
   explicit Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}

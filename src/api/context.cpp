@@ -11,14 +11,36 @@ base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs
   return out;
 }
 
-runtime::RunOptions Context::State::inner(const RunOptions& options) {
+namespace {
+
+/// The inner observer of steps: names each by its label and backend.
+auto step_observer(const std::function<void(const StepTime&)>& on_step, const runtime::Program& program) {
+  return [&on_step, &program](uint32_t number, auto begin, auto end) {
+    const runtime::Step& step = program.steps[number];
+    const bool is_segment = step.kind == runtime::Step::Kind::segment;
+    on_step({step.label, is_segment ? std::string_view(program.blobs[step.code].device) : "cpu", begin, end});
+  };
+}
+
+}  // namespace
+
+base::Result<runtime::RunOptions> Context::State::inner(const RunOptions& options, const runtime::Program& program) {
+  if (options.threads < 0)
+    return base::fail(base::Code::bad_usage, "threads", "a run cannot take a negative number of threads")
+        .expected("0 (all of the team) or more")
+        .found(std::to_string(options.threads));
   runtime::RunOptions out;
   out.threads = options.threads;
   out.team = static_cast<base::Team*>(options.team.state_.get());
   out.deadline = options.deadline;
   out.guard = options.guard;
   if (options.stop) out.token = static_cast<const runtime::StopToken*>(options.stop->state_.get());
+  if (options.on_step) out.on_step = step_observer(options.on_step, program);
   return out;
+}
+
+base::Result<runtime::RunOptions> Engine::State::run_options(const RunOptions& options, const runtime::Program& program) {
+  return Context::State::inner(options, program);
 }
 
 Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -38,7 +60,9 @@ Result<std::span<const Array>> Context::run(std::span<const Array> inputs, const
   return guarded([&]() -> Result<std::span<const Array>> {
     auto tensors = tensors_of(inputs, state_->engine->inputs);
     if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto results = state_->context->run(*tensors, State::inner(options));
+    auto inner = State::inner(options, state_->engine->engine->program_for(*tensors));
+    if (!inner) return std::unexpected(public_error(inner.error()));
+    auto results = state_->context->run(*tensors, *inner);
     if (!results) return std::unexpected(public_error(results.error()));
     state_->results.clear();
     for (const base::Tensor& t : *results) state_->results.push_back(view_of(t));

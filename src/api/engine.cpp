@@ -2,11 +2,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "files/atomic_write.h"
+#include "files/mapped_file.h"
+#include "files/scratch_folder.h"
 #include "plugin/kept.h"
 #include "runtime/embedded_plugins.h"
 
 // Last: the public names come after the inner ones (see there).
 #include "api/arrays.h"
+#include "api/output_buffers.h"
 #include "api/run_once.h"
 #include "api/state.h"
 
@@ -74,22 +78,75 @@ base::Result<runtime::Libraries> libraries_of(const LoadOptions& options, const 
   return out;
 }
 
-Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save) {
+namespace {
+
+std::shared_ptr<Engine::State> state_of(std::shared_ptr<runtime::Engine> engine, LoadOptions options) {
   auto state = std::make_shared<Engine::State>();
   state->inputs = ports_of(engine->inputs());
   state->outputs = ports_of(engine->outputs());
   state->engine = std::move(engine);
+  state->load_options = std::move(options);
+  return state;
+}
+
+base::Result<Engine> loaded(const std::filesystem::path& path, const LoadOptions& options) {
+  auto file = TRY(files::MappedFile::open(path));
+  return make_engine(TRY(open_engine(path, options)), std::move(file), options);
+}
+
+base::Result<std::vector<std::byte>> bytes_of(const files::MappedFile& file) {
+  return std::vector<std::byte>(file.bytes().begin(), file.bytes().end());
+}
+
+base::Result<std::vector<std::byte>> saved_bytes(const Save& save) {
+  const auto folder = TRY(files::ScratchFolder::make());
+  const auto path = folder.path() / "engine.tenon";
+  TRY(save(path, false));
+  return bytes_of(*TRY(files::MappedFile::open(path)));
+}
+
+/// The file is mapped by then, and needs no name any more.
+base::Result<Engine> loaded_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
+  const auto folder = TRY(files::ScratchFolder::make());
+  const auto path = folder.path() / "engine.tenon";
+  TRY(files::write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  return loaded(path, options);
+}
+
+/// `result` as the public interface returns it.
+template <class T>
+Result<T> published(base::Result<T> result) {
+  if (!result) return std::unexpected(public_error(result.error()));
+  return std::move(*result);
+}
+
+}  // namespace
+
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save, LoadOptions options) {
+  auto state = state_of(std::move(engine), std::move(options));
   state->save = std::move(save);
   return Engine(std::move(state));
 }
 
-Result<Engine> Engine::load(const std::filesystem::path& path, const LoadOptions& options) {
-  return guarded([&]() -> Result<Engine> {
-    auto engine = open_engine(path, options);
-    if (!engine) return std::unexpected(public_error(engine.error()));
-    return make_engine(std::move(*engine));
-  });
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<const files::MappedFile> file, LoadOptions options) {
+  auto state = state_of(std::move(engine), std::move(options));
+  state->file = std::move(file);
+  return Engine(std::move(state));
 }
+
+Result<Engine> Engine::load(const std::filesystem::path& path, const LoadOptions& options) {
+  return guarded([&] { return published(loaded(path, options)); });
+}
+
+Result<Engine> Engine::from_bytes(std::span<const std::byte> bytes, const LoadOptions& options) {
+  return guarded([&] { return published(loaded_bytes(bytes, options)); });
+}
+
+Result<std::vector<std::byte>> Engine::bytes() const {
+  return guarded([&] { return published(state_->file ? bytes_of(*state_->file) : saved_bytes(state_->save)); });
+}
+
+const LoadOptions& Engine::load_options() const { return state_->load_options; }
 
 Result<void> Engine::save(const std::filesystem::path& path, bool portable) const {
   return guarded([&]() -> Result<void> {
@@ -113,24 +170,29 @@ EngineSizes Engine::sizes() const {
 }
 
 Result<std::vector<Array>> Engine::run(std::span<const Array> inputs, const RunOptions& options) const {
-  return guarded([&]() -> Result<std::vector<Array>> {
-    auto tensors = tensors_of(inputs, state_->inputs);
-    if (!tensors) return std::unexpected(public_error(tensors.error()));
-    auto results = run_once(*state_, *tensors, Context::State::inner(options));
-    if (!results) return std::unexpected(public_error(results.error()));
-    return std::move(*results);
-  });
+  return guarded([&] { return published(run_once(*state_, inputs, {}, options)); });
 }
 
-Result<Arrays> Engine::run(const Arrays& inputs, const RunOptions& options) const {
-  return guarded([&]() -> Result<Arrays> {
-    auto ordered = in_order(inputs, state_->inputs);
-    if (!ordered) return std::unexpected(public_error(ordered.error()));
-    auto results = run(*ordered, options);
-    if (!results) return std::unexpected(std::move(results).error());
-    Arrays named;
-    for (size_t k = 0; k < results->size(); ++k) named.emplace(state_->outputs[k].name, std::move((*results)[k]));
-    return named;
+namespace {
+
+Arrays by_name(std::vector<Array> results, std::span<const Port> ports) {
+  Arrays named;
+  for (size_t k = 0; k < results.size(); ++k) named.emplace(ports[k].name, std::move(results[k]));
+  return named;
+}
+
+}  // namespace
+
+Result<Arrays> Engine::run(const Arrays& inputs, const RunOptions& options) const { return run(inputs, OutputBuffers(), options); }
+
+Result<Arrays> Engine::run(const Arrays& inputs, const OutputBuffers& outputs, const RunOptions& options) const {
+  return guarded([&] {
+    return published([&]() -> base::Result<Arrays> {
+      const auto ordered = TRY(in_order(inputs, state_->inputs));
+      const auto buffers = TRY(buffers_in_order(outputs, state_->outputs));
+      TRY(check_overlaps(ordered, buffers));
+      return by_name(TRY(run_once(*state_, ordered, buffers, options)), state_->outputs);
+    }());
   });
 }
 

@@ -2,11 +2,13 @@
 #include "api/run_once.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/checked.h"
 
 #include "api/arrays.h"
+#include "api/output_buffers.h"
 
 namespace tenon::inline v1 {
 
@@ -61,9 +63,12 @@ base::Result<Memory> allocate(size_t bytes) {
   return Memory{std::shared_ptr<const void>(data, [](const void* p) { std::free(const_cast<void*>(p)); }), data, bytes};
 }
 
-/// Memory for each result whose size follows from the input shapes alone; nothing for the others.
-base::Result<std::vector<Memory>> result_memory(const runtime::Program& program, std::span<const base::Tensor> inputs) {
+/// Memory for each result whose size follows from the input shapes alone; nothing for the others. That of the caller's is taken where it
+/// is given.
+base::Result<std::vector<Memory>> result_memory(const runtime::Program& program, std::span<const base::Tensor> inputs,
+                                                std::span<const OutputBuffer> outputs) {
   std::vector<Memory> out(program.outputs.size());
+  for (size_t k = 0; k < outputs.size(); ++k) out[k] = {nullptr, outputs[k].data, outputs[k].bytes};
   std::vector<std::vector<int64_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const bool held = k < program.inputs.size() && program.inputs[k].held.kind != base::ValueKind::tensor;
@@ -82,24 +87,38 @@ base::Result<std::vector<Memory>> result_memory(const runtime::Program& program,
       if (s < program.door_lines) shape.push_back(sizes[s]);
     const auto count = checked_count(shape);
     if (shape.size() != buffer.shape.size() || !count || *count >= int64_t{1} << 50) continue;
-    out[k] = TRY(allocate(static_cast<size_t>(base::bytes_of(buffer.dtype, *count))));
+    if (out[k].data != nullptr) TRY(check_shape(outputs[k], shape, program.outputs[k].name));
+    else out[k] = TRY(allocate(static_cast<size_t>(base::bytes_of(buffer.dtype, *count))));
   }
   return out;
 }
 
+/// Copies a result that lies elsewhere (in another result's memory, or where a device put it) to the memory of the caller's.
+base::Result<Array> moved_into(const OutputBuffer& buffer, const base::Tensor& t, const std::string& name) {
+  TRY(check_shape(buffer, t.shape(), name));
+  const auto bytes = static_cast<size_t>(t.byte_size());
+  if (bytes > 0 && t.data() != buffer.data) std::memcpy(buffer.data, t.data(), bytes);
+  return Array(t.dtype(), t.shape(), buffer.data, bytes);
+}
+
 }  // namespace
 
-base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const base::Tensor> inputs, const runtime::RunOptions& options) {
-  const std::vector<Memory> memory = TRY(result_memory(state.engine->program_for(inputs), inputs));
+base::Result<std::vector<Array>> run_once(Engine::State& state, std::span<const Array> inputs, std::span<const OutputBuffer> outputs,
+                                          const RunOptions& options) {
+  const auto tensors = TRY(tensors_of(inputs, state.inputs));
+  const runtime::Program& program = state.engine->program_for(tensors);
+  const runtime::RunOptions inner = TRY(Engine::State::run_options(options, program));
+  const std::vector<Memory> memory = TRY(result_memory(program, tensors, outputs));
   Lease lease = TRY(Lease::take(state));
   for (size_t k = 0; k < memory.size(); ++k)
     if (memory[k].data) lease->bind_output(k, memory[k].data, memory[k].bytes);
-  const auto results = TRY(lease->run(inputs, options));
+  const auto results = TRY(lease->run(tensors, inner));
   std::vector<Array> out;
   for (size_t k = 0; k < results.size(); ++k) {
     const base::Tensor& t = results[k];
     const bool ours = memory[k].data != nullptr && t.data() == memory[k].data;
-    if (ours) out.emplace_back(t.dtype(), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
+    if (k < outputs.size() && outputs[k].data != nullptr) out.push_back(TRY(moved_into(outputs[k], t, state.outputs[k].name)));
+    else if (ours) out.emplace_back(t.dtype(), t.shape(), t.data(), static_cast<size_t>(t.byte_size()), memory[k].keeper);
     else out.push_back(TRY(owned_array(t)));
   }
   return out;

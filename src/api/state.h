@@ -14,12 +14,20 @@
 // ones are spelled base::. A file that includes this header includes the inner ones before it.
 #include "tenon/tenon.h"
 
+namespace tenon::files {
+class MappedFile;
+}
+
 namespace tenon::inline v1 {
 
 struct Engine::State {
   std::shared_ptr<runtime::Engine> engine;
   std::vector<Port> inputs, outputs;
   std::function<base::Result<void>(const std::filesystem::path&, bool portable)> save;  ///< none: it came from a file
+  std::shared_ptr<const files::MappedFile> file;                                        ///< none: it was compiled
+  LoadOptions load_options;
+  /// What the runtime is given for a run of `program`. Errors: bad_usage.
+  static base::Result<runtime::RunOptions> run_options(const RunOptions& options, const runtime::Program& program);
   std::mutex lock;
   std::vector<std::unique_ptr<runtime::Context>> idle;  ///< contexts that no run uses now
 };
@@ -28,15 +36,18 @@ struct Context::State {
   std::shared_ptr<Engine::State> engine;
   std::unique_ptr<runtime::Context> context;
   std::vector<Array> results;
-  static runtime::RunOptions inner(const RunOptions& options);
+  /// As Engine::State::run_options.
+  static base::Result<runtime::RunOptions> inner(const RunOptions& options, const runtime::Program& program);
 };
 
 Error public_error(const base::Error& error);
 /// Errors: those of tensor_of.
 base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports);
 using Save = std::function<base::Result<void>(const std::filesystem::path&, bool portable)>;
-/// `save`: none where the engine came from a file.
-Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save = nullptr);
+/// Of an engine that was compiled. options: the libraries and plugins that it needs.
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, Save save, LoadOptions options);
+/// Of an engine that was loaded from `file`.
+Engine make_engine(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<const files::MappedFile> file, LoadOptions options);
 
 /// Errors: those of plugin::kept_registry.
 base::Result<runtime::Libraries> libraries_of(const BackendLibraries& libraries, std::span<const std::filesystem::path> plugins);

@@ -90,6 +90,10 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
         .expected("0 to 3")
         .found(std::to_string(options.opt))
         .advice("3 does everything");
+  if (options.threads < 0)
+    return base::fail(base::Code::bad_usage, "threads", "code cannot be generated on a negative number of threads")
+        .expected("0 (all that the process may use) or more")
+        .found(std::to_string(options.threads));
   compiler::CompileOptions out;
   out.opt = options.opt;
   out.threads = options.threads;
@@ -145,17 +149,27 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
 
 compiler::Source source_of(import::Imported imported) { return {std::move(imported.graph), std::move(imported.unbounded)}; }
 
-base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions inner) {
+/// With which the bytes of an engine that was compiled with `options` are loaded.
+LoadOptions load_options_of(const CompileOptions& options) {
+  return {.libraries = options.libraries,
+          .plugins = options.plugins,
+          .isolate_plugins = options.isolate_plugins,
+          .plugin_patience = options.plugin_patience,
+          .plugin_memory = options.plugin_memory};
+}
+
+base::Result<Engine> engine_of(compiler::Source source, compiler::CompileOptions inner, const CompileOptions& options) {
   auto compiled = TRY(compiler::compile(std::move(source), inner));
   auto kept = kept_for_saving(compiled);
   auto engine = TRY(compiler::load_compiled(std::move(compiled)));
   inner.progress = nullptr;
   inner.measuring = nullptr;
-  return make_engine(std::move(engine), [kept, inner](const std::filesystem::path& path, bool portable) {
+  const auto save = [kept, inner](const std::filesystem::path& path, bool portable) {
     compiler::CompileOptions saving = inner;
     saving.portable = portable;
     return compiler::save(*kept, saving, path);
-  });
+  };
+  return make_engine(std::move(engine), save, load_options_of(options));
 }
 
 base::Error beside_a_graph(std::string option, std::string what, std::string advice) {
@@ -202,14 +216,15 @@ Result<Engine> made(Make make) {
 Result<Engine> compile(const std::filesystem::path& model, const CompileOptions& options) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, model.filename().string()));
-    return engine_of(source_of(TRY(import::import_onnx(model, TRY(import_options(options))))), std::move(inner));
+    return engine_of(source_of(TRY(import::import_onnx(model, TRY(import_options(options))))), std::move(inner), options);
   });
 }
 
 Result<Engine> compile(std::span<const std::byte> model, const CompileOptions& options, std::shared_ptr<const void> keeper) {
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "model in memory"));
-    return engine_of(source_of(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options))))), std::move(inner));
+    return engine_of(source_of(TRY(import::import_onnx(model, std::move(keeper), TRY(import_options(options))))), std::move(inner),
+                     options);
   });
 }
 
@@ -217,7 +232,7 @@ Result<Engine> compile_graph(std::unique_ptr<ir::Graph> graph, const CompileOpti
   return made([&]() -> base::Result<Engine> {
     auto inner = TRY(inner_options(options, "graph"));
     TRY(check_graph(*graph, options));
-    return engine_of(std::move(graph), std::move(inner));
+    return engine_of(std::move(graph), std::move(inner), options);
   });
 }
 
