@@ -7,10 +7,14 @@
 #include <nanobind/stl/vector.h>
 #include <tenon/tenon.h>
 
+#include <chrono>
 #include <optional>
+#include <span>
 
 #include "compile_bindings.h"
+#include "engine_run.h"
 #include "engine_values.h"
+#include "log.h"
 #include "plugins/environment.h"
 
 namespace nb = nanobind;
@@ -24,46 +28,73 @@ T unwrap(tenon::Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-nb::dict run(const tenon::Engine& engine, const nb::dict& inputs, int threads, const std::optional<tenon::Team>& team, bool guard) {
-  InputReader reader(engine);
-  tenon::Arrays arrays;
-  for (const auto& [key, value] : inputs) {
-    const auto name = nb::cast<std::string>(key);
-    arrays.emplace(name, reader.read(value, name));
-  }
-  tenon::RunOptions options;
-  options.threads = threads;
-  options.guard = guard;
-  if (team) options.team = *team;
-  const auto results = [&] {
-    const nb::gil_scoped_release released;
-    return engine.run(arrays, options);
-  }();
-  if (!results) raise(results.error());
-  nb::dict out;
-  for (const tenon::Port& port : engine.outputs()) out[port.name.c_str()] = numpy_of(results->at(port.name), port.name);
-  return out;
+tenon::LoadOptions load_options(bool verify, const BackendFiles& backend_libraries, const Files& custom_ops, const Files& plugins,
+                                bool plugin_any_build, bool embedded_plugins, bool isolate_plugins, double plugin_patience,
+                                uint64_t plugin_memory) {
+  return {.verify = verify,
+          .libraries = libraries_of(backend_libraries, custom_ops),
+          .plugins = tenon::python::with_environment(plugins),
+          .plugin_any_build = plugin_any_build,
+          .embedded_plugins = embedded_plugins,
+          .isolate_plugins = isolate_plugins,
+          .plugin_patience = tenon::python::patience_of(plugin_patience),
+          .plugin_memory = plugin_memory};
 }
 
-tenon::Engine load(const std::filesystem::path& path, bool verify, const BackendFiles& backend_libraries, const Files& custom_ops,
-                   const Files& plugins, bool plugin_any_build, bool embedded_plugins, bool isolate_plugins, double plugin_patience,
-                   uint64_t plugin_memory) {
-  const tenon::LoadOptions options{.verify = verify,
-                                   .libraries = libraries_of(backend_libraries, custom_ops),
-                                   .plugins = tenon::python::with_environment(plugins),
-                                   .plugin_any_build = plugin_any_build,
-                                   .embedded_plugins = embedded_plugins,
-                                   .isolate_plugins = isolate_plugins,
-                                   .plugin_patience = tenon::python::patience_of(plugin_patience),
-                                   .plugin_memory = plugin_memory};
+/// `load`: called without the GIL.
+template <class Load>
+tenon::Engine opened(const Load& load, const std::string& name) {
   auto engine = [&] {
     const nb::gil_scoped_release released;
-    return tenon::Engine::load(path, options);
+    return load();
   }();
   const std::string missing = engine ? engine->missing_plugins() : "";
   if (!missing.empty() && PyErr_WarnEx(PyExc_UserWarning, ("definitions run in place of plugins: " + missing).c_str(), 1) != 0)
     throw nb::python_error();
+  if (engine && is_logging()) write_log(name + ": loaded");
   return unwrap(std::move(engine));
+}
+
+template <class... Options>
+tenon::Engine load(const std::filesystem::path& path, const Options&... options) {
+  const tenon::LoadOptions all = load_options(options...);
+  return opened([&] { return tenon::Engine::load(path, all); }, path.filename().string());
+}
+
+template <class... Options>
+tenon::Engine load_bytes(const nb::bytes& bytes, const Options&... options) {
+  const tenon::LoadOptions all = load_options(options...);
+  const std::span file(static_cast<const std::byte*>(bytes.data()), bytes.size());
+  return opened([&] { return tenon::Engine::from_bytes(file, all); }, "engine in memory");
+}
+
+/// Binds `call`, one of the above, with the options of load_options().
+template <class Call>
+void def_load(nb::module_& m, const char* name, Call call, const char* source) {
+  m.def(name, call, nb::arg(source), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
+        nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,
+        nb::arg("embedded_plugins") = false, nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
+        nb::arg("plugin_memory") = 0);
+}
+
+/// For pickle: (tenon._pickle.restore, the engine file and the options that load it).
+nb::tuple reduced(const tenon::Engine& engine) {
+  auto bytes = unwrap([&] {
+    const nb::gil_scoped_release released;
+    return engine.bytes();
+  }());
+  const tenon::LoadOptions& options = engine.load_options();
+  nb::dict named;
+  named["backend_libraries"] = options.libraries.files;
+  named["custom_ops"] = options.libraries.custom_ops;
+  named["plugins"] = options.plugins;
+  named["plugin_any_build"] = options.plugin_any_build;
+  named["embedded_plugins"] = options.embedded_plugins;
+  named["isolate_plugins"] = options.isolate_plugins;
+  named["plugin_patience"] = std::chrono::duration<double>(options.plugin_patience).count();
+  named["plugin_memory"] = options.plugin_memory;
+  const nb::object restore = nb::module_::import_("tenon._pickle").attr("restore");
+  return nb::make_tuple(restore, nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), named));
 }
 
 void save(const tenon::Engine& engine, const std::filesystem::path& path, bool portable) {
@@ -130,18 +161,19 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("threads", &tenon::Team::threads)
       .def_prop_ro("cpus", &tenon::Team::cpus)
       .def("__repr__", &team_text);
-  nb::class_<tenon::Engine>(m, "Engine")
-      .def("run", &run, nb::arg("inputs"), nb::kw_only(), nb::arg("threads") = 0, nb::arg("team") = nb::none(), nb::arg("guard") = false)
-      .def("__repr__", &engine_text)
+  nb::class_<tenon::Engine> engine(m, "Engine");
+  bind_run(m, engine);
+  engine.def("__repr__", &engine_text)
+      .def("__reduce__", &reduced)
+      .def("__copy__", [](const nb::object& self) { return self; })
+      .def("__deepcopy__", [](const nb::object& self, const nb::handle&) { return self; })
       .def("save", &save, nb::arg("path"), nb::kw_only(), nb::arg("portable") = false)
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); })
       .def_prop_ro("missing_plugins", &tenon::Engine::missing_plugins);
   bind_compile(m);
-  m.def("load", &load, nb::arg("path"), nb::kw_only(), nb::arg("verify") = false, nb::arg("backend_libraries") = BackendFiles(),
-        nb::arg("custom_ops") = Files(), nb::arg("plugins") = Files(), nb::arg("plugin_any_build") = false,
-        nb::arg("embedded_plugins") = false, nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
-        nb::arg("plugin_memory") = 0);
+  def_load(m, "load", &load<bool, BackendFiles, Files, Files, bool, bool, bool, double, uint64_t>, "path");
+  def_load(m, "_load_bytes", &load_bytes<bool, BackendFiles, Files, Files, bool, bool, bool, double, uint64_t>, "bytes");
   tenon::python::bind_cut(m);
   tenon::python::bind_nodes(m);
   tenon::python::bind_graph(m);

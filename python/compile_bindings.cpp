@@ -15,6 +15,7 @@
 #include "base/dtype.h"
 #include "engine_values.h"
 #include "graph_compile.h"
+#include "log.h"
 #include "plugins/environment.h"
 
 namespace tenon_python {
@@ -98,6 +99,13 @@ struct Partition {
   }
 };
 
+/// For messages.
+std::string name_of_model(const nb::handle& model) {
+  std::filesystem::path path;
+  if (!PyBytes_Check(model.ptr()) && nb::try_cast(model, path)) return path.filename().string();
+  return nb::type_name(model.type()).c_str();
+}
+
 template <class Do>
 typename Do::Answer with_model(const nb::handle& model, const Do& what) {
   const auto answer = [&] {
@@ -160,6 +168,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
                 const Names& prefer, const Tactics& plugin_tactics, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory,
                 bool winograd, const std::string& precision, More... more) {
   tenon::CompileOptions options;
+  options.progress = step_logger(name_of_model(model));
   if (external_data) options.external_data = *external_data;
   options.opt = opt;
   options.threads = threads;

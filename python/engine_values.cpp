@@ -34,11 +34,15 @@ constexpr TypePair kTypes[] = {
     {tenon::DType::boolean, Dl::Bool, 8}, {tenon::DType::c64, Dl::Complex, 64}, {tenon::DType::c128, Dl::Complex, 128},
 };
 
+}  // namespace
+
 tenon::DType dtype_of(nb::dlpack::dtype type) {
   for (const TypePair& t : kTypes)
     if (static_cast<uint8_t>(t.code) == type.code && t.bits == type.bits && type.lanes == 1) return t.dtype;
   return tenon::DType::none;
 }
+
+namespace {
 
 bool is_optional(tenon::ValueKind kind) { return kind == tenon::ValueKind::optional || kind == tenon::ValueKind::optional_sequence; }
 

@@ -15,6 +15,9 @@ namespace nb = nanobind;
 /// tenon.TenonError with the error's parts as attributes.
 [[noreturn]] void raise(const tenon::Error& error);
 
+/// `none`: Tenon has no such element type.
+tenon::DType dtype_of(nb::dlpack::dtype type);
+
 /// "tensor", "sequence", "optional" or "map".
 const char* name_of(tenon::ValueKind kind);
 /// "f32[batch,16]", "seq(map(string,f32))"

@@ -8,15 +8,20 @@
 from __future__ import annotations
 
 from ._error import TenonError
+from ._log import set_log_level
 from ._plugin_test import test_plugin
 from ._plugins import Operand, plugin, sized_by_data
-from ._tenon import Engine, Port, SizedByData, SymbolicSize, Team, compile, load, partition
+from ._profile import Profile, StepTime
+from ._tenon import Engine, Port, SizedByData, StopToken, SymbolicSize, Team, compile, load, partition
 
 __all__ = [
     "Engine",
     "Operand",
     "Port",
+    "Profile",
     "SizedByData",
+    "StepTime",
+    "StopToken",
     "SymbolicSize",
     "Team",
     "TenonError",
@@ -24,6 +29,7 @@ __all__ = [
     "load",
     "partition",
     "plugin",
+    "set_log_level",
     "sized_by_data",
     "test_plugin",
 ]

@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
+from ._profile import Profile
+
 class SupportsDLPack(Protocol):
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
@@ -42,6 +44,16 @@ class Team:
     def cpus(self) -> list[int]:
         """Empty where they were not chosen."""
 
+class StopToken:
+    """Ends the runs that were given it, from any thread."""
+
+    def __init__(self) -> None: ...
+    def stop(self) -> None:
+        """Ends those that run now, and those that begin before reset(): TenonError, code "cancelled"."""
+    def reset(self) -> None: ...
+    @property
+    def stopped(self) -> bool: ...
+
 class Engine:
     """A compiled model: immutable; any number of threads may run it at once."""
 
@@ -52,14 +64,32 @@ class Engine:
     @property
     def missing_plugins(self) -> str:
         """The plugins that are not there, in words, so that definitions run in their place (plugin_fallback); "": none."""
-    def run(self, inputs: dict[str, Given], *, threads: int = 0, team: Team | None = None, guard: bool = False) -> dict[str, Any]:
+    def run(
+        self,
+        inputs: dict[str, Given],
+        *,
+        out: dict[str, NDArray[Any] | SupportsDLPack] | None = None,
+        threads: int = 0,
+        team: Team | None = None,
+        guard: bool = False,
+        timeout: float | None = None,
+        stop: StopToken | None = None,
+        profile: Profile | None = None,
+    ) -> dict[str, Any]:
         """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
 
         C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
         for sequences, None for an optional without element, dicts for maps. Inputs likewise.
 
-        Raises TenonError: bad_input, out_of_memory.
+        out: arrays that receive results, by name: writable, C-contiguous, of the result's type and shape, apart from inputs and each other.
+        timeout: seconds after which the run ends with an error. stop: a token whose stop() ends the run from another thread. On the main
+        thread Ctrl-C ends it with KeyboardInterrupt. A run ends between pieces of a kernel, or between the nodes of another runtime.
+        After an error the contents of `out` are undefined. profile: gets the times of the steps.
+
+        Raises TenonError: bad_input, bad_usage, out_of_memory, deadline, cancelled.
         """
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An engine pickles: its engine file, and the names of the libraries and plugins that it needs. Copies are the engine itself."""
     def save(self, path: str | PathLike[str], *, portable: bool = False) -> None:
         """Writes the engine file, atomically. `portable`: without native code; compiled when it is loaded, on any CPU."""
 
@@ -186,6 +216,8 @@ def load(
     takes other builds of plugins than the engine was built with. embedded_plugins: takes the libraries inside the file, which are code of
     whoever made it. isolate_plugins, plugin_patience, plugin_memory: as for compile(). Raises TenonError."""
 
+def _load_bytes(bytes: bytes, **options: Any) -> Engine: ...
+
 class SymbolicSize:
     """A size that is not known before the model runs, as the `shape` of a plugin is given it. Arithmetic with it gives an int where that is
     known. Comparisons raise ValueError where nobody can tell yet."""
@@ -252,7 +284,7 @@ class CutResult:
         """Of each segment, in the order of running."""
     @property
     def lower_bound(self) -> int:
-        """On segments, were none given up."""
+        """On segments, where those that were given up are PyTorch's."""
     @property
     def too_small(self) -> list[int]: ...
     @property
