@@ -14,6 +14,7 @@ from torch.fx import GraphModule
 
 from .. import TenonError
 from . import scripts
+from .warned import without_leaf_spec_warning
 
 
 @dataclasses.dataclass
@@ -85,13 +86,14 @@ def exported(module: Any, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any
     if dynamic_shapes is None and any(isinstance(x, Input) for x in torch.utils._pytree.tree_leaves([inputs, kwargs or {}])):
         bound = inspect.signature(module.forward).bind(*inputs, **(kwargs or {}))
         dynamic_shapes = {name: _dynamic(given) for name, given in bound.arguments.items()}
-    with torch.no_grad():
+    with torch.no_grad(), without_leaf_spec_warning():
         return torch.export.export(module, args, named, dynamic_shapes=dynamic_shapes)
 
 
 def program_of(program: ExportedProgram) -> GraphModule:
     """Weights and buffers are attributes; buffers and inputs that are written to are copied into at the end."""
-    module = program.run_decompositions({}).module()
+    with without_leaf_spec_warning():
+        module = program.run_decompositions({}).module()
     for node in list(module.graph.nodes):  # what tracing has found out of results; of inputs it stays to be checked
         if node.target is torch.ops.aten._assert_tensor_metadata.default and node.args[0].op != "placeholder":
             module.graph.erase_node(node)

@@ -18,6 +18,7 @@ from .cut import Plan
 from .cut import Segment as Cut
 from .segment import Segment
 from .support import is_door, is_size
+from .warned import without_leaf_spec_warning
 
 Weights = Callable[[Node], torch.Tensor | None]
 
@@ -56,7 +57,8 @@ class _Stitch:
     def __init__(self, module: GraphModule, plan: Plan, weight_of: Weights, engine: dict[str, Any]) -> None:
         self._module, self._plan, self._weight_of, self._engine_options = module, plan, weight_of, engine
         self._graph = Graph()
-        self._graph._codegen = copy.deepcopy(module.graph._codegen)
+        with without_leaf_spec_warning():
+            self._graph._codegen = copy.deepcopy(module.graph._codegen)
         self._new: dict[Node, Node] = {}
         self._sizes: dict[sympy.Symbol, Node] = {}
         self.segments: dict[str, Segment] = {}
