@@ -42,7 +42,7 @@ struct Shares {
   std::vector<ir::Segment> segments;  ///< in the order of running, those in kernels too
   std::vector<uint16_t> backends;     ///< of the segments
   std::vector<Border> borders;        ///< by the segment that reads
-  uint32_t lower_bound = 0;           ///< on segments, were none too small
+  uint32_t lower_bound = 0;           ///< on segments of nodes that run where they do here
   uint64_t given_up_after = 0;        ///< visits of nodes and edges, where the search for fewer segments did not end
   /// With assignment by cost, in nanoseconds: what a run takes, and what no assignment is below (of nodes and borders, starts aside).
   struct Predicted {

@@ -72,16 +72,12 @@ Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes
   const uint32_t least = std::max(1U, wishes.min_block_size);
   if (wishes.segmenter == Segmenter::walk) {
     TRY(check_walk(problem, roles));
-    out.lower_bound = fewest(problem).bound;
     out.sized = walk(problem, least);
+    out.lower_bound = fewest(problem).bound;  // of the targets that the walk left
     return out;
   }
-  SizedCut first{searched(problem, effort), {}};
-  out.lower_bound = first.cut.bound;
-  out.given_up_after = first.cut.given_up_after;
-  out.sized = least > 1 ? cut_of_size(problem, least) : std::move(first);
-  if (!costs || wishes.min_block_size > 0) return out;
-  while (true) {
+  out.sized = least > 1 ? cut_of_size(problem, least) : SizedCut{searched(problem, effort), {}};
+  while (costs && wishes.min_block_size == 0) {
     const std::vector<uint32_t> lost = least_paying(*costs, problem, out.sized.cut);
     if (lost.empty()) break;
     for (uint32_t n : lost) problem.nodes[n].target = problem.nodes[n].falls_to;
@@ -89,6 +85,8 @@ Result<Settled> cut_as_wished(Problem& problem, const Roles& roles, const Wishes
     out.sized.cut = fewest(problem);
   }
   std::ranges::sort(out.unpaid);
+  out.lower_bound = out.sized.cut.bound;
+  out.given_up_after = out.sized.cut.given_up_after;
   return out;
 }
 

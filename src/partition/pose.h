@@ -18,7 +18,7 @@ Problem problem_of(const ir::Graph& graph, const ir::Dependencies& dependencies,
 struct Settled {
   SizedCut sized;
   std::vector<uint32_t> unpaid;  ///< units that fell back because their segment does not pay, ascending
-  uint32_t lower_bound = 0;      ///< on segments, were none given up
+  uint32_t lower_bound = 0;      ///< on segments of the targets that the nodes end with, those that fell back included
   uint64_t given_up_after = 0;   ///< see Cut
 };
 /// once: the search for the fewest segments is short. again: where that does not end, a small graph is searched ten times as long.

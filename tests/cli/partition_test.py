@@ -193,7 +193,7 @@ class Partition(unittest.TestCase):
         pinned = told("partition", self.model, *turned, "--assign", "cost", "--pin", "/two/Neg=reference")
         self.assertEqual([s["backend"] for s in pinned["segments"]], ["cpu", "reference", "cpu"])
 
-    def test_the_bound_is_that_of_segments_of_any_size(self):
+    def test_bound_is_never_above_the_count(self):
         forced, memory = ["--fallback-ops", "Exp,Abs"], ["--shape", "x=3x4", "--memory", "cpu=100"]
         for options in (
             [],
@@ -210,10 +210,10 @@ class Partition(unittest.TestCase):
                 self.assertTrue(of_any["proved"], options)
             for size in ([], ["--min-block-size", "2"], ["--min-block-size", "9"]):
                 told = self.told(*options, *size)
-                self.assertEqual(told["lower_bound"], of_any["lower_bound"], [*options, *size])
+                self.assertLessEqual(told["lower_bound"], len(told["segments"]), [*options, *size])
                 self.assertEqual(told["proved"], told["lower_bound"] == len(told["segments"]), [*options, *size])
         text = tenon("partition", self.model, *TWO, "--dry-run", *forced, "--min-block-size", "9").stdout
-        self.assertIn("1 segments; with those that were given up, at least 5; 0 borders", text)
+        self.assertIn("1 segments, proved fewest; 0 borders", text)
 
     def test_a_walk_that_is_not_the_fewest_says_how_far_it_is(self):
         nodes = [

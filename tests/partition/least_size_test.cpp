@@ -5,6 +5,7 @@
 
 #include "partition/cut/fewest.h"
 #include "partition/cut/fill.h"
+#include "partition/pose.h"
 #include "random_problems.h"
 
 namespace tenon::partition {
@@ -42,6 +43,26 @@ TEST(LeastSize, KeepsMostOfWhatIsSupported) {
     share += share_of(before, cut_of_size(problem, 5)) / 60;
   }
   EXPECT_GE(share, 0.95);
+}
+
+TEST(LeastSize, BoundCountsNodesThatFellBack) {
+  const backend::Backends none;
+  int dropped = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Draw draw(seed);
+    const auto targets = static_cast<uint16_t>(2 + draw() % 2);
+    Problem problem = any_targets(draw, Kind::window, 1 + draw() % 120, targets), walked = problem;
+    const auto least = static_cast<uint32_t>(2 + draw() % 6);
+    const Roles roles(none, targets);
+    const Settled settled = *cut_as_wished(problem, roles, {.min_block_size = least});
+    ASSERT_LE(settled.lower_bound, settled.sized.cut.size()) << seed;
+    ASSERT_EQ(settled.lower_bound, fewest(problem).bound) << seed;
+    dropped += !settled.sized.dropped.empty();
+    if (targets > 2) continue;
+    const Settled by_walk = *cut_as_wished(walked, roles, {.min_block_size = least, .segmenter = Segmenter::walk});
+    ASSERT_LE(by_walk.lower_bound, by_walk.sized.cut.size()) << seed;
+  }
+  EXPECT_GT(dropped, 50);
 }
 
 }  // namespace

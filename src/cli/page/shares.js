@@ -20,7 +20,7 @@ function figures(shares) {
   const bytes = shares.borders.reduce((sum, b) => sum + (b.bytes ?? 0), 0), copies = shares.borders.reduce((sum, b) => sum + b.copies, 0);
   const figure = (value, text) => el("span", {}, el("b", {}, value), ` ${text}`);
   const count = shares.segments.length;
-  const least = count < shares.lower_bound ? `at least ${shares.lower_bound} with those that were given up` : `at least ${shares.lower_bound} needed`;
+  const least = `at least ${shares.lower_bound} needed`;
   const out = [figure(counted(count, "segment"), shares.proved ? "proved fewest" : least),
     figure(shares.borders.length, `values cross${bytes ? `, ${bytesText(bytes)}` : ""}, ${counted(copies, "copy").replace("copys", "copies")}`),
     figure(`${(100 * shares.accelerated_share).toFixed(1)} %`, "of the work's nodes accelerated")];

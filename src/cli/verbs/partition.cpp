@@ -62,7 +62,6 @@ void show_costs(const backend::Backends& backends, Console& console) {
 std::string count_text(const partition::Shares& shares) {
   const size_t count = shares.segments.size(), least = shares.lower_bound;
   if (count == least) return fmt::format("{} segments, proved fewest", count);
-  if (count < least) return fmt::format("{} segments; with those that were given up, at least {}", count, least);
   std::string out = fmt::format("{} segments, at most {} more than the fewest ({:.1f} %): at least {} are needed", count, count - least,
                                 100 * static_cast<double>(count - least) / static_cast<double>(least), least);
   if (shares.given_up_after > 0)
