@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/backend.h"
+#include "backend/trial_weights.h"
 #include "backend/trials.h"
 #include "backend/work.h"
 #include "backend/zeros.h"
@@ -57,27 +58,27 @@ class Onnxruntime final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(share.graph));
     const auto api = TRY(models_.api());
-    if (auto shown = show(api, detached, Optimise::yes); !shown)
+    if (auto shown = initialise(api, detached); !shown)
       return fail(Code::not_supported, "",
                   fmt::format("ONNX Runtime {} does not run the segment: {}", api->version(), shown.error()->what));
     return backend::Blob{std::move(detached.model), std::move(detached.weights)};
   }
 
  private:
-  enum class Optimise : bool { no, yes };
-  /// Makes a session of it, with zeros in place of the weights. Errors: ONNX Runtime's.
-  static Result<void> show(const std::shared_ptr<const Api>& api, const import::Detached& model, Optimise optimise) {
-    const auto zeros = TRY(backend::Zeros::make(model.weights));
-    TRY(LoadedModel::make(api, model.model, zeros.tensors(), {.optimise = optimise == Optimise::yes, .prepack = false}));
+  /// Makes the session that the device makes when the engine is loaded. Errors: ONNX Runtime's.
+  static Result<void> initialise(const std::shared_ptr<const Api>& api, const import::Detached& segment) {
+    const auto weights = TRY(backend::trial_weights(segment.weights));
+    TRY(LoadedModel::make(api, segment.model, weights.tensors, {.prepack = weights.complete}));
     return {};
   }
 
-  /// Why ONNX Runtime refuses it; empty: it does not.
+  /// Why ONNX Runtime refuses the node, with zeros in place of weights; empty: it does not.
   static Result<std::string> tried(const std::shared_ptr<const Api>& api, const import::Detached& model) {
-    const auto shown = show(api, model, Optimise::no);
-    if (shown) return std::string();
-    if (shown.error().code() != Code::device_failed) return std::unexpected(shown.error());
-    return shown.error()->what;
+    const auto zeros = TRY(backend::Zeros::make(model.weights));
+    const auto made = LoadedModel::make(api, model.model, zeros.tensors(), {.optimise = false, .prepack = false});
+    if (made) return std::string();
+    if (made.error().code() != Code::device_failed) return std::unexpected(made.error());
+    return made.error()->what;
   }
 
   runtime::SharedModels<Api, LoadedModel> models_;  ///< of which the library alone is used here

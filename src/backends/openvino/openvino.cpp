@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "backend/backend.h"
+#include "backend/trial_weights.h"
 #include "backend/trials.h"
 #include "backend/work.h"
-#include "backend/zeros.h"
 #include "backends/openvino/device/model.h"
 #include "backends/openvino/faults.h"
 #include "import/onnx_detached.h"
@@ -54,8 +54,8 @@ class Openvino final : public backend::Backend {
   Result<backend::Artifact> compile(const backend::Share& share, const backend::Options&) const override {
     auto detached = TRY(import::export_detached(share.graph, {.weights = kWeights}));
     const auto api = TRY(models_.api());
-    const auto zeros = TRY(backend::Zeros::make(detached.weights));
-    if (const std::string why = TRY(tried(api, detached.model, zeros.tensors())); !why.empty())
+    const auto weights = TRY(backend::trial_weights(detached.weights));
+    if (const std::string why = TRY(tried(api, detached.model, weights.tensors)); !why.empty())
       return fail(Code::not_supported, "", fmt::format("OpenVINO {} does not run the segment: {}", api->version(), why));
     return backend::Blob{std::move(detached.model), std::move(detached.weights)};
   }
