@@ -18,6 +18,7 @@
 #include "compiler/unknown_ops.h"
 #include "compiler/without_plugins.h"
 #include "ir/port_names.h"
+#include "partition/own_dequantize.h"
 #include "partition/retype.h"
 #include "passes/pipeline.h"
 
@@ -91,6 +92,7 @@ Result<SharedOut> shared_out(std::unique_ptr<ir::Graph> graph, const CompileOpti
   if (options.measuring) TRY(choose_plugin_ways(out, options));
   if (options.calibration && wishes.assign == partition::Assign::cost) out.backends = calibrated(out.backends, *options.calibration);
   TRY(partition::prepare(*out.graph, out.backends.all));
+  if (!runs_kernels_first(out.backends, wishes)) partition::copy_dequantize_to_readers(*out.graph);
   out.shares = TRY(partition::partition_with_casts(out.graph, out.backends.roles(), wishes, {}, &out.without_casts));
   if (options.measuring && wishes.assign == partition::Assign::cost) TRY(share_by_measuring(out, options));
   return out;

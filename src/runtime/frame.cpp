@@ -237,7 +237,8 @@ KernelCall& Frame::called(uint32_t number, const RunOptions& options) {
   change(call.scratch, scratch_of(0));
   change(call.stride, scratch_stride_);
   change(call.watched, is_watched(options) ? &options : nullptr);
-  change(call.piece, std::clamp<int64_t>(sizes_[step.grain], 1, kMostElements) * kChunksOfAPiece);
+  const int64_t grain = std::clamp<int64_t>(sizes_[step.grain], 1, kMostElements);
+  change(call.piece, grain > 1 ? grain * kChunksOfAPiece : 1);  // a task that is a chunk may take any time
   return call;
 }
 
