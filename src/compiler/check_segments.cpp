@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/check_segments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "runtime/device_error.h"
 
 namespace tenon::compiler {
 
@@ -38,9 +38,12 @@ class SegmentChecker {
     std::vector<Tensor> weights;
     for (size_t k = runtime::operand_count(program, step); k < step.buffers.size(); ++k)
       weights.push_back(TRY(weight(program, program.buffers[step.buffers[k]])));
-    auto segment = (*device)->make({.bytes = blob.bytes, .weights = weights});
-    if (!segment) return runtime::of_backend(std::move(segment).error(), blob.device, step.label);
-    return {};
+    const auto segment = (*device)->make({.bytes = blob.bytes, .weights = weights});
+    if (segment) return {};
+    const Diagnostic& d = *segment.error();
+    return fail(d.code, step.label, fmt::format("backend '{}' cannot read what was compiled for it: {}: {}", blob.device, d.place, d.what))
+        .expected(d.expected)
+        .found(d.found);
   }
 
   Result<Tensor> weight(const Program& program, const BufferInfo& buffer) const {

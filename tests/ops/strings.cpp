@@ -106,6 +106,10 @@ TEST(Whole, NumbersBeyondDoublesSurviveNearest) {
   EXPECT_EQ(integers_of(larger[0]), (std::vector<int64_t>{kLarge, kLarge}));
 }
 
+TEST(Random, DrawsBoolsAndIntegersWhereAskedTo) {
+  EXPECT_TRUE(ir::parse("graph(x: f32[2]) { y: bool[2] = Bernoulli(x, dtype=9) z: i32[2] = Bernoulli(x, dtype=6) return y, z }", table()));
+}
+
 TEST(LinearAttentionSizes, OfDecayMayBeKnownWhereTheQuerysAreNot) {
   EXPECT_TRUE(
       ir::parse("graph(q: f32[b,t,h], k: f32[1,4,8], v: f32[1,4,8], d: f32[1,4,8]) {"

@@ -27,9 +27,9 @@ Result<DType> drawn_dtype(const NodeView& view, DType otherwise) {
   const bool given = view.attributes->has("dtype");
   const auto dtype = given ? dtype_from_onnx(view.attributes->integer("dtype", 0)) : otherwise;
   if (!dtype) return refuse(view, Code::bad_attribute, "'dtype' names no dtype");
-  if (*dtype == DType::none || is_real_arithmetic(*dtype)) return *dtype;
-  return refuse(view, Code::dtype_mismatch, "numbers are drawn of float types alone")
-      .expected("f16, bf16, f32 or f64, by 'dtype' or by the operand")
+  if (*dtype == DType::none || is_comparable(*dtype)) return *dtype;
+  return refuse(view, Code::dtype_mismatch, "only numbers are drawn")
+      .expected("a type of numbers or bool, by 'dtype' or by the operand")
       .found(std::string(name_of(*dtype)));
 }
 }  // namespace
