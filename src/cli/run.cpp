@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -13,8 +14,13 @@
 #include "base/version.h"
 #include "cli/console/console.h"
 #include "cli/console/file_arguments.h"
+#include "cli/console/help_text.h"
 #include "cli/console/isolate.h"
+#include "cli/console/number_checks.h"
+#include "cli/console/option_groups.h"
+#include "cli/console/usage_error.h"
 #include "cli/console/verb.h"
+#include "cli/console/wrap.h"
 
 namespace tenon::cli {
 namespace {
@@ -32,44 +38,32 @@ std::string command_name(std::string_view file_name) {
 }
 
 /// CLI11 only says that a verb is missing; a wrong one deserves its name.
-Result<void> check_verb(int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
-  std::string known;
-  for (const NamedVerb& verb : all_verbs()) {
-    const std::string name = command_name(verb.name);
-    if (name == argv[1]) return {};
-    known += (known.empty() ? "" : ", ") + name;
+Result<void> check_verb(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-' || find_verb(app, argv[1])) return {};
+  return unknown_verb(app, argv[1]);
+}
+
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return help_text(command_table(*app), name, mode == CLI::AppFormatMode::All, help_width());
   }
-  return fail(Code::bad_usage, "command line", "there is no such verb").expected("one of: " + known).found(argv[1]);
-}
-
-std::string called(int argc, const char* const* argv) {
-  std::string out = "tenon";
-  for (int i = 1; i < argc; ++i) out += std::string(" ") + argv[i];
-  return out.substr(0, 500);
-}
-
-/// CLI11 asks for what is missing before it names what it does not know: who mistypes an option is told of the model.
-Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, const char* const* argv) {
-  const auto unknown = app.remaining(true);
-  const auto option = std::ranges::find_if(unknown, [](const std::string& word) { return word.starts_with('-'); });
-  if (option == unknown.end())
-    return fail(Code::bad_usage, "command line", e.what()).expected("a call as --help shows it").found(called(argc, argv));
-  return fail(Code::bad_usage, "command line", "there is no such option").expected("an option that --help lists").found(*option);
-}
+};
 
 void add_verb(CLI::App& app, const NamedVerb& named, Console& console, Action& chosen) {
   CLI::App* sub = app.add_subcommand(command_name(named.name), std::string(named.verb->summary));
   sub->footer("\nExamples:\n" + std::string(named.verb->examples));
+  if (named.verb->hidden) sub->group("");
   sub->add_flag("--json", console.json, "print one JSON object on stdout and nothing else");
   sub->add_flag("--quiet", console.quiet, "print nothing but errors");
   if (named.verb->isolates) {
     CLI::Option* isolate =
         sub->add_flag("--isolate", console.isolate, "run in a process of its own: a backend that crashes or hangs is an error");
     sub->add_option("--patience", console.patience, "with --isolate: seconds that one call of a backend may take")
-        ->check(CLI::PositiveNumber)
+        ->check(at_least(1))
         ->needs(isolate)
         ->capture_default_str();
+    group_options(*sub, kDebugOptions, {"--isolate", "--patience"});
   }
   sub->callback([&chosen, action = named.verb->setup(*sub)] { chosen = action; });
   refuse_empty_names(*sub);
@@ -109,12 +103,19 @@ int without_memory(bool json) {
 
 int run_verb(int argc, const char* const* argv, Console& console) {
   CLI::App app("Tenon compiles neural networks.", "tenon");
-  app.set_version_flag("--version", kProducer);
+  app.set_version_flag("--version", kProducer, "print the version");
+  app.set_help_flag("-h,--help", "show the usual options, with examples");
+  app.set_help_all_flag("--help-all", "show all options");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
-  app.footer("\n`tenon VERB --help` shows a verb's options, with examples.");
+  app.footer("\n`tenon help VERB` shows a verb's options, with examples.");
   Action action;
   for (const NamedVerb& verb : all_verbs()) add_verb(app, verb, console, action);
-  if (auto known = check_verb(argc, argv); !known) return console.finish(known);
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stdout);
+    return console.finish({});
+  }
+  if (auto known = check_verb(app, argc, argv); !known) return console.finish(known);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help and --version

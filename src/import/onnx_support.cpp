@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
+#include "ops/core/op.h"
+
 namespace tenon::import {
 namespace {
 
@@ -31,12 +34,19 @@ struct Census {
 };
 
 Error missing_ops(std::string_view file, const std::map<std::string, int64_t>& missing) {
-  std::string list;
-  for (const auto& [op, count] : missing) list += fmt::format("{}{} ({}x)", list.empty() ? "" : ", ", op, count);
+  std::vector<std::string> known;
+  for (const ops::OpDef* def : ops::all_ops()) known.push_back(qualified(def->domain, def->name));
+  std::string list, near;
+  for (const auto& [op, count] : missing) {
+    list += fmt::format("{}{} ({}x)", list.empty() ? "" : ", ", op, count);
+    if (const std::string name = nearest_name(op, known); !name.empty())
+      near += fmt::format("{}'{}' for '{}'", near.empty() ? "did you mean " : ", ", name, op);
+  }
+  if (!near.empty()) near += "? Else ";
   return fail(Code::not_supported, std::string(file), fmt::format("not supported yet: {} of the model's ops", missing.size()))
       .expected("ops that Tenon knows, or functions defined in the model")
       .found(std::move(list))
-      .advice("export the model with these ops as local functions, or add them: one file each in src/ops/onnx");
+      .advice(near + "name the library of plugins that has them (--plugin LIB), or export the model with these ops as local functions");
 }
 
 /// What tenon/trt.hpp calls the namespace of plugins that have none, which models of TensorRT's exporters look for whatever their domain.

@@ -33,8 +33,8 @@ NEEDED = {"bisect": {"--dump": ["--against-reference"]}}
 
 
 def outputs_of(verb: str) -> list[tuple[str, str]]:
-    """Name and type of the options that write, as --help lists them."""
-    return re.findall(r"(--[a-z-]+) (OUT(?:DIR)?)[.a-z]*\b", tenon(verb, "--help").stdout)
+    """Name and type of the options that write, as --help-all lists them."""
+    return re.findall(r"(--[a-z-]+) (OUT(?:DIR)?)[.a-z]*\b", tenon(verb, "--help-all").stdout)
 
 
 OUTPUTS = [(verb, option, kind) for verb in VERBS for option, kind in outputs_of(verb)]

@@ -16,8 +16,8 @@ class Console;
 /// What a verb does once its options are read. An error ends the program with its exit code.
 using Action = std::function<Result<void>(Console&)>;
 
-/// One verb of the command line, in the file of its name below verbs/ (an underscore is a dash on the command line). --json, --quiet
-/// and --help are there for every verb.
+/// One verb of the command line, in the file of its name below verbs/ (an underscore is a dash on the command line). --json, --quiet,
+/// --help and --help-all are there for every verb.
 struct Verb {
   std::string_view summary;
   /// Shown under --help, one command a line.
@@ -25,6 +25,7 @@ struct Verb {
   /// Declares the options and returns what to do with them; the options live in what the action holds.
   Action (*setup)(CLI::App& app);
   bool isolates = false;  ///< runs code of other libraries: has --isolate
+  bool hidden = false;    ///< of Tenon's own use: help, completion and the manual page leave it out
 };
 
 /// Defines the verb of the file `IDENT.cpp` inside `namespace tenon::cli::verb_IDENT`; the build lists the folder, so the file's existence

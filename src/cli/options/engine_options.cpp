@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
+#include "cli/console/option_groups.h"
 #include "cli/options/comma_list.h"
 #include "compiler/backends.h"
 #include "compiler/load.h"
@@ -27,8 +29,8 @@ std::vector<std::string> names_of_passes() {
 
 void EngineOptions::add_to(CLI::App& app, Takes takes) {
   model.add_to(app, takes == Takes::models ? "an ONNX model" : "an ONNX model or an engine");
-  app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(CLI::Range(0, 3))->capture_default_str();
-  app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+  app.add_option("--opt", opt, "0: no rewriting ... 3: everything")->check(between(0, 3))->capture_default_str();
+  app.add_option("--threads", threads, "threads to run on (default: what this process may use)")->check(at_least(0));
   sharing.add_to(app, [this] { model.metadata = true; });
   app.get_option("--backend")->each([this](const std::string& given) {
     if (const auto names = names_between_commas("--backend", {&given, 1}))
@@ -49,10 +51,12 @@ void EngineOptions::add_to(CLI::App& app, Takes takes) {
   app.add_flag_callback(
       "--no-winograd", [this] { without.emplace_back("winograd"); },
       "convolutions keep the plain sum: less rounding error, more time (as --without winograd)");
+  group_options(app, kDebugOptions, {"--verify-passes", "--without"});
 }
 
 void EngineOptions::add_guard_to(CLI::App& app) {
   app.add_flag("--guard", guard, "look after each step for writes outside the buffers; what is not written yet holds NaN (slow)");
+  group_options(app, kDebugOptions, {"--guard"});
 }
 
 runtime::RunOptions EngineOptions::run_options() const {

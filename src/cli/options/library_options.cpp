@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/console/option_groups.h"
+
 namespace tenon::cli {
 
 void LibraryOptions::add_to(CLI::App& app) {
@@ -13,6 +15,7 @@ void LibraryOptions::add_to(CLI::App& app) {
   app.add_option("--custom-ops", custom_ops, "a library with more ops for the backend onnxruntime; may be repeated")
       ->type_name("LIB")
       ->allow_extra_args(false);
+  group_options(app, kBackendOptions, {"--backend-lib", "--custom-ops"});
 }
 
 Result<runtime::Libraries> LibraryOptions::libraries() const {

@@ -11,6 +11,8 @@
 #include <cstdio>
 
 #include "base/nearest.h"
+#include "cli/console/number_checks.h"
+#include "cli/console/option_groups.h"
 #include "runtime/embedded_plugins.h"
 
 namespace tenon::cli {
@@ -33,19 +35,22 @@ void PluginOptions::add_to(CLI::App& app) {
   CLI::Option* const isolated = app.add_flag("--isolate-plugins", isolate,
                                              "run each library of plugins in a process of its own: one that crashes or hangs is an error");
   app.add_option("--plugin-patience", patience, "with --isolate-plugins: seconds that one call of a plugin may take")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->needs(isolated)
       ->capture_default_str();
   app.add_option("--plugin-memory", memory, "with --isolate-plugins: bytes that a library's process may take (default: no limit)")
       ->type_name("BYTES")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->needs(isolated);
+  group_options(app, kPluginOptions,
+                {"--prefer", "--plugin-tactic", "--plugin-any-build", "--isolate-plugins", "--plugin-patience", "--plugin-memory"});
 }
 
 void PluginOptions::add_embedded_to(CLI::App& app, const std::string& file) {
   app.add_flag_callback(
       "--embedded-plugins", [this, &file] { embedded_in = &file; },
       "take the libraries of plugins inside the engine, which are code of whoever made it");
+  group_options(app, kPluginOptions, {"--embedded-plugins"});
 }
 
 Result<runtime::Libraries> PluginOptions::added_to(runtime::Libraries libraries) const {

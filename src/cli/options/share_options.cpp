@@ -6,6 +6,7 @@
 
 #include <charconv>
 
+#include "cli/console/option_groups.h"
 #include "cli/options/comma_list.h"
 #include "compiler/backends.h"
 
@@ -96,6 +97,9 @@ void ShareOptions::add_to(CLI::App& app, std::function<void()> needs_modules) {
       ->allow_extra_args(false);
   app.add_flag("--require-full", require_full_, "an error where the last backend has work to do");
   app.add_option("--segmenter", segmenter_, "fewest segments, or the walk of Torch-TensorRT")->check(CLI::IsMember({"fewest", "walk"}));
+  group_options(app, kBackendOptions,
+                {"--assign", "--measure", "--min-block-size", "--fallback-ops", "--fallback-modules", "--pin", "--memory", "--narrow",
+                 "--require-full", "--segmenter"});
 }
 
 Result<std::vector<std::string>> ShareOptions::backends() const { return names_between_commas("--backend", backends_); }

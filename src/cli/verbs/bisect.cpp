@@ -12,6 +12,7 @@
 #include "cli/compare/oracle.h"
 #include "cli/compare/reference_oracle.h"
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/rewrite_options.h"
 #include "files/scratch_folder.h"
@@ -215,7 +216,7 @@ VERB(bisect) {
       o->rewriting.add_to(app);
       app.add_option("COMMAND", o->command, "behind --: the program that judges, and its arguments");
       app.add_option("--timeout", o->timeout, "seconds that the command may take; then the model is bad")
-          ->check(CLI::NonNegativeNumber)
+          ->check(zero_or_more())
           ->type_name("SECONDS");
       app.add_flag("--against-reference", o->against_reference,
                    "judge by the outputs, in Tenon's reference evaluator (slow on large models)");

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "cli/console/console.h"
 #include "cli/console/graphviz.h"
+#include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
 #include "cli/inspect/graph_data.h"
 #include "cli/inspect/graph_page.h"
@@ -223,6 +224,8 @@ VERB(build) {
       app.add_flag("--portable", o->portable, "leave native code out: the engine is compiled when it is loaded, on any CPU")
           ->excludes(target)
           ->excludes(tactic);
+      group_options(app, kPluginOptions, {"--embed-plugins", "--plugin-fallback"});
+      group_options(app, kDebugOptions, {"--dump-plan"});
       return [o](Console& console) { return build_engine(*o, console); };
     },
     .isolates = true,

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "cli/bench/machine_figures.h"
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/comma_list.h"
 #include "cli/options/library_options.h"
@@ -127,7 +128,7 @@ VERB(calibrate) {
       app.add_option("--backend", o->backends, "those that are measured (default: all that are there)")
           ->type_name("NAME[,NAME]")
           ->allow_extra_args(false);
-      app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+      app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(at_least(0));
       o->libraries.add_to(app);
       return [o](Console& console) { return calibrate_all(*o, console); };
     },

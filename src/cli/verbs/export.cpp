@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/model_options.h"
 #include "import/onnx_export.h"
@@ -67,7 +68,7 @@ VERB(export) {
       app.add_option("--opset", o->opset, "exactly this opset (default: the lowest that says every node)")->type_name("N");
       app.add_option("--opt", o->opt, "rewrite the graph first, as `build` does: 0 not at all ... 3 all there is")
           ->type_name("0..3")
-          ->check(CLI::Range(0, 3));
+          ->check(between(0, 3));
       app.add_option("--rules", o->rules, "which rules rewrite it: sets, files or names, joined by +, taken away by -")->type_name("RULES");
       app.add_option("--raise-opset", o->raise, "fused ops that this opset has raise the opset instead of becoming functions")
           ->type_name("N")

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "cli/console/console.h"
+#include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
 #include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
@@ -140,6 +141,8 @@ VERB(partition) {
       app.add_flag("--dry-run", o->dry_run, "build no segment");
       app.add_flag("--nodes", o->nodes, "a line a node");
       app.add_option("--html", o->html, "write it all as a page to look around in")->type_name("OUT");
+      for (CLI::Option* option : app.get_options())
+        if (option->get_group() == kBackendOptions) option->group("Who runs what");  // what this verb is about
       return [o](Console& console) -> Result<void> { return partition_model(*o, console); };
     },
     .isolates = true,

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/plugin_kit/kit.h"
 #include "cli/plugins/plugin_text.h"
@@ -106,7 +107,7 @@ VERB(plugin) {
       o->test->add_option("LIB", o->file, "a library of plugins")->required()->type_name("LIB");
       o->test->add_option("OP", o->op, "one of its ops, Name or namespace::Name (default: all)");
       o->test->add_option("--patience", o->patience, "seconds that one check may compute, or do nothing")
-          ->check(CLI::PositiveNumber)
+          ->check(at_least(1))
           ->capture_default_str();
       return [o](Console& console) {
         if (o->list->parsed()) return list(*o, console);

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/rewrite_options.h"
 #include "cli/rewrite/report.h"
@@ -208,7 +209,7 @@ VERB(rewrite) {
       app.add_flag("--stats", o->stats, "what each rule and each pass did");
       app.add_option("--dump", o->dump, "a folder for every rewrite as ONNX, before and after, and a page with the pictures")
           ->type_name("OUTDIR");
-      app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(CLI::NonNegativeNumber)->type_name("K");
+      app.add_option("--stop-after", o->stop_after, "do the first K rewrites only")->check(at_least(0))->type_name("K");
       app.add_option("--verify", o->verify, "run rewrites beside what they replace, on drawn inputs: one of each kind, or every one")
           ->check(CLI::IsMember({"off", "first", "all"}))
           ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
 #include "cli/console/verb.h"
 #include "cli/options/library_options.h"
 #include "cli/options/plugin_options.h"
@@ -46,7 +47,7 @@ VERB(stopwatch) {
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("ENGINE", o->engines, "engine files")->required()->type_name("FILE");
-      app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(CLI::NonNegativeNumber);
+      app.add_option("--threads", o->threads, "threads to run on (default: what this process may use)")->check(at_least(0));
       app.add_flag("--results", o->results, "run each once and keep what it gives beside it, ENGINE.npz, in place of a time");
       o->libraries.add_to(app);
       o->plugins.add_to(app);
@@ -69,6 +70,7 @@ VERB(stopwatch) {
         return {};
       };
     },
+    .hidden = true,
 };
 
 }  // namespace tenon::cli::verb_stopwatch

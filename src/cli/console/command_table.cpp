@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console/command_table.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/console/option_groups.h"
+
+namespace tenon::cli {
+namespace {
+
+/// The names of CLI::IsMember, which the type name has behind a colon: "TEXT:{f32,bf16}".
+std::vector<std::string> choices_of(const std::string& type) {
+  const size_t open = type.find(":{"), close = type.rfind('}');
+  if (open == type.npos || close == type.npos) return {};
+  return CLI::detail::split(type.substr(open + 2, close - open - 2), ',');
+}
+
+/// "f32|bf16", "0..3" (the last check's words), "FILE"; a number without a name of its own is N.
+std::string value_of(const std::string& type, const std::vector<std::string>& choices) {
+  constexpr size_t kMostShown = 40;
+  if (!choices.empty()) {
+    std::string all;
+    for (const std::string& c : choices) all += (all.empty() ? "" : "|") + c;
+    if (all.size() <= kMostShown) return all;
+  }
+  const std::string plain = type.substr(0, type.find(':'));
+  if (plain == "INT" || plain == "UINT" || plain == "FLOAT") return "N";
+  return plain == "TEXT" || plain.empty() ? "TEXT" : plain;
+}
+
+/// What a check of numbers says of itself: "0 to 3", "1 or more".
+std::string bounds_of(const std::string& type) {
+  const size_t colon = type.find(':');
+  return colon == type.npos || type[colon + 1] == '{' ? "" : type.substr(colon + 1);
+}
+
+std::string help_of(const CLI::Option& option, const std::string& type) {
+  std::string out = option.get_description();
+  std::string beside = bounds_of(type);
+  if (!option.get_default_str().empty()) beside += (beside.empty() ? "" : "; ") + ("default: " + option.get_default_str());
+  return beside.empty() ? out : out + " (" + beside + ")";
+}
+
+ArgumentRow row_of(const CLI::Option& option) {
+  ArgumentRow out;
+  if (option.get_positional()) out.names.push_back(option.get_name(true));
+  for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
+  const std::string type = option.get_type_name();
+  out.choices = choices_of(type);
+  const bool flag = option.get_items_expected_min() == 0;
+  if (!flag) out.value = value_of(type, out.choices);
+  out.help = help_of(option, type);
+  out.role = file_role(option);
+  out.group = option.get_group();
+  out.required = option.get_required();
+  out.repeated = option.get_expected_max() > 1;
+  return out;
+}
+
+}  // namespace
+
+CommandRow command_table(const CLI::App& app) {
+  CommandRow out{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
+  for (const bool help : {false, true})  // the parser has --help first, readers want it last
+    for (const CLI::Option* option : app.get_options())
+      if (!option->get_group().empty() && option->get_name().starts_with("--help") == help)
+        (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); }))
+    out.verbs.push_back(command_table(*verb));
+  return out;
+}
+
+void group_options(CLI::App& verb, std::string_view group, std::initializer_list<const char*> names) {
+  for (const char* name : names) verb.get_option(name)->group(std::string(group));
+}
+
+}  // namespace tenon::cli
