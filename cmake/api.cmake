@@ -24,6 +24,21 @@ add_dependencies(tenon_run tenon_plugin_worker)
 # The command line, libraries, header and package: `cmake --install build --prefix DIR --component tenon`.
 if(NOT SKBUILD)
   install(TARGETS tenon tenon_plugin_worker COMPONENT tenon)
+  # The manual page and what shells complete by follow from the program's own parser; other engines are started by a script.
+  set(PAGES ${CMAKE_BINARY_DIR}/generated/command_line)
+  add_custom_command(
+    TARGET tenon POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PAGES}
+    COMMAND $<TARGET_FILE:tenon> man > ${PAGES}/tenon.1
+    COMMAND $<TARGET_FILE:tenon> completion bash > ${PAGES}/tenon.bash
+    COMMAND $<TARGET_FILE:tenon> completion zsh > ${PAGES}/_tenon
+    COMMAND $<TARGET_FILE:tenon> completion fish > ${PAGES}/tenon.fish
+    VERBATIM)
+  install(FILES ${PAGES}/tenon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tenon)
+  install(FILES ${PAGES}/tenon.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tenon COMPONENT tenon)
+  install(FILES ${PAGES}/_tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tenon)
+  install(FILES ${PAGES}/tenon.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tenon)
+  install(FILES ${CMAKE_SOURCE_DIR}/tools/bench/peer_bench.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon COMPONENT tenon)
   install(TARGETS tenon_api tenon_run EXPORT tenon COMPONENT tenon)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT tenon)
   install(EXPORT tenon NAMESPACE tenon:: FILE tenon-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tenon COMPONENT tenon)

@@ -53,6 +53,16 @@ class Installed(unittest.TestCase):
             run(build / "graph", "mlp.onnx", cwd=self.folder), r"^takes x\n4 nodes\ngraph mlp\(x: f32\[batch,16\]\) \{\n(.*\n)*\}\n$"
         )
 
+    def test_shells_and_man_find_their_pages(self):
+        tree = self.folder / "tree/share"
+        for page, text in (
+            ("man/man1/tenon.1", ".SS tenon run"),
+            ("bash-completion/completions/tenon", "complete -o filenames -F _tenon tenon"),
+            ("zsh/site-functions/_tenon", "#compdef tenon"),
+            ("fish/vendor_completions.d/tenon.fish", "complete -c tenon"),
+        ):
+            self.assertIn(text, (tree / page).read_text(encoding="utf-8"))
+
     def test_plugins_need_its_headers_alone(self):
         headers, out = ("-I", self.folder / "tree/include"), self.folder / "swish.so"
         run("cc", "-shared", "-fPIC", *headers, ROOT / "examples/plugins/swish.c", "-o", out, "-lm")

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console/completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+
+namespace tenon::cli {
+namespace {
+
+std::string names_of(const std::vector<CommandRow>& verbs) {
+  std::string out;
+  for (const CommandRow& v : verbs) out += (out.empty() ? "" : " ") + v.name;
+  return out;
+}
+
+std::string names_of(const std::vector<ArgumentRow>& options) {
+  std::string out;
+  for (const ArgumentRow& o : options) out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(o.names, " "));
+  return out;
+}
+
+bool is_folder(FileRole role) { return role == FileRole::input_folder || role == FileRole::output_folder; }
+
+/// Calls visit(command, "rules why") for each verb and those below it; of the program the words are "".
+void each_command(const CommandRow& command, const std::string& words,
+                  const std::function<void(const CommandRow&, const std::string& words)>& visit) {
+  visit(command, words);
+  for (const CommandRow& verb : command.verbs) each_command(verb, words.empty() ? verb.name : words + " " + verb.name, visit);
+}
+
+/// Text between single quotes of a shell.
+std::string shell_quoted(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out;
+}
+
+/// Text of a description in zsh's _arguments: brackets and colons end it.
+std::string zsh_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':') out += '\\';
+    out += c;
+  }
+  return shell_quoted(out);
+}
+
+/// What _arguments completes a value with.
+std::string zsh_action(const ArgumentRow& row) {
+  if (!row.choices.empty()) return fmt::format("({})", fmt::join(row.choices, " "));
+  if (is_folder(row.role)) return "_files -/";
+  return row.role == FileRole::none ? " " : "_files";
+}
+
+std::string zsh_arguments(const CommandRow& command) {
+  std::string out = "    _arguments";
+  for (const ArgumentRow& o : command.options)
+    for (const std::string& name : o.names)
+      out += fmt::format(" \\\n      '{}{}[{}]{}'", o.repeated ? "*" : "", name, zsh_text(o.help),
+                         o.takes_value() ? fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)) : "");
+  for (const ArgumentRow& p : command.positionals) {
+    const bool file = p.role != FileRole::none || p.choices.empty();
+    out += fmt::format(" \\\n      '{}:{}:{}'", p.repeated ? "*" : "", zsh_text(p.names[0]), file ? "_files" : zsh_action(p));
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CommandRow& program) {
+  std::string verbs, options, values;
+  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+    if (!command.verbs.empty()) verbs += fmt::format("    '{}') words='{}' ;;\n", words, names_of(command.verbs));
+    options += fmt::format("    '{}') words='{}' ;;\n", words, names_of(command.options));
+    for (const ArgumentRow& o : command.options)
+      for (const std::string& name : o.names) {
+        if (!o.takes_value()) continue;
+        const std::string how = !o.choices.empty()         ? fmt::format("-W '{}'", fmt::join(o.choices, " "))
+                                : is_folder(o.role)        ? "-d"
+                                : o.role != FileRole::none ? "-f"
+                                                           : "-W ''";
+        values += fmt::format("    '{} {}') COMPREPLY=($(compgen {} -- \"$cur\")); return ;;\n", words, name, how);
+      }
+    for (const ArgumentRow& p : command.positionals)
+      if (!p.choices.empty()) verbs += fmt::format("    '{}') words='{}' ;;\n", words, fmt::join(p.choices, " "));
+  });
+  return fmt::format(
+      R"(# Completion of {0} for bash; `{0} completion bash` prints it.
+_{0}() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command= words= k
+  COMPREPLY=()
+  for ((k = 1; k < COMP_CWORD; ++k)); do
+    case "$command ${{COMP_WORDS[k]}}" in
+{1}      *) [[ ${{COMP_WORDS[k]}} == -* ]] || break ;;
+    esac
+  done
+  case "$command $prev" in
+{2}  esac
+  if [[ $cur == -* ]]; then
+    case "$command" in
+{3}    esac
+  else
+    case "$command" in
+{4}    esac
+    [[ $words ]] || {{ COMPREPLY=($(compgen -f -- "$cur")); return; }}
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}}
+complete -o filenames -F _{0} {0}
+)",
+      program.name,
+      [&] {
+        std::string steps;
+        each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+          for (const CommandRow& verb : command.verbs)
+            steps +=
+                fmt::format("      '{0} {1}') command='{2}' ;;\n", words, verb.name, words.empty() ? verb.name : words + " " + verb.name);
+        });
+        return steps;
+      }(),
+      values, options, verbs);
+}
+
+std::string zsh_completion(const CommandRow& program) {
+  std::string functions;
+  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+    std::string name = "_" + program.name;
+    for (const char c : words.empty() ? "" : " " + words) name += c == ' ' || c == '-' ? '_' : c;
+    functions += fmt::format("{}() {{\n", name);
+    if (command.verbs.empty()) {
+      functions += zsh_arguments(command) + "}\n\n";
+      return;
+    }
+    std::string described, calls;
+    for (const CommandRow& verb : command.verbs) {
+      described += fmt::format("      '{}:{}'\n", verb.name, shell_quoted(verb.summary));
+      std::string inner = name + "_" + verb.name;
+      for (char& c : inner) c = c == '-' ? '_' : c;
+      calls += fmt::format("      {}) {} ;;\n", verb.name, inner);
+    }
+    functions += fmt::format(
+        "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n{}    )\n    _describe verb verbs\n  else\n    shift words\n    (( CURRENT-- ))\n"
+        "    case $words[1] in\n{}    esac\n  fi\n}}\n\n",
+        described, calls);
+  });
+  return fmt::format("#compdef {0}\n# Completion of {0} for zsh; `{0} completion zsh` prints it.\n\n{1}_{0} \"$@\"\n", program.name,
+                     functions);
+}
+
+std::string fish_completion(const CommandRow& program) {
+  std::string out = fmt::format("# Completion of {0} for fish; `{0} completion fish` prints it.\n", program.name);
+  each_command(program, "", [&](const CommandRow& command, const std::string& words) {
+    std::string seen = words.empty() ? "__fish_use_subcommand" : "";
+    for (size_t begin = 0; begin < words.size();) {
+      const size_t end = std::min(words.find(' ', begin), words.size());
+      seen += fmt::format("{}__fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ", words.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    const std::string inner =
+        command.verbs.empty() || words.empty() ? "" : "; and not __fish_seen_subcommand_from " + names_of(command.verbs);
+    for (const CommandRow& verb : command.verbs)
+      out += fmt::format("complete -c {} -n '{}{}' -f -a {} -d '{}'\n", program.name, seen, inner, verb.name, shell_quoted(verb.summary));
+    for (const ArgumentRow& o : command.options) {
+      out += fmt::format("complete -c {} -n '{}'", program.name, seen);
+      for (const std::string& name : o.names) out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (!o.choices.empty()) out += fmt::format(" -x -a '{}'", fmt::join(o.choices, " "));
+      else if (is_folder(o.role)) out += " -x -a '(__fish_complete_directories)'";
+      else if (o.takes_value()) out += o.role == FileRole::none ? " -x" : " -r -F";
+      out += fmt::format(" -d '{}'\n", shell_quoted(o.help));
+    }
+    for (const ArgumentRow& p : command.positionals)
+      if (!p.choices.empty()) out += fmt::format("complete -c {} -n '{}' -f -a '{}'\n", program.name, seen, fmt::join(p.choices, " "));
+  });
+  return out;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "cli/console/command_table.h"
+
+namespace tenon::cli {
+
+/// Scripts that complete verbs, options, what an option may be, files and folders.
+std::string bash_completion(const CommandRow& program);
+std::string zsh_completion(const CommandRow& program);
+std::string fish_completion(const CommandRow& program);
+
+}  // namespace tenon::cli
