@@ -18,6 +18,8 @@
 #include "cli/bench/serve.h"
 #include "cli/bench/trace.h"
 #include "cli/console/console.h"
+#include "cli/console/number_checks.h"
+#include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/options/engine_options.h"
@@ -253,7 +255,9 @@ Json json_of_peer(const Peer& p, const Figures& f, double difference) {
           {"version", p.version},
           {"median_ms", median(f.other_times)},
           {"p5_ms", quantile(f.other_times, 0.05)},
+          {"p50_ms", median(f.other_times)},
           {"p95_ms", quantile(f.other_times, 0.95)},
+          {"p99_ms", quantile(f.other_times, 0.99)},
           {"load_ms", p.load_ms},
           {"first_ms", p.first_ms},
           {"peak_rss_bytes", p.peak_rss_bytes()},
@@ -270,8 +274,9 @@ Result<Json> report_peer(Bench& b, const Figures& f, Console& console) {
   const double difference = TRY(largest_difference(b));
   const Peer& p = *b.peer;
   console.line();
-  console.line(fmt::format("{} {}: median {:.4g} ms, load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB", p.name, p.version,
-                           median(f.other_times), p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
+  console.line(fmt::format("{} {}: p50 {:.4g} ms, p95 {:.4g}, p99 {:.4g}; load {:.4g} ms, first run {:.4g} ms, peak memory {:.1f} MB",
+                           p.name, p.version, median(f.other_times), quantile(f.other_times, 0.95), quantile(f.other_times, 0.99),
+                           p.load_ms, p.first_ms, static_cast<double>(p.peak_rss_bytes()) / 1e6));
   console.line(fmt::format(
       "Tenon is {:.3f} times as fast (95 % interval {:.3f} to {:.3f}, {} pairs of {} tried); largest difference of the results {:.3g}",
       median(f.ratios), i.low, i.high, f.ratios.size(), f.kept.tried, difference));
@@ -294,10 +299,26 @@ Json json_of_products(const Figures& f) {
   return out;
 }
 
+std::string shapes_text(const Bench& b) {
+  std::string out;
+  for (size_t k = 0; k < b.inputs.size(); ++k)
+    out += fmt::format("{}{}[{}]", k ? ", " : "", b.engine->inputs()[k].name, fmt::join(b.inputs[k].shape(), ","));
+  return out;
+}
+
+Json json_of_shapes(const Bench& b) {
+  Json out = Json::object();
+  for (size_t k = 0; k < b.inputs.size(); ++k) out[b.engine->inputs()[k].name] = b.inputs[k].shape();
+  return out;
+}
+
 void report_own(const Bench& b, const Figures& f, Console& console) {
-  console.line(fmt::format("median {:.4g} ms, p5 {:.4g}, p95 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
-                           quantile(f.times, 0.05), quantile(f.times, 0.95), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
+  console.line(fmt::format("at {}", shapes_text(b)));
+  console.line(fmt::format("p50 {:.4g} ms, p95 {:.4g}, p99 {:.4g}; {:.4g} runs a second; {} threads; {}", f.median_ms,
+                           quantile(f.times, 0.95), quantile(f.times, 0.99), 1e3 / f.median_ms, b.options.threads, kept_text(f.kept)));
   console.line(fmt::format("{:.4g} GFLOP/s, {:.1f} % of the peak measured beside it ({})", f.gflops, 100 * f.peak_share, peaks_text(f)));
+  if (f.peak_share > 1)
+    console.line("a share of the peak above 100 % says that the machine was busy while the peak was measured: run again when it is quiet");
   console.line(fmt::format("{:.4g} GB/s of weights, {:.1f} % of what memory gave beside it ({:.4g})", f.weight_gbps,
                            100 * f.weight_gbps / f.memory, f.memory));
   console.line(
@@ -324,19 +345,16 @@ Result<std::optional<files::AtomicFile>> file_for(const std::string& path) {
   return TRY(files::AtomicFile::create(path));
 }
 
-std::string shapes_text(const Bench& b) {
-  std::string out;
-  for (size_t k = 0; k < b.inputs.size(); ++k)
-    out += fmt::format("{}{}[{}]", k ? ", " : "", b.engine->inputs()[k].name, fmt::join(b.inputs[k].shape(), ","));
-  return out;
-}
-
 Json json_of(const Bench& b, const Figures& f, double weight_bytes, bool cold) {
-  return {{"median_ms", f.median_ms},
+  return {{"shapes", json_of_shapes(b)},
+          {"median_ms", f.median_ms},
           {"p5_ms", quantile(f.times, 0.05)},
+          {"p50_ms", f.median_ms},
           {"p95_ms", quantile(f.times, 0.95)},
+          {"p99_ms", quantile(f.times, 0.99)},
           {"gflops", f.gflops},
           {"peak_share", f.peak_share},
+          {"peak_disturbed", f.peak_share > 1},
           {"products", json_of_products(f)},
           {"load_ms", b.load_ms},
           {"first_ms", b.first_ms},
@@ -435,7 +453,8 @@ VERB(bench) {
         "the other engine computes in fp32 on as many threads, and is made for the inputs' shapes alone where --shape is given.\n"
         "torch is PyTorch on the model as onnx2pytorch converts it, under torch.compile where that works; what it needs is in\n"
         "tools/requirements-torch.txt. The share of memory's rate counts each weight as read once a run: above 100 % weights stay\n"
-        "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions.\n",
+        "in the caches. The share of the peak counts products of bf16 and int8 at the peaks of their own instructions; above 100 % the\n"
+        "machine was busy while the peak was measured. p50, p95 and p99 are over all runs of the samples that were kept.\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->engine.add_to(app);
@@ -450,8 +469,9 @@ VERB(bench) {
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
       app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")
           ->type_name("OUT");
-      app.add_option("--runs", o->runs, "samples to keep")->check(CLI::Range(1, 100000))->capture_default_str();
-      app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--runs", o->runs, "samples to keep")->check(between(1, 100000))->capture_default_str();
+      app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(more_than_zero())->capture_default_str();
+      group_options(app, kDebugOptions, {"--serve"});
       return [o](Console& console) { return bench_model(*o, console); };
     },
     .isolates = true,

@@ -8,6 +8,7 @@
 
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
+#include "cli/inspect/tensor_values.h"
 #include "cli/options/engine_options.h"
 #include "cli/options/input_options.h"
 #include "cli/partition/segments_run.h"
@@ -21,7 +22,7 @@ struct Options {
   EngineOptions engine;
   InputOptions inputs;
   std::string output_dir, output;
-  bool segments = false;
+  bool segments = false, print = false;
 };
 
 /// Characters that are not safe in a file name as %XX.
@@ -59,12 +60,26 @@ void add_named(const std::string& name, const Tensor& t, files::NamedTensors& na
   }
 }
 
-nlohmann::ordered_json json_of(const Tensor& t) {
-  if (!t.holds_tensors()) return {{"dtype", name_of(t.dtype())}, {"shape", t.shape()}};
-  if (t.dtype() == DType::map) return {{"kind", "map"}, {"keys", json_of(t.elements()[0])}, {"values", json_of(t.elements()[1])}};
+constexpr int64_t kMostShown = 1000;  ///< elements whose values --json has without --print
+
+/// Values of more than `most` elements are null.
+nlohmann::ordered_json json_of(const Tensor& t, int64_t most) {
+  if (!t.holds_tensors())
+    return {{"dtype", name_of(t.dtype())}, {"shape", t.shape()}, {"values", t.count() <= most ? json_of_values(t) : nullptr}};
+  if (t.dtype() == DType::map)
+    return {{"kind", "map"}, {"keys", json_of(t.elements()[0], most)}, {"values", json_of(t.elements()[1], most)}};
   nlohmann::ordered_json elements = nlohmann::ordered_json::array();
-  for (const Tensor& e : t.elements()) elements.push_back(json_of(e));
+  for (const Tensor& e : t.elements()) elements.push_back(json_of(e, most));
   return {{"kind", t.dtype() == DType::sequence ? "sequence" : "optional"}, {"elements", elements}};
+}
+
+/// All elements, below the type.
+void print(const std::string& name, const Tensor& t, Console& console) {
+  console.line(fmt::format("{}: {}", name, type_text(t)));
+  if (!t.holds_tensors()) return console.line(values_text(t));
+  const char* const parts[] = {"keys", "values"};
+  for (size_t k = 0; k < t.elements().size(); ++k)
+    print(t.dtype() == DType::map ? name + "/" + parts[k] : fmt::format("{}/{}", name, k), t.elements()[k], console);
 }
 
 std::string element_preview(const Tensor& t, int64_t i) {
@@ -149,11 +164,12 @@ Result<void> run_model(const Options& o, Console& console) {
     add_named(name, results[k], named);
     rows.push_back({name, type_text(results[k]), preview(results[k])});
     nlohmann::ordered_json entry{{"name", name}};
-    entry.update(json_of(results[k]));
+    entry.update(json_of(results[k], o.print ? INT64_MAX : kMostShown));
     json.push_back(std::move(entry));
   }
   TRY(write_results(o, named));
-  console.table(rows);
+  if (!o.print) console.table(rows);
+  for (size_t k = 0; o.print && k < results.size(); ++k) print(engine->outputs()[k].name, results[k], console);
   told["outputs"] = std::move(json);
   console.object(told);
   return {};
@@ -167,6 +183,7 @@ VERB(run) {
         "  tenon run model.onnx\n"
         "  tenon run model.onnx --input ids=ids.npy --output-dir results\n"
         "  tenon run model.tenon --input batch.npz --output results.npz\n"
+        "  tenon run model.onnx --print\n"
         "  tenon run model.tenon --verify\n"
         "\nWhen an engine is loaded, its header, tables and code are checked, its weights are not: a bit of them that flipped gives other\n"
         "numbers without an error. --verify reads the whole file and finds every changed bit. Use it once after a download or a copy, and\n"
@@ -181,6 +198,7 @@ VERB(run) {
           ->type_name("OUTDIR");
       app.add_option("--output", o->output, "write all outputs into one archive (of a sequence: NAME/0, NAME/1, ...)")
           ->type_name("OUT.npz");
+      app.add_flag("--print", o->print, "print all elements of the results (--json has those of up to 1000 without it)");
       app.add_flag("--segments", o->segments, "list what each backend ran, how long that took, and what was copied (of a second run)");
       return [o](Console& console) { return run_model(*o, console); };
     },
