@@ -65,6 +65,8 @@ using Owned = std::unique_ptr<T, Release<T>>;
 /// Errors: file_missing, with the places that were looked at; bad_file for what cannot be opened.
 Result<Library> open_library(const LibraryName& name, const Libraries& libraries);
 
+/// The active Python: of VIRTUAL_ENV, else the first python3 in PATH; nullopt: there is none.
+std::optional<std::filesystem::path> active_python();
 /// The folders of the packages of the active Python, found without starting it: of VIRTUAL_ENV, else of the first python3 in PATH. Empty
 /// where there is none.
 std::vector<std::filesystem::path> active_packages();

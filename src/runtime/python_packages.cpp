@@ -55,6 +55,14 @@ std::optional<fs::path> python_in_path() {
 
 }  // namespace
 
+std::optional<fs::path> active_python() {
+  if (const std::string environment = variable("VIRTUAL_ENV"); !environment.empty()) {
+    const fs::path python = fs::path(environment) / "bin/python3";
+    return access(python.c_str(), X_OK) == 0 ? std::optional(python) : std::nullopt;
+  }
+  return python_in_path();
+}
+
 std::vector<fs::path> active_packages() {
   if (const std::string environment = variable("VIRTUAL_ENV"); !environment.empty()) return packages_below(environment, "");
   const std::optional<fs::path> python = python_in_path();

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,35 @@ class Peers(unittest.TestCase):
         error = json.loads(done.stdout)["error"]
         self.assertEqual((done.returncode, error["name"]), (1, "file_missing"), error)
         self.assertIn("requirements-openvino.txt", error["advice"])
+
+    def installed(self, folder: str, **environment: object) -> subprocess.CompletedProcess:
+        """A comparison by a program as `cmake --install` puts it, away from the project."""
+        tree = Path(folder) / "tree"
+        for source, place in ((TENON, "bin/tenon"), (ROOT / "tools/bench/peer_bench.py", "share/tenon/peer_bench.py")):
+            (tree / place).parent.mkdir(parents=True)
+            shutil.copy(source, tree / place)
+        given = {key: value for key, value in os.environ.items() if key != "TENON_PEERS_PYTHON"} | environment
+        call = [tree / "bin/tenon", "compare", MODEL, "--with", "onnxruntime", "--json"]
+        return subprocess.run(call, capture_output=True, text=True, timeout=300, env=given, cwd=folder)
+
+    def test_an_installed_program_takes_the_active_python(self):
+        if not has("onnxruntime"):
+            self.skipTest("needs the package onnxruntime in .venv-peers")
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.installed(folder, VIRTUAL_ENV=str(PYTHON.parent.parent))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIsNotNone(json.loads(done.stdout)["outputs"][0]["other_error"])
+
+    def test_an_active_python_without_the_package_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bare = Path(folder) / "environment/bin/python3"
+            bare.parent.mkdir(parents=True)
+            bare.write_text('#!/bin/sh\necho "error missing onnxruntime"\n')
+            bare.chmod(0o755)
+            done = self.installed(folder, VIRTUAL_ENV=str(bare.parent.parent))
+            error = json.loads(done.stdout)["error"]
+            self.assertEqual(error["name"], "file_missing")
+            self.assertIn(f"{bare} -m pip install", error["advice"])
 
     def test_an_engine_is_not_for_others_to_read(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -17,6 +17,7 @@
 
 #include "runtime/door.h"
 #include "runtime/held.h"
+#include "runtime/libraries.h"
 
 namespace tenon::cli {
 namespace {
@@ -24,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPeerScript = "tools/bench/peer_bench.py";
+constexpr const char* kInstalledScript = "share/tenon/peer_bench.py";  // beside bin/tenon
+constexpr const char* kProjectPython = ".venv-peers/bin/python";
 constexpr const char* kInstall = ".venv-peers/bin/pip install --no-deps -r tools/requirements-peers.txt";
 constexpr const char* kInstallOpenVino = ".venv-peers/bin/pip install --no-deps -r tools/requirements-openvino.txt";
 constexpr const char* kInstallTorch = ".venv-peers/bin/pip install -r tools/requirements-torch.txt";
@@ -38,14 +41,27 @@ fs::path project_folder() {
   return {};
 }
 
+/// The project's script; that of an installed program where there is no project.
+Result<fs::path> script_of(const fs::path& project) {
+  if (!project.empty()) return project / kPeerScript;
+  std::error_code error;
+  const fs::path installed = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / kInstalledScript;
+  if (fs::exists(installed, error)) return installed;
+  return fail(Code::file_missing, installed.string(), "the script that runs the other engine is not there")
+      .expected("an installed program (cmake --install), or a build inside the project folder")
+      .advice("install tenon again");
+}
+
+/// TENON_PEERS_PYTHON; the project's own; the active one.
 Result<fs::path> python_of(const fs::path& project) {
   std::error_code error;
   if (const char* set = std::getenv("TENON_PEERS_PYTHON"); set && *set) return fs::path(set);
-  const fs::path own = project / ".venv-peers/bin/python";
-  if (!project.empty() && fs::exists(own, error)) return own;
+  if (!project.empty() && fs::exists(project / kProjectPython, error)) return project / kProjectPython;
+  if (const auto active = runtime::active_python()) return *active;
   return fail(Code::file_missing, "--vs", "there is no Python with the other engine's package")
-      .expected(".venv-peers/bin/python in the project folder, or TENON_PEERS_PYTHON")
-      .advice(fmt::format("python3 -m venv .venv-peers && {}", kInstall));
+      .expected(".venv-peers/bin/python in the project folder, an active Python, or TENON_PEERS_PYTHON")
+      .found("no python3 in PATH")
+      .advice("activate a Python environment that has the package");
 }
 
 Result<fs::path> temporary_folder() {
@@ -66,17 +82,15 @@ std::vector<double> numbers_in(const std::string& text) {
 
 Result<std::unique_ptr<Peer>> Peer::start(const PeerOptions& options, const files::NamedTensors& inputs) {
   const fs::path project = project_folder();
-  if (project.empty())
-    return fail(Code::file_missing, kPeerScript, "the script that runs the other engine is not there")
-        .advice("run tenon from a build inside the project folder");
-  const fs::path python = TRY(python_of(project));
+  const fs::path script = TRY(script_of(project));
   auto peer = std::unique_ptr<Peer>(new Peer);
   peer->name = options.name;
+  peer->in_project_ = !project.empty();
+  peer->python_ = TRY(python_of(project));
   peer->folder_ = TRY(temporary_folder());
   const fs::path file = peer->folder_ / "inputs.npz";
   TRY(files::write_npz(file, inputs));
-  std::vector<std::string> command{python,      project / kPeerScript,          options.name, options.model, file,
-                                   "--threads", std::to_string(options.threads)};
+  std::vector<std::string> command{peer->python_, script, options.name, options.model, file, "--threads", std::to_string(options.threads)};
   if (!options.external_data.empty()) command.insert(command.end(), {"--external-data", fs::absolute(options.external_data)});
   if (options.fixed_shapes) command.push_back("--fixed-shapes");
   for (const std::string& output : options.outputs) command.insert(command.end(), {"--only-output", output});
@@ -125,15 +139,20 @@ Peer::~Peer() {
   if (!folder_.empty()) fs::remove_all(folder_, error);
 }
 
+std::string Peer::install_advice() const {
+  if (!in_project_) return fmt::format("{} -m pip install numpy onnx {}", python_.string(), name);
+  return std::string(kInstall) + (name == "torch"      ? std::string(" && ") + kInstallTorch
+                                  : name == "openvino" ? std::string(" && ") + kInstallOpenVino
+                                                       : "");
+}
+
 /// A package that is not installed is the user's to mend; a model that the peer cannot take is nobody's here.
 Error Peer::told(const std::string& why) const {
   if (why.starts_with("missing "))
     return fail(Code::file_missing, name, "the Python for other engines lacks a package")
-        .expected("what tools/requirements-peers.txt lists, and the other engine's own requirements")
+        .expected("the other engine's package in " + python_.string())
         .found("no module " + why.substr(8))
-        .advice(std::string(kInstall) + (name == "torch"      ? std::string(" && ") + kInstallTorch
-                                         : name == "openvino" ? std::string(" && ") + kInstallOpenVino
-                                                              : ""));
+        .advice(install_advice());
   if (why.starts_with("unfit "))
     return fail(Code::device_failed, name, "the other engine cannot take this model")
         .expected("a model that " + name + " loads and runs")

@@ -50,6 +50,10 @@ class Peer {
   Error died(std::string why) const;
   Error told(const std::string& why) const;
 
+  std::string install_advice() const;
+
+  std::filesystem::path python_;
+  bool in_project_ = false;       ///< the script is that of a project folder, which lists what it needs
   std::filesystem::path folder_;  ///< of the inputs and outputs; removed at the end
   pid_t process_ = -1;
   int to_ = -1, from_ = -1;
