@@ -13,8 +13,7 @@ constexpr int64_t kUnbounded = int64_t{1} << 40;  // what Symbols gives a symbol
 constexpr int64_t kUnknown = 64;
 
 double size_of(Dim d) {
-  return static_cast<double>(
-      substitute(d, [](const DimNode& s) { return Dim(std::clamp(kUnknown, s.lower, s.upper)); }).number().value_or(kUnknown));
+  return static_cast<double>(substitute(d, [](const DimNode& s) { return Dim(guessed_size(s)); }).number().value_or(kUnknown));
 }
 
 double count_of(const ir::Type& type) {
@@ -35,6 +34,8 @@ double steps_of(const ops::LoopForm& form) {
 }
 
 }  // namespace
+
+int64_t guessed_size(const DimNode& symbol) { return std::clamp(kUnknown, symbol.lower, symbol.upper); }
 
 double bytes_of(const ir::Type& type) { return count_of(type) * bits_of(type.dtype) / 8; }
 

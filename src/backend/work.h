@@ -6,7 +6,9 @@
 
 namespace tenon::backend {
 
-/// What a node does in one run, where a size that is not known counts as 64.
+/// The size that guesses take for a symbol: 64, or the nearest that it may have.
+int64_t guessed_size(const DimNode& symbol);
+/// What a node does in one run, where a size that is not known is guessed.
 struct Work {
   double steps = 0;  ///< iterations of its loops; elements of its results where it has no loop form
   double bytes = 0;  ///< of its operands and results, strings aside

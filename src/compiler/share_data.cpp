@@ -105,6 +105,17 @@ Json borders_data(const ir::Graph& graph, const partition::Shares& shares, const
   return out;
 }
 
+/// The sizes that guesses of times take for symbols of the inputs, by name.
+Json guessed_sizes(const ir::Graph& graph) {
+  Json out = Json::object();
+  for (const ir::ValueId input : graph.inputs()) {
+    const ir::Type& type = graph.value(input).type;
+    if (!type.is_tensor() || !type.has_rank()) continue;
+    for (Dim d : *type.shape) each_symbol(d, [&](const DimNode& s) { out[s.name] = backend::guessed_size(s); });
+  }
+  return out;
+}
+
 /// What only a build knows.
 void add_build(Json& out, const Compiled& built, const std::vector<import::RequestedShape>& shapes) {
   const program::Built& b = built.built;
@@ -164,6 +175,7 @@ Json partition_data(const ir::Graph& graph, const partition::Shares& shares, con
                     const std::vector<partition::WhatIf>& what_if, std::span<const plugin::MeasuredNode> measured, const Compiled* built,
                     const std::vector<import::RequestedShape>& shapes) {
   Json out = share_data(graph, shares, roles);
+  out["guessed_at"] = guessed_sizes(graph);
   out["peak_bytes"] = nullptr;
   out["handed_back"] = Json::array();
   out["what_if"] = Json::array();

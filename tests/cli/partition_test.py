@@ -37,6 +37,13 @@ class Partition(unittest.TestCase):
     def told(self, *options, dry=True):
         return told("partition", self.model, *TWO, *(["--dry-run"] if dry else []), *options)
 
+    def test_the_page_says_that_times_are_guesses_and_at_which_sizes(self):
+        self.assertEqual(self.told()["guessed_at"], {"n": 64})
+        self.assertEqual(self.told("--shape", "x=7x4")["guessed_at"], {})
+        page = self.folder / "guess.html"
+        self.told("--html", page)
+        self.assertIn("guesses${guessedAt}", page.read_text(encoding="utf-8"))
+
     def segments(self, *options):
         return [(s["backend"], s["nodes"]) for s in self.told(*options)["segments"]]
 

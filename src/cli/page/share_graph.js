@@ -68,7 +68,7 @@ function borderElement(border, laneOf) {
 
 function segmentElement(segment, nodes, laneOf, choose) {
   const x = laneLeft(laneOf(segment.id)), y = rowTop(segment.id);
-  const time = segment.us === null ? "" : ` \u00b7 ${usText(segment.us)}`;
+  const time = segment.us === null ? "" : ` \u00b7 \u2248 ${usText(segment.us)}`;
   const out = svgEl("g", {class: "segment", "data-id": segment.id, style: hueOf(segment.backend)},
     svgEl("title", {}, `segment ${segment.id} on ${segment.backend}`),
     svgEl("rect", {x, y, width: kBox.w, height: kBox.h, rx: 6}),

@@ -39,7 +39,7 @@ const nodesTable = (nodes, go) => filtered(nodes, node => `${node.name} ${node.o
     {title: node.sources ? `from ${node.sources.join(", ")}` : ""}), opCell(node.op), backendCell(node.backend),
     segmentLink(node.segment, go), nameCell(reasonsText(node))]);
 
-const bordersTable = (borders, go) => filtered(borders, row => `${row.value} ${row.shape}`, ["value", "from", "to", "shape", "bytes", "copies", "time"],
+const bordersTable = (borders, go) => filtered(borders, row => `${row.value} ${row.shape}`, ["value", "from", "to", "shape", "bytes", "copies", `time, a guess${guessedAt}`],
   row => [nameCell(row.value), segmentLink(row.from, go), segmentLink(row.to, go), row.shape, bytesCell(row), numberCell(`${row.copies}`), numberCell(row.us === null ? "" : usText(row.us))]);
 
 /// A row for each backend, op and list of reasons.
@@ -55,7 +55,7 @@ function reasonRows(nodes) {
 }
 
 function overview(shares) {
-  const out = [];
+  const out = [el("p", {className: "dim"}, `Times of segments and copies are guesses${guessedAt}: \`tenon bench\` measures.`)];
   const part = (title, heading, rows) => { if (rows.length) out.push(el("h2", {}, title), ...tableOf(heading, rows)); };
   part("Handed back", ["segment", "backend", "error"], (shares.handed_back ?? []).map(h => [`${h.segment}`, backendCell(h.backend), el("span", {className: "bad"}, h.error)]));
   part("Were one op accelerated", ["op", "borders removed", "segments left"],
@@ -71,7 +71,7 @@ function segmentPanel(shares, id, go) {
   const outside = (values, crossing, text) => values.filter(v => !crossing.some(b => b.value === v)).map(v => [nameCell(v), text, "", "", ""]);
   const row = (b, other) => [nameCell(b.value), segmentLink(other, go), b.shape, bytesCell(b), numberCell(`${b.copies}`)];
   rows.push(el("h2", {}, `Segment ${id} on `, backendCell(segment.backend)),
-    el("p", {}, `${counted(segment.nodes.length, "node")}${segment.us === null ? "" : `, about ${usText(segment.us)}`}`));
+    el("p", {}, `${counted(segment.nodes.length, "node")}${segment.us === null ? "" : `, a guess: ${usText(segment.us)}${guessedAt}`}`));
   rows.push(el("h2", {}, "Reads"), ...tableOf(["value", "from", "shape", "bytes", "copies"], [...reads.map(b => row(b, b.from)), ...outside(segment.inputs, reads, "the model's input")]));
   rows.push(el("h2", {}, "Gives"), ...tableOf(["value", "to", "shape", "bytes", "copies"], [...gives.map(b => row(b, b.to)), ...outside(segment.outputs, gives, "the model's result")]));
   rows.push(el("h2", {}, "Runs"), ...tableOf(["node", "op", "why"], shares.nodes.filter(n => n.segment === id).map(n => [nameCell(n.name), opCell(n.op), reasonsText(n)])));

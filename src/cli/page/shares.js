@@ -10,6 +10,9 @@ const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const usText = us => us === 0 ? "0" : us < 1e3 ? `${us.toPrecision(3)} \u00b5s` : us < 1e6 ? `${(us / 1e3).toPrecision(3)} ms` : `${(us / 1e6).toPrecision(3)} s`;
 const bytesText = n => n < 1e4 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 
+/// " at batch = 64": the sizes that guesses of times take for symbols.
+const guessedAt = (sizes => sizes.length ? ` at ${sizes.map(([name, size]) => `${name} = ${size}`).join(", ")}` : "")(Object.entries(data.shares.guessed_at ?? {}));
+
 const shown = () => path.at(-1).shares;
 const go = {
   segment: id => { chosen = id; tab = "segment"; tell(); },
