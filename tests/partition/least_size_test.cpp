@@ -54,12 +54,15 @@ TEST(LeastSize, BoundCountsNodesThatFellBack) {
     Problem problem = any_targets(draw, Kind::window, 1 + draw() % 120, targets), walked = problem;
     const auto least = static_cast<uint32_t>(2 + draw() % 6);
     const Roles roles(none, targets);
-    const Settled settled = *cut_as_wished(problem, roles, {.min_block_size = least});
+    Wishes wishes;
+    wishes.min_block_size = least;
+    const Settled settled = *cut_as_wished(problem, roles, wishes);
     ASSERT_LE(settled.lower_bound, settled.sized.cut.size()) << seed;
     ASSERT_EQ(settled.lower_bound, fewest(problem).bound) << seed;
     dropped += !settled.sized.dropped.empty();
     if (targets > 2) continue;
-    const Settled by_walk = *cut_as_wished(walked, roles, {.min_block_size = least, .segmenter = Segmenter::walk});
+    wishes.segmenter = Segmenter::walk;
+    const Settled by_walk = *cut_as_wished(walked, roles, wishes);
     ASSERT_LE(by_walk.lower_bound, by_walk.sized.cut.size()) << seed;
   }
   EXPECT_GT(dropped, 50);
