@@ -73,6 +73,7 @@ CASES = {
     "any": (lambda x: ((x > 1).any(), (x > -1).all(1)), X),
     "logsumexp": (lambda x: x.logsumexp(1), X),
     "norm": (lambda x: torch.linalg.vector_norm(x, dim=1) + torch.linalg.vector_norm(x, 1, dim=1), X),
+    "norm of a scalar": (lambda x: [torch.linalg.vector_norm(x, order) for order in (1, 2)], torch.tensor(-2.5)),
     "var": (lambda x: x.var(1) + x.var(0, unbiased=False).sum(), X),
     "softmax": (lambda x: x.softmax(-1) + x.log_softmax(0), X),
     "cumsum": (lambda x: x.cumsum(1), X),
@@ -152,6 +153,7 @@ CASES = {
         lambda x: [F.pad(x, (2, 1, 0, 3), mode=m) for m in MODES] + [F.pad(x[0], (1, 2), mode=m) for m in MODES],
         IMAGE,
     ),
+    "circular pads that cut": (lambda x: [F.pad(x, w, mode="circular") for w in ((-1, 1, -2, 1), (2, -3, 0, -1))], IMAGE),
     "tile": (lambda x: (x.tile(2), x.tile(2, 1, 3)), X),
     "trunc": (lambda x, k: (x.trunc(), k.round(), k.floor(), k.trunc()), X * 9, i(5)),
     "scatter": (
@@ -222,6 +224,20 @@ CASES = {
         for corners in (False, True)
         if (mode, padding) != ("bicubic", "border")
     },
+    "addcdiv": (lambda x, y: torch.addcdiv(x, x, y, value=0.5), X, P),
+    "lerp": (lambda x, y, w: (torch.lerp(x, y, 0.3), torch.lerp(x, y, 0.8), torch.lerp(x, y, w)), X, Y, P),
+    "celu and threshold": (lambda x: (F.celu(x, 1.3), F.threshold(x, 0.1, 7.0)), X),
+    "threshold of the edges": (lambda x: F.threshold(x, 0.0, 7.0), EDGES),
+    "log10 and angles": (lambda x: (x.log10(), x.deg2rad(), x.rad2deg()), P),
+    "frac": (lambda x: (x * 7).frac(), X),
+    "logit": (lambda x: (torch.logit(x.sigmoid()), torch.logit(x, 0.1)), X),
+    "xlogy": (lambda x, y: (torch.xlogy(x, y), torch.xlogy(x, 2.0)), EDGES.repeat_interleave(11), EDGES.repeat(11)),
+    "infinities": (lambda x: (x.isinf(), x.isposinf(), x.isneginf(), x.isfinite()), EDGES),
+    "nan_to_num": (lambda x: (x.nan_to_num(), x.nan_to_num(1.5, 2.5, -3.5), x.half().nan_to_num()), EDGES),
+    "clamp by tensors": (lambda x, y: (x.clamp(min=y), x.clamp(max=y), x.clamp_min(0)), X, Y),
+    "addmv and outer": (lambda x, y, w: (torch.addmv(y[:, 0], x, w, alpha=2), torch.outer(w, y[0])), X, Y, W),
+    "var_mean": (lambda x: (*torch.var_mean(x, 1), *torch.std_mean(x, 0, keepdim=True), *torch.aminmax(x, dim=1)), X),
+    "cumprod": (lambda x: (x.cumprod(1), x.cumprod(0)), X),
     "repeat_interleave": (lambda x: (x.repeat_interleave(3, 1), x.repeat_interleave(2), x.repeat_interleave(2, -2)), X),
     "index_copy": (
         lambda x, y, k: (x.index_copy(0, k, y[:2]), x.index_copy(-1, k, y[:, :2]), x.long().index_copy(1, k, y[:, 1:3].long())),
@@ -282,6 +298,15 @@ def test_places_that_are_written_to():
     given, wanted = X.clone(), X.clone()
     torch.testing.assert_close(compiled(given, Y, k), write(wanted, Y, k), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(given, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "amin", "amax"])
+def test_reductions_at_places(reduce):
+    """By whoever has a kernel; what a mean is of is left to PyTorch."""
+    k = i(3, 4, top=3)
+    module = Function(lambda x, y: (x.scatter_reduce(0, k, y, reduce), x.scatter_add(1, k, y), x.index_add(1, k[0], y, alpha=2)))
+    compiled = tenon.torch.compile(module, inputs=[X, Y], backends=["cpu", "reference"], require_full_compilation=True)
+    torch.testing.assert_close(compiled(X, Y), module(X, Y), rtol=1e-4, atol=1e-5)
 
 
 def test_sums_at_places():

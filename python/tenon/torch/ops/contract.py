@@ -24,9 +24,14 @@ def _sum(b: Any, added: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return b.op("Add", [product, term if beta == 1 else b.op("Mul", [term, b.tensor(beta, b.dtype)])])
 
 
-@converts("addmm.default", "baddbmm.default")
+@converts("addmm.default", "baddbmm.default", "addmv.default")
 def product_and_sum(b: Any, added: Any, x: Any, y: Any, beta: Any, alpha: Any) -> Any:
     return _sum(b, added, _product(b, x, y), beta, alpha)
+
+
+@converts("outer.default")
+def outer(b: Any, x: Any, y: Any) -> Any:
+    return b.op("Mul", [b.op("Unsqueeze", [b.tensor(x, b.dtype), b.ints([1])]), b.tensor(y, b.dtype)])
 
 
 @converts("linear.default")

@@ -139,12 +139,12 @@ def clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
     return value if high is None else b.op("Min", [value, b.tensor(high, b.dtype)])
 
 
-@converts("clamp_min.default")
+@converts("clamp_min.default", "clamp_min.Tensor")
 def clamp_below(b: Any, x: Any, low: Any) -> Any:
     return clamp(b, x, low, None)
 
 
-@converts("clamp_max.default")
+@converts("clamp_max.default", "clamp_max.Tensor")
 def clamp_above(b: Any, x: Any, high: Any) -> Any:
     return clamp(b, x, None, high)
 

@@ -11,6 +11,8 @@ from .index import along_axes
 from .shape import diagonal_places
 from .table import Unsupported, converts
 
+REDUCTIONS = {"sum": "add", "prod": "mul", "amin": "min", "amax": "max"}
+
 
 def _where_masked(b: Any, x: Any, mask: Any, put: Any, adds: bool) -> Any:
     """A mask of the first axes, and what stands at each of its places: how many there are, only data tell."""
@@ -55,12 +57,40 @@ def scatter(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
 
 @converts("index_copy.default")
 def index_copy(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
-    sizes = b.shape_of(put)
+    return _at_places(b, x, dim, places, b.tensor(put, b.dtype), b.shape_of(put), {})
+
+
+@converts("scatter_add.default")
+def scatter_add(b: Any, x: Any, dim: int, places: Any, put: Any) -> Any:
+    return scatter_reduce(b, x, dim, places, put, "sum", True)
+
+
+@converts("scatter_reduce.two")
+def scatter_reduce(b: Any, x: Any, dim: int, places: Any, put: Any, reduce: str, with_self: bool) -> Any:
+    if not with_self or reduce not in REDUCTIONS or not b.shape_of(x) or not b.shape_of(places):
+        raise Unsupported("not supported yet: a mean at places, one without what was there, or in a scalar")
+    value = b.tensor(put, b.dtype)
+    for axis, (given, used) in enumerate(zip(b.shape_of(put), b.shape_of(places), strict=True)):
+        value = value if str(given) == str(used) else b.sliced(value, axis, 0, used, 1)
+    return b.op("ScatterElements", [b.tensor(x), b.tensor(places, torch.int64), value], {"axis": dim, "reduction": REDUCTIONS[reduce]})
+
+
+@converts("index_add.default")
+def index_add(b: Any, x: Any, dim: int, places: Any, put: Any, alpha: Any) -> Any:
+    return _at_places(b, x, dim, places, _times(b, b.tensor(put, b.dtype), alpha), b.shape_of(put), {"reduction": "add"})
+
+
+def _times(b: Any, value: Any, factor: Any) -> Any:
+    return value if factor == 1 else b.op("Mul", [value, b.tensor(factor, b.dtype)])
+
+
+def _at_places(b: Any, x: Any, dim: int, places: Any, value: Any, sizes: Any, attributes: dict[str, Any]) -> Any:
+    """x with rows of `value`, of the shape `sizes`, at places along an axis."""
     if not sizes:
-        raise Unsupported("not supported yet: a copy into a scalar")
+        raise Unsupported("not supported yet: a place in a scalar")
     axis = dim % len(sizes)
     along = b.reshaped(b.tensor(places, torch.int64), [sizes[k] if k == axis else 1 for k in range(len(sizes))])
-    return b.op("ScatterElements", [b.tensor(x), b.op("Expand", [along, b.sizes(sizes)]), b.tensor(put, b.dtype)], {"axis": axis})
+    return b.op("ScatterElements", [b.tensor(x), b.op("Expand", [along, b.sizes(sizes)]), value], {"axis": axis} | attributes)
 
 
 @converts("index_put.default", "_unsafe_index_put.default")

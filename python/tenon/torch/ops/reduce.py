@@ -123,6 +123,8 @@ def log_sum_exp(b: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 def vector_norm(b: Any, x: Any, order: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if order not in (1, 2):
         raise Unsupported(f"not supported yet: the norm of order {order}")
+    if not b.shape_of(x):  # nothing is reduced
+        return b.op("Abs", [b.tensor(x, b.dtype)])
     return reduced(b, f"ReduceL{int(order)}", x, dim, keepdim, b.dtype)
 
 
@@ -147,6 +149,31 @@ def variance(b: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     off = b.op("Sub", [value, b.op("ReduceMean", [value, b.ints(axes)], {"keepdims": 1})])
     total = b.op("ReduceSum", [b.op("Mul", [off, off]), b.ints(axes)], {"keepdims": int(keepdim)})
     return b.op("Mul", [total, b.tensor(1 / divisor, b.dtype)])
+
+
+@converts("var_mean.correction")
+def variance_and_mean(b: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    return variance(b, x, dim, correction, keepdim), reduced(b, "ReduceMean", x, dim, keepdim)
+
+
+@converts("var_mean.dim")
+def unbiased_variance_and_mean(b: Any, x: Any, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    return variance_and_mean(b, x, dim, int(unbiased), keepdim)
+
+
+@converts("std_mean.dim")
+def unbiased_spread_and_mean(b: Any, x: Any, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    return spread_and_mean(b, x, dim, int(unbiased), keepdim)
+
+
+@converts("std_mean.correction")
+def spread_and_mean(b: Any, x: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    return spread(b, x, dim, correction, keepdim), reduced(b, "ReduceMean", x, dim, keepdim)
+
+
+@converts("aminmax.default")
+def least_and_greatest(b: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return reduced(b, "ReduceMin", x, dim, keepdim), reduced(b, "ReduceMax", x, dim, keepdim)
 
 
 @converts("std.dim")
@@ -174,6 +201,11 @@ def softmax(b: Any, x: Any, dim: int, *_: Any) -> Any:
 @converts("log_softmax.int", "_log_softmax.default")
 def log_softmax(b: Any, x: Any, dim: int, *_: Any) -> Any:
     return b.op("LogSoftmax", [b.tensor(x, b.dtype)], {"axis": dim})
+
+
+@converts("cumprod.default")
+def running_product(b: Any, x: Any, dim: int, dtype: Any) -> Any:
+    return b.op("CumProd", [b.tensor(x, b.dtype), b.tensor(dim, torch.int64)])
 
 
 @converts("cumsum.default")

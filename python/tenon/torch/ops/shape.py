@@ -183,7 +183,13 @@ def _padded(b: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
     for k in range(len(widths) // 2):
         before[rank - 1 - k], after[rank - 1 - k] = widths[2 * k], widths[2 * k + 1]
     filled = [b.tensor(value or 0, b.dtype)] if mode == "constant" else []
-    return b.op("Pad", [b.tensor(x), b.ints(before + after), *filled], {"mode": PADDING[mode]})
+    given = b.tensor(x)
+    if mode == "circular":  # what is cut off is not repeated at the other end
+        for dim, (first, last) in enumerate(zip(before, after, strict=True)):
+            if min(first, last) < 0:
+                given = b.sliced(given, dim, max(-first, 0), min(last, 0) or LARGEST, 1)
+        before, after = [max(w, 0) for w in before], [max(w, 0) for w in after]
+    return b.op("Pad", [given, b.ints(before + after), *filled], {"mode": PADDING[mode]})
 
 
 @converts("constant_pad_nd.default")
