@@ -1,45 +1,240 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/attention/grouped_cache.h"
+#include "ops/attention/heads.h"
 #include "ops/definition/infer_by_definition.h"
 #include "ops/definition/pieces.h"
-#include "ops/infer/types.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops::op_group_query_attention {
 
 namespace {
 
-enum Input : size_t { kQuery, kKey, kValue, kPastKey, kPastValue, kLast, kTotal, kCosine, kSine, kPositions, kScores, kSink };
+enum Input : size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kPastKey,
+  kPastValue,
+  kLast,
+  kTotal,
+  kCosine,
+  kSine,
+  kPositions,
+  kScores,
+  kSink,
+  kKeyScale,
+  kValueScale,
+  kQueryNorm,
+  kKeyNorm
+};
 
-/// A prompt without a cache. Packed operands, caches, rotation inside, sinks and norms of the heads are not known here.
-bool is_plain(const NodeView& view) {
-  if (!ranks_known(view, {kQuery, kKey, kValue}) || view.has(kPastKey) || view.outputs.size() > 3) return false;
-  for (size_t k = kCosine; k < view.explicit_inputs; ++k)
-    if (k != kScores && view.has(k)) return false;
-  const ir::Attributes& a = *view.attributes;
-  return a.integer("do_rotary", 0) == 0 && a.integer("smooth_softmax", 0) != 1 && a.integer("sliding_window_cache", 0) == 0;
-}
+/// One node, built step by step. Query, key and value are [batch, sequence, heads * size] up to the attention itself.
+class Definition {
+ public:
+  Definition(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in)
+      : build_(build), view_(view), in_(in), heads_(attribute("num_heads")), groups_(attribute("kv_num_heads")) {}
 
-/// 0 for a key that its sequence has, -inf behind its end: [batch, 1, 1, keys].
-ir::ValueId ends(ir::Builder& build, std::span<const ir::ValueId> in, DType dtype) {
-  const ir::ValueId places = counting(build, size_of(build, in[kKey], 1));
-  const ir::ValueId last = build("Reshape", {cast_to(build, in[kLast], DType::i64), build.ints({-1, 1, 1, 1})});
-  return build("Where", {build("LessOrEqual", {places, last}), build.scalar(dtype, 0), build.scalar(dtype, -INFINITY)});
-}
+  std::vector<ir::ValueId> run() {
+    if (!split()) return {};
+    last_ = build_("Reshape", {cast_to(build_, in_[kLast], DType::i64), build_.ints({-1, 1})});
+    normalise(query_, heads_, kQueryNorm);
+    normalise(key_, groups_, kKeyNorm);
+    return view_.has(kPastKey) ? with_cache() : without_cache();
+  }
+
+ private:
+  int64_t attribute(const char* name) const { return view_.attributes->integer(name, 0); }
+
+  /// Query, key and value apart. False: a size is not known yet.
+  bool split() {
+    if (view_.has(kKey)) {
+      query_ = in_[kQuery];
+      key_ = in_[kKey];
+      value_ = in_[kValue];
+      return ranks_known(view_, {kQuery, kKey, kValue});
+    }
+    if (!ranks_known(view_, {kQuery}) || !view_.type(kQuery).dim(2).is_number()) return false;
+    const int64_t size = view_.type(kQuery).dim(2).value() / (heads_ + 2 * groups_);
+    const auto parts =
+        build_.many("Split", {in_[kQuery], build_.ints({heads_ * size, groups_ * size, groups_ * size})}, 3, {{"axis", int64_t{2}}});
+    query_ = parts[0];
+    key_ = parts[1];
+    value_ = parts[2];
+    return true;
+  }
+
+  /// By the root mean square of each head.
+  void normalise(ir::ValueId& x, int64_t heads, size_t weight) {
+    if (!view_.has(weight)) return;
+    const ir::ValueId apart = build_("Reshape", {x, build_.ints({0, 0, heads, -1})});
+    const ir::ValueId normal = build_("RMSNormalization", {apart, in_[weight]},
+                                      {{"axis", int64_t{-1}}, {"epsilon", view_.attributes->number("qk_norm_epsilon", 1e-6)}});
+    x = build_("Reshape", {normal, build_.ints({0, 0, -1})});
+  }
+
+  /// first: the position of each sequence's first token, i64[batch, 1].
+  void rotate(ir::ValueId first) {
+    if (attribute("do_rotary") == 0) return;
+    const ir::ValueId counted = build_("Add", {first, counting(build_, size_of(build_, query_, 1))});
+    const ir::ValueId positions = view_.has(kPositions) ? in_[kPositions] : counted;
+    const int64_t rotated = 2 * view_.type(kCosine).dim(1).value();
+    for (auto [x, heads] : {std::pair(&query_, heads_), std::pair(&key_, groups_)})
+      *x = build_("RotaryEmbedding", {*x, in_[kCosine], in_[kSine], positions},
+                  {{"interleaved", attribute("rotary_interleaved")}, {"num_heads", heads}, {"rotary_embedding_dim", rotated}});
+  }
+
+  bool has_sink() const { return view_.has(kSink) || view_.attributes->integer("smooth_softmax", -1) == 1; }
+  bool is_causal() const { return view_.attributes->integer("causal", 1) != 0; }
+
+  std::vector<ir::ValueId> without_cache() {
+    const ir::ValueId zeros = build_("Sub", {last_, last_});
+    rotate(zeros);
+    if (has_sink()) {
+      const ir::ValueId key = heads_apart(build_, key_, groups_), value = heads_apart(build_, value_, groups_);
+      return attended(key, value, visible(zeros, size_of(build_, key_, 1)));
+    }
+    ir::ValueId mask = end_scores();
+    if (view_.has(kScores)) mask = build_("Add", {mask, in_[kScores]});
+    const int64_t window = view_.attributes->integer("local_window_size", -1);
+    auto how = numbers();
+    how.emplace_back("is_causal", view_.attributes->integer("causal", 1));
+    how.emplace_back("kv_num_heads", groups_);
+    how.emplace_back("left_window_size", window > 0 ? window - 1 : int64_t{-1});
+    how.emplace_back("q_num_heads", heads_);
+    return build_.many("Attention", {query_, key_, value_, mask}, view_.outputs.size(), std::move(how));
+  }
+
+  std::vector<ir::ValueId> with_cache() {
+    const ir::ValueId total = build_("Reshape", {cast_to(build_, in_[kTotal], DType::i64), build_.ints({})});
+    const GroupedCache cache(build_, query_, in_[kPastKey], last_, total);
+    rotate(cache.offset());
+    const ir::ValueId key = cache.joined(in_[kPastKey], heads_apart(build_, key_, groups_));
+    const ir::ValueId value = cache.joined(in_[kPastValue], heads_apart(build_, value_, groups_));
+    return attended(key, value, visible(cache.offset(), cache.size()));
+  }
+
+  /// 0 for a key that its sequence has, -inf behind its end: [batch, 1, 1, keys].
+  ir::ValueId end_scores() const {
+    const ir::ValueId places = counting(build_, size_of(build_, key_, 1));
+    const ir::ValueId last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
+    return scores_of(build_("LessOrEqual", {places, last}));
+  }
+
+  ir::ValueId scores_of(ir::ValueId seen) const {
+    const DType dtype = view_.type(kQuery).dtype;
+    return build_("Where", {seen, build_.scalar(dtype, 0), build_.scalar(dtype, -INFINITY)});
+  }
+
+  /// Scores of what a query sees, [batch, 1, queries, keys]: keys of its sequence, up to itself, in its window; with those of the caller.
+  ir::ValueId visible(ir::ValueId offset, ir::ValueId keys) const {
+    const ir::ValueId places = counting(build_, keys);
+    const ir::ValueId rows = build_("Add", {offset, counting(build_, size_of(build_, query_, 1))});
+    const ir::ValueId row = build_("Unsqueeze", {rows, build_.ints({1, 3})}), last = build_("Unsqueeze", {last_, build_.ints({1, 2})});
+    ir::ValueId seen = build_("LessOrEqual", {places, last});
+    if (is_causal()) seen = build_("And", {seen, build_("LessOrEqual", {places, row})});
+    if (const int64_t window = view_.attributes->integer("local_window_size", -1); window > 0)
+      seen =
+          build_("And", {seen, build_("Greater", {places, build_("Sub", {row, build_.scalar(DType::i64, static_cast<double>(window))})})});
+    const ir::ValueId scores = scores_of(seen);
+    return view_.has(kScores) ? build_("Add", {scores, widened(in_[kScores], keys)}) : scores;
+  }
+
+  /// Scores of the caller's, which end with the longest sequence, as wide as the cache.
+  ir::ValueId widened(ir::ValueId scores, ir::ValueId keys) const {
+    const ir::ValueId more = build_("Sub", {build_("Unsqueeze", {keys, build_.ints({0})}), sizes_of(build_, scores, 3, 4)});
+    return build_("Pad", {scores, build_("Concat", {build_.ints({0, 0, 0, 0, 0, 0, 0}), more}, {{"axis", int64_t{0}}})});
+  }
+
+  /// A key of zeros, which all see with the score of their head's sink, and adds nothing.
+  void add_sink(ir::ValueId& key, ir::ValueId& value, ir::ValueId& mask) const {
+    const auto padded = [&](ir::ValueId x) { return build_("Pad", {x, build_.ints({0, 0, 0, 0, 0, 0, 1, 0})}); };
+    key = padded(key);
+    value = padded(value);
+    const DType dtype = view_.type(kQuery).dtype;
+    const ir::ValueId sink = view_.has(kSink) ? build_("Reshape", {cast_to(build_, in_[kSink], dtype), build_.ints({1, -1, 1, 1})})
+                                              : build_("Reshape", {build_.scalar(dtype, 0), build_.ints({1, 1, 1, 1})});
+    const ir::ValueId rows = build_("Slice", {mask, build_.ints({0}), build_.ints({1}), build_.ints({3})});
+    const ir::ValueId heads = build_("Expand", {sink, build_("Shape", {rows})});
+    const ir::ValueId spread = build_(
+        "Expand", {mask, build_("Concat", {build_.ints({1}), sizes_of(build_, heads, 1, 2), build_.ints({1, 1})}, {{"axis", int64_t{0}}})});
+    mask = build_("Concat", {spread, heads}, {{"axis", int64_t{3}}});
+  }
+
+  std::vector<std::pair<std::string, ir::Attribute>> numbers() const {
+    std::vector<std::pair<std::string, ir::Attribute>> out{{"softcap", view_.attributes->number("softcap", 0)}};
+    if (view_.attributes->number("scale", 0) != 0) out.emplace_back("scale", view_.attributes->number("scale", 0));
+    return out;
+  }
+
+  std::vector<ir::ValueId> attended(ir::ValueId key, ir::ValueId value, ir::ValueId mask) {
+    std::vector<ir::ValueId> out{{}, key, value};
+    if (has_sink()) add_sink(key, value, mask);
+    out[0] = heads_together(build_, build_("Attention", {heads_apart(build_, query_, heads_), key, value, mask}, numbers()));
+    out.resize(view_.outputs.size());
+    return out;
+  }
+
+  ir::Builder& build_;
+  const NodeView& view_;
+  std::span<const ir::ValueId> in_;
+  const int64_t heads_, groups_;
+  ir::ValueId query_, key_, value_;
+  ir::ValueId last_;  ///< the last place of each sequence: i64[batch, 1]
+};
 
 std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-  if (!is_plain(view)) return {};
+  return Definition(build, view, in).run();
+}
+
+Error unsupported(const NodeView& view, std::string what, std::string expected, std::string found) {
+  return refuse(view, Code::not_supported, "not supported yet: " + std::move(what)).expected(std::move(expected)).found(std::move(found));
+}
+
+Result<void> check_supported(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
-  ir::ValueId mask = ends(build, in, view.type(kQuery).dtype);
-  if (view.has(kScores)) mask = build("Add", {mask, in[kScores]});
-  const int64_t window = a.integer("local_window_size", -1);
-  std::vector<std::pair<std::string, ir::Attribute>> how{{"is_causal", a.integer("causal", 1)},
-                                                         {"kv_num_heads", a.integer("kv_num_heads", 1)},
-                                                         {"left_window_size", window > 0 ? window - 1 : int64_t{-1}},
-                                                         {"q_num_heads", a.integer("num_heads", 1)},
-                                                         {"softcap", a.number("softcap", 0)}};
-  if (a.number("scale", 0) != 0) how.emplace_back("scale", a.number("scale", 0));
-  return build.many("Attention", {in[kQuery], in[kKey], in[kValue], mask}, view.outputs.size(), std::move(how));
+  for (const char* name : {"k_quant_type", "v_quant_type"})
+    if (const std::string type = a.text(name, "NONE"); type != "NONE")
+      return unsupported(view, std::string("a quantized cache (") + name + ")", "NONE", type);
+  for (size_t k : {kKeyScale, kValueScale})
+    if (view.has(k)) return unsupported(view, "a quantized cache (k_scale, v_scale)", "neither operand", "one");
+  if (view.outputs.size() > 3 || a.integer("qk_output", 0) != 0)
+    return unsupported(view, "the scores as a result (output_qk)", "qk_output=0 and 3 results",
+                       std::to_string(view.outputs.size()) + " results");
+  if (a.integer("sliding_window_cache", 0) != 0) return unsupported(view, "sliding_window_cache", "0", "1");
+  return {};
+}
+
+Result<void> check_operands(const NodeView& view) {
+  const ir::Attributes& a = *view.attributes;
+  const int64_t heads = a.integer("num_heads", 0), groups = a.integer("kv_num_heads", 0);
+  if (heads < 1 || groups < 1 || heads % groups != 0)
+    return refuse(view, Code::bad_attribute, "num_heads must be a multiple of kv_num_heads")
+        .found(std::to_string(heads) + " and " + std::to_string(groups));
+  if (view.has(kKey) != view.has(kValue) || view.has(kPastKey) != view.has(kPastValue))
+    return refuse(view, Code::bad_graph, "key and value, and past_key and past_value, belong together").advice("give both or none");
+  for (size_t k : {kQuery, kKey, kValue})
+    if (view.has(k)) TRY(require_rank(view, k, 3));
+  for (size_t k : {kPastKey, kPastValue})
+    if (view.has(k)) TRY(require_rank(view, k, 4));
+  if (a.integer("do_rotary", 0) == 0) return {};
+  if (!view.has(kCosine) || !view.has(kSine))
+    return refuse(view, Code::bad_graph, "do_rotary needs cos_cache and sin_cache").advice("give both, or do_rotary=0");
+  for (size_t k : {kCosine, kSine}) TRY(require_rank(view, k, 2));
+  if (view.type(kCosine).has_rank() && !view.type(kCosine).dim(1).is_number())
+    return unsupported(view, "cos_cache of unknown width", "a number", view.type(kCosine).text());
+  return {};
+}
+
+Result<void> infer(NodeView& view) {
+  TRY(check_supported(view));
+  TRY(check_operands(view));
+  if (view.attributes->integer("do_rotary", 0) != 0 && !view.type(kCosine).has_rank()) {
+    for (size_t k = 0; k < view.outputs.size(); ++k) set_output(view, k, Type(dtype_of(view, kQuery)));
+    return {};
+  }
+  return infer_by_definition(view);
 }
 
 }  // namespace
@@ -54,11 +249,19 @@ OP(group_query_attention) {
                     "local_window_size: int = -1", "num_heads: int!", "qk_norm_epsilon: float = 1e-06", "qk_output: int = 0",
                     "rotary_interleaved: int", "scale: float", "sliding_window_cache: int = 0", "smooth_softmax: int = -1",
                     "softcap: float", "v_quant_type: string = NONE"}},
-    .infer = infer_by_definition,
+    .infer = infer,
     .definition = define,
     .samples =
         {{"f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,3], i32[1] = [4]; num_heads=6, kv_num_heads=2, outputs=3",
-          "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,1], i32[1] = [4]; num_heads=6, kv_num_heads=2, scale=0.3, local_window_size=2"}},
+          "f32[2,4,24], f32[2,4,8], f32[2,4,8], _, _, i32[2] = [3,1], i32[1] = [4]; num_heads=6, kv_num_heads=2, scale=0.3, local_window_size=2",
+          "f32[2,1,24], f32[2,1,8], f32[2,1,8], f32[2,2,5,4], f32[2,2,5,4], i32[2] = [5,3], i32[] = [6], f32[9,2], f32[9,2]; num_heads=6, "
+          "kv_num_heads=2, do_rotary=1, outputs=3",
+          "f32[1,3,40], _, _, f32[1,2,8,4], f32[1,2,8,4], i32[1] = [6], i32[1] = [7], f32[9,1], f32[9,1]; num_heads=6, kv_num_heads=2, "
+          "do_rotary=1, rotary_interleaved=1, local_window_size=3, outputs=3",
+          "f32[2,3,40], _, _, f32[2,2,0,4], f32[2,2,0,4], i32[2] = [2,1], i32[] = [3], f32[9,2], f32[9,2], _, f32[1,6,3,3], f32[6]; "
+          "num_heads=6, kv_num_heads=2, do_rotary=1, softcap=3.0, outputs=3",
+          "f32[2,2,24], f32[2,2,8], f32[2,2,8], _, _, i32[2] = [1,1], i32[1] = [2], _, _, _, _, _, _, _, f32[4], f32[4]; num_heads=6, "
+          "kv_num_heads=2, smooth_softmax=1, outputs=3"}},
 };
 
 }  // namespace tenon::ops::op_group_query_attention
