@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/heads.h"
 
+#include "ops/definition/pieces.h"
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
@@ -9,6 +10,38 @@ ir::ValueId padding_scores(ir::Builder& build, ir::ValueId mask, const NodeView&
   const ir::ValueId seen = build("Greater", {mask, build.scalar(view.type(k).dtype, 0)});
   const ir::ValueId score = build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)});
   return build("Unsqueeze", {score, build.ints(view.rank(k) == 2 ? Ints{1, 2} : Ints{1})});
+}
+
+namespace {
+
+/// How many lists of `batch` numbers the mask begins with that are read: ends, and starts.
+int lists_of(const NodeView& view, size_t k) {
+  const Dim size = view.type(k).dim(0), batch = view.type(0).dim(0);
+  if (size.known_equal(batch) || size.known_equal(batch * Dim(3) + Dim(2))) return 1;
+  return size.known_equal(batch * Dim(2)) ? 2 : 0;
+}
+
+}  // namespace
+
+bool counts_keys(const NodeView& view, size_t k) { return lists_of(view, k) > 0; }
+
+ir::ValueId length_scores(ir::Builder& build, ir::ValueId mask, const NodeView& view, size_t k, ir::ValueId batch, ir::ValueId keys,
+                          DType dtype, double filter) {
+  const int lists = lists_of(view, k);
+  if (lists == 0) return {};
+  const ir::ValueId numbers = cast_to(build, mask, DType::i64);
+  const auto list = [&](int number) {  // [batch, 1]
+    const auto edge = [&](int times) {
+      return build("Unsqueeze", {build("Mul", {batch, build.scalar(DType::i64, times)}), build.ints({0})});
+    };
+    const bool all = view.type(k).dim(0).known_equal(view.type(0).dim(0));
+    const ir::ValueId part = all ? numbers : build("Slice", {numbers, edge(number), edge(number + 1), build.ints({0})});
+    return build("Reshape", {part, build.ints({-1, 1})});
+  };
+  const ir::ValueId places = counting(build, keys);
+  ir::ValueId seen = build("Less", {places, list(0)});
+  if (lists > 1) seen = build("And", {seen, build("GreaterOrEqual", {places, list(1)})});
+  return build("Unsqueeze", {build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)}), build.ints({1, 2})});
 }
 
 ir::ValueId heads_apart(ir::Builder& build, ir::ValueId x, int64_t heads) {

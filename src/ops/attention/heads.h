@@ -7,6 +7,12 @@ namespace tenon::ops {
 /// What a mask of 1 and 0 over the keys adds to the scores: 0, and `filter` where a key is masked. Operand `k` of the node, of rank 2
 /// [batch, keys] or 3 [batch, queries, keys].
 ir::ValueId padding_scores(ir::Builder& build, ir::ValueId mask, const NodeView& view, size_t k, DType dtype, double filter);
+/// The same for a mask of rank 1 that counts keys: [batch] ends; [2 * batch] ends, then starts; [3 * batch + 2] ends, then what packed rows
+/// need. batch, keys: i64 of rank 0. Returns [batch, 1, 1, keys]; none where the size of the mask is not known to be one of these.
+ir::ValueId length_scores(ir::Builder& build, ir::ValueId mask, const NodeView& view, size_t k, ir::ValueId batch, ir::ValueId keys,
+                          DType dtype, double filter);
+/// Whether the mask, operand `k` of rank 1, has one of these sizes.
+bool counts_keys(const NodeView& view, size_t k);
 /// Each head's share of the last axis: [batch, sequence, heads * size] to [batch, heads, sequence, size].
 ir::ValueId heads_apart(ir::Builder& build, ir::ValueId x, int64_t heads);
 /// And back.

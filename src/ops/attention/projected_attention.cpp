@@ -3,6 +3,7 @@
 
 #include "ops/attention/heads.h"
 #include "ops/definition/pieces.h"
+#include "ops/infer/require.h"
 
 namespace tenon::ops {
 
@@ -18,33 +19,58 @@ Ints attention_widths(const NodeView& view, size_t weights) {
 
 namespace {
 
-bool knows_mask(const NodeView& view, AttentionPlaces p) {
-  if (!view.has(p.mask)) return true;
-  const ir::Type& mask = view.type(p.mask);
-  if (!mask.has_rank()) return false;
-  if (mask.rank() == 1) return !view.has(p.past) && mask.dim(0).known_equal(view.type(0).dim(0));
-  return mask.rank() == 2 || mask.rank() == 3;
+Error unsupported(const NodeView& view, std::string what, std::string expected, std::string found) {
+  return refuse(view, Code::not_supported, "not supported yet: " + std::move(what)).expected(std::move(expected)).found(std::move(found));
+}
+
+/// How many keys there are, those of the cache among them: i64 of rank 0.
+ValueId keys_of(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p, ValueId projected) {
+  const ValueId fresh = size_of(build, projected, 1);
+  return view.has(p.past) ? build("Add", {size_of(build, in[p.past], 3), fresh}) : fresh;
+}
+
+/// The rows and columns of a mask [batch, 1, most, most] that belong to these queries and keys.
+ValueId part_of_square(ir::Builder& build, ValueId mask, ValueId queries, ValueId keys) {
+  const auto list = [&](ValueId a, ValueId b) {
+    return build("Concat", {build("Unsqueeze", {a, build.ints({0})}), build("Unsqueeze", {b, build.ints({0})})}, {{"axis", int64_t{0}}});
+  };
+  return build("Slice", {mask, list(build("Sub", {keys, queries}), build.scalar(DType::i64, 0)), list(keys, keys), build.ints({2, 3})});
 }
 
 /// What is added to the scores of keys that a mask hides.
 ValueId hidden_keys(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p, ValueId projected) {
   const DType dtype = build.graph().value(projected).type.dtype;
   const double filter = view.attributes->number("mask_filter_value", -10000);
-  if (view.rank(p.mask) > 1) return padding_scores(build, in[p.mask], view, p.mask, dtype, filter);
-  const ValueId lengths = build("Unsqueeze", {cast_to(build, in[p.mask], DType::i64), build.ints({1})});
-  const ValueId seen = build("Less", {counting(build, size_of(build, projected, 1)), lengths});
-  return build("Unsqueeze", {build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)}), build.ints({1, 2})});
+  const ValueId keys = keys_of(build, view, in, p, projected);
+  if (view.rank(p.mask) == 1) return length_scores(build, in[p.mask], view, p.mask, size_of(build, projected, 0), keys, dtype, filter);
+  if (view.rank(p.mask) < 4) return padding_scores(build, in[p.mask], view, p.mask, dtype, filter);
+  const ValueId mask = part_of_square(build, in[p.mask], size_of(build, projected, 1), keys);
+  const ValueId seen = build("Greater", {mask, build.scalar(view.type(p.mask).dtype, 0)});
+  return build("Where", {seen, build.scalar(dtype, 0), build.scalar(dtype, filter)});
 }
 
 }  // namespace
+
+Result<void> check_projected_attention(const NodeView& view, AttentionPlaces p) {
+  const ir::Attributes& a = *view.attributes;
+  for (const char* name : {"do_rotary", "past_present_share_buffer"})
+    if (const int64_t value = a.integer(name, 0); value != 0)
+      return unsupported(view, name, std::string(name) + "=0", std::to_string(value));
+  if (a.integer("num_heads", 0) < 1)
+    return refuse(view, Code::bad_attribute, "num_heads must be positive").found(std::to_string(a.integer("num_heads", 0)));
+  if (view.has(p.past)) TRY(require_rank(view, p.past, 5));
+  if (!view.has(p.mask)) return {};
+  TRY(require_rank(view, p.mask, 1, 4));
+  if (ranks_known(view, {0, p.mask}) && view.rank(p.mask) == 1 && view.rank(0) == 3 && !counts_keys(view, p.mask))
+    return unsupported(view, "a mask_index of this size", "batch, 2 * batch or 3 * batch + 2 elements", view.type(p.mask).text());
+  return {};
+}
 
 std::vector<ValueId> define_projected_attention(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, AttentionPlaces p,
                                                 ValueId projected, ValueId scores) {
   const ir::Attributes& a = *view.attributes;
   const Ints sizes = attention_widths(view, p.weights);
-  if (!build.status() || sizes.empty() || a.integer("do_rotary", 0) != 0 || a.integer("past_present_share_buffer", 0) != 0 ||
-      !knows_mask(view, p))
-    return {};
+  if (!build.status() || sizes.empty() || (view.has(p.mask) && !view.type(p.mask).has_rank())) return {};
   std::vector<ValueId> operands = build.many("Split", {projected, build.ints(sizes)}, 3, {{"axis", int64_t{-1}}});
   const int64_t heads = a.integer("num_heads", 1);
   const bool adds_scores = static_cast<bool>(scores);  // which may be -inf

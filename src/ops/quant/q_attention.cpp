@@ -34,6 +34,7 @@ OP(q_attention) {
       for (size_t k : {kX, kWeights}) TRY(require_dtype(view, k, is_byte, "i8 or u8"));
       TRY(require_rank(view, kX, 3));
       TRY(require_rank(view, kWeights, 2));
+      TRY(check_projected_attention(view, {kWeights, kMask, kPast}));
       TRY(infer_by_definition(view));
       for (size_t k = 0; k < view.outputs.size(); ++k)
         if (view.outputs[k].dtype != dtype_of(view, kBias)) set_output(view, k, Type(dtype_of(view, kBias)));
