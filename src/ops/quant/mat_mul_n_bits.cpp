@@ -2,6 +2,7 @@
 #include "ops/definition/infer_by_definition.h"
 #include "ops/definition/pieces.h"
 #include "ops/infer/require.h"
+#include "ops/quant/unpacked.h"
 
 namespace tenon::ops::op_mat_mul_n_bits {
 
@@ -21,26 +22,12 @@ Packing packing_of(const NodeView& view) {
   return {a.integer("bits", 4), a.integer("block_size", 0), a.integer("N", 0), a.integer("K", 0)};
 }
 
-/// u8[rows, bytes] to [rows, 8 / bits * bytes]: the lowest bits of a byte come first.
-ir::ValueId unpacked(ir::Builder& build, ir::ValueId bytes, int64_t bits, int64_t rows) {
-  if (bits == 8) return bytes;
-  std::vector<ir::ValueId> parts;
-  for (int64_t shift = 0; shift < 8; shift += bits) {
-    const ir::ValueId down =
-        shift == 0 ? bytes
-                   : build("BitShift", {bytes, build.scalar(DType::u8, static_cast<double>(shift))}, {{"direction", std::string("RIGHT")}});
-    const ir::ValueId part = build("BitwiseAnd", {down, build.scalar(DType::u8, static_cast<double>((1 << bits) - 1))});
-    parts.push_back(build("Unsqueeze", {part, build.ints({2})}));
-  }
-  return build("Reshape", {build("Concat", std::move(parts), {{"axis", int64_t{2}}}), build.ints({rows, -1})});
-}
-
 /// [N, blocks, 1]: packed as the weights are, or a number of A's dtype a block, or the middle of the range.
 ir::ValueId zeros(ir::Builder& build, const NodeView& view, ir::ValueId given, const Packing& p, DType wide) {
   if (!view.has(kZeros)) return build.scalar(wide, p.middle());
   if (view.type(kZeros).dtype != DType::u8) return build("Reshape", {cast_to(build, given, wide), build.ints({p.columns, p.blocks(), 1})});
   const int64_t bytes = (p.blocks() * p.bits + 7) / 8;
-  const ir::ValueId all = unpacked(build, build("Reshape", {given, build.ints({p.columns, bytes})}), p.bits, p.columns);
+  const ir::ValueId all = unpacked(build, build("Reshape", {given, build.ints({p.columns, bytes})}), p.bits);
   const ir::ValueId used = build("Slice", {all, build.ints({0}), build.ints({p.blocks()}), build.ints({1})});
   return build("Unsqueeze", {cast_to(build, used, wide), build.ints({2})});
 }
@@ -49,7 +36,7 @@ std::vector<ir::ValueId> define(ir::Builder& build, const NodeView& view, std::s
   const Packing p = packing_of(view);
   const DType dtype = view.type(kA).dtype, wide = dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
   const ir::ValueId bytes = build("Reshape", {in[kB], build.ints({p.columns, p.blocks() * p.block * p.bits / 8})});
-  const ir::ValueId numbers = cast_to(build, unpacked(build, bytes, p.bits, p.columns), wide);
+  const ir::ValueId numbers = cast_to(build, unpacked(build, bytes, p.bits), wide);
   const ir::ValueId blocks = build("Reshape", {numbers, build.ints({p.columns, p.blocks(), p.block})});
   const ir::ValueId centred = build("Sub", {blocks, zeros(build, view, view.has(kZeros) ? in[kZeros] : ir::ValueId{}, p, wide)});
   const ir::ValueId scales = build("Reshape", {cast_to(build, in[kScales], wide), build.ints({p.columns, p.blocks(), 1})});
