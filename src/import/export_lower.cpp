@@ -5,6 +5,9 @@
 #include "import/export_writer.h"
 #include "ops/core/op.h"
 #include "ops/core/schema.h"
+#include "ops/infer/refuse.h"
+#include "ops/versions/onnx_schema.h"
+#include "ops/versions/write_wider.h"
 
 namespace tenon::import {
 namespace {
@@ -14,16 +17,26 @@ bool is_spoken(std::string_view domain) {
 }
 }  // namespace
 
-int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
+namespace {
+/// What the node's form needs, whatever its element types.
+int64_t lowest_opset_of_form(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (!node.op->domain.empty() || node.op->unknown) return 0;
   const ops::OpDef& def = ops::def_of(*node.op);
-  int lowest = def.lowest_opset ? std::max(def.lowest_opset(graph.view(id)), def.first) : def.first;
+  const ir::NodeView view = graph.view(id);
+  int lowest = def.lowest_opset ? std::max(def.lowest_opset(view), def.first) : def.first;
   for (const ops::AttributeSpec& spec : ops::attribute_specs(def)) {
     const ir::Attribute* value = spec.since > lowest ? node.attributes.find(spec.name) : nullptr;
     if (value && !ops::says_default(spec, *value)) lowest = spec.since;
   }
   return lowest;
+}
+}  // namespace
+
+int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!node.op->domain.empty() || node.op->unknown) return 0;
+  const std::optional<int> of_types = ops::lowest_opset_of_types(graph.view(id));
+  return of_types ? std::max<int64_t>(lowest_opset_of_form(graph, id), *of_types) : kNoOpset;
 }
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
@@ -45,6 +58,19 @@ std::string node_beyond(const ir::Graph& graph, TargetOpset target) {
 
 namespace {
 
+std::string operand_types(const ir::NodeView& view) {
+  std::string out;
+  for (size_t k = 0; k < view.explicit_inputs; ++k) out += (k ? ", " : "") + (view.has(k) ? view.type(k).text() : std::string("_"));
+  return out;
+}
+
+Error no_opset(const ir::NodeView& view) {
+  return ops::refuse(view, Code::not_supported, "no opset of ONNX has the op with these element types")
+      .expected("types that the op's schema allows")
+      .found(operand_types(view))
+      .advice("cast the operands, or keep the model in its own format");
+}
+
 struct Lowering {
   TargetOpset target;
   int64_t needed = 0;
@@ -64,10 +90,32 @@ struct Lowering {
     return {};
   }
 
+  /// The target has no such op any more, or a runtime's own op does not take the types, and plain ops say the same.
+  bool needs_expansion(const ir::Graph& g, ir::NodeId id) const {
+    const ir::Op& op = *g.node(id).op;
+    if (op.unknown || !ops::def_of(op).definition) return false;
+    if (!op.domain.empty()) return is_spoken(op.domain) && !ops::lowest_opset_of_types(g.view(id));
+    const ops::OnnxSchema* const schema = ops::onnx_schema(op.domain, op.name, target.version);
+    return schema && schema->deprecated && ops::def_of(op).since <= target.version;
+  }
+
+  /// Where the target lacks the element types alone, others may say the same.
+  Result<bool> changes_types(ir::Graph& g, ir::NodeId id) {
+    if (lowest_opset_of_form(g, id) > target.version) return false;
+    if (TRY(ops::write_wider(g, id, target.version))) return true;
+    const ops::OpDef& def = ops::def_of(*g.node(id).op);
+    if (!def.downgrade || target.version >= def.since || lowest_opset(g, id) == kNoOpset) return false;
+    TRY(def.downgrade(g, id, static_cast<int>(target.version)));
+    return !g.alive(id);
+  }
+
   Result<void> node(ir::Graph& g, ir::NodeId id) {
     for (size_t k = 0; k < g.node(id).bodies.size(); ++k) TRY(graph(g.body(id, k)));
+    if (needs_expansion(g, id)) return ops::expand(g, id);
     if (!g.node(id).op->domain.empty() || is_called(g, id, target)) return {};
     const int64_t lowest = lowest_opset(g, id);
+    if (lowest > target.version && (target.fixed || lowest == kNoOpset) && TRY(changes_types(g, id))) return {};
+    if (lowest == kNoOpset) return no_opset(g.view(id));
     needed = std::max(needed, lowest);
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
     if (lowest > target.version || target.version >= def.since) return {};

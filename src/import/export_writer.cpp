@@ -169,6 +169,23 @@ std::string ExportWriter::node_name(const std::string& wanted) {
   return name;
 }
 
+const ops::OnnxSchema* ExportWriter::schema_of(const ir::Node& node, bool called) {
+  if (called || node.op->unknown) return nullptr;
+  return ops::onnx_schema(node.op->domain, node.op->name, node.op->domain.empty() ? target_.version : node.op->since_version);
+}
+
+/// A node elsewhere may need a newer version of a domain, which must still mean the versions that all others were written in.
+Result<void> ExportWriter::check_versions() const {
+  for (const auto& [schema, where] : written_) {
+    const auto imported = domains.find(std::string(schema->domain));
+    if (imported == domains.end() || ops::onnx_schema(schema->domain, schema->name, imported->second) == schema) continue;
+    return fail(Code::not_supported, where, "the model's nodes need different versions of one domain")
+        .expected(fmt::format("version {} of {} for this node", schema->since, schema->domain))
+        .found(fmt::format("version {} for others", imported->second));
+  }
+  return {};
+}
+
 Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope) {
   const ir::Node& node = graph.node(id);
   Call target{node.op->domain, node.op->name, {}, std::max(node.outputs.size(), ops::def_of(*node.op).outputs.size())};
@@ -177,10 +194,17 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   std::string out;
   pbf_writer n(out);
   const auto leaves_out = [&](size_t index) { return !called && is_left_out(graph, node, index); };
+  const ops::OnnxSchema* const schema = schema_of(node, called);
   size_t inputs = node.explicit_inputs, results = target.results;
   while (!node.op->unknown && inputs > 0 && !node.inputs[inputs - 1]) --inputs;
   while (!node.op->unknown && results > 0 && leaves_out(results - 1)) --results;
-  for (size_t i = 0; i < inputs; ++i) n.add_string(schema::node::kInput, node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
+  if (schema) {
+    inputs = std::max(inputs, schema->least_inputs);
+    if (needed <= target_.version) TRY(ops::check_schema(*schema, graph.view(id), inputs, results));
+    written_.try_emplace(schema, graph.view(id).where());
+  }
+  for (size_t i = 0; i < inputs; ++i)
+    n.add_string(schema::node::kInput, i < node.explicit_inputs && node.inputs[i] ? scope.names[node.inputs[i]] : std::string());
   for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, leaves_out(i) ? std::string() : result_name(node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node_name(node.name));
   n.add_string(schema::node::kOpType, target.name);
@@ -260,7 +284,7 @@ Result<void> ExportWriter::write(const ir::Graph& g) {
   std::unordered_set<std::string> used;
   NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}};
   graph = TRY(graph_message(g, scope, g.inputs().size(), true));
-  return {};
+  return check_versions();
 }
 
 }  // namespace tenon::import

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ops/versions/onnx_schema.h"
 
 namespace tenon::import {
 
@@ -62,6 +63,9 @@ class ExportWriter {
   Result<std::string> node_message(const ir::Graph& graph, ir::NodeId id, NameScope& scope);
   std::string node_name(const std::string& wanted);
   std::string result_name(const ir::Node& node, size_t index, NameScope& scope);
+  /// The op's version that the node is written in; null for calls and for ops whose schema is not known.
+  const ops::OnnxSchema* schema_of(const ir::Node& node, bool called);
+  Result<void> check_versions() const;
   Result<std::string> body_message(const ir::Graph& graph, const ir::Node& node, const ir::Body& body, NameScope& scope);
   Result<void> constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root);
   Result<std::vector<std::string>> outputs(std::string& out, uint32_t node_field, const ir::Graph& graph, NameScope& scope, bool root);
@@ -83,6 +87,7 @@ class ExportWriter {
   bool value_info_;
   std::vector<std::pair<std::string, int64_t>> source_opsets_;
   int depth_ = 0;
+  std::map<const ops::OnnxSchema*, std::string> written_;  ///< versions of ops that are written -> the first node of each
   std::unordered_set<std::string> node_names_;
   std::unordered_map<std::string, int> name_counts_;                        ///< of names that several nodes want
   std::map<std::pair<std::string, std::string>, std::string> overload_of_;  ///< (domain::name, body) -> overload
@@ -93,7 +98,8 @@ class ExportWriter {
 bool is_called(const ir::Graph& graph, ir::NodeId node, TargetOpset target);
 /// "node 'name' (Op)": the first one, in bodies too, that the target cannot say; empty where there is none.
 std::string node_beyond(const ir::Graph& graph, TargetOpset target);
-/// The lowest opset that says the node as it is (0 for other domains).
+inline constexpr int64_t kNoOpset = INT64_MAX;
+/// The lowest opset that says the node as it is (0 for other domains; kNoOpset where none has the op with these element types).
 int64_t lowest_opset(const ir::Graph& graph, ir::NodeId node);
 /// Rewrites every node, in bodies too, as `opset` wants it. Returns the lowest opset that is needed: where it is above the
 /// target, the graph is left half rewritten and is of no use.

@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "files/atomic_write.h"
+#include "import/check_written.h"
 #include "import/export_writer.h"
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
@@ -45,6 +46,27 @@ struct Lowered {
   int64_t opset;
 };
 
+std::string model_head(const Lowered& lowered) {
+  std::string out;
+  pbf_writer m(out);
+  m.add_int64(schema::model::kIrVersion, std::max(ir_version_of(lowered.opset), int64_t{lowered.writer.overloads           ? 10
+                                                                                        : lowered.writer.functions.empty() ? 4
+                                                                                                                           : 8}));
+  m.add_string(schema::model::kProducerName, "tenon");
+  m.add_message(schema::model::kOpsetImport, opset_message("", lowered.opset));
+  for (const auto& [domain, version] : lowered.writer.domains) m.add_message(schema::model::kOpsetImport, opset_message(domain, version));
+  for (const std::string& function : lowered.writer.functions) m.add_message(schema::model::kFunctions, function);
+  return out;
+}
+
+/// As a reader reads it, before anything is written.
+Result<void> check_names(const Lowered& lowered) {
+  std::vector<std::string_view> weights;
+  for (const Weight& w : lowered.writer.weights) weights.push_back(w.name);
+  const std::string& graph = lowered.writer.graph;
+  return check_written(model_head(lowered) + field_head(schema::model::kGraph, graph.size()) + graph, weights);
+}
+
 /// Tries the lowest opset first; what a try finds to be needed is the next try.
 Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
   TRY(ir::check_port_names(graph));
@@ -61,7 +83,10 @@ Result<Lowered> lower(const ir::Graph& graph, const ExportOptions& options) {
       TRY(out.writer.write(*out.graph));
       needed = out.writer.needed;
     }
-    if (needed <= opset) return out;
+    if (needed <= opset) {
+      TRY(check_names(out));
+      return out;
+    }
     if (target.fixed)
       return fail(Code::not_supported, node_beyond(graph, target), "the opset cannot say every node of the graph")
           .expected(fmt::format("opset {} or newer", needed))
@@ -131,19 +156,6 @@ Result<files::AtomicFile> written(const std::filesystem::path& path, const std::
 Result<void> stream(const ir::Constant& constant, const ByteSink& sink) {
   const Tensor tensor = TRY(ir::materialise(constant));
   return sink({reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.byte_size())});
-}
-
-std::string model_head(const Lowered& lowered) {
-  std::string out;
-  pbf_writer m(out);
-  m.add_int64(schema::model::kIrVersion, std::max(ir_version_of(lowered.opset), int64_t{lowered.writer.overloads           ? 10
-                                                                                        : lowered.writer.functions.empty() ? 4
-                                                                                                                           : 8}));
-  m.add_string(schema::model::kProducerName, "tenon");
-  m.add_message(schema::model::kOpsetImport, opset_message("", lowered.opset));
-  for (const auto& [domain, version] : lowered.writer.domains) m.add_message(schema::model::kOpsetImport, opset_message(domain, version));
-  for (const std::string& function : lowered.writer.functions) m.add_message(schema::model::kFunctions, function);
-  return out;
 }
 
 Result<void> write_model(const Lowered& lowered, const std::vector<Placed>& placed, const ByteSink& sink) {

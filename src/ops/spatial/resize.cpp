@@ -17,15 +17,35 @@ Result<void> upgrade_resize(ir::Graph& graph, ir::NodeId node, int opset) {
   return {};
 }
 
+/// Opset 10 had this one case: scales, coordinates divided by them, and the element before.
+bool says_upsample(const NodeView& view) {
+  const ir::Attributes& a = *view.attributes;
+  const std::string mode = a.text("mode", "nearest");
+  const bool rounds_down = mode == "linear" || (mode == "nearest" && a.text("nearest_mode", "round_prefer_floor") == "floor");
+  return rounds_down && a.text("coordinate_transformation_mode", "half_pixel") == "asymmetric" && !view.has(1) && view.has(2) &&
+         !view.has(3) && a.integer("exclude_outside", 0) == 0;
+}
+
 int lowest_opset_of_resize(const NodeView& view) {
   const ir::Attributes& a = *view.attributes;
-  if (a.text("coordinate_transformation_mode", "") == "half_pixel_symmetric") return 19;
-  return 11;
+  const std::string coordinates = a.text("coordinate_transformation_mode", "half_pixel");
+  if (coordinates == "half_pixel_symmetric") return 19;
+  const bool is_of_opset_10 = view.has(1) && !view.has(2) && !view.has(3);  // written down already
+  return is_of_opset_10 || says_upsample(view) ? 10 : 11;
+}
+
+Result<void> downgrade_to_scales(ir::Graph& graph, ir::NodeId node) {
+  for (const char* name : {"coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "nearest_mode"})
+    graph.erase_attribute(node, name);
+  graph.set_operand(node, 1, graph.node(node).inputs[2]);
+  graph.set_operand(node, 2, {});
+  return {};
 }
 
 /// Before opset 13 region and scales could be empty, but not be left out.
 Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   if (opset >= 13) return {};
+  if (opset == 10) return downgrade_to_scales(graph, node);
   for (uint32_t slot : {1u, 2u}) {
     const ir::Node& n = graph.node(node);
     if (slot < n.inputs.size() && n.inputs[slot]) continue;

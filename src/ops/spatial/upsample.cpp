@@ -23,9 +23,14 @@ Result<void> upgrade(ir::Graph& graph, ir::NodeId node, int opset) {
   return attribute_to_operand(graph, node, "scales", 1, DType::f32);
 }
 
+Result<void> downgrade(ir::Graph& graph, ir::NodeId node, int opset) {
+  return opset < 9 ? numbers_to_attribute(graph, node, 1, "scales") : Result<void>();
+}
+
 }  // namespace
 
 /// What Resize was called before opset 10: coordinates divided by the scale, rounded down.
+/// An export to opset 10 or newer writes the definition: no such opset has Upsample.
 OP(upsample) {
     .name = "Upsample",
     .since = 10,
@@ -40,7 +45,8 @@ OP(upsample) {
                                     {"nearest_mode", std::string("floor")}})};
         },
     .upgrade = upgrade,
-    .lowest_opset = [](const NodeView&) { return 9; },
+    .lowest_opset = [](const NodeView& view) { return !view.has(1) || view.inputs[1].constant ? 7 : 9; },
+    .downgrade = downgrade,
     .samples = {{"f32[1,1,2,2], f32[4] = [1, 1, 2, 3]", "f32[1,1,2,2], f32[4] = [1, 1, 2, 2]; mode=linear"}},
 };
 

@@ -37,14 +37,30 @@ Result<void> attribute_to_operand(Graph& graph, NodeId node, std::string_view na
   return {};
 }
 
+namespace {
+Result<const Tensor*> constant_operand(const Graph& graph, NodeId node, uint32_t slot, std::string_view name) {
+  const ir::Node& n = graph.node(node);
+  if (const Tensor* tensor = graph.tensor_of(n.inputs[slot])) return tensor;
+  return fail(Code::not_supported, n.name,
+              n.op->name + ": older opsets want '" + std::string(name) + "' as an attribute, and it is no constant");
+}
+}  // namespace
+
+Result<void> numbers_to_attribute(Graph& graph, NodeId node, uint32_t slot, std::string_view name) {
+  const ir::Node& n = graph.node(node);
+  if (slot >= n.inputs.size() || !n.inputs[slot]) return {};
+  const Tensor* tensor = TRY(constant_operand(graph, node, slot, name));
+  ir::Floats values;
+  for (int64_t k = 0; k < tensor->count(); ++k) values.push_back(static_cast<float>(tensor->number(k)));
+  graph.set_attribute(node, std::string(name), Attribute(std::move(values)));
+  graph.set_operand(node, slot, {});
+  return {};
+}
+
 Result<void> operand_to_attribute(Graph& graph, NodeId node, uint32_t slot, std::string_view name, bool scalar) {
   const ir::Node& n = graph.node(node);
   if (slot >= n.inputs.size() || !n.inputs[slot]) return {};
-  const Tensor* tensor = graph.tensor_of(n.inputs[slot]);
-  if (!tensor) {
-    return fail(Code::not_supported, n.name,
-                n.op->name + ": older opsets want '" + std::string(name) + "' as an attribute, and it is no constant");
-  }
+  const Tensor* tensor = TRY(constant_operand(graph, node, slot, name));
   ir::Ints values = integers_of(*tensor);
   if (scalar && values.size() != 1) return fail(Code::bad_graph, n.name, n.op->name + ": '" + std::string(name) + "' is no single number");
   graph.set_attribute(node, std::string(name), scalar ? Attribute(values[0]) : Attribute(std::move(values)));

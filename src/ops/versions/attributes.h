@@ -13,6 +13,8 @@ Result<void> attribute_to_operand(ir::Graph& graph, ir::NodeId node, std::string
 void put_operand(ir::Graph& graph, ir::NodeId node, uint32_t slot, ir::ValueId value);
 /// Moves constant operand `slot` to attribute `name` as ints (scalar: as one int). Errors: not_supported where it is not constant.
 Result<void> operand_to_attribute(ir::Graph& graph, ir::NodeId node, uint32_t slot, std::string_view name, bool scalar = false);
+/// Moves constant operand `slot` to attribute `name` as floats. Errors: not_supported where it is not constant.
+Result<void> numbers_to_attribute(ir::Graph& graph, ir::NodeId node, uint32_t slot, std::string_view name);
 /// Sets an attribute where it is missing (an older version had another default).
 void default_attribute(ir::Graph& graph, ir::NodeId node, std::string_view name, ir::Attribute value);
 /// Does nothing where the attribute is missing.
