@@ -12,7 +12,9 @@
 
 #include <optional>
 
+#include "backend_files.h"
 #include "base/dtype.h"
+#include "buffer.h"
 #include "engine_values.h"
 #include "graph_compile.h"
 #include "log.h"
@@ -38,7 +40,7 @@ nb::object bytes_of(const nb::handle& model) {
 }
 
 std::span<const std::byte> span_of(const nb::object& bytes) {
-  return {reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr())), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  return {reinterpret_cast<const std::byte*>(PyBytes_AsString(bytes.ptr())), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 /// Of a declared network, which has one (tenon.graph_rewriting.Network). Null: `model` is something else.
@@ -213,14 +215,6 @@ void def(nb::module_& m, const char* name, Args... more) {
 }  // namespace
 
 /// Whose library is where: as named, else among the packages of this Python.
-tenon::BackendLibraries libraries_of(const std::map<std::string, std::filesystem::path>& files,
-                                     const std::vector<std::filesystem::path>& custom_ops) {
-  tenon::BackendLibraries out{.files = files, .packages = {}, .custom_ops = custom_ops};
-  for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
-    if (std::string text; nb::try_cast(folder, text) && !text.empty()) out.packages.emplace_back(text);
-  return out;
-}
-
 void bind_compile(nb::module_& m) {
   def<Compile, bool, bool>(m, "compile", nb::arg("embed_plugins") = false, nb::arg("plugin_fallback") = false);
   def<Partition, bool>(m, "partition", nb::arg("dry_run") = false);

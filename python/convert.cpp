@@ -98,7 +98,7 @@ nb::object raw_array(const Tensor& tensor, nb::dlpack::dtype_code code, int bits
 Tensor strings_of(const nb::object& array, Sizes shape) {
   std::vector<std::string> items;
   for (nb::handle item : array.attr("ravel")().attr("tolist")()) {
-    if (PyBytes_Check(item.ptr())) items.emplace_back(PyBytes_AS_STRING(item.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(item.ptr())));
+    if (PyBytes_Check(item.ptr())) items.emplace_back(PyBytes_AsString(item.ptr()), static_cast<size_t>(PyBytes_Size(item.ptr())));
     else items.push_back(nb::cast<std::string>(nb::str(item)));
   }
   return Tensor::of_strings(std::move(shape), std::move(items));

@@ -25,10 +25,10 @@ nb::object text(const std::string& s) {
 }
 
 std::string text_of(std::string_view name, nb::handle value) {
-  if (PyBytes_Check(value.ptr())) return {PyBytes_AS_STRING(value.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(value.ptr()))};
+  if (PyBytes_Check(value.ptr())) return {PyBytes_AsString(value.ptr()), static_cast<size_t>(PyBytes_Size(value.ptr()))};
   if (!PyUnicode_Check(value.ptr())) refuse(name, value, "text");
   const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogateescape"));
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 bool is_text(nb::handle v) { return PyUnicode_Check(v.ptr()) || PyBytes_Check(v.ptr()); }

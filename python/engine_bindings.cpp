@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/nanobind.h>
+#include "engine_bindings.h"
+
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -11,14 +12,13 @@
 #include <optional>
 #include <span>
 
-#include "compile_bindings.h"
+#include "backend_files.h"
 #include "engine_run.h"
 #include "engine_values.h"
 #include "log.h"
 #include "plugins/environment.h"
 
-namespace nb = nanobind;
-using namespace tenon_python;
+namespace tenon_python {
 
 namespace {
 
@@ -93,7 +93,7 @@ nb::tuple reduced(const tenon::Engine& engine) {
   named["isolate_plugins"] = options.isolate_plugins;
   named["plugin_patience"] = std::chrono::duration<double>(options.plugin_patience).count();
   named["plugin_memory"] = options.plugin_memory;
-  const nb::object restore = nb::module_::import_("tenon._pickle").attr("restore");
+  const nb::object restore = nb::module_::import_(TENON_PACKAGE "._pickle").attr("restore");
   return nb::make_tuple(restore, nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), named));
 }
 
@@ -138,18 +138,7 @@ std::vector<tenon::Port> ports(std::span<const tenon::Port> from) { return {from
 
 }  // namespace
 
-namespace tenon::python {
-void bind_cut(nanobind::module_& m);
-void bind_graph(nanobind::module_& m);
-void bind_nodes(nanobind::module_& m);
-void bind_plugins(nanobind::module_& m);
-void bind_rewrite(nanobind::module_& m);
-void bind_scene(nanobind::module_& m);
-void bind_stopwatch(nanobind::module_& m);
-}  // namespace tenon::python
-
-NB_MODULE(_tenon, m) {
-  nb::set_leak_warnings(false);  // an exception that ends the program keeps its frames alive
+void bind_engine(nb::module_& m) {
   nb::class_<tenon::Port>(m, "Port")
       .def_ro("name", &tenon::Port::name)
       .def_prop_ro("dtype", [](const tenon::Port& p) { return std::string(tenon::name_of(p.dtype)); })
@@ -171,14 +160,8 @@ NB_MODULE(_tenon, m) {
       .def_prop_ro("inputs", [](const tenon::Engine& e) { return ports(e.inputs()); })
       .def_prop_ro("outputs", [](const tenon::Engine& e) { return ports(e.outputs()); })
       .def_prop_ro("missing_plugins", &tenon::Engine::missing_plugins);
-  bind_compile(m);
   def_load(m, "load", &load<bool, BackendFiles, Files, Files, bool, bool, bool, double, uint64_t>, "path");
   def_load(m, "_load_bytes", &load_bytes<bool, BackendFiles, Files, Files, bool, bool, bool, double, uint64_t>, "bytes");
-  tenon::python::bind_cut(m);
-  tenon::python::bind_nodes(m);
-  tenon::python::bind_graph(m);
-  tenon::python::bind_rewrite(m);
-  tenon::python::bind_scene(m);
-  tenon::python::bind_stopwatch(m);
-  tenon::python::bind_plugins(m);
 }
+
+}  // namespace tenon_python

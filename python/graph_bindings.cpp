@@ -82,7 +82,7 @@ nb::bytes to_onnx(const PyGraph& graph, std::optional<int64_t> opset) {
     const nb::gil_scoped_acquire acquired;
     out = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
     if (!out.is_valid()) PyErr_Clear();
-    return out.is_valid() ? PyBytes_AS_STRING(out.ptr()) : nullptr;
+    return out.is_valid() ? PyBytes_AsString(out.ptr()) : nullptr;
   };
   auto written = [&] {
     const Occupy occupied(graph.root());

@@ -10,7 +10,7 @@ namespace nb = nanobind;
 
 namespace {
 
-nb::module_ log_module() { return nb::module_::import_("tenon._log"); }
+nb::module_ log_module() { return nb::module_::import_(TENON_PACKAGE "._log"); }
 
 }  // namespace
 

@@ -33,7 +33,7 @@ struct NewBody {
 
 NewBody body_of(const PyGraph& graph, std::string name, nb::handle told, ir::NodeId place) {
   const bool alone = nb::isinstance<PyGraph>(told);
-  if (!alone && !(PyTuple_Check(told.ptr()) && PyTuple_GET_SIZE(told.ptr()) == 2 && nb::isinstance<PyGraph>(told[0])))
+  if (!alone && !(PyTuple_Check(told.ptr()) && PyTuple_Size(told.ptr()) == 2 && nb::isinstance<PyGraph>(told[0])))
     raise(fail(Code::bad_usage, "body '" + name + "'", "this is no body")
               .expected("a Graph, or a Graph and the values that its last inputs stand for")
               .found(nb::type_name(told.type()).c_str()));

@@ -7,7 +7,7 @@ namespace nb = nanobind;
 
 std::string text_of(nb::handle object) {
   const nb::object text = nb::steal(PyObject_Str(object.ptr()));
-  const char* bytes = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  const char* bytes = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
   if (!bytes) PyErr_Clear();
   return bytes ? bytes : "";
 }

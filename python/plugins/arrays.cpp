@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "buffer.h"
 #include "convert.h"
 #include "sentence.h"
 
@@ -79,7 +80,7 @@ Place place_of(const tenon_tensor& tensor, ArrayKind kind) {
   nb::object sizes = nb::steal(PyTuple_New(tensor.rank));
   for (int32_t axis = 0; axis < tensor.rank; ++axis) {
     out.elements *= tensor.sizes[axis];
-    PyTuple_SET_ITEM(sizes.ptr(), axis, PyLong_FromLongLong(tensor.sizes[axis]));
+    PyTuple_SetItem(sizes.ptr(), axis, PyLong_FromLongLong(tensor.sizes[axis]));
   }
   out.bytes = out.elements * bits_of(dtype) / 8;
   out.shape = std::move(sizes);
@@ -104,7 +105,7 @@ View::View(const Place& place, void* data, ArrayKind kind, bool writable) {
 
 bool View::drop() {
   array_.reset();
-  return !memory_.is_valid() || Py_REFCNT(memory_.ptr()) == 1;
+  return !memory_.is_valid() || static_cast<uint32_t>(Py_REFCNT(memory_.ptr())) == 1;
 }
 
 void copy_to(const Place& place, void* data, nb::handle value, ArrayKind kind, const char* result) {

@@ -139,7 +139,7 @@ class Call {
     for (const nb::object& value : instance_.values) arguments.push_back(value.ptr());
     if (op_.takes_out) arguments.push_back((out_ = out()).ptr());
     nb::object given = nb::steal(
-        PyObject_Vectorcall(op_.function.ptr(), arguments.data() + 1, by_place | PY_VECTORCALL_ARGUMENTS_OFFSET, instance_.names.ptr()));
+        nb::detail::vectorcall(op_.function.ptr(), arguments.data() + 1, by_place | NB_VECTORCALL_ARGUMENTS_OFFSET, instance_.names.ptr()));
     if (!given.is_valid()) throw nb::python_error();
     return given;
   }

@@ -20,4 +20,4 @@ class TenonError(Exception):
         return "\n".join(parts)
 
 
-TenonError.__module__ = "tenon"  # where it is found
+TenonError.__module__ = __package__  # where it is found

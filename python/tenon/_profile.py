@@ -62,4 +62,4 @@ class Profile:
         return "\n".join(lines)
 
 
-Profile.__module__ = StepTime.__module__ = "tenon"  # where they are found
+Profile.__module__ = StepTime.__module__ = __package__  # where they are found

@@ -17,4 +17,4 @@ except ImportError as e:
 
 def test_tenon_comes_without_torch_and_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert "pip install tenon[torch]" in done.stdout and done.stderr == ""
+    assert "pip install 'torch>=2.8'" in done.stdout and done.stderr == ""

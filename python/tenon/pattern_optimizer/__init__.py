@@ -3,7 +3,7 @@
 
 >>> onx = GraphBuilder(onnx.load("model.onnx"), optimization_options=OptimizationOptions(patterns="default")).to_onnx()
 
-Needs the package onnx (`pip install tenon[onnx]`). docs/pattern-optimizer.md tells what differs from the interface it follows.
+Needs the package onnx (`pip install "tenon-compiler[onnx]"`). docs/pattern-optimizer.md tells what differs from the interface it follows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 try:
     import onnx as _onnx  # noqa: F401
 except ImportError as e:
-    raise ImportError("tenon.pattern_optimizer needs the package onnx: pip install tenon[onnx]") from e
+    raise ImportError("tenon.pattern_optimizer needs the package onnx: pip install onnx") from e
 
 from .builder import GraphBuilder
 from .easy import EasyPatternOptimization

@@ -11,7 +11,7 @@ from __future__ import annotations
 try:
     import torch as _torch  # noqa: F401
 except ImportError as e:
-    raise ImportError("tenon.torch needs PyTorch: pip install tenon[torch]") from e
+    raise ImportError("tenon.torch needs PyTorch: pip install 'torch>=2.8'") from e
 
 from .ahead import Compiled, compile
 from .capture import Input

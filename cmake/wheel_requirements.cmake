@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# `pip install .` compiles Tenon. What that needs and pip cannot bring is looked for first, and named all at once.
+set(MISSING)
+foreach(PROGRAM clang-22 clang++-22 llvm-config-22)
+  find_program(FOUND_${PROGRAM} ${PROGRAM})
+  if(NOT FOUND_${PROGRAM})
+    list(APPEND MISSING "the program ${PROGRAM}")
+  endif()
+endforeach()
+foreach(HEADER CLI/CLI.hpp fmt/format.h nlohmann/json.hpp openssl/sha.h protozero/pbf_reader.hpp xxhash.h zlib.h)
+  find_path(FOUND_${HEADER} ${HEADER} PATHS /usr/local/include /usr/include /usr/include/x86_64-linux-gnu)
+  if(NOT FOUND_${HEADER})
+    list(APPEND MISSING "the header ${HEADER}")
+  endif()
+endforeach()
+if(MISSING)
+  list(JOIN MISSING ", " MISSING)
+  message(FATAL_ERROR "tenon-compiler is compiled here, and this machine lacks: ${MISSING}.\n"
+    "On Debian 12 `./dev setup` in the checkout installs them. A wheel, which needs none of them, is made by `./dev wheel`.")
+endif()

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run side: what loads engines and runs them. Knows the public interface alone, and so stands in tenon and in tenon_runtime.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tenon_python {
+
+/// Port, Team, Engine and load.
+void bind_engine(nanobind::module_& m);
+
+}  // namespace tenon_python

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the engine files that Tenon writes, and runs them; has no compiler inside.
+
+>>> engine = tenon_runtime.load("model.tenon")
+>>> engine.run({"x": array})["y"]
+"""
+
+from __future__ import annotations
+
+from ._error import TenonError
+from ._log import set_log_level
+from ._profile import Profile, StepTime
+from ._tenon_runtime import Engine, Port, StopToken, Team, load
+
+__all__ = ["Engine", "Port", "Profile", "StepTime", "StopToken", "Team", "TenonError", "load", "set_log_level"]
+__version__ = "0.1.0"
