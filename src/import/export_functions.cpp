@@ -42,12 +42,36 @@ Result<std::unique_ptr<ir::Graph>> definition_graph(const ir::Graph& graph, ir::
   return inner;
 }
 
+/// The lowest opset whose Constant has this element type.
+int64_t constant_opset(DType dtype) {
+  for (const ops::OnnxSchema& version : ops::onnx_schemas("", "Constant"))
+    if (version.outputs[0].types.contains(ir::Type(dtype))) return version.since;
+  return kNoOpset;
+}
+
+/// A function has Constant nodes in place of initializers.
+Result<void> check_constants(const ir::Graph& inner, TargetOpset target, int64_t& needed, const std::string& where) {
+  for (ir::ValueId id : inner.values()) {
+    const ir::Value& value = inner.value(id);
+    if (!value.is_constant() || value.uses.empty()) continue;
+    const int64_t lowest = constant_opset(value.constant->dtype);
+    if (lowest > target.version && target.fixed)
+      return fail(Code::not_supported, where, "the opset cannot say a constant in the definition of the op")
+          .expected(fmt::format("opset {} or newer", lowest))
+          .found(std::to_string(target.version))
+          .advice("leave --opset out: the lowest one that works is chosen");
+    needed = std::max(needed, lowest);
+  }
+  return {};
+}
+
 }  // namespace
 
 /// The fields of a FunctionProto but for its name and attributes: equal for nodes that one function can serve.
 Result<std::string> ExportWriter::definition(const ir::Graph& graph, ir::NodeId id, size_t& results) {
   auto inner = TRY(definition_graph(graph, id));
   needed = std::max(needed, TRY(lower_to_opset(*inner, target_)));
+  TRY(check_constants(*inner, target_, needed, graph.view(id).where()));
   std::unordered_set<std::string> used;
   NameScope scope{.used = &used, .names = {}, .constants = {}, .copies = {}, .function = true};
   // A missing operand keeps its place among the inputs: the call says "" there.

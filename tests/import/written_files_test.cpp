@@ -137,6 +137,16 @@ TEST(WrittenFiles, TypesThatTheOpsetLacksAreCastWhereWiderOnesSayTheSame) {
   EXPECT_TRUE(refused.contains("the opset cannot say every node")) << "no integers at all before opset 14: " << refused;
 }
 
+TEST(WrittenFiles, AFunctionHasNoConstantsOfTypesThatItsOpsetLacks) {
+  auto g = graph_of(
+      "graph main(x: f32[2,3,4,5], s: f32[3], b: f32[3], m: f32[3], v: f32[3]) {\n"
+      "  y = BatchNormalization(x, s, b, m, v) @\"norm\"\n  return y\n}");
+  ASSERT_TRUE(g);
+  const std::string refused = written(*g, 8);
+  EXPECT_TRUE(refused.contains("'norm'") && refused.contains("opset 9 or newer")) << refused;
+  EXPECT_TRUE(written(*g, 9).starts_with("9: BatchNormalization(")) << written(*g, 9);
+}
+
 TEST(WrittenFiles, ARefusalNamesTheNodeAndLeavesNothingBehind) {
   auto g = graph_of("graph main(x: f32[2], z: f32[2]) {\n  y = Equal(x, z) @\"same\"\n  return y\n}");
   ASSERT_TRUE(g);
