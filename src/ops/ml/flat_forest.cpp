@@ -161,7 +161,7 @@ void FlatForest::run_blocks(const std::vector<Node<T>>& nodes, const T* x, int64
 
 Result<void> FlatForest::run(const Tensor& x, const Finish& finish) const {
   const int64_t samples = x.rank() == 1 ? 1 : x.shape()[0], features = x.shape().back();
-  if (samples > 0 && features < least_features_)
+  if (features < least_features_)
     return fail(Code::index_out_of_range, "operand 0", "a node compares a feature that the sample lacks")
         .expected("at least " + std::to_string(least_features_) + " features")
         .found(std::to_string(features));

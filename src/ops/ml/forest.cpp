@@ -122,14 +122,19 @@ Result<Forest> forest_of(const NodeView& view, std::string_view weights) {
   return forest;
 }
 
+Result<void> Forest::check_features(const NodeView& view, int64_t features) const {
+  for (const Node& n : nodes)
+    if (n.mode != Branch::leaf && (n.feature < 0 || n.feature >= features))
+      return refuse(view, Code::index_out_of_range, "a node asks for a feature that the sample lacks")
+          .expected("below " + std::to_string(features))
+          .found(std::to_string(n.feature));
+  return {};
+}
+
 Result<const Forest::Node*> Forest::leaf(const NodeView& view, int64_t root, std::span<const double> sample) const {
   const Node* n = &nodes[static_cast<size_t>(root)];
   for (size_t steps = 0; n->mode != Branch::leaf; ++steps) {
     if (steps > nodes.size()) return refuse(view, Code::bad_attribute, "the nodes of a tree form a circle");
-    if (n->feature < 0 || n->feature >= static_cast<int64_t>(sample.size()))
-      return refuse(view, Code::index_out_of_range, "a node asks for a feature that the sample lacks")
-          .expected("below " + std::to_string(sample.size()))
-          .found(std::to_string(n->feature));
     n = &nodes[static_cast<size_t>(says_yes(*n, sample[static_cast<size_t>(n->feature)]) ? n->yes : n->no)];
   }
   return n;

@@ -29,7 +29,9 @@ struct Forest {
   std::vector<int64_t> roots;
   std::vector<Weight> weights;
 
-  /// The leaf that a sample comes to. Errors: bad_attribute where nodes form a circle, index_out_of_range for a missing feature.
+  /// Errors: index_out_of_range where a node compares a feature that samples of so many lack.
+  Result<void> check_features(const NodeView& view, int64_t features) const;
+  /// The leaf that a sample comes to, which has the features. Errors: bad_attribute where nodes form a circle.
   Result<const Node*> leaf(const NodeView& view, int64_t root, std::span<const double> sample) const;
 };
 

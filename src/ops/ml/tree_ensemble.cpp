@@ -96,6 +96,7 @@ Result<void> infer(NodeView& view) {
 Result<void> evaluate(Call& call) {
   const Features f = TRY(features_of(call));
   const Forest forest = TRY(forest_of(call.view));
+  TRY(forest.check_features(call.view, f.columns));
   const Aggregate aggregate = TRY(choice(call.view, "aggregate_function", 1, Aggregate::most));
   const PostTransform how = TRY(choice(call.view, "post_transform", 0, PostTransform::probit));
   const int64_t targets = call.view.attributes->integer("n_targets", 1);

@@ -72,6 +72,7 @@ Result<void> evaluate(Call& call) {
   const Features f = TRY(features_of(call));
   const Forest forest = TRY(forest_of(call.view, "class"));
   const Classes classes = TRY(classes_of(call.view, forest));
+  TRY(forest.check_features(call.view, f.columns));
   Tensor& y = *TRY(call.make(0, {f.rows}));
   Tensor* z = call.out.size() > 1 ? TRY(call.make(1, {f.rows, classes.count()})) : nullptr;
   for (int64_t n = 0; n < f.rows; ++n)

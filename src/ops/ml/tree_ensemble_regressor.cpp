@@ -37,6 +37,7 @@ Result<void> evaluate(Call& call) {
   const Aggregate aggregate = TRY(aggregate_of(call.view));
   const Forest forest = TRY(forest_of(call.view, "target"));
   const std::vector<double> base = floats_of(call.view, "base_values");
+  TRY(forest.check_features(call.view, f.columns));
   const int64_t targets = call.view.attributes->integer("n_targets", 1);
   Tensor& y = *TRY(call.make(0, {f.rows, targets}));
   for (int64_t n = 0; n < f.rows; ++n) {
