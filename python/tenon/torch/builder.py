@@ -77,7 +77,8 @@ class Builder:
         self._values: dict[Node, Any] = {}
         self._given = {e for n in inputs for t in tensors_of(meta(n)) for s in t.shape if (e := expression(s)).is_Symbol}
         self._symbols: dict[sympy.Symbol, Value] = {}
-        self._where: dict[sympy.Symbol, tuple[Value, int]] = {}
+        self._where: dict[sympy.Expr, tuple[Value, int]] = {}
+        """Sizes of inputs, symbols and other expressions."""
 
     def add_input(self, node: Node, name: str) -> None:
         tensor = meta(node)
@@ -85,7 +86,7 @@ class Builder:
         self._values[node] = value
         for axis, size in enumerate(tensor.shape):
             known = expression(size)
-            if known.is_Symbol:
+            if not known.is_Integer:
                 self._where.setdefault(known, (value, axis))
 
     def tell_sizes(self, node: Node) -> None:
@@ -248,7 +249,7 @@ class Builder:
     def _evaluated(self, known: sympy.Expr) -> Value:
         if known.is_Integer:
             return self.ints([int(known)])
-        if known.is_Symbol:
+        if known.is_Symbol or known in self._where:
             return self._symbol(known)
         parts = known.args
         kind = type(known).__name__
@@ -262,12 +263,24 @@ class Builder:
             out = self.op(op, [out, self._evaluated(part)])
         return out
 
-    def _symbol(self, symbol: sympy.Symbol) -> Value:
+    def _symbol(self, symbol: sympy.Expr) -> Value:
         if symbol not in self._symbols:
-            if symbol in self._where:
-                value, axis = self._where[symbol]
-                self._symbols[symbol] = self.op("Shape", [value], {"start": axis, "end": axis + 1})
-            else:
-                self.sizes_given.append(symbol)
-                self._symbols[symbol] = self.graph.add_input(f"size_{symbol}", "i64", [1])
+            self._symbols[symbol] = self._size_at(*self._where[symbol]) if symbol in self._where else self._size_given(symbol)
         return self._symbols[symbol]
+
+    def _size_at(self, value: Value, axis: int) -> Value:
+        return self.op("Shape", [value], {"start": axis, "end": axis + 1})
+
+    def _size_given(self, symbol: sympy.Symbol) -> Value:
+        """By an input of its own. A size of the program's inputs is one's length, whose elements nobody reads: no backend has to wait for
+        data to know it. Other numbers may be negative, or larger than any memory."""
+        self.sizes_given.append(symbol)
+        if symbol not in _sizes_of_inputs(self.node.graph):
+            return self.graph.add_input(f"size_{symbol}", "i64", [1])
+        self._where[symbol] = self.graph.add_input(f"size_{symbol}", ONNX_TYPES[torch.bool], [str(symbol)]), 0
+        return self._size_at(*self._where[symbol])
+
+
+def _sizes_of_inputs(graph: torch.fx.Graph) -> set[sympy.Symbol]:
+    given = (n for n in graph.nodes if n.op == "placeholder")
+    return {symbol for n in given for t in tensors_of(meta(n)) for size in t.shape for symbol in expression(size).free_symbols}

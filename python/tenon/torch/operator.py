@@ -49,8 +49,8 @@ def run(engine: Engine, inputs: list[torch.Tensor], sizes: list[int]) -> list[to
     """Tensors are read where they lie; results own their memory."""
     given: dict[str, Any] = {f"x{k}": _readable(t) for k, t in enumerate(inputs)}
     if sizes:
-        names = [p.name for p in engine.inputs][len(inputs) :]
-        given.update((name, torch.tensor([size])) for name, size in zip(names, sizes, strict=True))
+        for port, size in zip(engine.inputs[len(inputs) :], sizes, strict=True):  # a length, or a number
+            given[port.name] = np.empty(size, bool) if port.dtype == "bool" else np.array([size])
     made = engine.run(given)
     return [torch.from_numpy(y) if type(y) is np.ndarray else torch.from_dlpack(y) for y in made.values()]
 

@@ -25,11 +25,10 @@ def generated(run, config, kind: str, prompt, mask=None):
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("kind", ["dynamic", "static"])
-@pytest.mark.parametrize("kv_heads", [1, 2, 4])
-def test_a_decoder_of_grouped_heads_is_one_segment(kv_heads, kind, padded):
+def test_a_decoder_of_grouped_heads_is_one_segment(kind, padded):
     torch._dynamo.reset()
-    torch.manual_seed(kv_heads)
-    module = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES, num_key_value_heads=kv_heads)).eval()
+    torch.manual_seed(0)
+    module = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES, num_key_value_heads=2)).eval()
     prompt, reports = torch.randint(0, 50, (2, 5)), []
     mask = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]) if padded else None
     fast = torch.compile(module, backend=backend, options={"min_block_size": 1, "on_report": reports.append})

@@ -176,10 +176,11 @@ PADDING = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "c
 
 
 def _padded(b: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
-    if not all(isinstance(w, int) for w in widths):
-        raise Unsupported("not supported yet: padding of symbolic width")
+    if mode != "constant" and not all(isinstance(w, int) for w in widths):
+        raise Unsupported("not supported yet: padding of symbolic width that repeats elements")
     rank = len(b.shape_of(x))
-    before, after = [0] * rank, [0] * rank
+    before: list[Any] = [0] * rank
+    after: list[Any] = [0] * rank
     for k in range(len(widths) // 2):
         before[rank - 1 - k], after[rank - 1 - k] = widths[2 * k], widths[2 * k + 1]
     filled = [b.tensor(value or 0, b.dtype)] if mode == "constant" else []
@@ -189,7 +190,7 @@ def _padded(b: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
             if min(first, last) < 0:
                 given = b.sliced(given, dim, max(-first, 0), min(last, 0) or LARGEST, 1)
         before, after = [max(w, 0) for w in before], [max(w, 0) for w in after]
-    return b.op("Pad", [given, b.ints(before + after), *filled], {"mode": PADDING[mode]})
+    return b.op("Pad", [given, b.sizes(before + after), *filled], {"mode": PADDING[mode]})
 
 
 @converts("constant_pad_nd.default")
