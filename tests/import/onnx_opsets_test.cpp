@@ -98,9 +98,18 @@ const std::set<std::string_view> kFamilies = {"Add",
                                               "Where"};
 
 /// Parts of "Op: sample".
-constexpr std::string_view kNewer[] = {
-    "u8[3], u8[3]", "dilations=[2,2], pads", "training_mode", "mode=wrap",   "noop_with_empty_axes", "Relu: i",
-    "reduction=",   "axes=[1], mode",        "antialias",     "keep_aspect", "half_pixel_symmetric"};
+constexpr std::string_view kNewer[] = {"u8[3], u8[3]",
+                                       "dilations=[2,2], pads",
+                                       "SAME_UPPER, dilations",
+                                       "training_mode",
+                                       "mode=wrap",
+                                       "noop_with_empty_axes",
+                                       "Relu: i",
+                                       "reduction=",
+                                       "axes=[1], mode",
+                                       "antialias",
+                                       "keep_aspect",
+                                       "half_pixel_symmetric"};
 
 double tolerance_of(DType dtype) { return dtype == DType::f64 ? 1e-9 : dtype == DType::f32 ? 1e-5 : 4e-3; }
 

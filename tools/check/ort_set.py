@@ -86,7 +86,7 @@ def outcome(path: Path, arrays: dict) -> tuple[float | None, str]:
 
 def judge(case: dict, folder: Path) -> tuple[bool, str]:
     arrays = dict(numpy.load(folder / f"{case['case']}.npz"))
-    kinds = {v.type.tensor_type.elem_type for v in onnx.load(folder / f"{case['case']}.before.onnx").graph.output}
+    kinds = {v.type.tensor_type.elem_type for v in onnx.load(folder / f"{case['case']}.after.onnx").graph.output}
     limit = max(tolerance(case, kind) for kind in kinds)
     before, why_before = outcome(folder / f"{case['case']}.before.onnx", arrays)
     after, why_after = outcome(folder / f"{case['case']}.after.onnx", arrays)
