@@ -105,7 +105,6 @@ class Engines(unittest.TestCase):
     test_other_files = table(
         Case("missing", lambda folder: ["run", "gone.tenon"], 1, "file_missing", "gone.tenon"),
         Case("no bytes", written("e.tenon", b"", "run", "e.tenon"), 1, "bad_file", "e.tenon"),
-        Case("a model", written("e.tenon", o.small_model(), "run", "e.tenon"), 1, "bad_file", "e.tenon"),
         Case(
             "a letter", written("e.tenon", b"Dear all, please find the engine attached. " * 9, "run", "e.tenon"), 1, "bad_file", "e.tenon"
         ),
