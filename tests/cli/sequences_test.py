@@ -28,7 +28,8 @@ class Sequences(unittest.TestCase):
         for guard in ([], ["--guard"]):
             y, n = told("run", self.model, *guard)["outputs"]
             self.assertEqual((y["name"], y["kind"], len(y["elements"])), ("y", "sequence", 3))
-            self.assertEqual(y["elements"][2], {"dtype": "f32", "shape": [3]})
+            values = y["elements"][2].pop("values")
+            self.assertEqual((y["elements"][2], len(values)), ({"dtype": "f32", "shape": [3]}, 3))
             self.assertEqual(n["shape"], [])
 
     def test_archives_hold_one_array_an_element(self):
@@ -72,7 +73,7 @@ class Sequences(unittest.TestCase):
     def test_texts_are_drawn(self):
         model = self.folder / "texts.onnx"
         model.write_bytes(o.model(o.graph([o.node("Identity", ["x"], ["y"])], [o.value_info("x", [2], 8)], [o.value_info("y", [2], 8)])))
-        self.assertEqual(told("run", model)["outputs"][0], {"name": "y", "dtype": "string", "shape": [2]})
+        self.assertEqual(told("run", model)["outputs"][0], {"name": "y", "dtype": "string", "shape": [2], "values": ["0", "0"]})
         self.assertEqual(told("compare", model)["verdict"], "good")
 
     def test_the_other_verbs_take_them(self):
