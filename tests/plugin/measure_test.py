@@ -122,7 +122,7 @@ class Measured(unittest.TestCase):
         self.assertEqual([c["name"][:8] for c in found["candidates"]], ["tactic 0", "tactic 1", "tactic 2"])
         self.assertTrue(all(c["us"] > 0 and not c["dropped"] for c in found["candidates"]), found)
         self.assertEqual((kept[0]["tactic"], kept[0]["tactic_name"]), (2, "quick"))
-        ran = small_models.tenon("run", model.with_suffix(".tenon"), "--plugin", self.tuned, "--shape", "x=2x4")
+        ran = small_models.tenon("run", model.with_suffix(".tenon"), "--plugin", self.tuned, "--shape", "x=2x3000")
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_tactics_that_are_wrong_fail_or_crash_are_dropped(self):
