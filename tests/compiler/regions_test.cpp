@@ -35,7 +35,7 @@ TEST(Regions, GiveTheSameOnAnyNumberOfThreads) {
     ASSERT_TRUE(compiled) << compiled.error().text();
     const auto joined = std::ranges::count_if(compiled->built.program.steps, &runtime::Step::joined);
     if (tests::weather().fuse && !tests::weather().shared) EXPECT_EQ(joined, 3);
-    const auto engine = *load_compiled(std::move(*compiled));
+    const auto engine = *load_compiled(std::move(*compiled), tests::every_other_device());
     std::vector<Tensor> first;
     for (const int threads : {1, 2, 3, 4}) {
       auto context = *runtime::Context::create(engine);
@@ -61,7 +61,7 @@ TEST(Regions, AreToldKernelByKernel) {
   auto compiled = compile(net("1000"), tests::compile_options(3));
   ASSERT_TRUE(compiled) << compiled.error().text();
   const size_t steps = compiled->built.program.steps.size();
-  auto context = *runtime::Context::create(*load_compiled(std::move(*compiled)));
+  auto context = *runtime::Context::create(*load_compiled(std::move(*compiled), tests::every_other_device()));
   const std::vector<Tensor> inputs = {*ops::random_tensor(DType::f32, {1000, 24}, 3)};
   std::vector<uint32_t> told;
   std::chrono::steady_clock::time_point last;
