@@ -76,27 +76,26 @@ OP(tree_ensemble_regressor) {
     .reference = evaluate,
     .host_kernel = host_kernel,
     .first = 1,
-    .samples =
-        {{"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
-          "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
-          "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
-          "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], "
-          "base_values=[0.125], n_targets=1",
-          "f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
-          "nodes_modes=[BRANCH_LT,LEAF,LEAF,BRANCH_GTE,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
-          "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
-          "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
-          "aggregate_function=AVERAGE, n_targets=2",
-          "f32[130,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
-          "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
-          "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
-          "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
-          "aggregate_function=MIN, n_targets=2",
-          "f32[6,2] = [1, 2, nan, -1, 3, nan, nan, nan, inf, 2, -inf, 0.5]; nodes_treeids=[0,0,0,1,1,1], "
-          "nodes_nodeids=[0,1,2,0,1,2], nodes_modes=[BRANCH_NEQ,LEAF,LEAF,BRANCH_EQ,LEAF,LEAF], "
-          "nodes_values=[1.0,0.0,0.0,2.0,0.0,0.0], nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], "
-          "nodes_falsenodeids=[2,0,0,2,0,0], nodes_missing_value_tracks_true=[1,0,0,0,0,0], target_treeids=[0,0,1,1], "
-          "target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], aggregate_function=MAX, n_targets=1"}},
+    .samples = {{"f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                 "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                 "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                 "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                 "base_values=[0.125], n_targets=1",
+                 "f32[5,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                 "nodes_modes=[BRANCH_LT,LEAF,LEAF,BRANCH_GTE,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                 "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                 "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                 "aggregate_function=AVERAGE, n_targets=2",
+                 "f32[130,2]; nodes_treeids=[0,0,0,1,1,1], nodes_nodeids=[0,1,2,0,1,2], "
+                 "nodes_modes=[BRANCH_LEQ,LEAF,LEAF,BRANCH_LEQ,LEAF,LEAF], nodes_values=[0.5,0.0,0.0,-0.5,0.0,0.0], "
+                 "nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], nodes_falsenodeids=[2,0,0,2,0,0], "
+                 "target_treeids=[0,0,1,1], target_nodeids=[1,2,1,2], target_ids=[0,1,1,0], target_weights=[0.25,-1.0,2.0,0.5], "
+                 "aggregate_function=MIN, n_targets=2",
+                 "f32[6,2] = [1, 2, nan, -1, 3, nan, nan, nan, inf, 2, -inf, 0.5]; nodes_treeids=[0,0,0,1,1,1], "
+                 "nodes_nodeids=[0,1,2,0,1,2], nodes_modes=[BRANCH_NEQ,LEAF,LEAF,BRANCH_EQ,LEAF,LEAF], "
+                 "nodes_values=[1.0,0.0,0.0,2.0,0.0,0.0], nodes_featureids=[0,0,0,1,0,0], nodes_truenodeids=[1,0,0,1,0,0], "
+                 "nodes_falsenodeids=[2,0,0,2,0,0], nodes_missing_value_tracks_true=[1,0,0,0,0,0], target_treeids=[0,0,1,1], "
+                 "target_nodeids=[1,2,1,2], target_ids=[0,0,0,0], target_weights=[2.5,-1.0,2.0,0.5], aggregate_function=MAX, n_targets=1"}},
 };
 
 }  // namespace tenon::ops::op_tree_ensemble_regressor
