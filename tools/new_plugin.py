@@ -32,8 +32,8 @@ def write(word: str, said: str, folder: Path) -> None:
     if path.exists():
         raise Mistake(f"there is a file {path.name} already", "a new name", str(path), f"another name, or edit {path}", 1)
     text = (ROOT / "tools/skeletons" / skeleton).read_text(encoding="utf-8")
-    text = LICENCE.sub("", text, count=1).replace("IINCLUDE", f"I{ROOT / 'include'}")
-    path.write_text(re.sub("Skeleton", camel(word), re.sub("skeleton", name, text)), encoding="utf-8")
+    text = LICENCE.sub("", text, count=1).replace("skeleton", name).replace("Skeleton", camel(word))
+    path.write_text(text.replace("IINCLUDE", f"I{ROOT / 'include'}"), encoding="utf-8")  # last: the path may hold the word, too
     print(f"{path}\nthe commands at its head try it; docs/plugins.md tells what an op may say")
 
 
