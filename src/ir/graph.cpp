@@ -153,10 +153,15 @@ void Graph::take_name(ValueId id, std::string new_name) {
 ValueId Graph::add_input(std::string input_name, Type type) {
   ValueId id = new_value(Value::Kind::input);
   Value& v = slot(id).value;
-  v.index = static_cast<uint32_t>(inputs_.size());
   v.type = std::move(type);
   take_name(id, std::move(input_name));
+  v.index = static_cast<uint32_t>(inputs_.size());
   inputs_.push_back(id);
+  for (size_t i = inputs_.size() - 1; i > 0 && value(inputs_[i - 1]).has_default(); --i) {
+    std::swap(inputs_[i - 1], inputs_[i]);
+    slot(inputs_[i]).value.index = static_cast<uint32_t>(i);
+    v.index = static_cast<uint32_t>(i - 1);
+  }
   if (listener_) listener_->value_added(id);
   return id;
 }
@@ -178,6 +183,23 @@ ValueId Graph::add_constant(ConstantRef constant, std::string constant_name) {
   take_name(id, std::move(constant_name));
   if (listener_) listener_->value_added(id);
   return id;
+}
+
+void Graph::set_default(ValueId id, ConstantRef value) {
+  Value& v = slot(id).value;
+  TENON_ASSERT(v.kind == Value::Kind::input && !is_body_ && (!value || value->dtype == v.type.dtype));
+  const bool moves = v.has_default() != (value != nullptr);
+  v.constant = std::move(value);
+  if (!moves) return;
+  std::erase(inputs_, id);
+  inputs_.insert(v.has_default() ? inputs_.end() : inputs_.begin() + static_cast<ptrdiff_t>(required_inputs()), id);
+  for (size_t i = 0; i < inputs_.size(); ++i) slot(inputs_[i]).value.index = static_cast<uint32_t>(i);
+}
+
+size_t Graph::required_inputs() const {
+  size_t count = 0;
+  for (ValueId id : inputs_) count += !value(id).has_default();
+  return count;
 }
 
 void Graph::erase_value(ValueId id) {

@@ -37,10 +37,11 @@ struct Value {
   NodeId producer;         ///< result: the node
   SmallList<Use, 2> uses;  ///< complete; order has no meaning
   Type type;
-  ConstantRef constant;  ///< constant
+  ConstantRef constant;  ///< constant; input: its default, the value that it has where the caller gives none (null: he must)
   std::optional<ShapeData> data;
   std::string name;  ///< unique in its graph; empty names are given when printed
   bool is_constant() const { return kind == Kind::constant; }
+  bool has_default() const { return kind == Kind::input && constant; }
 };
 
 /// Who is to run a node, by the user's word.
@@ -199,6 +200,10 @@ class Graph {
   /// Names are made unique where they are taken.
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(ConstantRef constant, std::string name = {});
+  /// Gives an input of a root graph a default, of its dtype; null takes it away. Inputs with defaults stand behind those without: it moves.
+  void set_default(ValueId input, ConstantRef value);
+  /// How many inputs have no default.
+  size_t required_inputs() const;
   /// Appends (or inserts before `before`). Operands must stand earlier (asserted). Types of results are unknown until inferred.
   NodeId insert(const Op& op, std::vector<ValueId> inputs, size_t outputs, Attributes attributes = {}, NodeId before = {});
   /// Gives the node a body; captures are appended to its operands, and to `graph`'s inputs, in this order.

@@ -82,7 +82,7 @@ class Parser {
     Token word = TRY(lexer_.expect("graph", "a graph"));
     if (depth > kMaxNesting) return lexer_.error(word, fmt::format("bodies nest deeper than {}", kMaxNesting), Code::limit_exceeded);
     if (!lexer_.peek().is("(")) g.name = TRY(values_.name("a graph"));
-    TRY(inputs(g));
+    TRY(inputs(g, depth));
     TRY(lexer_.expect("{", "a graph"));
     while (true) {
       Token token = lexer_.peek();
@@ -97,17 +97,35 @@ class Parser {
     return {};
   }
 
-  Result<void> inputs(Graph& g) {
+  Result<void> inputs(Graph& g, int depth) {
     TRY(lexer_.expect("(", "a graph's inputs"));
     if (lexer_.take_if(")")) return {};
     do {
       std::string name = TRY(new_name(g));
       Type type;
       if (lexer_.take_if(":")) type = TRY(values_.type());
-      g.add_input(std::move(name), std::move(type));
+      const Token mark = lexer_.peek();
+      const bool has_default = lexer_.take_if("=");
+      if (has_default && depth > 0) return lexer_.error(mark, "an input of a body with a default");
+      if (!has_default && g.required_inputs() < g.inputs().size())
+        return lexer_.error(mark, "an input without a default behind one that has one");
+      const Type stated = type;
+      const ValueId input = g.add_input(std::move(name), std::move(type));
+      if (has_default) g.set_default(input, TRY(default_of(stated)));
     } while (lexer_.take_if(","));
     TRY(lexer_.expect(")", "a graph's inputs"));
     return {};
+  }
+
+  /// Of an input with open sizes, "f32[3] = [1, 2, 3]".
+  Result<ConstantRef> default_of(const Type& type) {
+    const Token near = lexer_.peek();
+    if (type.is_static()) return values_.constant(type);
+    const Type own = TRY(values_.type());
+    if (own.dtype != type.dtype || !own.is_static())
+      return lexer_.error(near, "no type of a default").expected("the input's dtype and sizes");
+    TRY(lexer_.expect("=", "a default"));
+    return values_.constant(own);
   }
 
   Result<void> outputs(Graph& g, int depth) {

@@ -115,6 +115,7 @@ class Printer {
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
       ValueId id = graph.inputs()[i];
       head += (i ? ", " : "") + annotated(names_.back()[id.slot()], graph.value(id).type);
+      if (graph.value(id).has_default()) head += " = " + default_of(graph.value(id));
     }
     line(head + ") {");
     ++depth_;
@@ -154,6 +155,12 @@ class Printer {
 
   /// Strings have no bytes that could be stored beside the text.
   bool is_left_out(DType dtype, int64_t count) const { return count > limit_ && (dtype != DType::string || !big_); }
+
+  /// With the type of its own where sizes of the input are open.
+  std::string default_of(const Value& input) {
+    const Constant& c = *input.constant;
+    return (input.type.is_static() ? "" : type_text(c.dtype, c.shape) + " = ") + bytes(input.constant);
+  }
 
   std::string bytes(const ConstantRef& c) {
     if (is_left_out(c->dtype, c->count())) return by_number(c);

@@ -69,6 +69,7 @@ class Verifier {
     switch (v.kind) {
       case Value::Kind::input:
         if (v.index >= g_.inputs_.size() || g_.inputs_[v.index] != id) return broken(id, "not the graph input that it says it is");
+        TRY(default_of(id, v));
         break;
       case Value::Kind::constant:
         if (!v.constant) return broken(id, "a constant without bytes");
@@ -81,6 +82,14 @@ class Verifier {
         break;
     }
     if (v.kind != Value::Kind::result && v.producer) return broken(id, "an input or constant with a producer");
+    return {};
+  }
+
+  /// A default has its input's type, and inputs with defaults stand last.
+  Result<void> default_of(ValueId id, const Value& v) const {
+    if (!v.constant)
+      return v.index < g_.required_inputs() ? Result<void>() : broken(id, "an input without a default behind one that has one");
+    if (v.type.dtype != v.constant->dtype) return broken(id, "type and default of the input differ in dtype");
     return {};
   }
 

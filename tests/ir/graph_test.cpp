@@ -253,6 +253,35 @@ TEST_F(GraphTest, DropsResultsAndInputs) {
   sound();
 }
 
+TEST_F(GraphTest, InputsWithDefaultsFollowThoseWithout) {
+  Graph g(ops);
+  const auto names = [&] {
+    std::string out;
+    for (size_t k = 0; k < g.inputs().size(); ++k) {
+      EXPECT_EQ(g.value(g.inputs()[k]).index, k);
+      out += g.value(g.inputs()[k]).name;
+    }
+    return out;
+  };
+  const ConstantRef one = constant_of(Tensor::scalar(DType::f32, 1));
+  const ValueId a = g.add_input("a", Type(DType::f32, {})), b = g.add_input("b", Type(DType::f32, {})),
+                c = g.add_input("c", Type(DType::f32, {}));
+  g.set_default(a, one);
+  EXPECT_EQ(names(), "bca");
+  g.set_default(b, one);
+  EXPECT_EQ(names(), "cab");
+  g.set_default(a, constant_of(Tensor::scalar(DType::f32, 2)));
+  g.add_input("d", Type(DType::f32, {}));
+  EXPECT_EQ(names(), "cdab");
+  EXPECT_EQ(g.required_inputs(), 2u);
+  EXPECT_TRUE(verify(g));
+  g.set_default(a, nullptr);
+  EXPECT_EQ(names(), "cdab");
+  EXPECT_EQ(g.required_inputs(), 3u);
+  EXPECT_FALSE(g.value(c).has_default());
+  EXPECT_TRUE(verify(g));
+}
+
 TEST_F(GraphTest, KeepsCapturesAsOperands) {
   ValueId c = g.add_input("c", Type(DType::boolean, {})), h = relu(x), k = relu(x);
   NodeId n = g.insert(ops["If"], {c}, 1);
