@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include "ops/core/random_streams.h"
 #include "passes/passes.h"
 #include "rewrite/driver/replace.h"
 
@@ -86,6 +87,7 @@ class Consing {
     for (NodeId id : graph_.nodes()) {
       const ir::Node& node = graph_.node(id);
       if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty() || rewrite::is_kept(graph_, id, keep_)) continue;
+      if (ops::is_random(graph_, id)) continue;
       const NodeId twin = seen.find_or_add(hash(node), id, [&](NodeId k) { return equal(graph_.node(k), node); });
       if (twin) changed |= join(id, twin);
     }

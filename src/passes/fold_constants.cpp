@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/core/op.h"
+#include "ops/core/random_streams.h"
 #include "ops/reference/evaluate.h"
 #include "passes/passes.h"
 #include "rewrite/driver/driver.h"
@@ -77,7 +78,7 @@ Folded compute(const Graph& graph, ir::NodeId id) {
 
 std::optional<std::vector<ir::ConstantRef>> fold_node(const Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (!foldable(graph, node)) return std::nullopt;
+  if (!foldable(graph, node) || ops::is_random(graph, id)) return std::nullopt;
   const int64_t operands = operand_bytes(graph, node);
   const auto results = result_bytes(graph, node);
   const bool small = results.value_or(operands <= kResultBytes ? 0 : kResultBytes + 1) <= kResultBytes;

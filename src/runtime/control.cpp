@@ -84,7 +84,7 @@ Result<void> Control::branch(std::span<const Tensor> operands, std::span<const i
 }
 
 Result<void> Control::loop(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
-                           const RunOptions& options) {
+                           RunOptions options) {
   const bool has_trips = !operands[0].empty_handle(), has_condition = !operands[1].empty_handle();
   const int64_t trips = has_trips ? TRY(number_of(operands[0], step_.label, "trip count")) : INT64_MAX;
   bool go = !has_condition || TRY(number_of(operands[1], step_.label, "condition")) != 0;
@@ -96,7 +96,11 @@ Result<void> Control::loop(std::span<const Tensor> operands, std::span<const int
   for (size_t k = kLoopFormals; k < inputs_.size(); ++k) inputs_[k] = operands[k];
   for (RowStack& s : stacks_) s.clear();
   int64_t iteration = 0;
-  for (; iteration < trips && go; ++iteration) go = TRY(iterate(iteration, outer, places, options));
+  const RandomScope outside = options.random;
+  for (; iteration < trips && go; ++iteration) {
+    options.random = outside.in_iteration(static_cast<uint64_t>(iteration));
+    go = TRY(iterate(iteration, outer, places, options));
+  }
   return finish(iteration, places);
 }
 

@@ -27,8 +27,7 @@ class Control {
  private:
   Result<void> branch(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
                       const RunOptions& options);
-  Result<void> loop(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places,
-                    const RunOptions& options);
+  Result<void> loop(std::span<const Tensor> operands, std::span<const int64_t> outer, std::span<const Place> places, RunOptions options);
   Result<bool> iterate(int64_t iteration, std::span<const int64_t> outer, std::span<const Place> places, const RunOptions& options);
   Result<void> keep_row(size_t scan, int64_t iteration, const Tensor& row, const Place& place);
   Result<void> finish(int64_t iterations, std::span<const Place> places);

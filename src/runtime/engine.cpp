@@ -56,7 +56,7 @@ Result<void> check_kernels(const EngineParts& parts, const Program& program) {
           .found("kernel " + std::to_string(s.code))
           .advice("build the engine again");
   for (const Program& body : program.bodies) TRY(check_kernels(parts, body));
-  for (const auto* others : {&program.behind, &program.inner, &program.instead})
+  for (const auto* others : {&program.behind, &program.inner, &program.instead, &program.overridable})
     for (const Program& other : *others) TRY(check_kernels(parts, other));
   return {};
 }
@@ -84,7 +84,7 @@ Result<void> choose_devices(const Program& program, const Devices& from, Devices
     chosen.push_back(*found);
   }
   for (const Program& body : program.bodies) TRY(choose_devices(body, from, chosen));
-  for (const auto* others : {&program.behind, &program.inner})
+  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
     for (const Program& other : *others) TRY(choose_devices(other, from, chosen));
   return {};
 }
@@ -93,7 +93,7 @@ void find_blobs(const Program& program, std::string_view device, std::vector<std
   for (const Blob& blob : program.blobs)
     if (blob.device == device) out.emplace_back(blob.bytes);
   for (const Program& body : program.bodies) find_blobs(body, device, out);
-  for (const auto* others : {&program.behind, &program.inner})
+  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
     for (const Program& other : *others) find_blobs(other, device, out);
 }
 
@@ -151,10 +151,28 @@ Result<void> Engine::find_devices(const Devices& from) {
   return {};
 }
 
+std::span<const PortInfo> Engine::inputs() const {
+  return program().overridable.empty() ? program().inputs : program().overridable[0].inputs;
+}
+
+bool Engine::overrides_default(std::span<const Tensor> inputs) const {
+  const size_t required = required_inputs();
+  return !program().overridable.empty() && inputs.size() > required &&
+         std::ranges::any_of(inputs.subspan(required), [](const Tensor& t) { return !t.empty_handle(); });
+}
+
+std::vector<Tensor> Engine::defaults() const {
+  std::vector<Tensor> out;
+  for (const PortInfo& port : inputs().subspan(required_inputs()))
+    out.push_back(Tensor::view(port.dtype, port.otherwise->shape, weights() + port.otherwise->offset, nullptr));
+  return out;
+}
+
 const Program& Engine::program_for(std::span<const Tensor> inputs) const {
+  if (overrides_default(inputs)) return program().overridable[0];
   if (program().behind.empty()) return program();
   std::vector<Sizes> shapes;
-  for (const Tensor& t : inputs) shapes.push_back(t.shape());
+  for (const Tensor& t : inputs.first(std::min(inputs.size(), required_inputs()))) shapes.push_back(t.shape());
   return runtime::program_for(program(), shapes);
 }
 

@@ -52,10 +52,17 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static Result<std::shared_ptr<Engine>> create(EngineParts parts, const Devices& devices = {});
 
   const Program& program() const { return parts_.program; }
-  /// The one that runs these inputs: where a size is outside of an interval that the engine was built for, the one behind.
+  /// The one that runs these inputs: where a default is overridden, the overridable one; where a size is outside of an interval that the
+  /// engine was built for, the one behind.
   const Program& program_for(std::span<const Tensor> inputs) const;
   const std::string& manifest() const { return parts_.manifest; }
-  std::span<const PortInfo> inputs() const { return parts_.program.inputs; }
+  /// Those that every run gives, then those with a default.
+  std::span<const PortInfo> inputs() const;
+  size_t required_inputs() const { return parts_.program.inputs.size(); }
+  /// Whether the inputs, in that order, give one that has a default.
+  bool overrides_default(std::span<const Tensor> inputs) const;
+  /// The defaults, one an input behind the required ones: views of the engine's memory.
+  std::vector<Tensor> defaults() const;
   std::span<const PortInfo> outputs() const { return parts_.program.outputs; }
   KernelFunction kernel(uint32_t entry) const {
     return reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(code_.base()) + parts_.entries[entry]);
@@ -83,8 +90,9 @@ class Context {
   static Result<std::unique_ptr<Context>> create(std::shared_ptr<const Engine> engine);
   ~Context();
 
-  /// inputs: in the engine's order; their memory is read, never copied. Results are valid until the next run; they lie in memory of
-  /// the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device says.
+  /// inputs: in the engine's order; an empty handle, or none at the end, takes the default of an input that has one. Their memory is read,
+  /// never copied. Random nodes draw from `options.seed`, without one new numbers each run. Results are valid until the next run; they lie
+  /// in memory of the context unless bound. Errors: bad_input, out_of_memory, cancelled, deadline, what a device says.
   Result<std::span<const Tensor>> run(std::span<const Tensor> inputs, const RunOptions& options = {});
   /// Result `index` is written to that memory from the next run on; it must hold `bytes` when it runs (else bad_input). nullptr: unbind.
   void bind_output(size_t index, void* memory, size_t bytes);

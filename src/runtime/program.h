@@ -114,6 +114,12 @@ struct ElementLimit {
   bool from_end = false;
 };
 
+/// The value of an input that the caller leaves out: row-major in the weights section.
+struct DefaultValue {
+  uint64_t offset = 0;
+  std::vector<int64_t> shape;
+};
+
 /// An input or output as the caller sees it.
 struct PortInfo {
   std::string name;
@@ -123,7 +129,8 @@ struct PortInfo {
   std::vector<int64_t> lower, upper;    ///< of each dimension
   std::vector<ElementLimit> limits;
   uint32_t buffer = kMissing;
-  Held held = {};  ///< a sequence or an optional has no shape of its own
+  Held held = {};                              ///< a sequence or an optional has no shape of its own
+  std::optional<DefaultValue> otherwise = {};  ///< an input's default
 };
 
 /// What a device makes a segment from.
@@ -154,6 +161,9 @@ struct Program {
   /// What runs in place of all the rest where the plugins that segments need are not there: the same model by their definitions. One at
   /// most, and none in another program.
   std::vector<Program> instead;
+  /// What runs where the caller overrides a default: the same model with inputs for all that has one, behind the others. In every other
+  /// program defaults are constants. One at most, and none in another program.
+  std::vector<Program> overridable;
   uint64_t weight_bytes = 0;  ///< of the whole engine; 0 in every other program of it
 };
 

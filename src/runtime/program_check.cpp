@@ -2,7 +2,9 @@
 #include "runtime/program_check.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <ranges>
+#include <span>
 
 #include "base/checked.h"
 
@@ -10,7 +12,7 @@ namespace tenon::runtime {
 
 namespace {
 
-bool stands_alone(const Program& p) { return p.behind.empty() && p.inner.empty() && p.instead.empty(); }
+bool stands_alone(const Program& p) { return p.behind.empty() && p.inner.empty() && p.instead.empty() && p.overridable.empty(); }
 
 class Checker {
  public:
@@ -77,9 +79,20 @@ class Checker {
       if (p_.sizes[s].kind != SizeLine::Kind::constant) return false;
       shape.push_back(p_.sizes[s].constant);
     }
+    return lies_in_weights(b.dtype, shape, b.offset);
+  }
+
+  bool lies_in_weights(DType dtype, const std::vector<int64_t>& shape, uint64_t offset) const {
     const auto count = checked_count(shape);
-    return count && *count < (int64_t{1} << 50) && b.offset <= weight_bytes_ &&
-           static_cast<uint64_t>(bytes_of(b.dtype, *count)) <= weight_bytes_ - b.offset;
+    return count && *count < (int64_t{1} << 50) && offset <= weight_bytes_ &&
+           static_cast<uint64_t>(bytes_of(dtype, *count)) <= weight_bytes_ - offset;
+  }
+
+  bool default_sound(const PortInfo& port) const {
+    if (!port.otherwise) return true;
+    const DefaultValue& value = *port.otherwise;
+    const bool is_plain = port.held.kind == ValueKind::tensor && bits_of(port.dtype) > 0 && value.shape.size() == port.shape.size();
+    return is_plain && value.offset % alignof(std::max_align_t) == 0 && lies_in_weights(port.dtype, value.shape, value.offset);
   }
 
   bool body_sound(const Program& body) const { return stands_alone(body) && Checker(body, weight_bytes_, inner_).sound(); }
@@ -200,8 +213,9 @@ class Checker {
       const BufferInfo& b = p_.buffers[port.buffer];
       if (b.held.kind != port.held.kind || b.dtype != port.dtype) return false;
     }
-    return slots(port.shape) && held_sound(port.held, port.shape) && (port.buffer < p_.buffers.size() || port.buffer == kMissing) &&
-           port.dimensions.size() == port.shape.size() && port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
+    return default_sound(port) && slots(port.shape) && held_sound(port.held, port.shape) &&
+           (port.buffer < p_.buffers.size() || port.buffer == kMissing) && port.dimensions.size() == port.shape.size() &&
+           port.lower.size() == port.shape.size() && port.upper.size() == port.shape.size();
   }
 
   const Program& p_;
@@ -217,14 +231,28 @@ bool is_outermost(const Program& program) {
   return std::ranges::none_of(program.sizes, [](const SizeLine& l) { return l.kind == SizeLine::Kind::outer; });
 }
 
-/// It takes and gives the same but for sizes. inner: graphs that its segments may run.
-bool stands_for(const Program& other, const Program& program, size_t inner) {
-  const auto alike = [](const PortInfo& a, const PortInfo& b) {
-    return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
-  };
-  return stands_alone(other) && is_outermost(other) && std::ranges::equal(other.inputs, program.inputs, alike) &&
+bool is_alike(const PortInfo& a, const PortInfo& b) {
+  return a.name == b.name && a.dtype == b.dtype && a.held.kind == b.held.kind && a.shape.size() == b.shape.size();
+}
+
+/// It gives the same but for sizes. inner: graphs that its segments may run.
+bool gives_the_same(const Program& other, const Program& program, size_t inner) {
+  return stands_alone(other) && is_outermost(other) &&
          std::ranges::equal(other.outputs, program.outputs, {}, &PortInfo::dtype, &PortInfo::dtype) &&
          Checker(other, program.weight_bytes, inner).sound();
+}
+
+bool stands_for(const Program& other, const Program& program, size_t inner) {
+  return std::ranges::equal(other.inputs, program.inputs, is_alike) && gives_the_same(other, program, inner);
+}
+
+/// It takes what the program takes, and behind it inputs with defaults.
+bool overrides(const Program& other, const Program& program, size_t inner) {
+  const std::span<const PortInfo> inputs = other.inputs;
+  const size_t own = program.inputs.size();
+  return inputs.size() > own && std::ranges::equal(inputs.first(own), program.inputs, is_alike) &&
+         std::ranges::all_of(inputs.subspan(own), [](const PortInfo& port) { return port.otherwise.has_value(); }) &&
+         gives_the_same(other, program, inner);
 }
 
 /// Its segments run graphs that stand before it: none runs itself.
@@ -238,7 +266,8 @@ bool inner_sound(const Program& program, size_t number) {
 bool is_sound(const Program& program) {
   const auto inner = std::views::iota(size_t{0}, program.inner.size());
   return is_outermost(program) && Checker(program, program.weight_bytes, program.inner.size()).sound() && program.behind.size() <= 1 &&
-         program.instead.size() <= 1 &&
+         program.instead.size() <= 1 && program.overridable.size() <= 1 &&
+         std::ranges::all_of(program.overridable, [&](const Program& other) { return overrides(other, program, program.inner.size()); }) &&
          std::ranges::all_of(program.behind, [&](const Program& other) { return stands_for(other, program, program.inner.size()); }) &&
          std::ranges::all_of(program.instead, [&](const Program& other) { return stands_for(other, program, 0); }) &&
          std::ranges::all_of(inner, [&](size_t k) { return inner_sound(program, k); });

@@ -60,7 +60,10 @@ enum : uint32_t {
 };
 }
 namespace port {
-enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9 };
+enum : uint32_t { name = 1, dtype = 2, shape = 3, dimension = 4, lower = 5, upper = 6, buffer = 7, limit = 8, held = 9, otherwise = 10 };
+}
+namespace otherwise {
+enum : uint32_t { offset = 1, shape = 2 };
 }
 namespace blob {
 enum : uint32_t { device = 1, bytes = 2, graphs = 3 };
@@ -80,7 +83,8 @@ enum : uint32_t {
   blob = 11,
   behind = 12,
   inner = 13,
-  instead = 14
+  instead = 14,
+  overridable = 15
 };
 }
 
@@ -154,6 +158,11 @@ void write(pbf_writer w, const Blob& b) {
   add_list(w, blob::graphs, b.graphs);
 }
 
+void write(pbf_writer w, const DefaultValue& d) {
+  w.add_uint64(otherwise::offset, d.offset);
+  w.add_packed_sint64(otherwise::shape, d.shape.begin(), d.shape.end());
+}
+
 void write(pbf_writer w, const PortInfo& p) {
   w.add_string(port::name, p.name);
   w.add_uint32(port::dtype, static_cast<uint32_t>(p.dtype));
@@ -164,6 +173,7 @@ void write(pbf_writer w, const PortInfo& p) {
   w.add_uint32(port::buffer, p.buffer);
   for (const ElementLimit& l : p.limits) add_list(w, port::limit, std::vector<uint32_t>{l.extent, l.from_end});
   if (p.held.kind != ValueKind::tensor) write(pbf_writer(w, port::held), p.held);
+  if (p.otherwise) write(pbf_writer(w, port::otherwise), *p.otherwise);
 }
 
 template <class T, class Range>
@@ -270,6 +280,16 @@ Blob read_blob(Reader r) {
   return b;
 }
 
+DefaultValue read_default(Reader r) {
+  DefaultValue d;
+  while (r.next()) switch (r.tag()) {
+      case otherwise::offset: d.offset = r.get_uint64(); break;
+      case otherwise::shape: d.shape = list_of<int64_t>(r.get_packed_sint64()); break;
+      default: r.skip();
+    }
+  return d;
+}
+
 PortInfo read_port(Reader r) {
   PortInfo p;
   while (r.next()) switch (r.tag()) {
@@ -286,6 +306,7 @@ PortInfo read_port(Reader r) {
         break;
       }
       case port::held: p.held = read_held(r.get_message()); break;
+      case port::otherwise: p.otherwise = read_default(r.get_message()); break;
       default: r.skip();
     }
   return p;
@@ -323,6 +344,10 @@ Program read_program(Reader r, int depth) {
         if (depth >= kDeepest) throw protozero::invalid_length_exception();
         p.instead.push_back(read_program(r.get_message(), depth + 1));
         break;
+      case program::overridable:
+        if (depth >= kDeepest) throw protozero::invalid_length_exception();
+        p.overridable.push_back(read_program(r.get_message(), depth + 1));
+        break;
       default: r.skip();
     }
   return p;
@@ -343,6 +368,7 @@ void write(pbf_writer w, const Program& p) {
   for (const Program& b : p.behind) add(program::behind, b);
   for (const Program& b : p.inner) add(program::inner, b);
   for (const Program& b : p.instead) add(program::instead, b);
+  for (const Program& b : p.overridable) add(program::overridable, b);
 }
 
 }  // namespace

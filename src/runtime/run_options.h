@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
+
+#include "base/random.h"
 
 namespace tenon::inline base {
 class Team;
@@ -21,6 +24,9 @@ struct RunOptions {
   Team* team = nullptr;  ///< whose turn the run takes; null: the process's, which nobody waits for
   const StopToken* token = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// Of the numbers that random nodes draw: equal seeds give equal results. None: each run draws others.
+  std::optional<uint64_t> seed = {};
+  RandomScope random = {};  ///< set from `seed` by the context, and by loops in their iterations
   /// For finding errors: every buffer that kernels write stands between bytes that are looked at after each step, and holds NaN until it
   /// is written. A write outside is an error (internal) that names step and buffer. Costs memory and time.
   bool guard = false;

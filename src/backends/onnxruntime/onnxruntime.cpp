@@ -12,6 +12,7 @@
 #include "backends/onnxruntime/device/session.h"
 #include "backends/onnxruntime/faults.h"
 #include "import/onnx_detached.h"
+#include "ops/core/random_streams.h"
 #include "runtime/shared_models.h"
 
 namespace tenon::backends {
@@ -40,6 +41,7 @@ class Onnxruntime final : public backend::Backend {
       return fail(Code::not_supported, view.where(),
                   fmt::format("ONNX Runtime {} does not run {}: {}", api->version(), backend::call_text(view), why));
     };
+    if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (!backend::has_tensors_alone(view)) return refusal("not supported yet: operands and results that are no tensors");
     if (const std::string_view fault = fault_of(graph, node); !fault.empty()) return refusal(fault);
     const auto alone = import::export_detached(*backend::alone(graph, node), {.names = false});

@@ -11,6 +11,7 @@
 #include "backends/openvino/device/model.h"
 #include "backends/openvino/faults.h"
 #include "import/onnx_detached.h"
+#include "ops/core/random_streams.h"
 #include "runtime/shared_models.h"
 
 namespace tenon::backends {
@@ -37,6 +38,7 @@ class Openvino final : public backend::Backend {
       return fail(Code::not_supported, view.where(),
                   fmt::format("OpenVINO {} does not run {}: {}", api->version(), backend::call_text(view), why));
     };
+    if (ops::is_random(graph, node)) return refusal("it draws random numbers, which would not follow the seed of the run");
     if (const std::string why = fault_of(view); !why.empty()) return refusal(why);
     const auto alone = import::export_detached(*backend::alone(graph, node), {.weights = kWeights, .names = false});
     if (!alone) return refusal(alone.error()->what);

@@ -108,7 +108,7 @@ Result<void> reference_of_loop(Call& call) {
     std::vector<Tensor> in = {Tensor::of_i64({}, std::span(&i, 1)), Tensor::scalar(DType::boolean, 1)};
     in.insert(in.end(), state.begin(), state.end());
     in.insert(in.end(), captures.begin(), captures.end());
-    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in)));
+    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in), i));
     go = TRY(only_element(call.view, results[0], "the body's condition")) != 0;
     for (size_t k = 0; k < carried; ++k) state[k] = results[1 + k];
     for (size_t k = 0; k < scans; ++k) rows[k].push_back(results[1 + carried + k]);

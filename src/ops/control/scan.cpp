@@ -102,7 +102,7 @@ Result<void> reference_of_scan(Call& call) {
     for (size_t k = 0; k < p.sequences; ++k)
       in.push_back(TRY(sliced(*call.in[p.states + k], axes[k], p.in_backward[k] ? length - 1 - i : i)));
     in.insert(in.end(), captures.begin(), captures.end());
-    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in)));
+    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in), i));
     for (size_t k = 0; k < p.states; ++k) state[k] = results[k];
     for (size_t k = 0; k < scans; ++k) rows[k].insert(p.out_backward[k] ? rows[k].begin() : rows[k].end(), results[p.states + k]);
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "base/tensor.h"
 #include "ir/builder.h"
@@ -26,14 +27,16 @@ struct Call {
   std::vector<Tensor>& out;  ///< one slot a result
   bool wide = false;         ///< floating tensors are f64 whatever was declared
   int64_t byte_limit;        ///< of one result
+  RandomScope random = {};   ///< what it draws depends on
 
   bool has(size_t input) const { return input < in.size() && in[input] != nullptr; }
   /// dtype that result `index` is stored in: the inferred one, f64 for floats in wide mode.
   DType out_dtype(size_t index) const;
   /// Allocates result `index`. Errors: size_overflow, out_of_memory, limit_exceeded.
   Result<Tensor*> make(size_t index, Sizes shape);
-  /// Evaluates body `index` of the node on the given tensors (formal inputs, then captures), in the same mode.
-  Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs) const;
+  /// Evaluates body `index` of the node on the given tensors (formal inputs, then captures), in the same mode. iteration: of a loop;
+  /// each draws random numbers of its own.
+  Result<std::vector<Tensor>> run_body(size_t index, std::vector<Tensor> inputs, std::optional<int64_t> iteration = {}) const;
 };
 
 /// What an op with bodies does with them, where programs can: take one of them, or turn one over and over.
@@ -61,6 +64,8 @@ struct OpDef {
   Names attributes = {};
   bool commutative = false;
   bool deterministic = true;
+  /// The operand that makes nodes of an op that is else deterministic draw random numbers, where it is true; -1: there is none.
+  int random_where = -1;
   bool effects = false;
   /// Operands may be sequences and optionals, which `infer` tells apart. All other ops refuse them (what a body captures is the body's).
   bool any_kind = false;

@@ -36,7 +36,7 @@ ValueId BodyBuilder::capture(ValueId outside) {
   const auto at = std::find(captured.begin(), captured.end(), outside);
   if (at != captured.end()) return inside[static_cast<size_t>(at - captured.begin())];
   const ir::Value& value = outer.graph().value(outside);
-  if (value.constant) return build.constant(value.constant);
+  if (value.is_constant()) return build.constant(value.constant);
   captured.push_back(outside);
   inside.push_back(graph->add_input(value.name, value.type));
   graph->set_data(inside.back(), value.data);

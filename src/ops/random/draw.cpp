@@ -2,27 +2,18 @@
 #include "ops/random/draw.h"
 
 #include <bit>
-#include <cmath>
 
+#include "ops/core/random_streams.h"
 #include "ops/infer/elementwise.h"
 
 namespace tenon::ops {
 
-Draw::Draw(const NodeView& view) : state_(std::bit_cast<uint32_t>(view.attributes->number("seed", 1.0f))) {}
-
-double Draw::uniform() {  // splitmix64, after Steele, Lea and Flood 2014
-  uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+Draws::Draws(const Call& call) : scope_(call.random) {
+  const ir::Attributes& a = *call.view.attributes;
+  if (a.has("seed")) scope_.seed = std::bit_cast<uint32_t>(a.number("seed", 0));
+  else stream_ = static_cast<uint32_t>(a.integer(kStreamAttribute, 0));
 }
 
-double Draw::normal() {
-  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-  return radius * std::cos(2 * M_PI * uniform());
-}
-
-namespace {
 Result<DType> drawn_dtype(const NodeView& view, DType otherwise) {
   const bool given = view.attributes->has("dtype");
   const auto dtype = given ? dtype_from_onnx(view.attributes->integer("dtype", 0)) : otherwise;
@@ -32,7 +23,6 @@ Result<DType> drawn_dtype(const NodeView& view, DType otherwise) {
       .expected("a type of numbers or bool, by 'dtype' or by the operand")
       .found(std::string(name_of(*dtype)));
 }
-}  // namespace
 
 Result<void> infer_random(NodeView& view) {
   const Ints shape = view.attributes->ints("shape");
@@ -49,10 +39,10 @@ Result<void> infer_random_like(NodeView& view) {
   return {};
 }
 
-Result<void> fill_random(Call& call, Sizes shape, const std::function<double(Draw&)>& next) {
+Result<void> fill_random(Call& call, Sizes shape, const std::function<double(const Draws&, int64_t)>& next) {
   Tensor* out = TRY(call.make(0, std::move(shape)));
-  Draw draw(call.view);
-  for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, next(draw));
+  const Draws draws(call);
+  for (int64_t i = 0; i < out->count(); ++i) out->set_number(i, next(draws, i));
   return {};
 }
 

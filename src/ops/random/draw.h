@@ -4,21 +4,27 @@
 
 namespace tenon::ops {
 
-/// Uniform numbers in [0, 1) from attribute `seed` (a float), or from a fixed seed where it is missing.
-class Draw {
+/// The random numbers of one evaluation of a node: one block an element of the result (base/random.h has the layout).
+/// Attribute `seed`: the node draws stream 0 of that seed, in every run the same; else the stream of its number, of the run's seed.
+class Draws {
  public:
-  explicit Draw(const NodeView& view);
-  double uniform();
-  double normal();  ///< mean 0, deviation 1 (Box and Muller)
+  explicit Draws(const Call& call);
+  RandomBlock block(int64_t element) const { return scope_.block(stream_, static_cast<uint64_t>(element)); }
+  double uniform(int64_t element) const { return uniform_of(block(element)); }  ///< in [0, 1)
+  double normal(int64_t element) const { return normal_of(block(element)); }    ///< mean 0, deviation 1
 
  private:
-  uint64_t state_;
+  RandomScope scope_;
+  uint32_t stream_ = 0;
 };
+
 /// Result 0 from attributes `shape` and `dtype` (default f32).
 Result<void> infer_random(NodeView& view);
 /// Result 0 like operand 0, `dtype` overrides.
 Result<void> infer_random_like(NodeView& view);
-/// Fills result 0 of that shape.
-Result<void> fill_random(Call& call, Sizes shape, const std::function<double(Draw&)>& next);
+/// dtype of attribute `dtype`. Errors: bad_attribute.
+Result<DType> drawn_dtype(const NodeView& view, DType otherwise);
+/// Fills result 0 of that shape: element k is next(draws, k).
+Result<void> fill_random(Call& call, Sizes shape, const std::function<double(const Draws&, int64_t)>& next);
 
 }  // namespace tenon::ops

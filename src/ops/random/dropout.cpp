@@ -3,6 +3,7 @@
 
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
+#include "ops/random/draw.h"
 #include "ops/reference/arguments.h"
 #include "ops/versions/attributes.h"
 #include "ops/versions/write_as.h"
@@ -14,15 +15,25 @@ namespace {
 /// Does the node drop nothing, whatever is fed?
 bool passes_all(const NodeView& view) { return !view.has(2) || known_number(view, 2) == 0.0 || known_number(view, 1) == 0.0; }
 
-/// Which elements stay: one uniform number an element, drawn as numpy's RandomState(seed) draws it, which the suite of ONNX expects.
-/// No seed is seed 0.
-std::vector<int64_t> kept(const NodeView& view, int64_t count, double ratio) {
-  std::mt19937 draw(static_cast<uint32_t>(view.attributes->integer("seed", 0)));
+/// Which elements stay where the node has a seed: one uniform number an element, drawn as numpy's RandomState(seed) draws it, which the
+/// suite of ONNX expects; iterations of loops have seeds of their own.
+std::vector<int64_t> kept_by_seed(const Call& call, int64_t count, double ratio) {
+  const RandomScope& at = call.random;
+  const uint32_t place = at.step == 0 ? 0 : RandomScope{0, at.path, at.step}.block(0, 0)[0];
+  std::mt19937 draw(static_cast<uint32_t>(call.view.attributes->integer("seed", 0)) ^ place);
   std::vector<int64_t> keep(static_cast<size_t>(count));
   for (int64_t& k : keep) {
     const double high = static_cast<double>(draw() >> 5), low = static_cast<double>(draw() >> 6);
     k = (high * 0x1p26 + low) * 0x1p-53 >= ratio ? 1 : 0;
   }
+  return keep;
+}
+
+std::vector<int64_t> kept(const Call& call, int64_t count, double ratio) {
+  if (call.view.attributes->has("seed")) return kept_by_seed(call, count, ratio);
+  const Draws draws(call);
+  std::vector<int64_t> keep(static_cast<size_t>(count));
+  for (int64_t k = 0; k < count; ++k) keep[static_cast<size_t>(k)] = draws.uniform(k) >= ratio;
   return keep;
 }
 
@@ -32,7 +43,7 @@ Result<void> reference_of_dropout(Call& call) {
   const bool drops = int_of(call, 2, 0) != 0 && ratio != 0;
   if (drops && !(ratio > 0 && ratio < 1))
     return refuse(call.view, Code::bad_input, "ratio must lie in [0, 1)").found(std::to_string(ratio));
-  const std::vector<int64_t> keep = drops ? kept(call.view, x.count(), ratio) : std::vector<int64_t>(static_cast<size_t>(x.count()), 1);
+  const std::vector<int64_t> keep = drops ? kept(call, x.count(), ratio) : std::vector<int64_t>(static_cast<size_t>(x.count()), 1);
   if (drops) {
     Tensor& y = *TRY(call.make(0, x.shape()));
     for (int64_t i = 0; i < x.count(); ++i) y.set_number(i, keep[static_cast<size_t>(i)] ? x.number(i) / (1 - ratio) : 0);
@@ -85,7 +96,8 @@ OP(dropout) {
     .since = 22,
     .inputs = {{"data", "ratio?", "training_mode?"}},
     .outputs = {{"output", "mask?"}},
-    .attributes = {{"seed: int"}},
+    .attributes = {{"seed: int", "stream: int"}},
+    .random_where = 2,
     .same_bytes = true,
     .infer = [](NodeView& view) -> Result<void> {
       TRY(same_shape_and_dtype(view));

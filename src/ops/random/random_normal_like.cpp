@@ -7,13 +7,13 @@ OP(random_normal_like) {
     .name = "RandomNormalLike",
     .since = 22,
     .inputs = {{"input"}},
-    .attributes = {{"dtype: int", "mean: float = 0.0", "scale: float = 1.0", "seed: float"}},
+    .attributes = {{"dtype: int", "mean: float = 0.0", "scale: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,
     .infer = infer_random_like,
     .reference =
         [](Call& call) {
           const double mean = call.view.attributes->number("mean", 0), scale = call.view.attributes->number("scale", 1);
-          return fill_random(call, call.in[0]->shape(), [=](Draw& draw) { return mean + scale * draw.normal(); });
+          return fill_random(call, call.in[0]->shape(), [=](const Draws& draws, int64_t k) { return mean + scale * draws.normal(k); });
         },
     .samples = {{"f32[2,3]", "i64[4]; dtype=11"}},
 };

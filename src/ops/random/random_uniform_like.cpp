@@ -7,13 +7,14 @@ OP(random_uniform_like) {
     .name = "RandomUniformLike",
     .since = 22,
     .inputs = {{"input"}},
-    .attributes = {{"dtype: int", "low: float = 0.0", "high: float = 1.0", "seed: float"}},
+    .attributes = {{"dtype: int", "low: float = 0.0", "high: float = 1.0", "seed: float", "stream: int"}},
     .deterministic = false,
     .infer = infer_random_like,
     .reference =
         [](Call& call) {
           const double low = call.view.attributes->number("low", 0), high = call.view.attributes->number("high", 1);
-          return fill_random(call, call.in[0]->shape(), [=](Draw& draw) { return low + (high - low) * draw.uniform(); });
+          return fill_random(call, call.in[0]->shape(),
+                             [=](const Draws& draws, int64_t k) { return low + (high - low) * draws.uniform(k); });
         },
     .samples = {{"f32[2,3]", "i64[4]; dtype=11"}},
 };

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ops/core/op.h"
+#include "ops/core/random_streams.h"
 #include "ops/core/value_types.h"
 #include "ops/infer/refuse.h"
 #include "ops/reference/elements.h"
@@ -56,7 +57,7 @@ Result<void> settle_results(NodeView& view) {
 
 /// The definition of a fused op as a graph of its own, with the sizes at hand, evaluated.
 Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView& declared, std::span<const Tensor* const> inputs,
-                                                Mode mode, int64_t byte_limit, int64_t* nodes_left) {
+                                                Mode mode, int64_t byte_limit, int64_t* nodes_left, const RandomScope& random) {
   Graph graph(*declared.ops);
   NodeView view = declared;
   std::vector<ValueId> ids;
@@ -85,6 +86,7 @@ Result<std::vector<Tensor>> evaluate_definition(const OpDef& def, const NodeView
   options.mode = mode;
   options.byte_limit = byte_limit;
   options.nodes_left = nodes_left;
+  options.random = random;
   std::vector<Tensor> values = TRY(evaluate(graph, tensors, options));
   std::vector<Tensor> out(declared.outputs.size());
   size_t at = 0;
@@ -155,16 +157,20 @@ class Run {
   };
 
   Result<void> take_inputs(std::span<const Tensor> inputs) {
-    if (inputs.size() != graph_.inputs().size()) {
+    const std::span<const ValueId> ids = graph_.inputs();
+    const size_t needed = graph_.required_inputs();
+    if (inputs.size() < needed || inputs.size() > ids.size()) {
       return fail(Code::bad_input, graph_.name, "wrong number of inputs")
-          .expected(std::to_string(graph_.inputs().size()))
+          .expected(needed == ids.size() ? std::to_string(needed) : std::to_string(needed) + " to " + std::to_string(ids.size()))
           .found(std::to_string(inputs.size()));
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const ir::Value& value = graph_.value(graph_.inputs()[i]);
-      TRY(check_input(value, inputs[i]));
-      Tensor own = TRY(as_stored(inputs[i], value.type.dtype, false));
-      put(graph_.inputs()[i], own, TRY(as_stored(inputs[i], value.type.dtype, wide_)));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const ir::Value& value = graph_.value(ids[i]);
+      const bool is_given = i < inputs.size() && !inputs[i].empty_handle();
+      const Tensor given = is_given || !value.has_default() ? inputs[i] : TRY(materialise(*value.constant));
+      TRY(check_input(value, given));
+      Tensor own = TRY(as_stored(given, value.type.dtype, false));
+      put(ids[i], own, TRY(as_stored(given, value.type.dtype, wide_)));
     }
     return {};
   }
@@ -227,7 +233,7 @@ class Run {
 
   Result<std::vector<Tensor>> own_results(NodeId id, const std::vector<const Tensor*>& inputs) {
     const HostKernel* kernel = kernel_of(id);
-    if (!kernel) return evaluate_node(graph_, id, inputs, Mode::own, options_.byte_limit, options_.nodes_left);
+    if (!kernel) return evaluate_node(graph_, id, inputs, Mode::own, options_.byte_limit, options_.nodes_left, options_.random);
     std::vector<Tensor> out(graph_.node(id).outputs.size());
     if (auto done = kernel->run(inputs, out); !done) return std::unexpected(std::move(done).error().at(graph_.view(id).where()));
     return out;
@@ -236,11 +242,12 @@ class Run {
   /// Integers, bools and all decisions (also sizes) are those of own.
   Result<std::vector<Tensor>> wide_results(NodeId id, const std::vector<const Tensor*>& inputs, const std::vector<Tensor>& own) {
     std::vector<Tensor> out = own;
-    if (std::ranges::none_of(own, holds_floats) || def_of(*graph_.node(id).op).reads_bits || !graph_.node(id).op->deterministic) {
+    if (std::ranges::none_of(own, holds_floats) || def_of(*graph_.node(id).op).reads_bits || is_random(graph_, id)) {
       for (Tensor& t : out) t = TRY(as_stored(t, DType::none, true));
       return out;
     }
-    const std::vector<Tensor> fine = TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left));
+    const std::vector<Tensor> fine =
+        TRY(evaluate_node(graph_, id, inputs, Mode::wide, options_.byte_limit, options_.nodes_left, options_.random));
     for (size_t k = 0; k < own.size(); ++k) out[k] = TRY(wide_result(own[k], fine[k]));
     return out;
   }
@@ -286,7 +293,7 @@ Result<void> check_results(const NodeView& view, const std::vector<ir::Type>& de
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::span<const Tensor* const> inputs, Mode mode,
-                                          int64_t byte_limit, int64_t* nodes_left) {
+                                          int64_t byte_limit, int64_t* nodes_left, const RandomScope& random) {
   if (nodes_left && --*nodes_left < 0) return fail(Code::limit_exceeded, graph.view(node).where(), "the run takes too many nodes");
   Symbols symbols;  // of sizes that depend on data; the operands' sizes are numbers
   NodeView view = graph.view(node);
@@ -300,11 +307,11 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
   }
   std::vector<Tensor> out(view.outputs.size());
   if (def.reference) {
-    Call call{view, inputs, out, mode == Mode::wide, byte_limit};
+    Call call{view, inputs, out, mode == Mode::wide, byte_limit, random};
     auto done = def.reference(call);
     if (!done) return std::unexpected(std::move(done).error().at(view.where()));
   } else if (def.definition) {
-    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left));
+    out = TRY(evaluate_definition(def, view, inputs, mode, byte_limit, nodes_left, random));
   } else {
     if (!view.op->unknown) return refuse(view, Code::not_supported, "not supported yet: evaluation by reference");
     return refuse(view, Code::not_supported, "an unknown op cannot be evaluated: the reference does not know what it computes")
@@ -316,7 +323,10 @@ Result<std::vector<Tensor>> evaluate_node(const Graph& graph, NodeId node, std::
 }
 
 Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options) {
-  return Run(graph, options)(inputs);
+  if (!has_unnumbered_streams(graph)) return Run(graph, options)(inputs);
+  const auto numbered = graph.clone();
+  number_random_streams(*numbered);
+  return Run(*numbered, options)(inputs);
 }
 
 }  // namespace tenon::ops

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "base/tensor.h"
 #include "ir/graph.h"
@@ -27,6 +28,8 @@ struct EvaluateOptions {
   /// own: results of f32 that are no whole numbers move by up to 16 units in the last place, by a fixed draw, as sums in another order do:
   /// what decides by them (rounding to integers) may decide otherwise.
   bool nudges = false;
+  /// What random nodes draw from; equal scopes give equal numbers.
+  RandomScope random = {};
   /// Counts down with every node that runs, those of definitions too, not those of bodies; below 0 the run ends. null: no limit.
   int64_t* nodes_left = nullptr;
   /// Kernels that run in the place of their nodes' reference functions, on operands that are as the graph says. Mode::own alone. May be
@@ -36,13 +39,15 @@ struct EvaluateOptions {
   std::function<void(ir::ValueId, const Tensor&)> on_value;
 };
 
-/// Runs a graph by reference. inputs: one a graph input. Returns one tensor a graph output.
+/// Runs a graph by reference. inputs: one a graph input; an empty handle, or none at the end, where the input's default holds.
+/// Returns one tensor a graph output.
+/// Random nodes without a stream are numbered as number_random_streams does.
 /// Before a node runs, inference passes on what its operands are, whatever the graph says of them.
 /// Errors: bad_input where dtype or a known size differs; limit_exceeded; what inference or an op's reference returns. Cost: slow by
 /// design.
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs, const EvaluateOptions& options = {});
 /// One node on given tensors (nullptr: missing operand).
 Result<std::vector<Tensor>> evaluate_node(const ir::Graph& graph, ir::NodeId node, std::span<const Tensor* const> inputs, Mode mode,
-                                          int64_t byte_limit = kByteLimit, int64_t* nodes_left = nullptr);
+                                          int64_t byte_limit = kByteLimit, int64_t* nodes_left = nullptr, const RandomScope& random = {});
 
 }  // namespace tenon::ops

@@ -47,7 +47,7 @@ Result<void> reference_of_sequence_map(Call& call) {
     for (size_t k = 0; k < formals; ++k)
       in.push_back(call.in[k]->holds_tensors() ? call.in[k]->elements()[static_cast<size_t>(i)] : *call.in[k]);
     in.insert(in.end(), captures.begin(), captures.end());
-    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in)));
+    std::vector<Tensor> results = TRY(call.run_body(0, std::move(in), i));
     for (size_t k = 0; k < elements.size() && k < results.size(); ++k) elements[k].push_back(std::move(results[k]));
   }
   for (size_t k = 0; k < call.out.size(); ++k) call.out[k] = Tensor::of_elements(DType::sequence, std::move(elements[k]));

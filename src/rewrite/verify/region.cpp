@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ops/core/random_streams.h"
+
 namespace tenon::rewrite {
 namespace {
 
@@ -68,7 +70,7 @@ class Extent {
   }
   bool may_join(NodeId node) const {
     const ir::Op& op = *graph_.node(node).op;
-    return nodes_.size() < kMostNodes && op.deterministic && !op.has_effects;
+    return nodes_.size() < kMostNodes && op.deterministic && !op.has_effects && !ops::is_random(graph_, node);
   }
   /// Whether `v` follows from an input within `steps`; then its producers up to there join.
   bool path_to_kin(ValueId v, const std::unordered_set<ValueId>& inputs, int steps, bool is_start) {
@@ -90,7 +92,8 @@ class Extent {
 
 Result<void> can_run(const ir::Graph& graph, NodeId node) {
   const Node& n = graph.node(node);
-  if (!n.op->deterministic || n.op->has_effects) return fail(Code::not_supported, "", n.op->name + " is random or has effects");
+  if (!n.op->deterministic || n.op->has_effects || ops::is_random(graph, node))
+    return fail(Code::not_supported, "", n.op->name + " is random or has effects");
   return {};
 }
 

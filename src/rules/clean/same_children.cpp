@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/core/random_streams.h"
 #include "rewrite/match.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rule.h"
@@ -51,7 +52,7 @@ ValueId rarest(const Match& m, const Node& node) {
 
 bool twin_before(Match& m) {
   const Node& node = m.node(m.root());
-  if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty()) return false;
+  if (!node.op->deterministic || node.op->has_effects || !node.bodies.empty() || ops::is_random(m.graph(), m.root())) return false;
   const ValueId operand = rarest(m, node);
   if (!operand) return false;
   for (const ir::Use& use : m.value(operand).uses) {

@@ -15,13 +15,14 @@ class Evaluation final : public runtime::Segment {
  public:
   Evaluation(std::unique_ptr<ir::Graph> graph, ops::HostKernels kernels, std::span<const Tensor> weights)
       : graph_(std::move(graph)), kernels_(std::move(kernels)), weights_(weights.begin(), weights.end()) {}
-  Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions&) override {
+  Result<std::vector<Tensor>> run(std::span<const Tensor> operands, std::span<const Tensor>, const runtime::RunOptions& options) override {
     std::vector<Tensor> inputs(operands.begin(), operands.end());
     const size_t missing = graph_->inputs().size() - std::min(operands.size(), graph_->inputs().size());
     inputs.insert(inputs.end(), weights_.begin(), weights_.begin() + static_cast<ptrdiff_t>(std::min(missing, weights_.size())));
-    ops::EvaluateOptions options;
-    options.host_kernels = &kernels_;
-    return ops::evaluate(*graph_, inputs, options);
+    ops::EvaluateOptions evaluating;
+    evaluating.host_kernels = &kernels_;
+    evaluating.random = options.random;
+    return ops::evaluate(*graph_, inputs, evaluating);
   }
 
  private:
