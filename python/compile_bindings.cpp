@@ -168,7 +168,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
                 std::optional<int64_t> min_block_size, const Names& fallback_ops, const Names& fallback_modules, const Pins& pins,
                 bool require_full, const Limits& memory, const Types& narrow, const std::string& segmenter, const Files& plugins,
                 const Names& prefer, const Tactics& plugin_tactics, bool isolate_plugins, double plugin_patience, uint64_t plugin_memory,
-                bool winograd, const std::string& precision, More... more) {
+                bool winograd, const std::string& precision, bool freeze_defaults, More... more) {
   tenon::CompileOptions options;
   options.progress = step_logger(name_of_model(model));
   if (external_data) options.external_data = *external_data;
@@ -196,6 +196,7 @@ nb::object call(const nb::object& model, const Folder& external_data, int opt, i
   options.plugin_memory = plugin_memory;
   options.winograd = winograd;
   options.precision = precision_of(precision);
+  options.freeze_defaults = freeze_defaults;
   for (const auto& [from, to] : narrow) options.narrow.emplace(type_of(from), type_of(to));
   return Do::shown(with_model(model, Do{options, more...}));
 }
@@ -209,7 +210,8 @@ void def(nb::module_& m, const char* name, Args... more) {
         nb::arg("fallback_modules") = Names(), nb::arg("pins") = Pins(), nb::arg("require_full") = false, nb::arg("memory") = Limits(),
         nb::arg("narrow") = Types(), nb::arg("segmenter") = "fewest", nb::arg("plugins") = Files(), nb::arg("prefer") = Names(),
         nb::arg("plugin_tactics") = Tactics(), nb::arg("isolate_plugins") = false, nb::arg("plugin_patience") = 300.0,
-        nb::arg("plugin_memory") = 0, nb::arg("winograd") = true, nb::arg("precision") = "f32", more...);
+        nb::arg("plugin_memory") = 0, nb::arg("winograd") = true, nb::arg("precision") = "f32", nb::arg("freeze_defaults") = false,
+        more...);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ std::string bytes_text(uint64_t bytes) {
 
 std::string ports_text(std::span<const tenon::Port> ports) {
   std::string out;
-  for (const tenon::Port& p : ports) out += (out.empty() ? "" : ", ") + p.name + ": " + port_text(p);
+  for (const tenon::Port& p : ports) out += (out.empty() ? "" : ", ") + p.name + ": " + port_text(p) + (p.has_default ? " = ..." : "");
   return out;
 }
 
@@ -144,6 +144,7 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("dtype", [](const tenon::Port& p) { return std::string(tenon::name_of(p.dtype)); })
       .def_prop_ro("kind", [](const tenon::Port& p) { return std::string(name_of(p.kind)); })
       .def_ro("dimensions", &tenon::Port::dimensions)
+      .def_ro("has_default", &tenon::Port::has_default)
       .def("__repr__", [](const tenon::Port& p) { return "<" + p.name + ": " + port_text(p) + ">"; });
   nb::class_<tenon::Team>(m, "Team")
       .def(nb::new_(&make_team), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("cpus") = nb::none())

@@ -128,6 +128,11 @@ std::vector<Tensor> inputs_of(const ir::Graph& g, nb::handle inputs) {
     const nb::object given = PyDict_Check(inputs.ptr()) ? nb::borrow(PyDict_GetItemString(inputs.ptr(), v.name.c_str()))
                              : k < nb::len(inputs)      ? nb::object(inputs[k])
                                                         : nb::object();
+    if (!given.is_valid() && v.has_default()) {
+      out.emplace_back();
+      ++k;
+      continue;
+    }
     if (!given.is_valid()) raise(fail(Code::bad_input, "input '" + v.name + "'", "this input is missing").expected(v.type.text()));
     out.push_back(value_of(given, v.type));
     ++k;

@@ -138,7 +138,8 @@ struct Port {
   std::vector<std::string> dimensions;
   std::vector<int64_t> lower, upper;
   ValueKind kind = ValueKind::tensor;
-  DType key = DType::none;  ///< of maps: i64 or string
+  DType key = DType::none;   ///< of maps: i64 or string
+  bool has_default = false;  ///< an input that may be left out: then it has the value that the model gives it
 };
 
 /// Asks runs to end early; copies are the same token. stop() may be called from any thread.
@@ -192,6 +193,8 @@ struct RunOptions {
   /// For finding errors: buffers stand between bytes that are looked at after each step, and hold NaN until they are written. A write
   /// outside is an error (internal) that names step and buffer. Costs memory and time.
   bool guard = false;
+  /// Of the numbers that random nodes draw: equal seeds give equal results, with any number of threads. None: each run draws others.
+  std::optional<uint64_t> seed = {};
   /// Where it has CPUs, the calling thread is kept to them for the time of the run.
   Team team = {};
   /// Called on the calling thread after each step; bodies of branches and loops count as one. None costs nothing.
@@ -258,6 +261,9 @@ struct CompileOptions {
   std::map<std::string, InputRange> ranges = {};            ///< of other inputs
   /// Outputs of the model that are wanted; empty: all. The engine has these alone, in the model's order, and computes what they need.
   std::vector<std::string> outputs = {};
+  /// Inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine, which holds
+  /// the defaults once more; other runs are as fast as with constants.
+  bool freeze_defaults = false;
   std::function<void(std::string_view step)> progress = {};  ///< called as each step begins
   /// Who runs what, in order of priority: `tenon backends` names them. The last is the fallback, those before are accelerated; cpu and
   /// reference run what even the fallback cannot.
@@ -318,6 +324,7 @@ class Engine {
   /// The plugins that are not there, in words, so that definitions run in their place (CompileOptions::plugin_fallback); empty: none.
   TENON_API const std::string& missing_plugins() const;
 
+  /// inputs: in the engine's order, those with a default last; an empty Array, or none at the end, takes the default.
   /// Results own their memory. Errors: bad_input, out_of_memory, cancelled, deadline.
   /// Cost: one allocation a result; a Context of one's own has none.
   TENON_API Result<std::vector<Array>> run(std::span<const Array> inputs, const RunOptions& options = {}) const;

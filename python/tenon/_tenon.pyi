@@ -75,8 +75,12 @@ class Engine:
         timeout: float | None = None,
         stop: StopToken | None = None,
         profile: Profile | None = None,
+        seed: int | None = None,
     ) -> dict[str, Any]:
         """Runs once, without the GIL, on at most `threads` threads (0: all) of the team (None: the process's own).
+
+        Inputs with a default (Port.has_default) may be left out. seed: of the numbers that random nodes draw; equal seeds give equal
+        results (None: each run draws others).
 
         C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
         for sequences, None for an optional without element, dicts for maps. Inputs likewise.
@@ -132,6 +136,7 @@ def compile(
     plugin_memory: int = 0,
     winograd: bool = True,
     precision: Literal["f32", "bf16"] = "f32",
+    freeze_defaults: bool = False,
     embed_plugins: bool = False,
     plugin_fallback: bool = False,
 ) -> Engine:
@@ -160,6 +165,8 @@ def compile(
     plugin_fallback: definitions stand beside plugins in the file, and run, with a warning, where a plugin is missing. winograd: False keeps
     3x3 convolutions from taking fewer products, with rounding errors of twice the size, where that is faster.
     precision: "bf16" rounds the operands of large products, for CPUs with AVX512_BF16; sums, and all else, stay f32.
+    freeze_defaults: inputs with a default value are constants. Else a run may override a default: it takes a second program in the engine,
+    which holds the defaults once more; other runs are as fast as with constants.
     Raises TenonError.
     """
 
@@ -192,6 +199,7 @@ def partition(
     plugin_memory: int = 0,
     winograd: bool = True,
     precision: Literal["f32", "bf16"] = "f32",
+    freeze_defaults: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Who runs what of a model, and why: what `tenon partition --json` prints. Options are those of compile().

@@ -7,7 +7,11 @@ namespace tenon::inline v1 {
 
 base::Result<std::vector<base::Tensor>> tensors_of(std::span<const Array> inputs, std::span<const Port> ports) {
   std::vector<base::Tensor> out;
-  for (size_t k = 0; k < inputs.size(); ++k) out.push_back(TRY(tensor_of(inputs[k], k < ports.size() ? ports[k].name : std::to_string(k))));
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const bool is_left_out =
+        k < ports.size() && ports[k].has_default && inputs[k].kind() == ValueKind::tensor && inputs[k].dtype() == DType::none;
+    out.push_back(is_left_out ? base::Tensor() : TRY(tensor_of(inputs[k], k < ports.size() ? ports[k].name : std::to_string(k))));
+  }
   return out;
 }
 
@@ -34,6 +38,7 @@ base::Result<runtime::RunOptions> Context::State::inner(const RunOptions& option
   out.team = static_cast<base::Team*>(options.team.state_.get());
   out.deadline = options.deadline;
   out.guard = options.guard;
+  out.seed = options.seed;
   if (options.stop) out.token = static_cast<const runtime::StopToken*>(options.stop->state_.get());
   if (options.on_step) out.on_step = step_observer(options.on_step, program);
   return out;

@@ -30,7 +30,7 @@ void add_dimensions_of_held(const runtime::Held& held, Port& port) {
 std::vector<Port> ports_of(std::span<const runtime::PortInfo> infos) {
   std::vector<Port> out;
   for (const runtime::PortInfo& p : infos) {
-    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind, p.held.key});
+    out.push_back({p.name, p.dtype, p.dimensions, p.lower, p.upper, p.held.kind, p.held.key, p.otherwise.has_value()});
     if (out.back().kind != ValueKind::tensor) add_dimensions_of_held(p.held, out.back());
   }
   return out;
@@ -47,6 +47,10 @@ base::Result<std::vector<Array>> in_order(const Arrays& named, std::span<const P
   std::vector<Array> out;
   for (const Port& p : ports) {
     const auto found = named.find(p.name);
+    if (found == named.end() && p.has_default) {
+      out.emplace_back();
+      continue;
+    }
     if (found == named.end())
       return base::fail(base::Code::bad_input, "input '" + p.name + "'", "the input is missing")
           .expected(names_of(ports))

@@ -58,10 +58,13 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   program::Lowered lowered = TRY(lower_shares(shared, options, target, out.handed_back));
   out.plan = lowered.kernels.plan;
   out.report.guessed_shares = guessed_shares(lowered, shared.backends.all);
-  program::Others beside{.behind = TRY(lower_beside(others.behind, target)), .instead = TRY(lower_beside(others.instead, target))};
+  program::Others beside{.behind = TRY(lower_beside(others.behind, target)),
+                         .instead = TRY(lower_beside(others.instead, target)),
+                         .overridable = TRY(lower_beside(others.overridable, target))};
   InnerGraphs inner(options, shared.backends, shared.graph->ops(), target);
   TRY(inner.lower_of(lowered));
-  if (beside.behind) TRY(inner.lower_of(*beside.behind));
+  for (auto* other : {&beside.behind, &beside.overridable})
+    if (*other) TRY(inner.lower_of(**other));
   beside.inner = inner.take();
   out.built = TRY(program::build(std::move(lowered), std::move(beside)));
   TRY(check_segments(out.built, (options.registry ? *options.registry : usual_registry()).devices(shared.graph->ops())));
@@ -74,6 +77,7 @@ Result<Compiled> build_shared(SharedOut shared, const CompileOptions& options, S
   out.graph = std::move(shared.graph);
   if (others.behind) out.unbounded = std::move(others.behind->shared.graph);
   if (others.instead) out.instead = std::move(others.instead->shared.graph);
+  if (others.overridable) out.overridable = std::move(others.overridable->shared.graph);
   out.shares = std::move(shared.shares);
   fill_report(out);
   return out;

@@ -31,8 +31,9 @@ struct Beside {
 };
 
 struct Others {
-  std::optional<Beside> behind = std::nullopt;   ///< runtime::Program::behind
-  std::optional<Beside> instead = std::nullopt;  ///< runtime::Program::instead
+  std::optional<Beside> behind = std::nullopt;       ///< runtime::Program::behind
+  std::optional<Beside> instead = std::nullopt;      ///< runtime::Program::instead
+  std::optional<Beside> overridable = std::nullopt;  ///< runtime::Program::overridable
 };
 
 /// Plans and generates code for what is shared out; its graph is consumed. Where a backend fails to compile a segment, it is shared out

@@ -10,6 +10,7 @@
 #include "codegen/loops/plan.h"
 #include "compiler/backends.h"
 #include "compiler/build_shared.h"
+#include "compiler/input_defaults.h"
 #include "compiler/measure/choose.h"
 #include "compiler/measure/measured_backend.h"
 #include "compiler/measure/plugins/choose_ways.h"
@@ -18,6 +19,7 @@
 #include "compiler/unknown_ops.h"
 #include "compiler/without_plugins.h"
 #include "ir/port_names.h"
+#include "ops/core/random_streams.h"
 #include "partition/own_dequantize.h"
 #include "partition/retype.h"
 #include "passes/pipeline.h"
@@ -104,32 +106,48 @@ Result<std::optional<Beside>> beside(std::unique_ptr<ir::Graph> graph, const Com
   return Beside{TRY(shared_out(std::move(graph), options)), options};
 }
 
+/// A form of the model that cannot be compiled is left out, and a warning says why.
+std::optional<Beside> overriding(std::unique_ptr<ir::Graph> graph, const CompileOptions& options, std::vector<std::string>& warnings) {
+  auto made = beside(std::move(graph), options);
+  if (made) return *std::move(made);
+  warnings.push_back("inputs with a default are taken as constants: " + made.error().text());
+  return std::nullopt;
+}
+
 std::unique_ptr<ir::Graph> graph_of(std::optional<Beside> of) { return of ? std::move(of->shared.graph) : nullptr; }
 
 Result<Compiled> compile_source(Source source, const CompileOptions& options) {
   StepClock clock(options);
   clock.begin("rewrite");
+  TRY(settle_input_defaults(source, options.freeze_defaults));
+  for (auto* graph : {&source.graph, &source.unbounded, &source.overridable})
+    if (*graph) ops::number_random_streams(**graph);
   std::unique_ptr<ir::Graph> defined;
   if (options.plugin_fallback) defined = TRY(without_plugins(source.unbounded ? *source.unbounded : *source.graph));
   SharedOut shared = TRY(shared_out(std::move(source.graph), options));
   if (!runs_plugins(shared.shares, shared.backends.all)) defined = nullptr;  // it would be the same
   CompileOptions fallback = on_fallback(options, shared.backends);
-  Others others{.behind = TRY(beside(std::move(source.unbounded), fallback))};
+  std::vector<std::string> warnings;
+  Others others{.behind = TRY(beside(std::move(source.unbounded), fallback)),
+                .overridable = overriding(std::move(source.overridable), fallback, warnings)};
   fallback.backends = without_plugins(fallback.backends);
   others.instead = TRY(beside(std::move(defined), fallback));
-  std::unique_ptr<ir::Graph> unbounded, instead;
+  std::unique_ptr<ir::Graph> unbounded, instead, overridable;
   if (options.portable) {
     unbounded = graph_of(std::exchange(others.behind, {}));
     instead = graph_of(std::exchange(others.instead, {}));
+    overridable = graph_of(std::exchange(others.overridable, {}));
   }
   std::vector<plugin::MeasuredNode> measured = std::move(shared.measured);
   Compiled out = TRY(build_shared(std::move(shared), options, clock, std::move(others)));
   if (options.portable) {
     out.unbounded = std::move(unbounded);
     out.instead = std::move(instead);
+    out.overridable = std::move(overridable);
   }
   TRY(options.tactics.check_used());
   out.report.measured = std::move(measured);
+  out.report.warnings = std::move(warnings);
   out.report.times = clock.end();
   return out;
 }

@@ -27,6 +27,7 @@ struct CompileOptions {
   bool portable = false;                                   ///< leave native code out of the engine file
   bool embed_plugins = false;                              ///< put the libraries of plugins that it needs into the engine file
   bool plugin_fallback = false;                            ///< definitions stand beside plugins, and run where a plugin is missing
+  bool freeze_defaults = false;                            ///< inputs with a default are constants: no run overrides them
   bool verify = false;                                     ///< check every invariant of the graph, and of the plan, after each pass
   codegen::Precision precision = codegen::Precision::f32;  ///< of large products
   /// Names of passes that do not run: of the graph (passes::pipeline), of planning (codegen::plan_passes).
@@ -59,6 +60,7 @@ struct CompileReport {
   std::map<std::pair<std::string, std::string>, size_t> ops_of_devices;
   std::map<std::string, double> guessed_shares;  ///< of each backend, where there are several: its part of a run's time
   std::vector<plugin::MeasuredNode> measured;    ///< of plugins, where a build measures
+  std::vector<std::string> warnings;
   std::vector<StepTime> times;
 };
 
@@ -76,10 +78,11 @@ struct Compiled {
   const ir::OpTable* ops = nullptr;          ///< of the graph
   std::shared_ptr<const Registry> registry;  ///< as it was compiled with
   BackendsInUse backends;
-  std::unique_ptr<ir::Graph> graph;      ///< as it was compiled
-  std::unique_ptr<ir::Graph> unbounded;  ///< what Source::unbounded became: a portable engine compiles it where it is loaded
-  std::unique_ptr<ir::Graph> instead;    ///< with definitions in place of plugins; likewise
-  partition::Shares shares;              ///< who runs what of it
+  std::unique_ptr<ir::Graph> graph;                  ///< as it was compiled
+  std::unique_ptr<ir::Graph> unbounded;              ///< what Source::unbounded became: a portable engine compiles it where it is loaded
+  std::unique_ptr<ir::Graph> instead;                ///< with definitions in place of plugins; likewise
+  std::unique_ptr<ir::Graph> overridable = nullptr;  ///< what Source::overridable became; likewise
+  partition::Shares shares;                          ///< who runs what of it
   std::vector<partition::HandedBack> handed_back;
   codegen::Plan plan;
   program::Built built;
@@ -95,14 +98,16 @@ struct PassName {
 std::vector<PassName> pass_names();
 
 /// What is compiled: a graph. Where it is of intervals of sizes, `unbounded` may be the same model without them: inputs of other sizes are
-/// run by that one, on the fallback.
+/// run by that one, on the fallback. Inputs of `graph` with defaults are constants where it runs; `overridable` is the same model, for all
+/// sizes, in which they are inputs: it runs, on the fallback, where a run overrides one. Null: made from the others.
 struct Source {
   std::unique_ptr<ir::Graph> graph;
   std::unique_ptr<ir::Graph> unbounded = nullptr;
+  std::unique_ptr<ir::Graph> overridable = nullptr;
 
   Source(std::unique_ptr<ir::Graph> only) : graph(std::move(only)) {}
-  Source(std::unique_ptr<ir::Graph> of_intervals, std::unique_ptr<ir::Graph> of_all)
-      : graph(std::move(of_intervals)), unbounded(std::move(of_all)) {}
+  Source(std::unique_ptr<ir::Graph> of_intervals, std::unique_ptr<ir::Graph> of_all, std::unique_ptr<ir::Graph> with_defaults = nullptr)
+      : graph(std::move(of_intervals)), unbounded(std::move(of_all)), overridable(std::move(with_defaults)) {}
 };
 
 /// Rewrites, shares out, plans, generates code. The graphs are consumed. Where a backend fails to compile a segment, others run its nodes.

@@ -15,7 +15,7 @@ Result<Tensor> random_tensor(const runtime::PortInfo& port, const Sizes& shape, 
 /// The value of a port that is no tensor, from the arrays whose names belong to it: an optional tensor is NAME; a sequence NAME/0, NAME/1,
 /// ...; a map NAME/keys and NAME/values. Where there are none it is drawn: two elements, three keys. Errors: bad_input.
 Result<Tensor> held_value(const runtime::PortInfo& port, const files::NamedTensors& given, std::mt19937_64& random);
-/// One for each port, of default_shapes(); the same in every process.
+/// One for each port without a default, of default_shapes(); the same in every process.
 Result<std::vector<Tensor>> drawn_inputs(std::span<const runtime::PortInfo> ports);
 /// What a port's tensors are called, for people.
 std::string names_of_parts(const runtime::PortInfo& port);

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kMostConstants = 1'000'000;
-enum Tag : uint32_t { main = 0, unbounded = 1, instead = 2 };  ///< of the graphs' texts
+enum Tag : uint32_t { main = 0, unbounded = 1, instead = 2, overridable = 3 };  ///< of the graphs' texts
 
 Result<void> write_constants(const std::vector<ir::ConstantRef>& constants, engine::Append append) {
   static constexpr std::byte kZeros[kAlignment] = {};
@@ -102,7 +102,9 @@ Result<void> add_graphs(engine::Writer& writer, const Compiled& compiled) {
   ir::TextConstants big;
   writer.add(SectionType::graph_text, ir::print(*compiled.graph, &big));
   const size_t own = big.constants.size();
-  for (const auto& [graph, tag] : {std::pair(compiled.unbounded.get(), Tag::unbounded), {compiled.instead.get(), Tag::instead}})
+  for (const auto& [graph, tag] : {std::pair(compiled.unbounded.get(), Tag::unbounded),
+                                   {compiled.instead.get(), Tag::instead},
+                                   {compiled.overridable.get(), Tag::overridable}})
     if (graph) writer.add(SectionType::graph_text, ir::print(*graph, &big), {.required = false, .tag = tag});
   Json index = Json::array();
   std::vector<ir::ConstantRef> written;
@@ -138,6 +140,8 @@ Result<Source> read_graphs(const engine::Reader& reader, const ir::OpTable& ops,
   Source out(TRY(graph_of_text(as_text(TRY(reader.require(SectionType::graph_text))), ops, &big)));
   if (const auto behind = reader.find(SectionType::graph_text, Tag::unbounded))
     out.unbounded = TRY(graph_of_text(as_text(*behind), ops, &big));
+  if (const auto with_defaults = reader.find(SectionType::graph_text, Tag::overridable))
+    out.overridable = TRY(graph_of_text(as_text(*with_defaults), ops, &big));
   return out;
 }
 

@@ -79,7 +79,7 @@ void find_plugins(const runtime::Program& program, const backend::Backends& back
     if ((*of)->runs_plugins()) out.emplace_back(blob.bytes);
   }
   for (const runtime::Program& body : program.bodies) find_plugins(body, backends, out);
-  for (const auto* others : {&program.behind, &program.inner})
+  for (const auto* others : {&program.behind, &program.inner, &program.overridable})
     for (const runtime::Program& other : *others) find_plugins(other, backends, out);
 }
 

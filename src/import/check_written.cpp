@@ -35,7 +35,9 @@ class Checker {
     opsets_ = &m.opsets;
     VisibleNames names;
     for (std::string_view weight : weights) TRY(make(names, weight, "model"));
-    return graph(m.graph, names);
+    for (const OnnxTensor& weight : m.graph.initializers) TRY(make(names, weight.name, "model"));
+    const std::unordered_set<std::string_view> defaults = names.made;
+    return graph(m.graph, names, &defaults);
   }
 
  private:
@@ -55,10 +57,14 @@ class Checker {
     return {};
   }
 
-  Result<void> graph(const OnnxGraph& g, VisibleNames& names) {
+  /// defaults: the initializers of the root, which are in `names` already; inputs may have their names, once each. null: of a body.
+  Result<void> graph(const OnnxGraph& g, VisibleNames& names, const std::unordered_set<std::string_view>* defaults = nullptr) {
     const std::string place = fmt::format("graph '{}'", g.name);
-    for (const OnnxValueInfo& input : g.inputs) TRY(make(names, input.name, place));
-    for (const OnnxTensor& weight : g.initializers) TRY(make(names, weight.name, place));
+    std::unordered_set<std::string_view> overridable;
+    for (const OnnxValueInfo& input : g.inputs)
+      if (!defaults || !defaults->contains(input.name) || !overridable.insert(input.name).second) TRY(make(names, input.name, place));
+    if (!defaults)
+      for (const OnnxTensor& weight : g.initializers) TRY(make(names, weight.name, place));
     for (const OnnxNode& n : g.nodes) TRY(node(n, names));
     for (const OnnxValueInfo& output : g.outputs)
       if (!names.has(output.name)) return invalid_model(place, "is an output that no node makes", output.name);

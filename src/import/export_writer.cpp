@@ -9,6 +9,7 @@
 #include "import/onnx_schema.h"
 #include "import/proto_writer.h"
 #include "ir/text.h"
+#include "ops/core/random_streams.h"
 #include "ops/core/schema.h"
 
 namespace tenon::import {
@@ -133,6 +134,9 @@ static std::string constant_node(const std::string& name, const std::string& ten
 }
 
 Result<void> ExportWriter::constants(std::string& out, const ir::Graph& graph, NameScope& scope, bool root) {
+  if (root)
+    for (ir::ValueId id : graph.inputs())
+      if (graph.value(id).has_default()) weights.push_back({scope.names[id], graph.value(id).constant});
   for (ir::ValueId id : scope.own_constants) {
     const ir::Value& value = graph.value(id);
     const std::string& name = scope.names[id];
@@ -208,7 +212,9 @@ Result<std::string> ExportWriter::node_message(const ir::Graph& graph, ir::NodeI
   for (size_t i = 0; i < results; ++i) n.add_string(schema::node::kOutput, leaves_out(i) ? std::string() : result_name(node, i, scope));
   if (!node.name.empty()) n.add_string(schema::node::kName, node_name(node.name));
   n.add_string(schema::node::kOpType, target.name);
-  for (const auto& [name, value] : node.attributes) n.add_message(schema::node::kAttribute, TRY(attribute_of(*node.op, name, value)));
+  for (const auto& [name, value] : node.attributes)
+    if (name != ops::kStreamAttribute || !ops::has_stream(*node.op))
+      n.add_message(schema::node::kAttribute, TRY(attribute_of(*node.op, name, value)));
   for (const ir::Body& body : node.bodies)
     n.add_message(schema::node::kAttribute, graph_attribute_message(body.name, TRY(body_message(graph, node, body, scope))));
   if (!target.domain.empty()) {

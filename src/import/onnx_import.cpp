@@ -11,6 +11,7 @@
 #include "import/onnx_maker.h"
 #include "import/onnx_upgrade.h"
 #include "ops/core/op.h"
+#include "ops/core/random_streams.h"
 #include "ops/core/unknown.h"
 
 namespace tenon::import {
@@ -34,7 +35,7 @@ Result<void> keep_outputs(ir::Graph& graph, const std::vector<std::string>& want
 }
 
 Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
-                              std::optional<files::ExternalData> data, const ImportOptions& options) {
+                              std::optional<files::ExternalData> data, const ImportOptions& options, bool& has_defaults) {
   const OnnxModel model = TRY(parse_onnx(bytes, file, options.limits));
   FunctionTable functions;
   TRY(functions.fill(model));
@@ -52,8 +53,9 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   TypeReader types(out.graph->symbols(), file);
   TRY(types.learn(model.graph.inputs, options.shapes));
   TensorReader tensors({file, bytes.data()}, std::move(keeper), std::move(data), options.limits);
-  GraphMaker maker(functions, types, tensors, options.limits, {options.metadata, options.weights_by_reference});
+  GraphMaker maker(functions, types, tensors, options.limits, {options.metadata, options.weights_by_reference, options.freeze_defaults});
   TRY(maker.make(model, *out.graph));
+  has_defaults = maker.has_defaults();
   GraphUpgrader upgrader(maker.notes(), types, options.keep_unknown);
   TRY(upgrader.upgrade_graph(*out.graph));
   upgrader.name_sizes(*out.graph);
@@ -62,6 +64,7 @@ Result<Imported> import_bytes(std::string_view bytes, std::shared_ptr<const void
   out.warnings.insert(out.warnings.end(), upgrader.warnings().begin(), upgrader.warnings().end());
   for (std::string& w : TRY(upgrader.check_outputs(*out.graph, model.graph.outputs))) out.warnings.push_back(std::move(w));
   TRY(keep_outputs(*out.graph, options.outputs));
+  ops::number_random_streams(*out.graph);
   return out;
 }
 
@@ -76,12 +79,26 @@ bool drop_intervals(std::vector<RequestedShape>& shapes) {
   return any;
 }
 
+/// A model that nodes allow only with constants for the defaults has constants for them, and a warning says why.
+Result<Imported> import_once(std::string_view bytes, const std::shared_ptr<const void>& keeper, const std::string& file,
+                             const std::optional<files::ExternalData>& data, const ImportOptions& options) {
+  bool has_defaults = false;
+  auto out = import_bytes(bytes, keeper, file, data, options, has_defaults);
+  if (out || !has_defaults || options.freeze_defaults) return out;
+  ImportOptions freezing = options;
+  freezing.freeze_defaults = true;
+  auto frozen = import_bytes(bytes, keeper, file, data, freezing, has_defaults);
+  if (!frozen) return frozen;
+  frozen->warnings.push_back("with inputs for its defaults the model is refused: " + out.error().text());
+  return frozen;
+}
+
 /// With the model of all sizes beside that of the intervals that are asked for.
 Result<Imported> import_both(std::string_view bytes, std::shared_ptr<const void> keeper, const std::string& file,
                              const std::optional<files::ExternalData>& data, const ImportOptions& options) {
-  Imported out = TRY(import_bytes(bytes, keeper, file, data, options));
+  Imported out = TRY(import_once(bytes, keeper, file, data, options));
   ImportOptions unbounded = options;
-  if (drop_intervals(unbounded.shapes)) out.unbounded = std::move(TRY(import_bytes(bytes, keeper, file, data, unbounded)).graph);
+  if (drop_intervals(unbounded.shapes)) out.unbounded = std::move(TRY(import_once(bytes, keeper, file, data, unbounded)).graph);
   return out;
 }
 

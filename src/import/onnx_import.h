@@ -27,6 +27,9 @@ struct ImportOptions {
   bool unknown_ops = false;
   /// Weights in files that are not there, or of a model without a folder, become constants that know where their bytes lie and no more.
   bool weights_by_reference = false;
+  /// Inputs with a default (initializers that are inputs too, from IR version 4 on) become constants, with a warning. Else they are inputs
+  /// with defaults (ir::Graph::set_default), behind the others.
+  bool freeze_defaults = false;
   bool metadata = false;  ///< nodes keep the metadata that their exporter wrote, for tools that write the model again
 };
 

@@ -45,6 +45,7 @@ class GraphMaker {
   struct Choices {
     bool metadata = false;  ///< nodes keep theirs (ir::Provenance); dropped unless asked for: exporters write kilobytes a node
     bool weights_by_reference = false;
+    bool freeze_defaults = false;
   };
   GraphMaker(const FunctionTable& functions, TypeReader& types, TensorReader& tensors, const OnnxLimits& limits, Choices choices)
       : functions_(functions), types_(types), tensors_(tensors), limits_(limits), choices_(choices) {}
@@ -53,10 +54,13 @@ class GraphMaker {
   Result<void> make(const OnnxModel& model, ir::Graph& graph);
   ImportNotes& notes() { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Whether the model has inputs with a default.
+  bool has_defaults() const { return !defaulted_.empty(); }
 
  private:
   Result<void> fill(Scope& scope, const OnnxGraph& source, bool root);
-  Result<void> initializers(Scope& scope, const OnnxGraph& source);
+  Result<void> initializers(Scope& scope, const OnnxGraph& source, bool root);
+  Result<ir::ValueId> defaulted_input(Scope& scope, const OnnxValueInfo& input, ir::ConstantRef value, const std::string& where);
   Result<void> inputs(Scope& scope, const OnnxGraph& source, bool root);
   Result<void> nodes(Scope& scope, const std::vector<OnnxNode>& nodes);
   Result<void> node(Scope& scope, const OnnxNode& node);
@@ -91,6 +95,7 @@ class GraphMaker {
   Choices choices_;
   ImportNotes notes_;
   std::vector<std::string> warnings_;
+  std::unordered_map<std::string_view, const OnnxValueInfo*> defaulted_;  ///< inputs of the root with a default
   int64_t ir_version_ = 0;
   int64_t spent_ = 0;
   int functions_deep_ = 0, bodies_deep_ = 0;

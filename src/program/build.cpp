@@ -112,6 +112,8 @@ class ProgramBuilder {
       add(plan_.inputs[i], out_.inputs, graph_.value(graph_.inputs()[i]).name);
       for (const codegen::IndexLimit& l : plan_.limits)
         if (l.input == plan_.inputs[i]) out_.inputs.back().limits.push_back({sizes_.slot(l.extent), l.from_end});
+      if (const ir::Value& input = graph_.value(graph_.inputs()[i]); input.has_default())
+        out_.inputs.back().otherwise = {pool_.place(input.constant), input.constant->shape};
       BufferInfo b = info(plan_.inputs[i]);
       b.kind = BufferInfo::Kind::input;
       b.index = static_cast<uint32_t>(i);
@@ -415,13 +417,14 @@ Result<Built> build(Lowered lowered, Others others) {
   out.program = TRY(builder.run());
   out.group_of_step = builder.take_group_of_step();
   out.work_of_step = builder.take_work_of_step();
-  if (others.behind || others.instead || !others.inner.empty()) pool.share_equal_weights();
+  if (others.behind || others.instead || others.overridable || !others.inner.empty()) pool.share_equal_weights();
   if (others.behind) {
     Program other = TRY(ProgramBuilder(*std::move(others.behind), pool).run());
     if (same_steps(other, out.program)) out.program = std::move(other);
     else out.program.behind.push_back(std::move(other));
   }
   if (others.instead) out.program.instead.push_back(TRY(ProgramBuilder(*std::move(others.instead), pool).run()));
+  if (others.overridable) out.program.overridable.push_back(TRY(ProgramBuilder(*std::move(others.overridable), pool).run()));
   for (Lowered& graph : others.inner) out.program.inner.push_back(TRY(ProgramBuilder(std::move(graph), pool).run()));
   out.program.weight_bytes = pool.weight_bytes();
   return out;

@@ -39,9 +39,10 @@ struct Lowered {
 
 /// What stands beside a program and uses its code and weights where they are equal.
 struct Others {
-  std::optional<Lowered> behind = std::nullopt;   ///< runtime::Program::behind; alone left where it is the same program, for all sizes
-  std::vector<Lowered> inner = {};                ///< runtime::Program::inner, by the numbers of backend::InnerGraph
-  std::optional<Lowered> instead = std::nullopt;  ///< runtime::Program::instead
+  std::optional<Lowered> behind = std::nullopt;       ///< runtime::Program::behind; alone left where it is the same program, for all sizes
+  std::vector<Lowered> inner = {};                    ///< runtime::Program::inner, by the numbers of backend::InnerGraph
+  std::optional<Lowered> instead = std::nullopt;      ///< runtime::Program::instead
+  std::optional<Lowered> overridable = std::nullopt;  ///< runtime::Program::overridable
 };
 
 /// Stitches artifacts into one program: numbers buffers, settles their lives, compiles sizes, shares equal kernels and weights.

@@ -41,6 +41,7 @@ base::Result<import::RequestedDim> requested(const std::string& input, int64_t l
 base::Result<import::ImportOptions> import_options(const CompileOptions& options) {
   import::ImportOptions out = import_options(options.external_data, options.shapes);
   out.outputs = options.outputs;
+  out.freeze_defaults = options.freeze_defaults;
   out.metadata = !options.fallback_modules.empty() || !options.pins.empty();
   out.ops = TRY(compiler::kept_plugins(options.plugins)).ops;
   out.unknown_ops = compiler::usual_registry().run_unknown_ops(options.backends);
@@ -109,6 +110,7 @@ base::Result<compiler::CompileOptions> inner_options(const CompileOptions& optio
     libraries.plugin_tactics.emplace(op, tactic);
   }
   out.embed_plugins = options.embed_plugins;
+  out.freeze_defaults = options.freeze_defaults;
   out.plugin_fallback = options.plugin_fallback;
   if (!options.winograd) out.off.emplace("winograd");
   if (options.precision == Precision::bf16) out.precision = codegen::Precision::bf16;
@@ -140,6 +142,7 @@ std::shared_ptr<compiler::Compiled> kept_for_saving(compiler::Compiled& compiled
   kept->graph = std::move(compiled.graph);
   kept->unbounded = std::move(compiled.unbounded);
   kept->instead = std::move(compiled.instead);
+  kept->overridable = std::move(compiled.overridable);
   kept->built.program = compiled.built.program;
   kept->built.weights = compiled.built.weights;
   kept->code = compiled.code;

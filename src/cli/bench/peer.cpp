@@ -223,7 +223,8 @@ Result<files::NamedTensors> peer_inputs(const runtime::Engine& engine, std::span
             .expected("tensors")
             .found(runtime::text_of(p.held, p.dtype));
   files::NamedTensors named;
-  for (size_t k = 0; k < inputs.size(); ++k) named.emplace_back(engine.inputs()[k].name, inputs[k]);
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (!inputs[k].empty_handle()) named.emplace_back(engine.inputs()[k].name, inputs[k]);
   return named;
 }
 

@@ -16,6 +16,7 @@
 #include "compiler/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
+#include "ir/literal.h"
 #include "runtime/held.h"
 #include "runtime/load.h"
 #include "runtime/program.h"
@@ -55,15 +56,27 @@ void show_sections(const engine::Reader& reader, Console& console, Json& out) {
   console.table(rows);
 }
 
-void show_ports(const Program& p, Console& console, Json& out) {
+/// " = [1, 2, 3]", of many elements " = f32[64,3]"; nothing where the port has no default.
+std::string default_text(const runtime::PortInfo& port, std::span<const std::byte> weights) {
+  constexpr int64_t kMostShown = 16;
+  if (!port.otherwise) return "";
+  const runtime::DefaultValue& value = *port.otherwise;
+  const Tensor tensor = Tensor::view(port.dtype, value.shape, weights.data() + value.offset, nullptr);
+  return " = " + (tensor.count() <= kMostShown ? ir::elements_text(tensor) : type_text(port.dtype, value.shape));
+}
+
+void show_ports(const Program& p, std::span<const std::byte> weights, Console& console, Json& out) {
   Rows rows{{"", "name", "type"}};
+  const auto& inputs = p.overridable.empty() ? p.inputs : p.overridable[0].inputs;
   for (const bool in : {true, false}) {
     Json& list = out[in ? "inputs" : "outputs"] = Json::array();
-    for (const runtime::PortInfo& port : in ? p.inputs : p.outputs) {
+    for (const runtime::PortInfo& port : in ? inputs : p.outputs) {
       const std::string type = runtime::is_held(port) ? runtime::text_of(port.held, port.dtype)
                                                       : fmt::format("{}[{}]", name_of(port.dtype), fmt::join(port.dimensions, ","));
-      rows.push_back({in ? "in" : "out", port.name, type});
+      const std::string otherwise = default_text(port, weights);
+      rows.push_back({in ? "in" : "out", port.name, type + otherwise});
       list.push_back({{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.dimensions}, {"type", type}});
+      if (port.otherwise) list.back()["default"] = otherwise.substr(3);
     }
   }
   console.line();
@@ -97,7 +110,7 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
   for (const Step& s : p.steps)
     if (s.kind == Step::Kind::kernel) users[s.code].push_back(&s);
   for (const Program& body : p.bodies) note_users(body, users);
-  for (const auto* others : {&p.behind, &p.inner, &p.instead})
+  for (const auto* others : {&p.behind, &p.inner, &p.instead, &p.overridable})
     for (const Program& other : *others) note_users(other, users);
 }
 
@@ -185,6 +198,10 @@ void show_steps(const Program& p, bool text, Console& console, Json& out) {
     list_steps(other, "without plugins: ", rows, out["steps"], segments);
     console.line("where a plugin is missing: steps of their own, by definitions");
   }
+  for (const Program& other : p.overridable) {
+    list_steps(other, "defaults overridden: ", rows, out["steps"], segments);
+    console.line("where a run overrides a default: steps of their own");
+  }
   for (size_t k = 0; k < p.inner.size(); ++k) list_steps(p.inner[k], fmt::format("inner graph {}: ", k), rows, out["steps"], segments);
   for (const auto& [segment, count] : segments) console.line(fmt::format("runs on {}: {} x{}", segment.first, segment.second, count));
   if (!text) return;
@@ -228,7 +245,10 @@ Result<void> inspect_engine(const std::string& path, const std::vector<import::R
   show_sections(reader, console, out);
   if (const auto bytes = reader.find(SectionType::program)) {
     const Program program = TRY(runtime::decode(text_of(*bytes)));
-    show_ports(program, console, out);
+    const auto weights = reader.find(SectionType::weights);
+    if (!weights || weights->size() < program.weight_bytes)
+      return fail(Code::bad_file, path, "the weights are shorter than the program says");
+    show_ports(program, *weights, console, out);
     show_kernels(reader, program, console, out);
     show_steps(program, text, console, out);
     TRY(show_memory(program, path, shapes, console, out));

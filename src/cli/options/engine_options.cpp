@@ -120,6 +120,7 @@ Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console,
 
 Result<compiler::Compiled> compiled(compiler::Source source, const compiler::CompileOptions& options, Console& console) {
   auto out = TRY(compiler::compile(std::move(source), options));
+  for (const std::string& w : out.report.warnings) console.warn(w);
   for (const partition::HandedBack& h : out.handed_back)
     console.warn(fmt::format("backend '{}' handed segment {} back ({} nodes): {}", h.backend, h.segment, h.nodes.size(), h.error));
   return out;

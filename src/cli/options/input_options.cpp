@@ -20,7 +20,7 @@ void InputOptions::add_to(CLI::App& app) {
                  "an input from a file: NAME=FILE.npy, or FILE.npz with arrays of the inputs' names (of a sequence: NAME/0, NAME/1, ...)")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
-  app.add_option("--seed", seed, "of the random inputs")->capture_default_str();
+  app.add_option("--seed", seed, "of the random inputs (default: 1), and of what random nodes draw (default: other numbers each run)");
 }
 
 namespace {
@@ -86,7 +86,7 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
   files::NamedTensors given;
   for (const std::string& f : files) TRY(read_given(f, given));
   TRY(check_names(given, ports));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(seed.value_or(1));
   const std::vector<Sizes> sizes = compiler::default_shapes(ports, shapes);
   std::vector<Tensor> out;
   for (size_t k = 0; k < ports.size(); ++k) {
@@ -95,12 +95,15 @@ Result<std::vector<Tensor>> InputOptions::inputs(std::span<const runtime::PortIn
     if (found != given.end() && !runtime::is_held(port)) {
       TRY(check_requested_sizes(port, found->second, shapes));
       out.push_back(found->second);
+    } else if (port.otherwise) {
+      out.emplace_back();
     } else {
       auto made = runtime::is_held(port) ? compiler::held_value(port, given, random) : compiler::random_tensor(port, sizes[k], random);
       if (!made) return std::move(made).error().at("input '" + port.name + "'");
       out.push_back(std::move(*made));
     }
   }
+  while (!out.empty() && out.back().empty_handle()) out.pop_back();
   return out;
 }
 

@@ -90,6 +90,7 @@ void ModelOptions::add_to(CLI::App& app, std::string_view model_help) {
   app.add_option("--only-output", outputs, "an output that is wanted, and what no such output needs is not computed; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app.add_flag("--freeze-defaults", freeze_defaults, "inputs with a default value are constants: no run overrides them");
   plugins.add_to(app);
 }
 
@@ -100,6 +101,7 @@ Result<import::ImportOptions> ModelOptions::import_options() const {
   out.metadata = metadata;
   out.ops = TRY(plugins.plugins()).ops;
   out.unknown_ops = unknown_ops;
+  out.freeze_defaults = freeze_defaults;
   for (const std::string& s : shapes) out.shapes.push_back(TRY(parse_shape(s)));
   return out;
 }

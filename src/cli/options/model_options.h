@@ -18,13 +18,15 @@ namespace tenon::cli {
 /// Errors: bad_usage.
 Result<import::RequestedShape> parse_shape(std::string_view text);
 
-/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, and those of PluginOptions.
+/// The options of every verb that reads a model: MODEL, --external-data, --shape, --only-output, --freeze-defaults, and those of
+/// PluginOptions.
 struct ModelOptions {
   std::string path;
   std::string external_data;
   std::vector<std::string> shapes;
   std::vector<std::string> outputs;  ///< those that are wanted; empty: all
   bool unknown_ops = false;          ///< ops that Tenon does not know become opaque nodes, for a backend that may run them
+  bool freeze_defaults = false;
   PluginOptions plugins;
   bool metadata = false;  ///< nodes keep what their exporter said of them: modules
 

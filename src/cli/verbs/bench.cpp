@@ -128,6 +128,7 @@ Result<Bench> prepare(const Options& o, Console& console) {
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
   const int team = default_team().size();
   b.options.guard = o.engine.guard;
+  b.options.seed = o.inputs.seed;
   b.options.threads = o.engine.threads > 0 ? std::min(o.engine.threads, team) : team;
   console.progress("first run");
   const auto start = Clock::now();

@@ -232,6 +232,13 @@ Json report_not_judged(const ir::Graph& graph, Console& console) {
   return json;
 }
 
+/// Random nodes draw the numbers of seed 0, as they do in the reference.
+runtime::RunOptions run_options(const Options& o) {
+  runtime::RunOptions out = o.engine.run_options();
+  out.seed = ops::EvaluateOptions().random.seed;
+  return out;
+}
+
 Result<void> compare_model(const Options& o, Console& console) {
   if (o.engine.is_engine())
     return fail(Code::bad_usage, o.engine.model.path, "an engine has no weights as the model had them, to compare with")
@@ -245,13 +252,13 @@ Result<void> compare_model(const Options& o, Console& console) {
   const Model model = TRY(model_of(graph, options, console));
   auto inputs = TRY(o.inputs.inputs(*model.engine, TRY(o.engine.model.import_options()).shapes));
   if (o.outlier) put_outlier(inputs, *o.outlier);
-  const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, o.engine.run_options(), console)) : Json(nullptr);
-  const Ran ran = TRY(run_engine(model.engine, inputs, o.engine.run_options()));
+  const Json segments = o.by_segment ? TRY(judge_segments(model, inputs, options, run_options(o), console)) : Json(nullptr);
+  const Ran ran = TRY(run_engine(model.engine, inputs, run_options(o)));
   const auto outputs = TRY(judge_outputs(o, graph, ran, inputs, options.precision, console));
   const bool bad = std::ranges::any_of(outputs, [](const OutputDistance& d) { return !d.good(); });
   std::vector<ValueDistance> values;
   std::optional<FirstBad> first;
-  if (bad || o.all_values) first = TRY(search({graph, inputs, options, o.engine.run_options()}, bad, values, console));
+  if (bad || o.all_values) first = TRY(search({graph, inputs, options, run_options(o)}, bad, values, console));
   if (options.precision == codegen::Precision::bf16)
     console.line(
         "judged as bf16: large products of operands that are rounded to it, sums in f32. Floats may differ by the bounds of bf16, or by\n"

@@ -16,6 +16,7 @@
 #include "cli/options/model_options.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
+#include "ir/literal.h"
 #include "ir/text.h"
 
 namespace tenon::cli::verb_inspect {
@@ -73,9 +74,18 @@ std::string bytes_text(int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
+/// "[1, 2, 3]"; of many elements the type.
+std::string default_text(const ir::Value& input) {
+  constexpr int64_t kMostShown = 16;
+  const auto value = input.constant->count() <= kMostShown ? ir::materialise(*input.constant) : Result<Tensor>(Tensor());
+  return value && !value->empty_handle() ? ir::elements_text(*value) : type_text(input.constant->dtype, input.constant->shape);
+}
+
+std::string input_text(const ir::Value& input) { return input.type.text() + (input.has_default() ? " = " + default_text(input) : ""); }
+
 std::vector<std::vector<std::string>> port_rows(const ir::Graph& g) {
   std::vector<std::vector<std::string>> rows = {{"", "name", "type"}};
-  for (ir::ValueId id : g.inputs()) rows.push_back({"in", g.value(id).name, g.value(id).type.text()});
+  for (ir::ValueId id : g.inputs()) rows.push_back({"in", g.value(id).name, input_text(g.value(id))});
   for (uint32_t k = 0; k < g.outputs().size(); ++k) rows.push_back({"out", g.output_name(k), g.value(g.outputs()[k]).type.text()});
   return rows;
 }
@@ -89,7 +99,10 @@ Json report(const std::string& path, const import::Imported& m, const Census& ce
               {"outputs", Json::array()}};
   for (const auto& [domain, version] : m.opsets) out["opsets"][domain] = version;
   const ir::Graph& g = *m.graph;
-  for (ir::ValueId id : g.inputs()) out["inputs"].push_back(json_of(g.value(id).name, g.value(id).type));
+  for (ir::ValueId id : g.inputs()) {
+    out["inputs"].push_back(json_of(g.value(id).name, g.value(id).type));
+    if (g.value(id).has_default()) out["inputs"].back()["default"] = default_text(g.value(id));
+  }
   for (uint32_t k = 0; k < g.outputs().size(); ++k) out["outputs"].push_back(json_of(g.output_name(k), g.value(g.outputs()[k]).type));
   out["nodes"] = census.nodes;
   out["constants"] = census.constants;

@@ -148,6 +148,7 @@ Result<void> run_model(const Options& o, Console& console) {
   const auto inputs = TRY(o.inputs.inputs(*engine, TRY(o.engine.model.import_options()).shapes));
   auto context = TRY(runtime::Context::create(engine));
   runtime::RunOptions options = o.engine.run_options();
+  options.seed = o.inputs.seed;
   SegmentsSeen seen(engine->program_for(inputs));
   if (o.segments) {
     TRY(context->run(inputs, options));  // the first run makes what segments run in
