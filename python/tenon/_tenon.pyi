@@ -25,6 +25,9 @@ class Port:
     @property
     def dimensions(self) -> list[str]:
         """Each a number or what the model calls it: ["batch", "16"]."""
+    @property
+    def has_default(self) -> bool:
+        """Of an input: the model gives it a value, which a run may leave or override."""
 
 Map = dict[str, float] | dict[int, float] | dict[str, int] | dict[int, str]
 Given = NDArray[Any] | SupportsDLPack | Sequence[NDArray[Any] | SupportsDLPack] | Map | Sequence[Map] | None
