@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine_values.h"
+#include "ml_dtypes_arrays.h"
 #include "run_stop.h"
 
 namespace tenon_python {
@@ -49,11 +50,27 @@ class OutputReader {
 
   tenon::OutputBuffer buffer(const nb::handle& value, const std::string& name) {
     WritableArray array;
-    if (!nb::try_cast(nb::borrow(value), array, false) || dtype_of(array.dtype()) == tenon::DType::none) refuse(value, name);
+    if (!nb::try_cast(nb::borrow(value), array, false)) {
+      if (const auto known = ml_dtypes_array(value)) return buffer(*known, name);
+      refuse(value, name);
+    }
+    if (dtype_of(array.dtype()) == tenon::DType::none) refuse(value, name);
     tenon::OutputBuffer out{.dtype = dtype_of(array.dtype()), .data = array.data(), .bytes = array.nbytes()};
     for (size_t k = 0; k < array.ndim(); ++k) out.shape.push_back(static_cast<int64_t>(array.shape(k)));
     held_.push_back(std::move(array));
     return out;
+  }
+
+  tenon::OutputBuffer buffer(const MlDtypesArray& value, const std::string& name) {
+    if (value.bits < 8)
+      raise({tenon::Code::not_supported, "output '" + name + "'",
+             "not supported yet: a result in an array whose elements have fewer than 8 bits", "elements of 8 bits or more",
+             std::string(tenon::name_of(value.dtype)), "leave the output out of `out`"});
+    WritableArray bytes;
+    if (!nb::cast<bool>(value.array.attr("flags").attr("c_contiguous")) || !nb::try_cast(value.bytes(), bytes, false))
+      refuse(value.array, name);
+    held_.push_back(bytes);
+    return {.dtype = value.dtype, .shape = value.shape, .data = bytes.data(), .bytes = bytes.nbytes()};
   }
 
   [[noreturn]] void refuse(const nb::handle& value, const std::string& name) const {

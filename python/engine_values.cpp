@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "ml_dtypes_arrays.h"
+
 namespace tenon_python {
 
 void raise(const tenon::Error& error) {
@@ -130,19 +132,27 @@ tenon::Array InputReader::maps(const nb::handle& value) {
   return tenon::Array::sequence(std::move(elements));
 }
 
-/// Arrays that are not C-contiguous are copied (by nanobind); anything else than an array is refused.
+/// Arrays that are not C-contiguous are copied; anything else than an array is refused.
 tenon::Array InputReader::tensor(const nb::handle& value) {
   if (port_ && port_->dtype == tenon::DType::string) return texts(value);
   AnyArray array;
-  if (!nb::try_cast(nb::borrow(value), array, true))
+  if (!nb::try_cast(nb::borrow(value), array, true)) {
+    if (const auto known = ml_dtypes_array(value)) return tensor(*known);
     refuse(value, "this is no array in CPU memory with an element type that Tenon knows",
            "give a NumPy array, or anything with __dlpack__");
+  }
   const tenon::DType dtype = dtype_of(array.dtype());
   if (dtype == tenon::DType::none) refuse(value, "this element type is not supported", "give a NumPy array, or anything with __dlpack__");
   std::vector<int64_t> shape;
   for (size_t k = 0; k < array.ndim(); ++k) shape.push_back(static_cast<int64_t>(array.shape(k)));
   held_.push_back(array);
   return {dtype, std::move(shape), array.data(), array.nbytes()};
+}
+
+tenon::Array InputReader::tensor(const MlDtypesArray& value) {
+  if (value.bits < 8) return value.packed();
+  const AnyArray& bytes = held_.emplace_back(nb::cast<AnyArray>(value.bytes()));
+  return {value.dtype, value.shape, bytes.data(), bytes.nbytes()};
 }
 
 /// An array of Python's strings, or whatever NumPy makes one of.
@@ -188,19 +198,20 @@ nb::object numpy_of(const tenon::Array& array, const std::string& name) {
   if (is_optional(array.kind())) return array.elements().empty() ? nb::none() : numpy_of(array.elements()[0], name);
   if (array.dtype() == tenon::DType::string)
     return nb::module_::import_("numpy").attr("array")(list_of(array, name), nb::str("object")).attr("reshape")(array.shape());
+  if (nb::object known = ml_dtypes_array_of(array); !known.is_none()) return known;
   std::vector<size_t> shape(array.shape().begin(), array.shape().end());
   for (const TypePair& t : kTypes) {
     if (t.dtype != array.dtype()) continue;
     auto* keeper = new std::shared_ptr<const void>(array.keeper());
     const nb::capsule owner(keeper, [](void* p) noexcept { delete static_cast<std::shared_ptr<const void>*>(p); });
     const nb::dlpack::dtype type{static_cast<uint8_t>(t.code), t.bits, 1};
-    // bf16 has no NumPy type: such results go out as a DLPack tensor.
+    // Without ml_dtypes there is no NumPy array of bf16: a DLPack capsule.
     if (t.dtype == tenon::DType::bf16)
       return nb::cast(nb::ndarray<>(const_cast<void*>(array.data()), shape.size(), shape.data(), owner, nullptr, type));
     return nb::cast(nb::ndarray<nb::numpy>(const_cast<void*>(array.data()), shape.size(), shape.data(), owner, nullptr, type));
   }
   raise({tenon::Code::not_supported, "output '" + name + "'", "this element type has no array in Python", "",
-         std::string(tenon::name_of(array.dtype())), "add a Cast to the model"});
+         std::string(tenon::name_of(array.dtype())), "install the package ml_dtypes, 0.5 or newer, or add a Cast to the model"});
 }
 
 }  // namespace tenon_python

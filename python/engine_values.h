@@ -12,6 +12,8 @@ namespace tenon_python {
 
 namespace nb = nanobind;
 
+struct MlDtypesArray;
+
 /// tenon.TenonError with the error's parts as attributes.
 [[noreturn]] void raise(const tenon::Error& error);
 
@@ -40,6 +42,7 @@ class InputReader {
   tenon::Array maps(const nb::handle& value);
   tenon::Array listed(const nb::list& items, tenon::DType dtype);
   tenon::Array tensor(const nb::handle& value);
+  tenon::Array tensor(const MlDtypesArray& value);
   tenon::Array texts(const nb::handle& value);
   [[noreturn]] void refuse(const nb::handle& value, std::string what, std::string advice) const;
 
@@ -50,7 +53,8 @@ class InputReader {
 };
 
 /// A NumPy array that keeps the result's memory (texts: a copy, of Python's strings); a list of such for a sequence; None for an optional
-/// without element; a dict for a map. Raises TenonError: not_supported.
+/// without element; a dict for a map. Element types that NumPy lacks are those of ml_dtypes; where it is not installed, bf16 is a DLPack
+/// capsule and others raise TenonError: not_supported.
 nb::object numpy_of(const tenon::Array& array, const std::string& name);
 
 }  // namespace tenon_python

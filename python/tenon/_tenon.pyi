@@ -87,13 +87,16 @@ class Engine:
 
         C-contiguous arrays are read where they lie; results own their memory: NumPy arrays (of Python's strings for texts), lists of them
         for sequences, None for an optional without element, dicts for maps. Inputs likewise.
+        Element types that NumPy lacks (bfloat16, float8_e4m3fn, int4, ...) are those of the package ml_dtypes; elements of fewer than 8
+        bits are copied. Where it is not installed, bf16 results are DLPack capsules, and others an error.
 
-        out: arrays that receive results, by name: writable, C-contiguous, of the result's type and shape, apart from inputs and each other.
+        out: arrays that receive results, by name: writable, C-contiguous, of the result's type (8 bits or more) and shape, apart from
+        inputs and each other.
         timeout: seconds after which the run ends with an error. stop: a token whose stop() ends the run from another thread. On the main
         thread Ctrl-C ends it with KeyboardInterrupt. A run ends between pieces of a kernel, or between the nodes of another runtime.
         After an error the contents of `out` are undefined. profile: gets the times of the steps.
 
-        Raises TenonError: bad_input, bad_usage, out_of_memory, deadline, cancelled.
+        Raises TenonError: bad_input, bad_usage, not_supported, out_of_memory, deadline, cancelled.
         """
     def __reduce__(self) -> tuple[Any, ...]:
         """An engine pickles: its engine file, and the names of the libraries and plugins that it needs. Copies are the engine itself."""

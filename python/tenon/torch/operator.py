@@ -52,7 +52,16 @@ def run(engine: Engine, inputs: list[torch.Tensor], sizes: list[int]) -> list[to
         for port, size in zip(engine.inputs[len(inputs) :], sizes, strict=True):  # a length, or a number
             given[port.name] = np.empty(size, bool) if port.dtype == "bool" else np.array([size])
     made = engine.run(given)
-    return [torch.from_numpy(y) if type(y) is np.ndarray else torch.from_dlpack(y) for y in made.values()]
+    return [_tensor(y) for y in made.values()]
+
+
+def _tensor(result: Any) -> torch.Tensor:
+    """bfloat16 is an array of ml_dtypes, whose bytes PyTorch takes, or a DLPack capsule where that package is not installed."""
+    if type(result) is not np.ndarray:
+        return torch.from_dlpack(result)
+    if result.dtype.name == "bfloat16":
+        return torch.from_numpy(result.view(np.uint16)).view(torch.bfloat16)
+    return torch.from_numpy(result)
 
 
 def _readable(tensor: torch.Tensor) -> Any:
