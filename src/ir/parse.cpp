@@ -41,8 +41,8 @@ bool agree(Type& declared, const Type& found) {
 
 class Parser {
  public:
-  Parser(std::string_view text, const OpTable& ops, const TextConstants* big)
-      : lexer_(text), root_(std::make_unique<Graph>(ops)), values_(lexer_, root_->symbols(), big) {}
+  Parser(std::string_view text, const OpTable& ops, const TextConstants* big, bool outline = false)
+      : lexer_(text), root_(std::make_unique<Graph>(ops)), values_(lexer_, root_->symbols(), big, outline), outline_(outline) {}
 
   Result<std::unique_ptr<Graph>> run() {
     while (lexer_.peek().is("symbol")) TRY(symbols());
@@ -290,7 +290,7 @@ class Parser {
     // Bodies first: while they are read, the results are not known yet.
     while (lexer_.peek(1).is("=") && lexer_.peek(2).is("{")) TRY(body(g, id, depth));
     name_results(g, id, made);
-    return depth > 0 ? Result<void>{} : inferred(g, id, near);
+    return depth > 0 || outline_ ? Result<void>{} : inferred(g, id, near);
   }
 
   void name_results(Graph& g, NodeId id, std::vector<Made>& made) {
@@ -298,7 +298,7 @@ class Parser {
     for (size_t k = 0; k < made.size(); ++k) {
       if (made[k].type) {
         g.set_type(ids[k], *made[k].type);
-        declared_.push_back({&g, ids[k], std::move(*made[k].type), made[k].at});
+        if (!outline_) declared_.push_back({&g, ids[k], std::move(*made[k].type), made[k].at});
       }
       if (!made[k].name.empty()) g.set_name(ids[k], std::move(made[k].name));
     }
@@ -334,19 +334,26 @@ class Parser {
   Lexer lexer_;
   std::unique_ptr<Graph> root_;
   ValueParser values_;
+  const bool outline_;
   std::vector<Declared> declared_;
   size_t value_count_ = 0;
 };
 
+Result<void> check_length(std::string_view text) {
+  if (text.size() <= kMaxText) return {};
+  return fail(Code::limit_exceeded, "text", "the text is too long").expected("at most 64 MiB").found(fmt::format("{} bytes", text.size()));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Graph>> parse(std::string_view text, const OpTable& ops, const TextConstants* big) {
-  if (text.size() > kMaxText) {
-    return fail(Code::limit_exceeded, "text", "the text is too long")
-        .expected("at most 64 MiB")
-        .found(fmt::format("{} bytes", text.size()));
-  }
+  TRY(check_length(text));
   return Parser(text, ops, big).run();
+}
+
+Result<std::unique_ptr<Graph>> parse_outline(std::string_view text, const OpTable& ops) {
+  TRY(check_length(text));
+  return Parser(text, ops, nullptr, /*outline=*/true).run();
 }
 
 }  // namespace tenon::ir

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/checked.h"
+
 namespace tenon::ir {
 namespace {
 
@@ -297,6 +299,7 @@ Result<ConstantRef> ValueParser::by_number(const Type& type) {
 
 Result<ConstantRef> ValueParser::constant(const Type& type) {
   Token near = lexer_.peek();
+  if (outline_ && is_without_bytes(near)) return unread(type);
   if (near.is("@")) return by_number(type);
   if (near.is("digest")) return lexer_.error(near, "this text was printed without the bytes of its constants").expected("elements, or @k");
   Tensor out = TRY(make(type, near));
@@ -304,23 +307,45 @@ Result<ConstantRef> ValueParser::constant(const Type& type) {
     TRY(elements(out));
     return constant_of(std::move(out));
   }
-  TRY(splat(out));
+  const Tensor one = TRY(splat(out.dtype()));
+  const int bits = bits_of(out.dtype());
+  if (bits < 8) return lexer_.error(near, "not supported yet: splat of this dtype", Code::not_supported);
+  const auto width = static_cast<size_t>(bits / 8);
+  for (int64_t i = 0; i < out.count(); ++i) std::copy_n(one.data(), width, out.mutable_data() + static_cast<size_t>(i) * width);
   return constant_of(std::move(out));
 }
 
-/// "splat(1.5)": each element.
-Result<void> ValueParser::splat(Tensor& out) {
-  const Token near = lexer_.take();
+/// "splat(1.5)": the one element.
+Result<Tensor> ValueParser::splat(DType dtype) {
+  lexer_.take();
   TRY(lexer_.expect("(", "a splat"));
-  Token value = lexer_.peek();
-  Tensor one = TRY(make(Type(out.dtype(), {}), value));
+  Tensor one = TRY(make(Type(dtype, {}), lexer_.peek()));
   TRY(element(one, 0));
   TRY(lexer_.expect(")", "a splat"));
-  int bits = bits_of(out.dtype());
-  if (bits < 8) return lexer_.error(near, "not supported yet: splat of this dtype", Code::not_supported);
-  auto width = static_cast<size_t>(bits / 8);
-  for (int64_t i = 0; i < out.count(); ++i) std::copy_n(one.data(), width, out.mutable_data() + static_cast<size_t>(i) * width);
-  return {};
+  return one;
+}
+
+bool ValueParser::is_without_bytes(const Token& token) const { return token.is("@") || token.is("digest") || token.is("splat"); }
+
+/// "@3", "digest(...)" or "splat(1.5)", of which an outline has the type alone.
+Result<ConstantRef> ValueParser::unread(const Type& type) {
+  const Token near = lexer_.peek();
+  const bool is_known = type.dtype != DType::none && type.is_static() && type.kind == Type::Kind::tensor;
+  Sizes shape;
+  for (size_t k = 0; is_known && k < type.shape->size(); ++k) shape.push_back((*type.shape)[k].value());
+  const auto count = checked_count(shape);
+  if (!is_known || !count || *count >= kMostElements)
+    return lexer_.error(near, "a constant's type must be known").expected("a dtype and a number for each axis").found(type.text());
+  if (near.is("splat")) {
+    TRY(splat(type.dtype));
+  } else if (lexer_.take().is("@")) {
+    TRY(integer("the number of a constant"));
+  } else {
+    TRY(lexer_.expect("(", "a digest"));
+    lexer_.take();
+    TRY(lexer_.expect(")", "a digest"));
+  }
+  return reference_to({}, type.dtype, std::move(shape));
 }
 
 // --- attributes ----------------------------------------------------------------------------------------------
@@ -366,6 +391,10 @@ Result<Attribute> ValueParser::named_attribute() {
   }
   Type type = TRY(tensor_type());
   TRY(lexer_.expect("=", "a tensor attribute"));
+  if (outline_ && is_without_bytes(lexer_.peek())) {
+    TRY(unread(type));
+    return Attribute(type.text() + ", not in this text");
+  }
   ConstantRef made = TRY(constant(type));
   return Attribute(TRY(materialise(*made)));
 }

@@ -8,7 +8,9 @@ namespace tenon::ir {
 /// Reads types, tensors and attributes of the text form.
 class ValueParser {
  public:
-  ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big) : lexer_(lexer), symbols_(symbols), big_(big) {}
+  /// outline: constants of which the text has no bytes are unread (see parse_outline).
+  ValueParser(Lexer& lexer, Symbols& symbols, const TextConstants* big, bool outline = false)
+      : lexer_(lexer), symbols_(symbols), big_(big), outline_(outline) {}
 
   /// A name, bare or quoted.
   Result<std::string> name(std::string_view what);
@@ -25,6 +27,7 @@ class ValueParser {
  private:
   static constexpr int64_t kByteBudget = int64_t{256} << 20;  ///< for all tensors that one text makes
   static constexpr size_t kMaxRank = 64;
+  static constexpr int64_t kMostElements = int64_t{1} << 56;  ///< of a constant without bytes
 
   Result<Type> tensor_type();
   Result<Type> map_type();
@@ -35,7 +38,9 @@ class ValueParser {
   Result<void> elements(Tensor& out, int64_t& count, int depth);
   Result<void> element(Tensor& out, int64_t i);
   Result<void> complex_element(Tensor& out, int64_t i);
-  Result<void> splat(Tensor& out);
+  Result<Tensor> splat(DType dtype);
+  bool is_without_bytes(const Token& token) const;
+  Result<ConstantRef> unread(const Type& type);
   Result<void> float_element(Tensor& out, int64_t i, const Token& token);
   Result<void> integer_element(Tensor& out, int64_t i, const Token& token);
   Result<double> number(const Token& token);
@@ -46,6 +51,7 @@ class ValueParser {
   Lexer& lexer_;
   Symbols& symbols_;
   const TextConstants* big_;
+  const bool outline_;
   int64_t bytes_left_ = kByteBudget;
 };
 

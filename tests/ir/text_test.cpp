@@ -269,5 +269,37 @@ TEST_F(TextTest, PrintsTypes) {
   same_again("graph(a: seq(f32[*]), b: optional(i64[2]), c, d: ?[3], e: optional(seq(f32[2]))) {\n  return a\n}\n");
 }
 
+TEST_F(TextTest, OutlineNeedsNoBytesAndInfersNothing) {
+  const char* text = R"(graph main(x: f32[n,100]) {
+  const few: f32[2] = [1, 2]
+  const many: f32[100] = digest("0123456789abcdef")
+  const lazy: f32[100] = digest("lazy")
+  const equal: f32[1000000000,1000] = splat(0.5)
+  const beside: i4[3] = @7
+  a: f32[n,100] = Add(x, many)
+  b: f32[7,n] = Add(a, equal, table=i64[70] = digest("fedcba9876543210"))
+  return b
+}
+)";
+  EXPECT_FALSE(parse(text, ops));
+  const auto g = parse_outline(text, ops);
+  ASSERT_TRUE(g) << g.error().text();
+  const auto constant = [&](const char* name) { return (*g)->value((*g)->find_value(name)).constant; };
+  EXPECT_FALSE(constant("few")->unread());
+  for (const char* name : {"many", "lazy", "equal", "beside"}) EXPECT_TRUE(constant(name)->unread()) << name;
+  EXPECT_EQ(constant("equal")->shape, (Sizes{1000000000, 1000}));
+  EXPECT_EQ(constant("beside")->dtype, DType::i4);
+  EXPECT_EQ((*g)->value((*g)->find_value("b")).type.text(), "f32[7,n]");
+  EXPECT_NE(print(**g).find("table=\"i64[70], not in this text\""), std::string::npos) << print(**g);
+}
+
+TEST_F(TextTest, OutlineRefusesWhatPrintDoesNotWrite) {
+  for (const char* constant : {"f32[100] = digest(", "f32[100] = digest", "f32[n] = digest(\"a\")", "f32[100] = splat(x)", "f32[100] = @x",
+                               "f32[4611686018427387904,4] = @1", "? = digest(\"a\")", "f32[3] = [1]"}) {
+    const auto g = parse_outline(std::string("graph main(x: f32[n]) { const w: ") + constant + " return x }", ops);
+    EXPECT_FALSE(g) << constant;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::ir
