@@ -13,6 +13,7 @@ class WireReader : public protozero::pbf_reader {
   uint32_t get_uint32() { return of(Wire::varint).pbf_reader::get_uint32(); }
   uint64_t get_uint64() { return of(Wire::varint).pbf_reader::get_uint64(); }
   int64_t get_sint64() { return of(Wire::varint).pbf_reader::get_sint64(); }
+  double get_double() { return of(Wire::fixed64).pbf_reader::get_double(); }
   std::string get_string() { return of(Wire::length_delimited).pbf_reader::get_string(); }
   WireReader get_message() { return WireReader(of(Wire::length_delimited).get_view()); }
   auto get_packed_uint32() { return of(Wire::length_delimited).pbf_reader::get_packed_uint32(); }

@@ -45,18 +45,16 @@ Result<void> check_plugins(const engine::Reader& reader, const runtime::Librarie
   return {};
 }
 
-}  // namespace
-
-Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {
-  const auto file = TRY(files::MappedFile::open(path));
-  const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
-  auto registry = TRY(Registry::make(options.libraries));
+bool is_portable(const engine::Reader& reader) {
   const bool has_code =
       std::ranges::any_of(reader.sections(), [](const engine::Section& s) { return s.type == engine::SectionType::code; });
-  if (has_code || !reader.find(engine::SectionType::constants_index))
-    return runtime::load_engine(path, {.verify = options.verify, .devices = registry->devices(*options.ops)});
+  return !has_code && reader.find(engine::SectionType::constants_index);
+}
+
+Result<Recompiled> compile_portable(const engine::Reader& reader, const LoadOptions& options, std::shared_ptr<const Registry> registry,
+                                    const std::string& place) {
   std::string missing;
-  if (auto plugins = check_plugins(reader, options.libraries, path.string()); !plugins) {
+  if (auto plugins = check_plugins(reader, options.libraries, place); !plugins) {
     if (plugins.error().code() != Code::not_supported || !has_graph_instead(reader)) return std::move(plugins).error();
     missing = runtime::missing_text(plugins.error());
   }
@@ -64,8 +62,23 @@ Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path,
   CompileOptions compiling = TRY(options_of(TRY(reader.require(engine::SectionType::manifest)), std::move(registry)));
   compiling.threads = options.threads;
   const auto read = missing.empty() ? read_graphs : read_graph_instead;
-  auto compiled = TRY(compile(TRY(read(reader, *options.ops, path.string())), compiling));
-  return load_compiled(std::move(compiled), {}, std::move(missing));
+  return Recompiled{TRY(compile(TRY(read(reader, *options.ops, place)), compiling)), std::move(missing)};
+}
+
+}  // namespace
+
+Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options) {
+  const auto file = TRY(files::MappedFile::open(path));
+  const engine::Reader reader = TRY(engine::Reader::open(file->bytes(), file, path.string()));
+  if (!is_portable(reader)) return std::nullopt;
+  return TRY(compile_portable(reader, options, TRY(Registry::make(options.libraries)), path.string()));
+}
+
+Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options) {
+  if (auto portable = TRY(compile_if_portable(path, options)))
+    return load_compiled(std::move(portable->compiled), {}, std::move(portable->missing));
+  const auto registry = TRY(Registry::make(options.libraries));
+  return runtime::load_engine(path, {.verify = options.verify, .devices = registry->devices(*options.ops)});
 }
 
 }  // namespace tenon::compiler

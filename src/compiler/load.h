@@ -2,7 +2,10 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 
+#include "compiler/compile.h"
 #include "ops/core/op.h"
 #include "runtime/engine.h"
 
@@ -15,6 +18,13 @@ struct LoadOptions {
   runtime::Libraries libraries = {};       ///< of its backends
 };
 
+/// An engine without native code (built with --portable), compiled for this CPU.
+struct Recompiled {
+  Compiled compiled;
+  std::string missing;  ///< as runtime::Engine::missing
+};
+/// None of an engine that has native code. Errors: see load().
+Result<std::optional<Recompiled>> compile_if_portable(const std::filesystem::path& path, const LoadOptions& options = {});
 /// Loads an engine that has native code, or compiles one that has none (built with --portable), which may come from anywhere.
 /// Errors: those of runtime::load_engine; bad_file, bad_graph and those of compile().
 Result<std::shared_ptr<runtime::Engine>> load(const std::filesystem::path& path, const LoadOptions& options = {});

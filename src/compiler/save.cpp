@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "compiler/let_go.h"
 #include "compiler/materialised.h"
+#include "compiler/plan_record.h"
 #include "compiler/portable.h"
 #include "engine/writer.h"
 #include "files/atomic_write.h"
@@ -117,6 +118,7 @@ Result<void> add_native(engine::Writer& writer, const Compiled& c) {
   writer.add(SectionType::program, runtime::encode(c.built.program));
   writer.add(SectionType::target, fmt::format("{}\n{}", target.title, target.needs()), {.required = false, .tag = tag});
   writer.add(SectionType::tactics, fmt::format("{}\n", fmt::join(c.built.tactics, "\n")), {.required = false, .tag = tag});
+  writer.add(SectionType::plan_record, encode(plan_record(c), *c.graph), {.required = false, .tag = tag});
   writer.add(SectionType::kernels, table_of(c.code), {.tag = tag});
   writer.add(SectionType::code, std::string(reinterpret_cast<const char*>(c.code.bytes.data()), c.code.bytes.size()), {.tag = tag});
   writer.add_streamed(SectionType::weights, c.built.program.weight_bytes + runtime::kSlack,

@@ -24,6 +24,7 @@ enum class SectionType : uint32_t {
   plugins = 12,         ///< numbered fields: what is kept of each node that a plugin runs
   plugin_library = 13,  ///< numbered fields: a library that plugins are of; `tag`: the how manieth
   plugin_times = 14,    ///< numbered fields: what was measured where the build measured
+  plan_record = 15,     ///< numbered fields: which nodes each step computes, and what its kernel does; `tag`: the instruction set
 };
 std::string_view name_of(SectionType type);
 

@@ -27,14 +27,15 @@ Result<std::vector<TableEntry>> read_table(std::span<const std::byte> bytes, con
   return table;
 }
 
-bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plugin_times; }
+bool is_known(SectionType type) { return type >= SectionType::graph_text && type <= SectionType::plan_record; }
 
-/// What a run relies on before it starts. Hashing weights costs more than starting; graph text and provenance are for people.
+/// What a run relies on before it starts. Hashing weights costs more than starting; graph text, plan record and provenance are for people.
 bool checked_at_open(SectionType type) {
   switch (type) {
     case SectionType::weights:
     case SectionType::graph_text:
     case SectionType::provenance:
+    case SectionType::plan_record:
     case SectionType::plugin_library: return false;
     default: return is_known(type);
   }

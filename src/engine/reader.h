@@ -25,9 +25,9 @@ struct Section {
 /// An engine file in memory or mapped. Nothing is copied: all spans point into the bytes that `keeper` keeps alive.
 class Reader {
  public:
-  /// Checks header, table, and the hashes of all sections but weights, graph text, provenance and libraries of plugins (which `verify`
-  /// checks). `place`: the file's name, for errors. Errors: bad_file (no engine, damaged, cut off), wrong_target (another version of the
-  /// format, a required section that is not known). Cost: one pass over the sections that are hashed.
+  /// Checks header, table, and the hashes of all sections but weights, graph text, plan record, provenance and libraries of plugins
+  /// (which `verify` checks). `place`: the file's name, for errors. Errors: bad_file (no engine, damaged, cut off), wrong_target (another
+  /// version of the format, a required section that is not known). Cost: one pass over the sections that are hashed.
   static Result<Reader> open(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper, std::string place);
 
   std::span<const Section> sections() const { return sections_; }

@@ -42,7 +42,7 @@ FENCED = {
     "llvm/": "src/codegen/llvm",
     "llvm-c/": "src/codegen/llvm",
     "lld/": "src/codegen/llvm",
-    "protozero/": "src/base src/import src/plugin src/runtime",
+    "protozero/": "src/base src/compiler src/import src/plugin src/runtime",
     "CLI/": "src/cli",
     "nanobind/": "python",
     "xxhash.h": "src/base src/engine",

@@ -14,14 +14,14 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Numbers in place of symbols, and whether all had one.
+/// Numbers in place of symbols, and whether all had one that is a size.
 struct Sizes {
   const std::function<Dim(const DimNode&)>& value_of;
   bool known = true;
 
   void settle(Dim& size) {
     size = substitute(size, value_of);
-    known &= size.is_number();
+    known = known && size.is_number() && size.value() >= 0;
   }
 };
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/cost/work.h"
+#include "compiler/compile.h"
+
+namespace tenon::compiler {
+
+/// Numbers of the plan's groups that compute a node; a node that was inlined into its readers has several.
+using GroupsOfNodes = std::unordered_map<ir::NodeId, std::vector<size_t>>;
+
+/// What pages and explanations show of a plan. Engines keep it; no run reads it (docs/why/032).
+struct PlanRecord {
+  std::vector<std::string> groups;  ///< the kind of each: "loops", "contraction", ...
+  GroupsOfNodes groups_of_nodes;
+  std::vector<uint32_t> group_of_step;      ///< of the outermost program
+  std::vector<codegen::Work> work_of_step;  ///< likewise; empty where the step has no kernel
+};
+
+PlanRecord plan_record(const Compiled& compiled);
+
+/// Numbered fields: a number is never used for something else. Nodes are those of `graph`, in its order.
+std::string encode(const PlanRecord& record, const ir::Graph& graph);
+/// graph: the one that was compiled, or what parse_outline() made of its text; its symbols become those of the sizes. Every group, size and
+/// tile of the result is one that codegen::predict takes. Errors: bad_file.
+Result<PlanRecord> decode_plan_record(std::string_view bytes, ir::Graph& graph, const codegen::Target& target);
+
+}  // namespace tenon::compiler

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan_record.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <regex>
+
+#include "codegen/cost/predict.h"
+#include "compiler/engine_contents.h"
+#include "compiler/save.h"
+#include "engine/writer.h"
+#include "files/mapped_file.h"
+#include "ir/text.h"
+#include "ops/core/op.h"
+
+namespace tenon {
+namespace {
+
+using compiler::PlanRecord;
+using engine::SectionType;
+
+/// A product of a size that the run gives, a row op, and a map that is inlined.
+constexpr const char* kGraph = R"(graph main(x: f32[batch,16]) {
+  const w: f32[16,32] = splat(0.5)
+  const half: f32[] = 0.5
+  product: f32[batch,32] = MatMul(x, w) @"/product"
+  scaled: f32[batch,32] = Mul(product, half)
+  y: f32[batch,32] = Softmax(scaled, axis=1)
+  return y
+}
+)";
+
+compiler::Compiled compiled() {
+  compiler::CompileOptions options;
+  options.target = *codegen::target_named("x86_avx2");
+  auto out = compiler::compile(*ir::parse(kGraph, ops::table()), options);
+  EXPECT_TRUE(out) << out.error().text();
+  return *std::move(out);
+}
+
+std::string record_of(const compiler::Compiled& c) { return encode(compiler::plan_record(c), *c.graph); }
+
+std::filesystem::path path_of(const std::string& name) { return std::filesystem::path(testing::TempDir()) / name; }
+
+std::filesystem::path saved() {
+  const auto path = path_of("plan_record.tenon");
+  EXPECT_TRUE(compiler::save(compiled(), {}, path));
+  return path;
+}
+
+/// The engine of saved() with another section; an empty one is left out.
+std::filesystem::path with_section(SectionType type, const std::string& bytes) {
+  const auto path = saved(), out = path_of("plan_record_other.tenon");
+  const auto file = *files::MappedFile::open(path);
+  const auto reader = *engine::Reader::open(file->bytes(), file, path.string());
+  engine::Writer writer;
+  for (const engine::Section& s : reader.sections()) {
+    if (s.type == type && bytes.empty()) continue;
+    writer.add(s.type, s.type == type ? bytes : std::string(reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size()),
+               {.required = s.required, .tag = s.tag});
+  }
+  std::ofstream(out, std::ios::binary) << *writer.bytes();
+  return out;
+}
+
+Code code_of(const std::filesystem::path& path) {
+  const auto contents = compiler::read_contents(path, ops::table());
+  return contents ? Code::internal : contents.error().code();
+}
+
+/// Predictions of the steps, for a batch of 7.
+std::vector<double> predictions(const PlanRecord& record, const codegen::Target& target) {
+  std::vector<double> out;
+  for (const codegen::Work& work : record.work_of_step) {
+    const auto known = with_sizes(work, [](const DimNode&) { return Dim(7); });
+    if (!known) continue;
+    out.push_back(codegen::predict(*known, {}, target, usual_machine(target, 4)).ns);
+    EXPECT_LT(codegen::reason(*known, target).size(), 4096u);
+  }
+  return out;
+}
+
+TEST(PlanRecord, ReadRecordEqualsTheWrittenOne) {
+  const compiler::Compiled c = compiled();
+  const std::string bytes = record_of(c);
+  const auto outline = ir::parse_outline(ir::print(*c.graph), ops::table());
+  ASSERT_TRUE(outline) << outline.error().text();
+  const auto read = compiler::decode_plan_record(bytes, **outline, *c.code.target);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(encode(*read, **outline), bytes);
+  EXPECT_EQ(read->groups, compiler::plan_record(c).groups);
+  EXPECT_EQ(read->group_of_step, c.built.group_of_step);
+  const auto expected = predictions(compiler::plan_record(c), *c.code.target);
+  EXPECT_EQ(predictions(*read, *c.code.target), expected);
+  EXPECT_EQ(expected.size(), c.built.program.steps.size());
+  EXPECT_FALSE(read->work_of_step[0].products.empty());
+}
+
+TEST(PlanRecord, EngineHoldsGraphProgramAndRecord) {
+  const auto contents = compiler::read_contents(saved(), ops::table());
+  ASSERT_TRUE(contents) << contents.error().text();
+  ASSERT_TRUE(contents->program && contents->plan);
+  EXPECT_EQ(contents->plan->group_of_step.size(), contents->program->steps.size());
+  EXPECT_EQ(contents->tactics.size(), compiled().built.tactics.size());
+  EXPECT_EQ(contents->target->name, "x86_avx2");
+  EXPECT_EQ(ir::print(*contents->graph).substr(0, 40), ir::print(*compiled().graph).substr(0, 40));
+}
+
+TEST(PlanRecord, PortableEngineHoldsGraphAlone) {
+  compiler::CompileOptions options;
+  options.portable = true;
+  const auto path = path_of("plan_record_portable.tenon");
+  ASSERT_TRUE(compiler::save(*compiler::compile(*ir::parse(kGraph, ops::table()), options), options, path));
+  const auto contents = compiler::read_contents(path, ops::table());
+  ASSERT_TRUE(contents) << contents.error().text();
+  EXPECT_FALSE(contents->program || contents->plan);
+  EXPECT_GT(contents->graph->node_count(), 0u);
+}
+
+TEST(PlanRecord, EngineWithoutRecordHasGraphAndProgram) {
+  const auto contents = compiler::read_contents(with_section(SectionType::plan_record, ""), ops::table());
+  ASSERT_TRUE(contents) << contents.error().text();
+  EXPECT_TRUE(contents->program);
+  EXPECT_FALSE(contents->plan);
+}
+
+TEST(PlanRecord, EngineWithoutGraphIsAnError) { EXPECT_EQ(code_of(with_section(SectionType::graph_text, "")), Code::bad_file); }
+
+TEST(PlanRecord, UnknownOpsOfTheGraphAreNames) {
+  const auto contents = compiler::read_contents(
+      with_section(SectionType::graph_text, std::regex_replace(ir::print(*compiled().graph), std::regex(" = MatMul"), " = acme::MatMul")),
+      ops::table());
+  ASSERT_TRUE(contents) << contents.error().text();
+  EXPECT_TRUE(contents->graph->node(*contents->graph->nodes().begin()).op->unknown);
+}
+
+TEST(PlanRecord, RecordOfAnotherProgramIsRefused) {
+  const compiler::Compiled c = compiled();
+  PlanRecord record = compiler::plan_record(c);
+  record.group_of_step.pop_back();
+  EXPECT_EQ(code_of(with_section(SectionType::plan_record, encode(record, *c.graph))), Code::bad_file);
+}
+
+TEST(PlanRecord, RecordOfAnotherGraphIsRefused) {
+  const compiler::Compiled c = compiled();
+  const auto one = ir::parse_outline("graph main(x: f32[n]) { y: f32[n] = Relu(x) return y }", ops::table());
+  EXPECT_EQ(compiler::decode_plan_record(record_of(c), **one, *c.code.target).error().code(), Code::bad_file);
+}
+
+TEST(PlanRecord, ValuesThatNoPlanHasAreRefused) {
+  const compiler::Compiled c = compiled();
+  const auto is_read = [&](const std::function<void(PlanRecord&)>& change) {
+    PlanRecord record = compiler::plan_record(c);
+    change(record);
+    return compiler::decode_plan_record(encode(record, *c.graph), *c.graph, *c.code.target).has_value();
+  };
+  const auto product = [](PlanRecord& r) -> codegen::ProductWork& { return r.work_of_step[0].products.at(0); };
+  const auto loop = [](PlanRecord& r) -> codegen::LoopWork& { return r.work_of_step.back().loops.at(0); };
+  EXPECT_TRUE(is_read([](PlanRecord&) {}));
+  EXPECT_FALSE(is_read([](PlanRecord& r) { r.group_of_step[0] = 1000; }));
+  EXPECT_FALSE(is_read([](PlanRecord& r) { r.groups_of_nodes.begin()->second = {1000}; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).tile.vectors = 0; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).tile.rows = 1 << 20; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).rows = -3; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { product(r).depth = codegen::Walk::kAll * 2; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) {
+    product(r).form = (*codegen::target_named("x86_avx512_bf16"))->multiply_add(DType::bf16, DType::bf16, DType::f32);
+  }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).operations = -1; }));
+  EXPECT_FALSE(is_read([&](PlanRecord& r) { loop(r).loads = std::numeric_limits<double>::quiet_NaN(); }));
+}
+
+/// Each byte changed in several ways, and each length: an error, or a record that predictions take.
+TEST(PlanRecord, DamagedRecordIsAnErrorOrARecord) {
+  const compiler::Compiled c = compiled();
+  const std::string bytes = record_of(c);
+  size_t refused = 0;
+  const auto read = [&](const std::string& damaged) {
+    const auto outline = ir::parse_outline(ir::print(*c.graph), ops::table());
+    const auto record = compiler::decode_plan_record(damaged, **outline, *c.code.target);
+    if (record) predictions(*record, *c.code.target);
+    else ASSERT_EQ(record.error().code(), Code::bad_file);
+    refused += !record;
+  };
+  for (size_t k = 0; k < bytes.size(); ++k) {
+    for (const char mask : {'\x01', '\x10', '\x80', '\xff'}) {
+      std::string damaged = bytes;
+      damaged[k] = static_cast<char>(damaged[k] ^ mask);
+      read(damaged);
+    }
+    read(bytes.substr(0, k));
+  }
+  EXPECT_GT(refused, bytes.size());
+}
+
+TEST(PlanRecord, FlippedBitIsFoundWhenItIsRead) {
+  const auto path = saved();
+  const auto file = *files::MappedFile::open(path);
+  const auto reader = *engine::Reader::open(file->bytes(), file, path.string());
+  std::string bytes(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+  for (const SectionType type : {SectionType::plan_record, SectionType::graph_text}) {
+    const auto section = std::ranges::find(reader.sections(), type, &engine::Section::type);
+    std::string damaged = bytes;
+    damaged[section->offset + section->bytes.size() / 2] ^= 4;
+    const auto other = path_of("plan_record_flipped.tenon");
+    std::ofstream(other, std::ios::binary) << damaged;
+    EXPECT_EQ(code_of(other), Code::bad_file);
+  }
+}
+
+}  // namespace
+}  // namespace tenon
