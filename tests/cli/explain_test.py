@@ -77,13 +77,6 @@ class Explains(unittest.TestCase):
             engines.append(engine.read_bytes())
         self.assertEqual(*engines)
 
-    def test_an_engine_file_is_not_explained_yet(self):
-        engine = self.folder / "model.tenon"
-        self.assertEqual(tenon("build", self.model, "-o", engine).returncode, 0)
-        done = tenon("bench", engine, "--explain", *BRIEF)
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("not supported yet", done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

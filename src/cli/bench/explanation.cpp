@@ -39,14 +39,9 @@ struct Rows {
 
 }  // namespace
 
-Explanation::Explanation(compiler::Compiled& compiled, const codegen::Target& target)
-    : graph_(std::move(compiled.graph)), work_of_step_(compiled.built.work_of_step), tactics_(compiled.built.tactics), target_(target) {}
-
 Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine& engine, std::span<const Tensor> inputs,
                                                           const Profile& profile, const codegen::Machine& machine) const {
-  const runtime::Program& program = engine.program_for(inputs);
-  if (&program != &engine.program())
-    return fail(Code::not_supported, "--explain", "not supported yet: inputs outside of the sizes that the model was compiled for");
+  const runtime::Program& program = engine.program();
   const std::vector<double> times = step_times(program, profile);
   const Known known = sizes_of(*graph_, inputs);
   const auto value_of = [&](const DimNode& symbol) {
@@ -54,7 +49,7 @@ Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine&
     return found == known.end() ? Dim::of(&symbol) : Dim(found->second);
   };
   std::vector<std::optional<codegen::Work>> works;
-  for (const codegen::Work& w : work_of_step_) works.push_back(codegen::with_sizes(w, value_of));
+  for (const codegen::Work& w : plan_.work_of_step) works.push_back(codegen::with_sizes(w, value_of));
   const auto calls = TRY(calls_of_steps(program, inputs, works, machine));
   Rows rows;
   for (size_t s = 0; s < times.size(); ++s) {
@@ -62,8 +57,9 @@ Result<std::vector<ExplainedKernel>> Explanation::kernels(const runtime::Engine&
     const auto& work = works[s];
     if (!work) continue;
     const codegen::Prediction p = codegen::predict(*work, calls[s], target_, machine);
+    const uint32_t kernel = program.steps[s].code;
     ExplainedKernel& row = rows.of({.label = program.steps[s].label,
-                                    .tactic = tactics_[program.steps[s].code],
+                                    .tactic = kernel < tactics_.size() ? tactics_[kernel] : "",
                                     .why = codegen::reason(*work, target_),
                                     .limit = std::string(codegen::name_of(p.limit))});
     ++row.calls;

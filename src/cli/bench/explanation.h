@@ -6,7 +6,7 @@
 
 #include "cli/bench/trace.h"
 #include "codegen/cost/predict.h"
-#include "compiler/compile.h"
+#include "compiler/plan_record.h"
 
 namespace tenon::cli {
 
@@ -22,18 +22,18 @@ struct ExplainedKernel {
 /// What of a compiled model predictions follow from.
 class Explanation {
  public:
-  /// Takes the graph, which keeps the sizes; the rest of `compiled` stays.
-  Explanation(compiler::Compiled& compiled, const codegen::Target& target);
+  /// graph: its symbols are those of the plan's sizes. tactics: of each kernel.
+  Explanation(std::unique_ptr<ir::Graph> graph, compiler::PlanRecord plan, std::vector<std::string> tactics, const codegen::Target& target)
+      : graph_(std::move(graph)), plan_(std::move(plan)), tactics_(std::move(tactics)), target_(target) {}
 
-  /// The longest first. Steps without a kernel, and those whose sizes depend on data, are left out. Errors: not_supported for inputs that
-  /// another program runs than the one that was compiled for their sizes.
+  /// Of runs of the engine's own program. The longest first. Steps without a kernel, and those whose sizes depend on data, are left out.
   Result<std::vector<ExplainedKernel>> kernels(const runtime::Engine& engine, std::span<const Tensor> inputs, const Profile& profile,
                                                const codegen::Machine& machine) const;
 
  private:
   std::unique_ptr<ir::Graph> graph_;
-  std::vector<codegen::Work> work_of_step_;
-  std::vector<std::string> tactics_;  ///< of each kernel
+  compiler::PlanRecord plan_;
+  std::vector<std::string> tactics_;
   const codegen::Target& target_;
 };
 

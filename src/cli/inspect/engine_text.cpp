@@ -13,6 +13,7 @@
 
 #include "cli/console/console.h"
 #include "compiler/default_shapes.h"
+#include "compiler/engine_contents.h"
 #include "compiler/requested_shapes.h"
 #include "engine/reader.h"
 #include "files/mapped_file.h"
@@ -114,23 +115,11 @@ void note_users(const Program& p, std::map<uint32_t, std::vector<const Step*>>& 
     for (const Program& other : *others) note_users(other, users);
 }
 
-/// Of each kernel; empty where the engine does not tell.
-std::vector<std::string> tactics_of(const engine::Reader& reader) {
-  std::vector<std::string> out;
-  for (const Section& s : reader.sections()) {
-    if (s.type != SectionType::tactics) continue;
-    std::istringstream lines{std::string(text_of(s.bytes))};
-    for (std::string line; std::getline(lines, line);) out.push_back(std::move(line));
-    break;
-  }
-  return out;
-}
-
 void show_kernels(const engine::Reader& reader, const Program& p, Console& console, Json& out) {
   std::map<uint32_t, std::vector<const Step*>> users;
   note_users(p, users);
   const auto bytes = kernel_bytes(reader);
-  const std::vector<std::string> tactics = tactics_of(reader);
+  const std::vector<std::string> tactics = compiler::tactics_of(reader);
   Rows rows{{"kernel", "steps", "bytes", "tactic", "computes"}};
   out["kernels"] = Json::array();
   for (const auto& [kernel, steps] : users) {

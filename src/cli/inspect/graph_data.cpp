@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inspect/graph_data.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "cli/rewrite/excerpt.h"
 #include "ir/module_path.h"
@@ -11,6 +11,7 @@ namespace tenon::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using compiler::GroupsOfNodes;
 
 class GraphData {
  public:
@@ -83,22 +84,7 @@ class GraphData {
 
 }  // namespace
 
-GroupsOfNodes groups_of_nodes(const codegen::Plan& plan) {
-  GroupsOfNodes out;
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    const auto add = [&](ir::NodeId id) {
-      if (std::vector<size_t>& list = out[id]; list.empty() || list.back() != g) list.push_back(g);
-    };
-    const codegen::Group& group = plan.groups[g];
-    if (group.node) add(group.node);
-    if (group.kind == codegen::GroupKind::segment) std::ranges::for_each(plan.segments[group.segment].nodes, add);
-    for (const codegen::Nest& nest : group.nests) std::ranges::for_each(nest.nodes, add);
-    if (group.epilogue) std::ranges::for_each(group.epilogue->map.nodes, add);
-  }
-  return out;
-}
-
-size_t append_graph(Json& graphs, const ir::Graph& graph, const std::string& name, const GroupsOfNodes* groups) {
+size_t append_graph(Json& graphs, const ir::Graph& graph, const std::string& name, const compiler::GroupsOfNodes* groups) {
   return GraphData(graphs, graph, groups).append(name);
 }
 

@@ -8,44 +8,25 @@
 #include "cli/inspect/graph_data.h"
 
 namespace tenon::cli {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(codegen::GroupKind kind) {
-  switch (kind) {
-    case codegen::GroupKind::nests: return "loops";
-    case codegen::GroupKind::contract: return "contraction";
-    case codegen::GroupKind::attention: return "attention";
-    case codegen::GroupKind::segment: return "on another backend";
-    case codegen::GroupKind::sizes: return "sizes";
-    case codegen::GroupKind::control: return "control flow";
-    case codegen::GroupKind::check: return "index check";
-    case codegen::GroupKind::rows: return "rows packed";
-  }
-  return "unknown";
-}
-
-}  // namespace
-
 size_t GraphPage::append_graph(const ir::Graph& graph, const std::string& name) { return last_ = cli::append_graph(graphs_, graph, name); }
 
-void GraphPage::add_compiled(const compiler::Compiled& compiled, const std::string& name) {
-  const GroupsOfNodes groups = groups_of_nodes(compiled.plan);
+void GraphPage::add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program,
+                             const std::string& name) {
   const bool has_before = !graphs_.empty();
   const size_t before = last_;
-  last_ = cli::append_graph(graphs_, *compiled.graph, name, &groups);
+  last_ = cli::append_graph(graphs_, graph, name, &plan.groups_of_nodes);
   if (has_before) {
     graphs_[last_]["before"] = before;
     graphs_[before]["after"] = last_;
   }
   Json& list = graphs_[last_]["groups"];
-  for (const codegen::Group& g : compiled.plan.groups) list.push_back({{"kind", name_of(g.kind)}, {"steps", Json::array()}});
-  group_of_step_ = compiled.built.group_of_step;
-  for (size_t s = 0; s < group_of_step_.size(); ++s) {
-    const runtime::Step& step = compiled.built.program.steps[s];
-    list[group_of_step_[s]]["steps"].push_back({{"runs", runs_text(compiled.built.program, step)}, {"computes", step.label}});
-  }
+  for (const std::string& kind : plan.groups) list.push_back({{"kind", kind}, {"steps", Json::array()}});
+  group_of_step_ = plan.group_of_step;
+  for (size_t s = 0; s < group_of_step_.size(); ++s)
+    list[group_of_step_[s]]["steps"].push_back({{"runs", runs_text(program, program.steps[s])}, {"computes", program.steps[s].label}});
 }
 
 void GraphPage::set_times(std::span<const double> ms_of_steps) {

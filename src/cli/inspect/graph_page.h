@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compiler/compile.h"
+#include "compiler/plan_record.h"
 
 namespace tenon::cli {
 
@@ -20,7 +20,7 @@ class GraphPage {
   void set_facts(std::string facts) { facts_ = std::move(facts); }
   void add(const ir::Graph& graph, const std::string& name) { append_graph(graph, name); }
   /// The compiled graph with its fused groups and kernels; its nodes and those of the last graph that was added point at each other.
-  void add_compiled(const compiler::Compiled& compiled, const std::string& name);
+  void add_compiled(const ir::Graph& graph, const compiler::PlanRecord& plan, const runtime::Program& program, const std::string& name);
   /// Milliseconds of each step of the compiled graph that was added last.
   void set_times(std::span<const double> ms_of_steps);
   std::string html() const;

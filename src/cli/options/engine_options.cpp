@@ -11,7 +11,6 @@
 #include "cli/console/option_groups.h"
 #include "cli/options/comma_list.h"
 #include "compiler/backends.h"
-#include "compiler/load.h"
 #include "compiler/measure/child_stopwatch.h"
 #include "compiler/requested_shapes.h"
 
@@ -88,24 +87,32 @@ Result<compiler::CompileOptions> EngineOptions::compile_options(Console& console
   return options;
 }
 
+Result<compiler::LoadOptions> EngineOptions::load_options() const {
+  if (sharing.any())
+    return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
+        .expected(
+            "an ONNX model, or none of --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full, "
+            "--segmenter")
+        .found("an engine")
+        .advice("build the engine again with these options");
+  if (precision != "f32")
+    return fail(Code::bad_usage, "--precision " + precision, "an engine has its precision already").advice("say it to build");
+  if (!model.outputs.empty())
+    return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
+  return compiler::LoadOptions{
+      .verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())};
+}
+
+Result<void> EngineOptions::check_shapes(const runtime::Engine& engine) const {
+  return compiler::check_requested(engine.inputs(), TRY(model.import_options()).shapes, model.path);
+}
+
 Result<std::shared_ptr<runtime::Engine>> EngineOptions::engine(Console& console, double* load_ms) const {
   const auto start = std::chrono::steady_clock::now();
   auto made = [&]() -> Result<std::shared_ptr<runtime::Engine>> {
-    if (is_engine() && sharing.any())
-      return fail(Code::bad_usage, model.path, "in an engine it is settled who runs what")
-          .expected(
-              "an ONNX model, or none of --backend, --assign, --min-block-size, --fallback-ops, --fallback-modules, --pin, --require-full, "
-              "--segmenter")
-          .found("an engine")
-          .advice("build the engine again with these options");
-    if (is_engine() && precision != "f32")
-      return fail(Code::bad_usage, "--precision " + precision, "an engine has its precision already").advice("say it to build");
-    if (is_engine() && !model.outputs.empty())
-      return fail(Code::bad_usage, "--only-output " + model.outputs[0], "an engine has its outputs already").advice("say it to build");
     if (is_engine()) {
-      auto loaded = TRY(compiler::load(
-          model.path, {.verify = verify, .threads = threads, .ops = TRY(model.plugins.plugins()).ops, .libraries = TRY(all_libraries())}));
-      TRY(compiler::check_requested(loaded->inputs(), TRY(model.import_options()).shapes, model.path));
+      auto loaded = TRY(compiler::load(model.path, TRY(load_options())));
+      TRY(check_shapes(*loaded));
       return loaded;
     }
     auto imported = TRY(model.import());

@@ -8,6 +8,7 @@
 #include "cli/options/model_options.h"
 #include "cli/options/share_options.h"
 #include "compiler/compile.h"
+#include "compiler/load.h"
 #include "runtime/engine.h"
 
 namespace tenon::cli {
@@ -40,6 +41,10 @@ struct EngineOptions {
   Result<runtime::Libraries> all_libraries() const;
   /// Errors: bad_usage for backends.
   Result<compiler::CompileOptions> compile_options(Console& console) const;
+  /// How to load the engine. Errors: bad_usage for options that it has settled; those of plugins and libraries.
+  Result<compiler::LoadOptions> load_options() const;
+  /// Errors: bad_input for a --shape that is none of the engine's.
+  Result<void> check_shapes(const runtime::Engine& engine) const;
   /// Loads the engine, or compiles the model in memory. load_ms gets the time taken.
   Result<std::shared_ptr<runtime::Engine>> engine(Console& console, double* load_ms = nullptr) const;
 };

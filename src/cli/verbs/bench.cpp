@@ -10,21 +10,18 @@
 
 #include "base/threads.h"
 #include "base/version.h"
-#include "cli/bench/explanation.h"
 #include "cli/bench/explanation_report.h"
 #include "cli/bench/measure.h"
 #include "cli/bench/memory_stream.h"
 #include "cli/bench/peer.h"
 #include "cli/bench/serve.h"
 #include "cli/bench/trace.h"
+#include "cli/bench/views.h"
 #include "cli/console/console.h"
 #include "cli/console/number_checks.h"
 #include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
-#include "cli/inspect/graph_page.h"
-#include "cli/options/engine_options.h"
 #include "cli/options/input_options.h"
-#include "compiler/compile.h"
 #include "files/atomic_write.h"
 
 namespace tenon::cli::verb_bench {
@@ -57,8 +54,7 @@ struct Bench {
   std::unique_ptr<runtime::Context> context;
   runtime::RunOptions options;
   std::unique_ptr<Peer> peer;
-  std::optional<GraphPage> page;
-  std::optional<Explanation> explanation;
+  Views views;
   double load_ms = 0, first_ms = 0, warm_ms = 0;
   uint64_t rss = 0;  ///< before anything was allocated to measure with
 
@@ -102,30 +98,14 @@ Result<void> start_peer(const Options& o, Bench& b) {
   return {};
 }
 
-/// The engine, and on the way to it what --html and --explain want of the model: a page with it before and after, and what its kernels do.
-Result<std::shared_ptr<runtime::Engine>> looked_at(const Options& o, Bench& b, Console& console) {
-  if (o.engine.is_engine() && o.explain)
-    return fail(Code::not_supported, "--explain", "not supported yet: explaining an engine file, which does not keep what its kernels do")
-        .advice("give the ONNX model");
-  if (o.engine.is_engine()) return fail(Code::bad_usage, "--html", "an engine file has no picture").advice("give the ONNX model");
-  auto reading = TRY(o.engine.model.import_options());
-  reading.metadata = true;  // the page tells which module a node is of
-  const auto start = Clock::now();
-  auto imported = TRY(import::import_onnx(o.engine.model.path, reading));
-  for (const std::string& w : imported.warnings) console.warn(w);
-  if (!o.html.empty()) b.page.emplace(std::filesystem::path(o.engine.model.path).filename().string()).add(*imported.graph, "as exported");
-  auto made = TRY(compiled({std::move(imported.graph), std::move(imported.unbounded)}, TRY(o.engine.compile_options(console)), console));
-  if (b.page) b.page->add_compiled(made, "as compiled");
-  if (o.explain) b.explanation.emplace(made, *TRY(codegen::target_for()));
-  auto engine = compiler::load_compiled(std::move(made));
-  b.load_ms = ms_since(start);
-  return engine;
-}
-
 Result<Bench> prepare(const Options& o, Console& console) {
   Bench b;
-  b.engine = TRY(o.html.empty() && !o.explain ? o.engine.engine(console, &b.load_ms) : looked_at(o, b, console));
+  const ViewOptions wanted{.page = !o.html.empty(), .explanation = o.explain};
+  const auto loading = Clock::now();
+  b.engine = TRY(wanted.any() ? engine_with_views(o.engine, wanted, b.views, console) : o.engine.engine(console));
+  b.load_ms = ms_since(loading);
   b.inputs = TRY(o.inputs.inputs(*b.engine, TRY(o.engine.model.import_options()).shapes));
+  if (wanted.any()) TRY(check_inputs_of_views(*b.engine, b.inputs));
   const int team = default_team().size();
   b.options.guard = o.engine.guard;
   b.options.seed = o.inputs.seed;
@@ -379,9 +359,9 @@ struct Pictures {
       TRY(trace->commit());
     }
     if (html) {
-      b.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
-      b.page->set_times(step_times(b.engine->program_for(b.inputs), seen));
-      TRY(html->append(b.page->html()));
+      b.views.page->set_facts(fmt::format("{:.4g} ms at {}, {} threads", f.median_ms, shapes_text(b), b.options.threads));
+      b.views.page->set_times(step_times(b.engine->program(), seen));
+      TRY(html->append(b.views.page->html()));
       TRY(html->commit());
     }
     return {};
@@ -390,7 +370,7 @@ struct Pictures {
 
 Result<Json> explained(const Bench& b, const Profile& seen, Console& console) {
   const MachineHere here = TRY(machine_here(b.options.threads));
-  return report_explanation(TRY(b.explanation->kernels(*b.engine, b.inputs, seen, here.machine)), here, console);
+  return report_explanation(TRY(b.views.explanation->kernels(*b.engine, b.inputs, seen, here.machine)), here, console);
 }
 
 /// One of several engines that another process measures by turns.
@@ -431,7 +411,7 @@ Result<void> bench_model(const Options& o, Console& console) {
   report_own(b, f, console);
   Json json = json_of(b, f, weight_bytes, o.cold);
   json["kernels"] = report_kernels(kernel_times(b.engine->program_for(b.inputs), seen, flops), console);
-  if (b.explanation) json["explained"] = TRY(explained(b, seen, console));
+  if (b.views.explanation) json["explained"] = TRY(explained(b, seen, console));
   json["vs"] = b.peer ? TRY(report_peer(b, f, console)) : Json(nullptr);
   console.object(json);
   return {};
@@ -446,7 +426,7 @@ VERB(bench) {
         "  tenon bench model.tenon --threads 1 --trace trace.json     (open it in chrome://tracing or ui.perfetto.dev)\n"
         "  tenon bench model.onnx --shape ids=1x128 --vs onnxruntime\n"
         "  tenon bench model.onnx --html graph.html                   (the time of each kernel, in a picture of the graph)\n"
-        "  tenon bench model.onnx --explain                           (why each kernel takes its time; first: tenon calibrate)\n"
+        "  tenon bench model.tenon --explain                          (why each kernel takes its time; first: tenon calibrate)\n"
         "  tenon bench model.onnx --vs openvino --cold                (caches evicted before each run, for both)\n"
         "  tenon bench model.onnx --input batch.npz --runs 60 --seconds 120 --json\n"
         "\nA sample is 20 ms of runs back to back, between two measurements of the FMA peak; samples during which the machine was\n"
@@ -468,7 +448,8 @@ VERB(bench) {
       app.add_flag("--explain", o->explain, "the time of each kernel beside what sizes, tactic and machine predict, and what limits it");
       app.add_flag("--serve", o->serve, "answer commands on stdin, as tools/bench/peer_bench.py does: ./dev bench measures so");
       app.add_option("--trace", o->trace, "write a chrome trace of some runs")->type_name("OUT");
-      app.add_option("--html", o->html, "write the graph before and after as a page to look around in, with the time of each kernel")
+      app.add_option("--html", o->html,
+                     "write the graph before and after as a page to look around in, with the time of each kernel; of an engine, after")
           ->type_name("OUT");
       app.add_option("--runs", o->runs, "samples to keep")->check(between(1, 100000))->capture_default_str();
       app.add_option("--seconds", o->seconds, "take no new samples after that long")->check(more_than_zero())->capture_default_str();

@@ -12,12 +12,12 @@
 #include "cli/console/graphviz.h"
 #include "cli/console/option_groups.h"
 #include "cli/console/verb.h"
-#include "cli/inspect/graph_data.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/inspect/measured_text.h"
 #include "cli/options/engine_options.h"
 #include "compiler/default_shapes.h"
 #include "compiler/measured_data.h"
+#include "compiler/plan_record.h"
 #include "compiler/save.h"
 #include "files/atomic_write.h"
 #include "files/mapped_file.h"
@@ -55,7 +55,7 @@ std::string shapes_text(const std::vector<Sizes>& shapes) {
 
 /// The compiled graph, one colour a fused group.
 Result<void> draw(const compiler::Compiled& c, const std::string& path) {
-  const GroupsOfNodes groups = groups_of_nodes(c.plan);
+  const compiler::GroupsOfNodes groups = compiler::plan_record(c).groups_of_nodes;
   ir::DotOptions options;
   options.group = [&](ir::NodeId id) -> std::optional<size_t> {
     const auto found = groups.find(id);
@@ -183,7 +183,7 @@ Result<void> build_engine(const Options& o, Console& console) {
   TRY(compiler::save(compiled, options, path));
   if (!o.svg.empty()) TRY(draw(compiled, o.svg));
   if (page) {
-    page->add_compiled(compiled, "as compiled");
+    page->add_compiled(*compiled.graph, compiler::plan_record(compiled), compiled.built.program, "as compiled");
     TRY(files::write_file(o.html, page->html()));
   }
   const double build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

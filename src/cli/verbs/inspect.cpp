@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -14,6 +15,8 @@
 #include "cli/inspect/engine_text.h"
 #include "cli/inspect/graph_page.h"
 #include "cli/options/model_options.h"
+#include "compiler/engine_contents.h"
+#include "compiler/requested_shapes.h"
 #include "files/atomic_write.h"
 #include "ir/dot.h"
 #include "ir/literal.h"
@@ -120,23 +123,40 @@ std::string headline(const std::string& path, const import::Imported& m, const C
                      census.nodes, census.constants, bytes_text(census.weight_bytes));
 }
 
-Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& head, Console& console) {
+/// add: puts the graph on the page.
+Result<void> draw(const Options& o, const ir::Graph& graph, const std::string& facts, const std::function<void(GraphPage&)>& add,
+                  Console& console) {
   if (!o.svg.empty()) {
     console.progress("drawing ...");
     TRY(files::write_file(o.svg, TRY(render_svg(ir::dot(graph, {.collapse = !o.all_layers})))));
   }
   if (o.html.empty()) return {};
   GraphPage page(std::filesystem::path(o.model.path).filename().string());
-  page.set_facts(head);
-  page.add(graph, "as exported");
+  page.set_facts(facts);
+  add(page);
   return files::write_file(o.html, page.html());
+}
+
+/// The graph that the engine holds, with the groups and kernels of native code.
+Result<void> draw_engine(const Options& o, const std::vector<import::RequestedShape>& shapes, Console& console) {
+  if (o.svg.empty() && o.html.empty()) return {};
+  const compiler::EngineContents contents = TRY(compiler::read_contents(o.model.path, *TRY(o.model.plugins.plugins()).ops));
+  if (contents.program) TRY(compiler::check_requested(contents.program->inputs, shapes, o.model.path));
+  if (contents.program && !contents.plan && !o.html.empty())
+    console.warn("the engine has no record of its plan, so the page shows no groups and no kernels: build the engine again");
+  const std::string code = contents.target ? "code for " + std::string(contents.target->title) : "no native code";
+  const auto add = [&](GraphPage& page) {
+    if (contents.plan) page.add_compiled(*contents.graph, *contents.plan, *contents.program, "as compiled");
+    else page.add(*contents.graph, contents.program ? "as compiled" : "as rewritten");
+  };
+  return draw(o, *contents.graph, fmt::format("{}: engine, {}; {} nodes", o.model.path, code, contents.graph->node_count()), add, console);
 }
 
 Result<void> inspect(const Options& o, Console& console) {
   if (o.model.is_engine()) {
-    if (!o.svg.empty() || !o.html.empty())
-      return fail(Code::bad_usage, "inspect", "an engine file has no picture").advice("give the ONNX model");
-    return inspect_engine(o.model.path, TRY(o.model.import_options()).shapes, o.text, console);
+    const auto shapes = TRY(o.model.import_options()).shapes;
+    TRY(draw_engine(o, shapes, console));
+    return inspect_engine(o.model.path, shapes, o.text, console);
   }
   auto options = TRY(o.model.import_options());
   options.metadata = !o.html.empty();  // the page tells which module a node is of
@@ -145,7 +165,7 @@ Result<void> inspect(const Options& o, Console& console) {
   census.add(*m.graph);
   for (const std::string& w : m.warnings) console.warn(w);
   const std::string head = headline(o.model.path, m, census);
-  TRY(draw(o, *m.graph, head, console));
+  TRY(draw(o, *m.graph, head, [&](GraphPage& page) { page.add(*m.graph, "as exported"); }, console));
   console.line(head);
   console.line();
   console.table(port_rows(*m.graph));
@@ -167,12 +187,12 @@ VERB(inspect) {
         "  tenon inspect model.onnx --shape ids=1x128 --text\n"
         "  tenon inspect model.onnx --html graph.html\n"
         "  tenon inspect model.onnx --json | jq .ops\n"
-        "  tenon inspect model.tenon\n",
+        "  tenon inspect model.tenon --html compiled.html\n",
     .setup = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       o->model.add_to(app, "an ONNX model or an engine");
       app.add_option("--svg", o->svg, "write the graph as a picture (needs Graphviz)")->type_name("OUT");
-      app.add_option("--html", o->html, "write the graph as a page to look around in")->type_name("OUT");
+      app.add_option("--html", o->html, "write the graph as a page to look around in; of an engine, with its kernels")->type_name("OUT");
       app.add_flag("--all-layers", o->all_layers, "--svg: draw repeated layers one by one");
       app.add_flag("--text", o->text, "print the graph in its text form; of an engine its steps too");
       return [o](Console& console) { return inspect(*o, console); };

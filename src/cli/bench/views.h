@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "cli/bench/explanation.h"
+#include "cli/inspect/graph_page.h"
+#include "cli/options/engine_options.h"
+
+namespace tenon::cli {
+
+/// What `bench` shows of the compiled graph beside its times.
+struct Views {
+  std::optional<GraphPage> page;           ///< --html
+  std::optional<Explanation> explanation;  ///< --explain
+};
+
+/// Which of them are wanted.
+struct ViewOptions {
+  bool page = false, explanation = false;
+  bool any() const { return page || explanation; }
+};
+
+/// Loads the engine, or compiles the model, and fills the views that are wanted. Errors: those of EngineOptions::engine; not_supported for
+/// an engine that has no record of its plan, or in which definitions run in place of plugins; bad_file for a damaged record.
+Result<std::shared_ptr<runtime::Engine>> engine_with_views(const EngineOptions& options, ViewOptions wanted, Views& views,
+                                                           Console& console);
+
+/// Errors: not_supported for inputs that are not run by the program of which the views are.
+Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs);
+
+}  // namespace tenon::cli
