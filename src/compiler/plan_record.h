@@ -13,7 +13,7 @@ namespace tenon::compiler {
 /// Numbers of the plan's groups that compute a node; a node that was inlined into its readers has several.
 using GroupsOfNodes = std::unordered_map<ir::NodeId, std::vector<size_t>>;
 
-/// What pages and explanations show of a plan. Engines keep it; no run reads it (docs/why/032).
+/// What pages and explanations show of a plan. Engines keep it; no run reads it (docs/why/034).
 struct PlanRecord {
   std::vector<std::string> groups;  ///< the kind of each: "loops", "contraction", ...
   GroupsOfNodes groups_of_nodes;

@@ -68,9 +68,10 @@ EngineOf engine_with_views(const EngineOptions& options, ViewOptions wanted, Vie
 
 Result<void> check_inputs_of_views(const runtime::Engine& engine, std::span<const Tensor> inputs) {
   if (&engine.program_for(inputs) == &engine.program()) return {};
-  return fail(Code::not_supported, "--html, --explain",
-              "not supported yet: inputs outside of the sizes that the model was compiled for, which have a program of their own")
-      .advice("give inputs within the bounds that --shape gave the build");
+  return fail(
+             Code::not_supported, "--html, --explain",
+             "not supported yet: inputs outside of the sizes that the model was compiled for, or for a default, which have a program of their own")
+      .advice("give inputs within the bounds that --shape gave the build, and none that has a default");
 }
 
 }  // namespace tenon::cli
