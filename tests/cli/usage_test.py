@@ -172,6 +172,10 @@ class Pages(unittest.TestCase):
         self.assertIn("--most", self.completed("tenon", "rules", "why", "--"))
         self.assertEqual(self.completed("tenon", "completion", "z"), {"zsh"})
         self.assertIn("cpp", self.completed("tenon", "run", "x", "--external-data", "c"))
+        self.assertEqual(self.completed("tenon", "help", "rul"), {"rules"})
+        self.assertEqual(self.completed("tenon", "bench", "--vs", "=", "op"), {"openvino"})  # bash takes the sign for a word
+        self.assertEqual(self.completed("tenon", "bench", "--vs", "="), {"onnxruntime", "openvino", "torch"})
+        self.assertEqual(self.completed("tenon", "run", "--input", "x", "=", "ml"), {"mlp.onnx"})
 
     def test_zsh_and_fish_have_all_options(self):
         for shell in ("zsh", "fish"):

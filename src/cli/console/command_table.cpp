@@ -60,6 +60,17 @@ ArgumentRow row_of(const CLI::Option& option) {
   return out;
 }
 
+/// Without hidden ones.
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+std::vector<std::string> names_of_verbs(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* verb : verbs_of(app)) out.push_back(verb->get_name());
+  return out;
+}
+
 }  // namespace
 
 CommandRow command_table(const CLI::App& app) {
@@ -68,8 +79,9 @@ CommandRow command_table(const CLI::App& app) {
     for (const CLI::Option* option : app.get_options())
       if (!option->get_group().empty() && option->get_name().starts_with("--help") == help)
         (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); }))
-    out.verbs.push_back(command_table(*verb));
+  for (ArgumentRow& p : out.positionals)
+    if (p.names[0] == "VERB") p.choices = names_of_verbs(*app.get_parent());
+  for (const CLI::App* verb : verbs_of(app)) out.verbs.push_back(command_table(*verb));
   return out;
 }
 

@@ -9,10 +9,10 @@ namespace tenon::cli {
 
 /// An option or a positional argument, as the parser has it.
 struct ArgumentRow {
-  std::vector<std::string> names;  ///< "-o", "--output"; of a positional its name alone
-  std::string value;               ///< "FILE", "f32|bf16"; empty: a flag
-  std::string help;                ///< with its default
-  std::vector<std::string> choices;
+  std::vector<std::string> names;    ///< "-o", "--output"; of a positional its name alone
+  std::string value;                 ///< "FILE", "f32|bf16"; empty: a flag
+  std::string help;                  ///< with its default
+  std::vector<std::string> choices;  ///< of a positional VERB, the program's verbs
   FileRole role = FileRole::none;
   std::string group;
   bool required = false, repeated = false;

@@ -51,7 +51,8 @@ std::string zsh_text(std::string_view text) {
 std::string zsh_action(const ArgumentRow& row) {
   if (!row.choices.empty()) return fmt::format("({})", fmt::join(row.choices, " "));
   if (is_folder(row.role)) return "_files -/";
-  return row.role == FileRole::none ? " " : "_files";
+  if (row.role == FileRole::none) return " ";
+  return row.value.contains('=') ? "{ compset -P \"*=\"; _files }" : "_files";  // NAME=FILE
 }
 
 std::string zsh_arguments(const CommandRow& command) {
@@ -91,6 +92,7 @@ std::string bash_completion(const CommandRow& program) {
 _{0}() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command= words= k
   COMPREPLY=()
+  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${{COMP_WORDS[COMP_CWORD-2]}}; fi  # --option=value
   for ((k = 1; k < COMP_CWORD; ++k)); do
     case "$command ${{COMP_WORDS[k]}}" in
 {1}      *) [[ ${{COMP_WORDS[k]}} == -* ]] || break ;;
@@ -141,29 +143,39 @@ std::string zsh_completion(const CommandRow& program) {
       calls += fmt::format("      {}) {} ;;\n", verb.name, inner);
     }
     functions += fmt::format(
-        "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n{}    )\n    _describe verb verbs\n  else\n    shift words\n    (( CURRENT-- ))\n"
-        "    case $words[1] in\n{}    esac\n  fi\n}}\n\n",
-        described, calls);
+        "  if (( CURRENT > 2 )); then\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n{}    esac\n"
+        "  elif [[ $PREFIX == -* ]]; then\n{}  else\n    local -a verbs=(\n{}    )\n    _describe verb verbs\n  fi\n}}\n\n",
+        calls, zsh_arguments(command), described);
   });
   return fmt::format("#compdef {0}\n# Completion of {0} for zsh; `{0} completion zsh` prints it.\n\n{1}_{0} \"$@\"\n", program.name,
                      functions);
 }
 
 std::string fish_completion(const CommandRow& program) {
-  std::string out = fmt::format("# Completion of {0} for fish; `{0} completion fish` prints it.\n", program.name);
+  const std::string at = "__" + program.name + "_at";
+  std::string out = fmt::format(
+      R"(# Completion of {0} for fish; `{0} completion fish` prints it.
+# {1} within|exactly VERB...: whether the line's words, but for options, begin with these verbs, or are these.
+function {1} -a how
+  set -l words
+  set -l line (commandline -opc)
+  for word in $line[2..-1]
+    string match -q -- '-*' $word; or set -a words $word
+  end
+  set -e argv[1]
+  set -l count (count $argv)
+  test $how = exactly; and test (count $words) -ne $count; and return 1
+  test (count $words) -ge $count; or return 1
+  test $count -eq 0; or test "$words[1..$count]" = "$argv"
+end
+)",
+      program.name, at);
   each_command(program, "", [&](const CommandRow& command, const std::string& words) {
-    std::string seen = words.empty() ? "__fish_use_subcommand" : "";
-    for (size_t begin = 0; begin < words.size();) {
-      const size_t end = std::min(words.find(' ', begin), words.size());
-      seen += fmt::format("{}__fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ", words.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    const std::string inner =
-        command.verbs.empty() || words.empty() ? "" : "; and not __fish_seen_subcommand_from " + names_of(command.verbs);
-    for (const CommandRow& verb : command.verbs)
-      out += fmt::format("complete -c {} -n '{}{}' -f -a {} -d '{}'\n", program.name, seen, inner, verb.name, shell_quoted(verb.summary));
+    const std::string begin = fmt::format("complete -c {} -n '{} {}{}{}'", program.name, at, command.verbs.empty() ? "within" : "exactly",
+                                          words.empty() ? "" : " ", words);
+    for (const CommandRow& verb : command.verbs) out += fmt::format("{} -f -a {} -d '{}'\n", begin, verb.name, shell_quoted(verb.summary));
     for (const ArgumentRow& o : command.options) {
-      out += fmt::format("complete -c {} -n '{}'", program.name, seen);
+      out += begin;
       for (const std::string& name : o.names) out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!o.choices.empty()) out += fmt::format(" -x -a '{}'", fmt::join(o.choices, " "));
       else if (is_folder(o.role)) out += " -x -a '(__fish_complete_directories)'";
@@ -171,7 +183,7 @@ std::string fish_completion(const CommandRow& program) {
       out += fmt::format(" -d '{}'\n", shell_quoted(o.help));
     }
     for (const ArgumentRow& p : command.positionals)
-      if (!p.choices.empty()) out += fmt::format("complete -c {} -n '{}' -f -a '{}'\n", program.name, seen, fmt::join(p.choices, " "));
+      if (!p.choices.empty()) out += fmt::format("{} -f -a '{}'\n", begin, fmt::join(p.choices, " "));
   });
   return out;
 }
