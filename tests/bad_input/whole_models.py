@@ -98,5 +98,18 @@ def control() -> bytes:
     return model_of(nodes, {"x": ["n", 4]}, ["y", "z"], [constant("trips", 3, np.int64), constant("zero", 0)], [own])
 
 
+def defaults() -> bytes:
+    """Inputs with a default, and random nodes."""
+    nodes = [
+        helper.make_node("RandomNormalLike", ["x"], ["noise"], seed=3.0),
+        helper.make_node("Mul", ["noise", "w"], ["scaled"]),
+        helper.make_node("Reshape", ["scaled", "to"], ["y"]),
+    ]
+    weights = [constant("w", [1, 2, 3, 4]), constant("to", [2, -1], np.int64)]
+    model = onnx.load_from_string(model_of(nodes, {"x": [2, 4], "w": ["n"]}, ["y"], weights))
+    model.graph.input.append(helper.make_tensor_value_info("to", TensorProto.INT64, [2]))
+    return model.SerializeToString()
+
+
 def whole_models() -> dict[str, bytes]:
-    return {"perceptron": perceptron(), "images": images(), "shapes": shapes(), "control": control()}
+    return {"perceptron": perceptron(), "images": images(), "shapes": shapes(), "control": control(), "defaults": defaults()}

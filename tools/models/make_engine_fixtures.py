@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/bad_input"))
 
 from whole_models import whole_models  # noqa: E402
 
-SHAPES = {"perceptron": (5, 8), "images": (2, 3, 16, 16), "shapes": (3, 8), "control": (2, 4)}
+SHAPES = {"perceptron": (5, 8), "images": (2, 3, 16, 16), "shapes": (3, 8), "control": (2, 4), "defaults": (2, 4)}
 MOST_BYTES = 100_000
 
 
