@@ -61,13 +61,13 @@ ArgumentRow row_of(const CLI::Option& option) {
 }
 
 /// Without hidden ones.
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const CLI::App* verb : verbs_of(app)) out.push_back(verb->get_name());
+  for (const CLI::App* verb : subcommands_of(app)) out.push_back(verb->get_name());
   return out;
 }
 
@@ -81,7 +81,7 @@ CommandRow command_table(const CLI::App& app) {
         (option->get_positional() ? out.positionals : out.options).push_back(row_of(*option));
   for (ArgumentRow& p : out.positionals)
     if (p.names[0] == "VERB") p.choices = names_of_verbs(*app.get_parent());
-  for (const CLI::App* verb : verbs_of(app)) out.verbs.push_back(command_table(*verb));
+  for (const CLI::App* verb : subcommands_of(app)) out.verbs.push_back(command_table(*verb));
   return out;
 }
 
