@@ -68,6 +68,13 @@ class Aside {
   size_t carried_ = 0;           ///< symbols that are the node's own
 };
 
+/// Sizes that only the graph built aside knows become new ones.
+Type without_inner_sizes(Type type, const Aside& aside, const ir::DimCarrier& back, Symbols& symbols) {
+  if (!aside.stays(type)) return back(std::move(type));
+  for (Dim& size : *type.shape) size = aside.stays(Type(DType::none, {size})) ? symbols.fresh() : back(size);
+  return type;
+}
+
 /// What the plain ops assume is what the fused one does.
 void pass_assumptions_on(const ir::Graph& graph, const Aside& aside, const ir::DimCarrier& back, const NodeView& view) {
   if (!view.assumptions) return;
@@ -95,7 +102,7 @@ Result<void> infer_by_definition(NodeView& view) {
   const std::vector<ir::ValueId> results = def.definition(build, aside.view(), stand_ins(graph, aside.view()));
   if (!build.status()) return std::unexpected(build.status().error());
   for (size_t k = 0; k < std::min(results.size(), view.outputs.size()); ++k)
-    if (results[k] && !aside.stays(graph.value(results[k]).type)) set_output(view, k, back(graph.value(results[k]).type));
+    if (results[k]) set_output(view, k, without_inner_sizes(graph.value(results[k]).type, aside, back, *view.symbols));
   pass_assumptions_on(graph, aside, back, view);
   return {};
 }

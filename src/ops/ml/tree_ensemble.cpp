@@ -79,12 +79,22 @@ Result<E> choice(const NodeView& view, std::string_view name, int64_t otherwise,
   return static_cast<E>(n);
 }
 
+Result<void> require_input_type(const NodeView& view, std::string_view name) {
+  const ir::Attribute* a = view.attributes->find(name);
+  const Tensor* t = a ? std::get_if<Tensor>(a) : nullptr;
+  if (!t || dtype_of(view, 0) == DType::none || t->dtype() == dtype_of(view, 0)) return {};
+  return refuse(view, Code::dtype_mismatch, std::string(name) + " must have the type of X")
+      .expected(std::string(name_of(dtype_of(view, 0))))
+      .found(std::string(name_of(t->dtype())));
+}
+
 Result<void> infer(NodeView& view) {
   TRY(require_dtype(view, 0, is_real_arithmetic, "a float type"));
   TRY(require_rank(view, 0, 1, 2));
   TRY(choice(view, "aggregate_function", 1, Aggregate::most));
   TRY(choice(view, "post_transform", 0, PostTransform::probit));
   TRY(forest_of(view));
+  for (std::string_view name : {"nodes_splits", "leaf_weights"}) TRY(require_input_type(view, name));
   const int64_t targets = view.attributes->integer("n_targets", 1);
   if (targets < 1) return refuse(view, Code::bad_attribute, "at least one target is needed").found(std::to_string(targets));
   Type type(dtype_of(view, 0));

@@ -17,6 +17,10 @@ Result<void> infer(NodeView& view) {
   TRY(require_same_dtype(view, 0, 1));
   if (view.has(2)) TRY(require_same_dtype(view, 0, 2));
   set_output(view, 0, view.type(0));
+  if (const int64_t stash = view.attributes->integer("stash_type", 1); view.outputs.size() > 1 && stash != 1 && stash != 16)
+    return refuse(view, Code::bad_attribute, "Mean and InvStdDev have the type stash_type")
+        .expected("1 (f32) or 16 (bf16)")
+        .found(std::to_string(stash));
   Type statistics(stash_dtype(view));
   if (view.type(0).has_rank()) {
     const DimList& shape = *view.type(0).shape;
