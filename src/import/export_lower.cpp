@@ -6,7 +6,9 @@
 #include "ops/core/op.h"
 #include "ops/core/schema.h"
 #include "ops/infer/refuse.h"
+#include "ops/versions/lowest_opset.h"
 #include "ops/versions/onnx_schema.h"
+#include "ops/versions/write_explicitly.h"
 #include "ops/versions/write_wider.h"
 
 namespace tenon::import {
@@ -36,7 +38,8 @@ int64_t lowest_opset(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (!node.op->domain.empty() || node.op->unknown) return 0;
   const std::optional<int> of_types = ops::lowest_opset_of_types(graph.view(id));
-  return of_types ? std::max<int64_t>(lowest_opset_of_form(graph, id), *of_types) : kNoOpset;
+  const int64_t of_form = lowest_opset_of_form(graph, id);
+  return of_types && of_form != ops::kNeverWritten ? std::max<int64_t>(of_form, *of_types) : kNoOpset;
 }
 
 bool is_called(const ir::Graph& graph, ir::NodeId id, TargetOpset target) {
@@ -65,6 +68,10 @@ std::string operand_types(const ir::NodeView& view) {
 }
 
 Error no_opset(const ir::NodeView& view) {
+  if (ops::lowest_opset_of_types(view))
+    return ops::refuse(view, Code::not_supported, "no version of the op in ONNX says this case")
+        .found(operand_types(view))
+        .advice("keep the model in its own format");
   return ops::refuse(view, Code::not_supported, "no opset of ONNX has the op with these element types")
       .expected("types that the op's schema allows")
       .found(operand_types(view))
@@ -118,7 +125,12 @@ struct Lowering {
     if (lowest == kNoOpset) return no_opset(g.view(id));
     needed = std::max(needed, lowest);
     const ops::OpDef& def = ops::def_of(*g.node(id).op);
-    if (lowest > target.version || target.version >= def.since) return {};
+    if (lowest > target.version) return {};
+    if (target.version < def.since) TRY(downgrade(g, id, def));
+    return g.alive(id) ? ops::write_explicitly(g, id, target.version) : Result<void>();
+  }
+
+  Result<void> downgrade(ir::Graph& g, ir::NodeId id, const ops::OpDef& def) {
     // What stays of the attributes that are newer than the opset says the default.
     for (const ops::AttributeSpec& spec : ops::attribute_specs(def))
       if (spec.since > target.version) g.erase_attribute(id, spec.name);

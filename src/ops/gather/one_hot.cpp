@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ops/form/loops.h"
 #include "ops/infer/axes.h"
 #include "ops/infer/require.h"
@@ -58,6 +60,12 @@ Result<void> reference_of_one_hot(Call& call) {
   });
 }
 
+/// Since opset 11 indices may count from the end.
+int lowest_opset_of_one_hot(const NodeView& view) {
+  const Tensor* indices = view.inputs[0].constant;
+  return indices && std::ranges::any_of(numbers_of(*indices), [](double index) { return index < 0; }) ? 11 : 9;
+}
+
 }  // namespace
 
 OP(one_hot) {
@@ -68,6 +76,7 @@ OP(one_hot) {
     .infer = infer_one_hot,
     .form = form_of_one_hot,
     .reference = reference_of_one_hot,
+    .lowest_opset = lowest_opset_of_one_hot,
     .first = 9,
     .samples = {{"i64[3] = [0, -1, 2], i64[] = 4, f32[2] = [0, 1]", "i64[2,2] in 0..2, i64[1] = [3], f32[2]; axis=1",
                  "i32[2] = [5, -7], i64[] = 3, i64[2] = [2, 5]; axis=0", "f32[2] = [1, 0], i64[] = 2, f16[2]", "i64[0], i64[] = 3, u8[2]"}},

@@ -5,6 +5,7 @@
 #include "ops/infer/axes.h"
 #include "ops/infer/require.h"
 #include "ops/norm/statistics.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops::op_rms_normalization {
 
@@ -79,6 +80,8 @@ OP(rms_normalization) {
     .form = form,
     .reference = evaluate,
     .definition = define,
+    // Shape inference of the package onnx (1.23) gives Y the type of X, where the schema gives it that of the scale.
+    .lowest_opset = [](const NodeView& view) { return dtype_of(view, 0) == dtype_of(view, 1) ? 23 : kNeverWritten; },
     .first = 23,
     .samples = {{"f32[2,3,8], f32[8]", "f32[2,3,4], f32[3,4]; axis=1", "f16[3,16], f16[16]", "f64[2,5], f64[1]; epsilon=0.5",
                  "f32[0,4], f32[4]", "f32[2,3,4,5], f32[4,5]; axis=-2"}},

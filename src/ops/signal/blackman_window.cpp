@@ -19,6 +19,7 @@ OP(blackman_window) {
         [](Call& call) {
           return window_reference(call, [](double turn) { return 0.42 - 0.5 * std::cos(turn) + 0.08 * std::cos(2 * turn); });
         },
+    .lowest_opset = lowest_opset_of_window,
     .first = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };

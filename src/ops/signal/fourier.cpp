@@ -6,6 +6,7 @@
 #include "ops/form/loops.h"
 #include "ops/infer/require.h"
 #include "ops/infer/shape_data.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops {
 
@@ -20,6 +21,11 @@ Result<void> infer_window(NodeView& view) {
   out.shape = DimList{size && size->size() == 1 ? (*size)[0] : view.symbols->fresh()};
   set_output(view, 0, std::move(out));
   return {};
+}
+
+int lowest_opset_of_window(const NodeView& view) {
+  const auto size = known_ints(view, 0);
+  return size && size->size() == 1 && (*size)[0] < 1 ? kNeverWritten : 17;
 }
 
 Result<void> window_reference(Call& call, double (*value)(double turn)) {

@@ -8,6 +8,8 @@ namespace tenon::ops {
 
 /// HannWindow and its kin: operand 0 is the number of elements, attribute output_datatype their type.
 Result<void> infer_window(NodeView& view);
+/// For OpDef::lowest_opset: no version of ONNX infers the shape of a window without elements.
+int lowest_opset_of_window(const NodeView& view);
 /// value(2 pi n / N) for n = 0, 1, ...; N is the size, less one where not periodic.
 Result<void> window_reference(Call& call, double (*value)(double turn));
 /// The same as a loop form, for floats and a size that the symbols give.

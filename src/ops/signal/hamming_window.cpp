@@ -14,6 +14,7 @@ OP(hamming_window) {
     .form =
         [](const NodeView& view) { return window_form(view, [](Expr turn) { return 25.0 / 46 - 21.0 / 46 * unary(ExprOp::cos, turn); }); },
     .reference = [](Call& call) { return window_reference(call, [](double turn) { return 25.0 / 46 - 21.0 / 46 * std::cos(turn); }); },
+    .lowest_opset = lowest_opset_of_window,
     .first = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };

@@ -13,6 +13,7 @@ OP(hann_window) {
     .infer = infer_window,
     .form = [](const NodeView& view) { return window_form(view, [](Expr turn) { return 0.5 - 0.5 * unary(ExprOp::cos, turn); }); },
     .reference = [](Call& call) { return window_reference(call, [](double turn) { return 0.5 - 0.5 * std::cos(turn); }); },
+    .lowest_opset = lowest_opset_of_window,
     .first = 17,
     .samples = {{"i64[] = 10", "i32[] = 7; periodic=0", "i64[] = 5; output_datatype=11", "i64[] = 0"}},
 };

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <climits>
+
 #include "ops/infer/types.h"
 
 namespace tenon::ops {
 
 // Lowest opsets of ops whose versions differ in dtypes alone. The first 13 opsets know no bf16 at all (export sees to that).
+
+/// No version of the op says the node, nor is expected to: for `OpDef::lowest_opset`.
+inline constexpr int kNeverWritten = INT_MAX;
+
+/// Max, Min, Sum and Mean broadcast since opset 8.
+inline int lowest_opset_of_shapes(const NodeView& view) {
+  for (size_t k = 1; k < view.inputs.size(); ++k)
+    if (!view.type(0).has_rank() || !view.type(k).has_rank() || *view.type(0).shape != *view.type(k).shape) return 8;
+  return 7;
+}
 
 inline bool is_short_integer(DType d) { return d == DType::i8 || d == DType::u8 || d == DType::i16 || d == DType::u16; }
 

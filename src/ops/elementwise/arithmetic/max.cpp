@@ -21,7 +21,7 @@ OP(max) = variadic_op({
           return fold(call, Binary(maximum), IntBinary([](int64_t a, int64_t b) { return std::max(a, b); }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return std::max(a, b); }));
         },
-    .lowest_opset = integers_from<12>,
+    .lowest_opset = [](const NodeView& view) { return std::max(integers_from<12>(view), lowest_opset_of_shapes(view)); },
     .samples = kOrderedSamples,
 });
 

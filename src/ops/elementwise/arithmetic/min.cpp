@@ -21,7 +21,7 @@ OP(min) = variadic_op({
           return fold(call, Binary(minimum), IntBinary([](int64_t a, int64_t b) { return std::min(a, b); }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return std::min(a, b); }));
         },
-    .lowest_opset = integers_from<12>,
+    .lowest_opset = [](const NodeView& view) { return std::max(integers_from<12>(view), lowest_opset_of_shapes(view)); },
     .samples = kOrderedSamples,
 });
 

@@ -2,6 +2,7 @@
 #include "ops/form/loops.h"
 #include "ops/infer/elementwise.h"
 #include "ops/reference/map.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops::op_mod {
 
@@ -34,6 +35,10 @@ OP(mod) {
                         return c_style ? a % b : floor_mod(a, b);
                       }),
                       UnsignedBinary([](uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }));
+        },
+    .lowest_opset =
+        [](const NodeView& view) {  // of floats, ONNX has C's remainder alone
+          return is_float(dtype_of(view, 0)) && view.attributes->integer("fmod", 0) == 0 ? kNeverWritten : 10;
         },
     .first = 10,
     .samples = {{"i64[6] = [-7, 7, -7, 7, 5, 0], i64[6] = [3, 3, -3, -3, 1, 3]", "i64[4] = [-7, 7, -7, 7], i64[4] = [3, 3, -3, -3]; fmod=1",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ops/infer/elementwise.h"
+#include "ops/versions/lowest_opset.h"
 
 namespace tenon::ops {
 
@@ -21,6 +22,7 @@ constexpr OpDef variadic_op(OpDef own) {
   own.inputs = {.made = names<"data_0", "data*">};
   own.commutative = true;
   if (!own.infer) own.infer = [](NodeView& view) { return infer_variadic(view, is_real_arithmetic); };
+  if (!own.lowest_opset) own.lowest_opset = lowest_opset_of_shapes;
   if (own.samples.empty())
     own.samples = {.made = names<"f32[2,3], f32[2,3]", "f32[3], f32[2,1], f32[1]", "f16[4], f16[]", "f64[0], f64[1]", "f32[2]">};
   return own;
