@@ -302,6 +302,38 @@ TEST(Plan, KeepsPixelsInnermostWhereTheyAreReadAsRows) {
             "[256, 16, 4, 1]");
 }
 
+/// Between two convolutions.
+std::string pool_groups(std::string_view pool) {
+  return groups("graph main(x: f32[1,8,20,20], w: f32[32,8,1,1], v: f32[8,32,1,1]) { a = Conv(x, w) p = " + std::string(pool) +
+                " y = Conv(p, v) return y }");
+}
+
+TEST(Plan, PoolsLongWindowsAxisByAxis) {
+  EXPECT_EQ(pool_groups("MaxPool(a, kernel_shape=[5,5], pads=[2,2,2,2])"),
+            "contract: Conv\nnests: MaxPool\nnests: MaxPool\ncontract: Conv\n");
+  EXPECT_EQ(pool_groups("MaxPool(a, kernel_shape=[3,3], pads=[1,1,1,1])"), "contract: Conv\nnests: MaxPool\ncontract: Conv\n");
+}
+
+TEST(Plan, ReducesAnAxisOnceWhereEveryWindowHoldsAllOfIt) {
+  const Planned p = planned("graph main(x: f32[1,8,4,4]) { y = MaxPool(x, kernel_shape=[31,31], pads=[15,15,15,15]) return y }");
+  ASSERT_EQ(p.text(), "nests: MaxPool\nnests: MaxPool\n");
+  Dim points = 1;
+  for (const ops::Axis& a : p.plan.groups[0].nests[0].axes) points = points * a.extent;
+  EXPECT_EQ(points, Dim(8 * 4 * 4));
+}
+
+TEST(Plan, LeavesTheSumOfAFewElementsToItself) {
+  constexpr std::string_view kBefore = "graph main(x: f32[64,196,1], y: f32[64,196,2]) { const axes: i64[1] = [2] ";
+  EXPECT_EQ(groups(std::string(kBefore) + "c = Concat(x, y, axis=2) r = ReduceMax(c, axes, keepdims=0) return r }"),
+            "nests: Concat\nnests: Concat\nnests: ReduceMax\n");
+}
+
+TEST(Plan, KeepsRowsOfPoolingsOverImagesFromOutside) {
+  const Planned p = planned("graph main(x: f32[1,8,20,20]) { y = AveragePool(x, kernel_shape=[2,2], strides=[2,2]) return y }");
+  EXPECT_EQ(p.text(), "nests: AveragePool\nnests: AveragePool\n");  // one kernel would walk the window along the lanes
+  for (const Array& a : p.plan.arrays) EXPECT_TRUE(a.order.empty());
+}
+
 TEST(Plan, LimitsTokensAtTheDoor) {
   const Planned p = planned("graph main(ids: i64[n,s], table: f32[50,8]) { y = Gather(table, ids) return y }");
   ASSERT_EQ(p.plan.limits.size(), 1u);

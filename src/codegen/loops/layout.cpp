@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "codegen/loops/contraction.h"
 #include "codegen/loops/element_numbers.h"
@@ -185,17 +186,39 @@ class Layouts {
   /// What slides a window, and what it writes.
   void seed(const Nest& n) {
     if (!reduces(n)) return;
+    if (n.accesses.size() == 1) return seed_pooling(n);
     for (const NestAccess& a : n.accesses) {
       const std::vector<bool> windows = windows_of(a, n);
       if (!image(plan_.arrays[a.array]) || plan_.arrays[a.array].constant || std::count(windows.begin(), windows.end(), true) == 0)
         continue;
       set_order(a.array, channels_last(windows));
-      // Results of a convolution stand as the op makes them: batch, channels, positions.
-      std::vector<bool> positions(windows.size(), true);
-      positions[0] = positions[1] = false;
-      for (const NestOutput& o : n.outputs)
-        if (plan_.arrays[o.array].shape.size() == windows.size()) set_order(o.array, channels_last(positions));
+      seed_results(n, windows.size());
     }
+  }
+
+  /// Results of a convolution stand as the op makes them: batch, channels, positions.
+  void seed_results(const Nest& n, size_t rank) {
+    std::vector<bool> positions(rank, true);
+    positions[0] = positions[1] = false;
+    for (const NestOutput& o : n.outputs)
+      if (plan_.arrays[o.array].shape.size() == rank) set_order(o.array, channels_last(positions));
+  }
+
+  /// A window of each channel. Where its image stays row-major, it takes less time to write the results so than to change their order.
+  void seed_pooling(const Nest& n) {
+    const ArrayId data = n.accesses[0].array;
+    const std::vector<bool> windows = windows_of(n.accesses[0], n);
+    if (!image(plan_.arrays[data]) || plan_.arrays[data].constant || std::ranges::count(windows, true) == 0) return;
+    const bool stays = order_[data].empty() && (fixed_[data] || pooled_as_is_.contains(data));
+    for (const NestOutput& o : n.outputs)
+      if (stays) pooled_as_is_.insert(o.array);
+    if (stays) return;
+    // One pass of a pooling may have a window in one dimension alone: its channels are where those of all are.
+    std::vector<bool> positions(windows.size(), true);
+    positions[0] = positions[1] = false;
+    const bool slides_positions = windows.size() > 2 && !windows[0] && !windows[1];
+    set_order(data, channels_last(slides_positions ? positions : windows));
+    seed_results(n, windows.size());
   }
 
   /// Arrays that one loop walks side by side take the order of the first that has one.
@@ -222,7 +245,8 @@ class Layouts {
   Plan& plan_;
   const std::vector<bool> fixed_;
   const std::vector<std::vector<Numbered>> numbered_;
-  std::vector<Order> order_;  ///< empty: not known
+  std::vector<Order> order_;        ///< empty: not known
+  std::set<ArrayId> pooled_as_is_;  ///< results of poolings over row-major images
 };
 
 }  // namespace

@@ -88,6 +88,26 @@ bool steps_over_neighbours(const Nest& n, int outer, const Plan& plan) {
   return std::ranges::any_of(n.accesses, steps) || std::ranges::any_of(n.outputs, steps);
 }
 
+/// Whether the rows that the nest sums up fill too little of a register while an outer axis has neighbouring results: rows of two or three
+/// elements, or the windows of a pooling, whose neighbours overlap. Alone, the nest has those results along the lanes.
+bool sums_short_rows(const Nest& n, int outer, const Plan& plan) {
+  constexpr int64_t kLanes = 16, kFew = 4;
+  const int axes = static_cast<int>(n.axes.size());
+  if (axes == outer || n.axes.back().kind != ops::Axis::Kind::reduced || !n.axes.back().extent.less(kLanes).value_or(false)) return false;
+  const auto walks = [&](const Affine& index, int x) { return !(index.coefficients[x] == Dim(0)) && !(n.axes[x].extent == Dim(1)); };
+  const auto result = affine_of(flat_of(n.outputs[0], plan), axes);
+  int along = -1;
+  for (int x = 0; x < outer && result; ++x)
+    if (result->coefficients[x] == Dim(1) && !n.axes[x].extent.less(kLanes / 2).value_or(false)) along = x;
+  if (along < 0) return false;
+  if (axes == outer + 1 && n.axes.back().extent.less(kFew).value_or(false)) return true;
+  const auto is_window = [&](const Expr& e) {
+    const auto index = affine_of(e, axes);
+    return index && walks(*index, axes - 1) && walks(*index, along);
+  };
+  return std::ranges::any_of(n.accesses, [&](const NestAccess& a) { return std::ranges::any_of(a.index, is_window); });
+}
+
 /// Both write parts of one array: the later one may write over what the earlier one wrote.
 bool share_an_output(const Group& a, const Group& b) {
   const auto writes = [](const Group& g, ArrayId array) {
@@ -115,7 +135,7 @@ bool join(Group& first, Group& second, const Plan& plan) {
   if (outer == 0) return false;
   for (const Nest* n : nests) {
     if (leading(*n) != static_cast<int>(n->axes.size()) && leading(*n) != outer) return false;
-    if (steps_over_neighbours(*n, outer, plan)) return false;
+    if (steps_over_neighbours(*n, outer, plan) || sums_short_rows(*n, outer, plan)) return false;
   }
   if (share_an_output(first, second)) return false;  // a partial writer (Concat) stays alone
   second.nests.insert(second.nests.begin(), std::make_move_iterator(first.nests.begin()), std::make_move_iterator(first.nests.end()));

@@ -36,8 +36,9 @@ int sums_of_a_row(const Nest& nest, int vector, int lanes) {
 
 NestLowering::NestLowering(KernelEmitter& emit, const Nest& nest, const Schedule& schedule, const Tactic& tactic)
     : emit_(emit), nest_(nest), schedule_(schedule), unroll_(tactic.unroll) {
+  limits_ = take_step_limits(nest_, schedule.vector, [&](int axis) { return axis != schedule.vector && !is_written_out(axis); });
   const int axes = static_cast<int>(nest.axes.size());
-  for (const NestAccess& a : nest.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
+  for (const NestAccess& a : nest_.accesses) reads_.push_back(cursor(a.array, flat_of(a, emit.plan()), axes, false));
   for (const NestOutput& o : nest.outputs) writes_.push_back(cursor(o.array, flat_of(o, emit.plan()), axes, true));
   if (nest.condition < 0) return;
   condition_at_ = schedule.outer;
@@ -117,6 +118,25 @@ bool NestLowering::small_from(int axis) const {
   return true;
 }
 
+bool NestLowering::is_written_out(int axis) const {
+  const auto extent = nest_.axes[static_cast<size_t>(axis)].extent.number();
+  return reducing(axis) && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis);
+}
+
+void NestLowering::limit(int axis, const State& state, Reg& from, Reg& to) {
+  for (const Affine& condition : limits_[static_cast<size_t>(axis)]) {
+    Reg rest = emit_.dim(condition.offset);
+    for (int x = 0; x < axis; ++x) rest = emit_.add_scaled(rest, condition.coefficients[x], state.axes[x]);
+    const int64_t step = condition.coefficients[axis].value();
+    const Reg divisor = emit_.integer(std::abs(step));
+    // The first step with step * i >= -rest, or the one behind the last with -step * i <= rest; from below 0 both are rounded to 0 at most.
+    const Reg distance = step > 0 ? build().sub(emit_.integer(step - 1), rest) : build().add(rest, divisor);
+    const Reg end = divisor == emit_.integer(1) ? distance : build().expr(ExprOp::div, {distance, divisor});
+    if (step > 0) from = build().expr(ExprOp::max, {from, end});
+    else to = build().min(to, end);
+  }
+}
+
 Result<std::vector<Reg>> NestLowering::unrolled(int axis, const State& state, std::vector<Reg> carried, int64_t extent) {
   for (int64_t i = 0; i < extent; ++i) {
     State inner = state;
@@ -127,9 +147,8 @@ Result<std::vector<Reg>> NestLowering::unrolled(int axis, const State& state, st
 }
 
 Result<std::vector<Reg>> NestLowering::walk(int axis, const State& state, const std::vector<Reg>& carried, Reg from, Reg to, int64_t step) {
-  const auto extent = nest_.axes[axis].extent.number();
-  if (inside_reduction_ && axis != schedule_.vector && extent && *extent <= unroll_ && small_from(axis))
-    return unrolled(axis, state, carried, *extent);
+  if (inside_reduction_ && is_written_out(axis)) return unrolled(axis, state, carried, nest_.axes[axis].extent.value());
+  limit(axis, state, from, to);
   const State outside = TRY(with_bounds(axis, state));
   Result<void> status;
   auto after = build().loop(from, to, emit_.integer(step), carried, [&](Reg i, const std::vector<Reg>& inside) {

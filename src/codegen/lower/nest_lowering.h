@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/lower/kernel_emitter.h"
 #include "codegen/lower/schedule.h"
+#include "codegen/lower/step_limits.h"
 
 namespace tenon::codegen {
 
@@ -50,6 +51,11 @@ class NestLowering {
   Result<std::vector<Reg>> enter_axis(int axis, const State& state, const std::vector<Reg>& carried);
   /// The axes from `axis` on, behind a branch on the nest's condition.
   Result<std::vector<Reg>> enter_where_true(int axis, const State& state);
+
+  /// Whether the axis is a reduced one whose steps are written out.
+  bool is_written_out(int axis) const;
+  /// Moves the ends of a loop over the axis to the steps that its limits allow.
+  void limit(int axis, const State& state, Reg& from, Reg& to);
 
   /// All axes from this one on together make a window of at most that many steps squared.
   bool small_from(int axis) const;
@@ -107,7 +113,8 @@ class NestLowering {
   Result<void> store(size_t k, Reg value, const State& state, KernelEmitter::Place* place);
 
   KernelEmitter& emit_;
-  const Nest& nest_;
+  Nest nest_;  ///< without the conditions that limits_ keeps
+  StepLimits limits_;
   const Schedule schedule_;
   const int64_t unroll_;
   int condition_at_ = -1;  ///< axis before which the nest's condition is loaded; -1: it has none

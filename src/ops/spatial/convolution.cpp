@@ -78,28 +78,35 @@ WindowIndex window_index(const Windows& windows, const DimList& sizes, int first
   return r;
 }
 
+namespace {
+
+/// Positions of a window that lie in [low, high), of spatial axis i. At its ends windows are cut only where the flags say so.
+Expr count_along(const Windows& windows, size_t i, Expr start, Dim low, Dim high, bool cut_before, bool cut_behind) {
+  const Expr kernel = index_constant(windows.kernel[i]), none = index_constant(0);
+  if (!cut_before && !cut_behind) return kernel;
+  const Expr step = index_constant(windows.dilations[i]), more = index_constant(windows.dilations[i] - 1);
+  const auto steps_to = [&](Expr distance) { return windows.dilations[i] == 1 ? distance : (max(distance, none) + more) / step; };
+  Expr count = kernel;
+  if (cut_behind) count = min(count, steps_to(size_expr(high) - start));
+  if (cut_before) count = count - max(steps_to(size_expr(low) - start), none);
+  return max(count, none);
+}
+
+}  // namespace
+
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded) {
   Expr count = index_constant(1);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Expr start = Expr::axis(first_out + static_cast<int>(i)) * index_constant(windows.strides[i]) - size_expr(windows.begin[i]);
-    const Expr low = padded ? -size_expr(windows.begin[i]) : index_constant(0);
-    const Expr high = size_expr(padded ? sizes[i] + windows.end[i] : sizes[i]);  // one past the last position that counts
-    const Expr step = index_constant(windows.dilations[i]), last = index_constant(windows.kernel[i] - 1);
-    const Expr first_k = (max(low - start, index_constant(0)) + step - index_constant(1)) / step;
-    const Expr last_k = min(last, (high - index_constant(1) - start) / step);
-    count = count * max(last_k - first_k + index_constant(1), index_constant(0));
+    const Dim low = padded ? Dim(0) - windows.begin[i] : Dim(0);
+    const Dim high = padded ? sizes[i] + windows.end[i] : sizes[i];
+    const bool cut_before = !padded && !windows.begin[i].known_equal(0);
+    const bool cut_behind = windows.ceil_mode || (!padded && !windows.end[i].known_equal(0));
+    count = count * count_along(windows, i, start, low, high, cut_before, cut_behind);
   }
-  return count;
+  return simplify(count);
 }
 
-namespace {
-
-/// Positions of a window that lie in the data at one output at least: `count` from number `first` on.
-struct WindowReach {
-  Dim first, count;
-};
-
-/// Of spatial axis i. A short window over sizes that only the run knows stays whole: kernels write it out.
 WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs) {
   constexpr int64_t kShort = 7;
   const int64_t kernel = windows.kernel[i], dilation = windows.dilations[i];
@@ -110,8 +117,6 @@ WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs) {
   const bool known = first.is_number() && count.is_number();
   return known || kernel > kShort ? WindowReach{first, count} : WindowReach{0, kernel};
 }
-
-}  // namespace
 
 WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
@@ -132,14 +137,6 @@ WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill) 
   if (r.at.within) access.fill = std::move(fill);
   r.x = widen(load(r.loop, std::move(access)));
   return r;
-}
-
-Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype) {
-  auto [loop, at, x] = window_loop(view, windows, std::move(fill));
-  Output out = whole(dtype, *view.outputs[0].shape, before ? before(x) : x);
-  out.combine = combine;
-  loop.outputs.push_back(std::move(out));
-  return loop;
 }
 
 Result<ConvLoop> conv_loop(const NodeView& view, size_t x, size_t w) {

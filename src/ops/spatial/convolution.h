@@ -28,6 +28,12 @@ struct WindowIndex {
 WindowIndex window_index(const Windows& windows, const DimList& sizes, int first_out, int first_kernel);
 /// How many positions of the window at the output axes lie in the data (with `padded`: in the data and its padding), as i64.
 Expr window_count(const Windows& windows, const DimList& sizes, int first_out, bool padded);
+/// Positions of a window that lie in the data at one output at least: `count` from number `first` on.
+struct WindowReach {
+  Dim first, count;
+};
+/// Of spatial axis i. A short window over sizes that only the run has stays whole: kernels write it out.
+WindowReach reach_of(const Windows& windows, size_t i, Dim size, Dim outputs);
 /// A loop over the places of result 0 and the positions of its window, and the element of operand 0 there, widened; outside `fill`. The
 /// window is cut to the positions that lie in the data at some place.
 struct WindowLoop {
@@ -36,8 +42,6 @@ struct WindowLoop {
   Expr x;
 };
 WindowLoop window_loop(const NodeView& view, const Windows& windows, Expr fill);
-/// Pooling: reduces `before` of each element in the window; elements outside count as `fill`.
-Loop pool_loop(const NodeView& view, const Windows& windows, Expr fill, Expr (*before)(Expr), Combine combine, DType dtype);
 
 /// The loop of a convolution: product(x, w) summed over channels and kernel. Positions outside read as 0.
 struct ConvLoop {

@@ -50,7 +50,8 @@ OP(lp_pool) {
     },
     .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], pads=[1,1,1,1], p=1",
                  "f32[2,3,9]; kernel_shape=[3], p=3", "f64[1,1,5,5]; kernel_shape=[2,2], auto_pad=SAME_UPPER",
-                 "f16[1,2,5,5]; kernel_shape=[3,3]", "f32[1,2,2,3]; kernel_shape=[9,5], pads=[5,3,4,4], dilations=[1,2], ceil_mode=1"}},
+                 "f16[1,2,5,5]; kernel_shape=[3,3]", "f32[1,2,2,3]; kernel_shape=[9,5], pads=[5,3,4,4], dilations=[1,2], ceil_mode=1",
+                 "f32[1,2,9,8]; kernel_shape=[5,6], pads=[2,2,2,2], p=3"}},
 };
 
 }  // namespace tenon::ops::op_lp_pool

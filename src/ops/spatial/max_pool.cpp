@@ -4,6 +4,7 @@
 #include "ops/infer/require.h"
 #include "ops/reduce/reduction.h"
 #include "ops/spatial/pool.h"
+#include "ops/spatial/pool_loops.h"
 
 namespace tenon::ops::op_max_pool {
 
@@ -14,11 +15,11 @@ Result<void> infer(NodeView& view) {
   return infer_pool(view);
 }
 
-/// Row-major number, in its plane, of the first element of each window that is the maximum of loop 0 (or NaN).
-Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest) {
+/// Row-major number, in its plane, of the first element of each window that is the maximum, which that loop makes (or NaN).
+Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest, int maximum) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   auto [loop, at, x] = window_loop(view, windows, std::move(lowest));
-  const Expr top = widen(load(loop, read_earlier(0, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
+  const Expr top = widen(load(loop, read_earlier(maximum, 0, view.type(0).dtype, axis_indices(static_cast<int>(shape.size())))));
   Expr hit = equal(x, top);
   if (is_float(x.dtype())) hit = logical_or(hit, unary(ExprOp::is_nan, x));
   if (at.within) hit = logical_and(hit, at.within);
@@ -27,12 +28,12 @@ Loop first_hits(const NodeView& view, const Windows& windows, Expr lowest) {
   return loop;
 }
 
-/// Those numbers as Indices counts them; -1 for a window that holds nothing.
-Loop reported_hits(const NodeView& view) {
+/// Those numbers, of loop `hits`, as Indices counts them; -1 for a window that holds nothing.
+Loop reported_hits(const NodeView& view, int hits) {
   const DimList &shape = *view.outputs[0].shape, sizes = spatial_of(view.type(0));
   Loop loop;
   loop.axes = parallel_axes(shape);
-  const Expr hit = load(loop, read_earlier(1, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
+  const Expr hit = load(loop, read_earlier(hits, 0, DType::i64, axis_indices(static_cast<int>(shape.size()))));
   Expr number = hit;
   if (view.attributes->integer("storage_order", 0) != 0) {
     const std::vector<Expr> at = unlinear_index(hit, sizes);
@@ -51,11 +52,12 @@ Result<LoopForm> form(const NodeView& view) {
   const DType dtype = view.type(0).dtype;
   const Expr lowest = is_float(dtype) ? Expr::constant(dtype, -INFINITY) : Expr::integer(dtype, smallest_integer(dtype));
   // The largest of some numbers is one of them: nothing is rounded, whatever the dtype.
-  LoopForm form = single(pool_loop(view, windows, lowest, nullptr, Combine::max, dtype));
+  LoopForm form = chain(pool_loops(view, windows, {Combine::max, dtype, lowest}));
   if (view.outputs.size() > 1 && view.outputs[1].dtype != DType::none) {
-    form.loops.push_back(first_hits(view, windows, lowest));
-    form.loops.push_back(reported_hits(view));
-    form.results.push_back({Source::Kind::earlier, 2, 0});
+    const int maximum = static_cast<int>(form.loops.size()) - 1;
+    form.loops.push_back(first_hits(view, windows, lowest, maximum));
+    form.loops.push_back(reported_hits(view, maximum + 1));
+    form.results.push_back({Source::Kind::earlier, maximum + 2, 0});
   }
   return form;
 }
@@ -118,15 +120,28 @@ OP(max_pool) {
       if (opset < 10) graph.erase_attribute(node, "ceil_mode");
       return {};
     },
-    .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]", "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
-                 "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1", "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
+    .samples = {{"f32[1,3,8,8]; kernel_shape=[2,2], strides=[2,2]",
+                 "f32[1,2,7,7]; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]",
+                 "f32[2,3,9]; kernel_shape=[4], strides=[3], ceil_mode=1",
+                 "f32[1,1,4,5,6]; kernel_shape=[2,2,2]",
                  "f32[1,1,7,7]; kernel_shape=[2,2], dilations=[2,2]",
                  "f32[1,1,5,5]; kernel_shape=[3,3], auto_pad=SAME_UPPER, strides=[2,2]",
-                 "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2", "u8[1,1,4,4]; kernel_shape=[2,2]",
+                 "f32[1,2,5,5]; kernel_shape=[2,2], strides=[2,2], outputs=2",
+                 "u8[1,1,4,4]; kernel_shape=[2,2]",
                  "f32[2,1,5,4] in 0..0; kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], storage_order=1, outputs=2",
-                 "f16[1,2,5,5]; kernel_shape=[3,3]", "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]", "f32[0,2,4,4]; kernel_shape=[2,2]",
+                 "f16[1,2,5,5]; kernel_shape=[3,3]",
+                 "i8[1,1,4,4]; kernel_shape=[2,2], pads=[1,0,0,1]",
+                 "f32[0,2,4,4]; kernel_shape=[2,2]",
                  "f32[1,2,2,3]; kernel_shape=[31,30], pads=[15,15,15,14], outputs=2",
-                 "u8[1,1,3,4]; kernel_shape=[9,12], auto_pad=SAME_LOWER, strides=[2,1]"}},
+                 "u8[1,1,3,4]; kernel_shape=[9,12], auto_pad=SAME_LOWER, strides=[2,1]",
+                 "f32[1,2,4,4]; kernel_shape=[31,31], pads=[15,15,15,15]",
+                 "f32[1,2,9,8]; kernel_shape=[5,5], pads=[2,2,2,2], outputs=2",
+                 "f32[1,1,6,20]; kernel_shape=[5,9], pads=[2,4,1,3], strides=[1,2], ceil_mode=1",
+                 "f32[1,1,5,5] = [1, 2, 3, 4, 5, 6, nan, -inf, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, inf, 6, 7]; kernel_shape=[5,5], "
+                 "pads=[2,2,2,2]",
+                 "f16[1,2,7,7]; kernel_shape=[5,5], pads=[2,2,2,2], dilations=[2,1]",
+                 "i8[1,1,8,8]; kernel_shape=[7,7], pads=[3,3,3,3]",
+                 "f32[1,1,5,6,4]; kernel_shape=[3,3,3], pads=[1,1,1,1,1,1]"}},
 };
 
 }  // namespace tenon::ops::op_max_pool

@@ -3,6 +3,7 @@
 
 #include "ops/form/loops.h"
 #include "ops/reference/indices.h"
+#include "ops/spatial/pool_loops.h"
 
 namespace tenon::ops {
 
@@ -41,13 +42,13 @@ Result<LoopForm> form_of_sum_pool(const NodeView& view, const std::function<Expr
   const DimList& shape = *view.outputs[0].shape;
   const Windows windows = TRY(windows_of(view, spatial_of(view.type(0))));
   const DType dtype = view.type(0).dtype, wide = compute_dtype(dtype);
-  Loop sum = pool_loop(view, windows, Expr::constant(dtype, 0), nullptr, Combine::sum, wide);
-  if (before) sum.outputs[0].value = before(sum.outputs[0].value);
+  std::vector<Loop> loops = pool_loops(view, windows, {Combine::sum, wide, Expr::constant(dtype, 0), before});
   Loop last;
   last.axes = parallel_axes(shape);
-  const Expr total = load(last, read_earlier(0, 0, wide, axis_indices(static_cast<int>(shape.size()))));
+  const Expr total = load(last, read_earlier(static_cast<int>(loops.size()) - 1, 0, wide, axis_indices(static_cast<int>(shape.size()))));
   last.outputs.push_back(whole(dtype, shape, after(total, windows)));
-  return chain({std::move(sum), std::move(last)});
+  loops.push_back(std::move(last));
+  return chain(std::move(loops));
 }
 
 }  // namespace tenon::ops
