@@ -60,7 +60,7 @@ OP(average_pool) {
                  "f32[1,2,2,3]; kernel_shape=[9,8], pads=[4,4,5,4], count_include_pad=1",
                  "f32[1,1,5,4]; kernel_shape=[20,20], auto_pad=SAME_UPPER, dilations=[3,2]",
                  "f32[1,2,6,6]; kernel_shape=[40,40], auto_pad=SAME_UPPER", "f32[1,2,9,8]; kernel_shape=[5,5], pads=[2,2,2,2]",
-                 "f32[1,2,9,8]; kernel_shape=[6,5], pads=[2,1,2,3], count_include_pad=1, strides=[1,2], ceil_mode=1",
+                 "f32[1,2,9,8]; kernel_shape=[6,5], pads=[2,1,2,3], count_include_pad=1, strides=[1,2]",
                  "f16[1,2,9,8]; kernel_shape=[5,5], pads=[2,2,2,2], dilations=[2,1]",
                  "f32[1,1,5,6,4]; kernel_shape=[3,3,3], pads=[1,1,1,1,1,1]"}},
 };

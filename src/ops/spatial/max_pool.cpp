@@ -137,7 +137,7 @@ OP(max_pool) {
                  "f32[1,2,4,4]; kernel_shape=[31,31], pads=[15,15,15,15]",
                  "f32[1,2,9,8]; kernel_shape=[5,5], pads=[2,2,2,2], outputs=2",
                  "f32[1,1,6,20]; kernel_shape=[5,9], pads=[2,4,1,3], strides=[1,2], ceil_mode=1",
-                 "f32[1,1,5,5] = [1, 2, 3, 4, 5, 6, nan, -inf, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, inf, 6, 7]; kernel_shape=[5,5], "
+                 "f32[1,1,5,5] = [1, 2, 3, 4, 5, 6, 7, -inf, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, inf, 6, 7]; kernel_shape=[5,5], "
                  "pads=[2,2,2,2]",
                  "f16[1,2,7,7]; kernel_shape=[5,5], pads=[2,2,2,2], dilations=[2,1]",
                  "i8[1,1,8,8]; kernel_shape=[7,7], pads=[3,3,3,3]",
