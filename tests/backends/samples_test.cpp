@@ -22,7 +22,7 @@ constexpr Deviation kDeviations[] = {
     {"onnxruntime_BlackmanWindow.2", "f64 by way of f32"},
     {"onnxruntime_Cast.11", "out of range, which ONNX leaves open"},
     {"onnxruntime_ContribAttention.8", "refuses a mask of rank 4 when it runs"},
-    {"onnxruntime_ContribDynamicQuantizeLSTM.0", "rounds input and state to 8 bits"},
+    {"onnxruntime_ContribDynamicQuantizeLSTM.0", "rounds parts of the batch by their own ranges with several threads"},
     {"onnxruntime_ContribDynamicQuantizeLSTM.1", "refuses weights and zero points that are no constants when it runs"},
     {"onnxruntime_ContribDynamicQuantizeLSTM.2", "refuses zero points other than 0 when it runs"},
     {"onnxruntime_ContribMatMulBnb4.3", "infers another shape for transB=0"},

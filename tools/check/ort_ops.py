@@ -27,9 +27,6 @@ DOMAINS = ("com.microsoft", "ai.onnx.ml")
 TOLERANCES = {numpy.dtype(numpy.float16): 4e-3, numpy.dtype(numpy.float32): 2e-5, numpy.dtype(numpy.float64): 1e-9}
 # ONNX Runtime computes the inverse of the normal distribution by an approximation.
 PROBIT_TOLERANCE = 1e-3
-# It rounds the input and the state of this op to 8 bits.
-EIGHT_BITS = ("com.microsoft.DynamicQuantizeLSTM.",)
-EIGHT_BITS_TOLERANCE = 1e-2
 # Cases that ONNX Runtime's CPU build does not run, and why.
 REFUSED = {
     "com.microsoft.BiasGelu.2": "no kernel for f64",
@@ -103,7 +100,7 @@ def judge(case: dict, folder: Path) -> str:
         return "" if listed else f"ONNX Runtime: {str(error).splitlines()[0]}"
     if listed:
         return "runs, but is listed as refused"
-    tolerance = PROBIT_TOLERANCE if "PROBIT" in case["sample"] else EIGHT_BITS_TOLERANCE if case["case"].startswith(EIGHT_BITS) else 0
+    tolerance = PROBIT_TOLERANCE if "PROBIT" in case["sample"] else 0
     texts = [difference(value, arrays[f"out{k}"], tolerance) for k, value in enumerate(found)]
     return next((f"result {k} {text}" for k, text in enumerate(texts) if text), "")
 

@@ -31,12 +31,24 @@ struct Recurrent {
   Result<void> run(Call& call, size_t initial_c, const Step& step) const;
 };
 
+/// Weights of one direction that a row is multiplied by: [columns, gates * hidden].
+struct RowWeights {
+  ir::ValueId matrix;
+  ir::ValueId scale, zero_point;  ///< of a matrix of 8-bit integers, one for all or one a column; none: the matrix has the row's type
+};
+
+/// rows [..., columns] times the weights. Before a product with 8-bit integers the rows are rounded to u8 over the range that all of them
+/// have together (DynamicQuantizeLinear); the sums are exact.
+ir::ValueId times_weights(ir::Builder& build, ir::ValueId rows, const RowWeights& weights);
+
 /// One step of a layer inside the body of a Scan. Gates stand beside each other, `hidden` columns each.
 struct CellStep {
   BodyBuilder& body;
   const NodeView& view;
   std::span<const ir::ValueId> in;  ///< the layer's operands, outside of the body
   int64_t direction = 0, hidden = 0;
+  std::function<RowWeights()> state_weights;  ///< R, outside of the body
+  ir::ValueId counts;                         ///< [batch, 1]: entries whose h counts for the range that h is rounded over; none: all
   std::vector<Activation> activations;
   ir::ValueId x;                  ///< [batch, gates * hidden]: this step of X W^T and its biases
   std::vector<ir::ValueId> last;  ///< h (and c) of the step before: [batch, hidden]
@@ -46,6 +58,8 @@ struct CellStep {
   ir::ValueId gates_of(ir::ValueId row, int64_t begin, int64_t end) const;
   /// Gates [begin, end) of this direction of operand W, R, B or P; matrices transposed to [columns, gates * hidden].
   ir::ValueId weights(size_t operand, int64_t begin, int64_t end) const;
+  /// h times all gates of R.
+  ir::ValueId from_state(ir::ValueId h) const;
   /// Activation `k` of the sum, clipped before.
   ir::ValueId activate(size_t k, ir::ValueId sum) const;
 };
@@ -56,6 +70,9 @@ struct CellDefinition {
   size_t initial[2] = {5, 0};  ///< operands of the first h and, unless 0, c
   std::span<const std::string_view> activations;
   bool state_bias_in_step = false;  ///< the second half of B is added by `step`, not to X W^T
+  /// Operands with the scales of W and R, [directions, columns, gates * hidden] of 8-bit integers; each is followed by the zero points.
+  /// 0: W and R are [directions, gates * hidden, columns] of X's type.
+  size_t scales[2] = {0, 0};
   std::vector<ir::ValueId> (*step)(const CellStep& cell) = nullptr;
 };
 

@@ -2,6 +2,7 @@
 #include "ops/definition/pieces.h"
 #include "ops/form/loops.h"
 #include "ops/infer/types.h"
+#include "ops/quant/definition.h"
 #include "ops/recurrent/layer.h"
 
 namespace tenon::ops {
@@ -25,11 +26,15 @@ ValueId rows_of(ir::Builder& build, const NodeView& view, std::span<const ValueI
 class Layer {
  public:
   Layer(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const CellDefinition& cell)
-      : build_(build), view_(view), in_(in), cell_(cell), hidden_(view.type(kR).dim(2).value()) {
+      : build_(build), view_(view), in_(in), cell_(cell), hidden_(view.type(kR).dim(cell.scales[1] ? 1 : 2).value()) {
     batch_first_ = view.attributes->integer("layout", 0) != 0;
     const ValueId x = cast_to(build, in[kX], compute_dtype(view.type(kX).dtype));
     x_ = batch_first_ ? transposed(build, x, {1, 0, 2}) : x;
-    if (view.has(kLengths)) mask_ = mask();
+    if (!view.has(kLengths)) return;
+    mask_ = mask("Less");
+    if (!cell_.scales[1]) return;
+    ran_ = mask("LessOrEqual");
+    x_ = up_to_longest(x_);
   }
 
   std::vector<ValueId> run() {
@@ -46,11 +51,25 @@ class Layer {
   }
 
  private:
-  /// [steps, batch, 1]: does the step lie in the entry's sequence?
-  ValueId mask() {
+  /// [steps, batch, 1]: is the number of the step less than the entry's length? "LessOrEqual": does it follow a step that was?
+  ValueId mask(std::string_view compare) {
     const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x_, 0)), build_.ints({1})});
-    const ValueId inside = build_("Less", {steps, cast_to(build_, in_[kLengths], DType::i64)});
+    const ValueId inside = build_(compare, {steps, lengths()});
     return build_("Unsqueeze", {inside, build_.ints({2})});
+  }
+
+  ValueId lengths() { return cast_to(build_, in_[kLengths], DType::i64); }
+
+  /// x, 0 behind the last step of the longest entry.
+  ValueId up_to_longest(ValueId x) {
+    const ValueId steps = build_("Unsqueeze", {counting(build_, size_of(build_, x, 0)), build_.ints({1, 2})});
+    const ValueId longest = build_("ReduceMax", {lengths()}, {{"keepdims", int64_t{0}}});
+    return build_("Where", {build_("Less", {steps, longest}), x, number_like(build_, x, 0)});
+  }
+
+  /// The steps of each entry from its last to its first; what follows stays.
+  ValueId reversed_entries(ValueId x) {
+    return build_("ReverseSequence", {x, lengths()}, {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}});
   }
 
   /// [batch, hidden]
@@ -64,10 +83,20 @@ class Layer {
     return build_("Expand", {number_like(build_, x_, 0), shape});
   }
 
+  /// Of operand W or R.
+  RowWeights weights_of(size_t operand, int64_t d) {
+    const size_t scale = cell_.scales[operand == kR];
+    if (scale == 0) return {rows_of(build_, view_, in_, operand, d, 0, cell_.gates * hidden_), {}, {}};
+    const auto of_direction = [&](size_t k) {
+      return view_.has(k) ? without_axis(build_, part_of(build_, in_[k], 0, d, d + 1), 0) : ValueId{};
+    };
+    return {of_direction(operand), of_direction(scale), of_direction(scale + 1)};
+  }
+
   /// [steps, batch, gates * hidden]
-  ValueId from_input(int64_t d) {
+  ValueId from_input(int64_t d, bool from_last) {
     const int64_t rows = cell_.gates * hidden_;
-    const ValueId product = build_("MatMul", {x_, rows_of(build_, view_, in_, kW, d, 0, rows)});
+    const ValueId product = times_weights(build_, from_last ? reversed_entries(x_) : x_, weights_of(kW, d));
     if (!view_.has(kB)) return product;
     ValueId bias = rows_of(build_, view_, in_, kB, d, 0, rows);
     if (!cell_.state_bias_in_step) bias = build_("Add", {bias, rows_of(build_, view_, in_, kB, d, rows, 2 * rows)});
@@ -88,14 +117,20 @@ class Layer {
     for (size_t operand : cell_.initial)
       if (operand != 0) operands.push_back(initial(operand, d));
     const size_t states = operands.size();
-    operands.push_back(from_input(d));
+    // Ranges are those of steps with the same number, counted from each entry's own end.
+    const bool from_last = backwards && ran_;
+    if (from_last) backwards = false;
+    operands.push_back(from_input(d, from_last));
     if (mask_) operands.push_back(mask_);
+    if (ran_) operands.push_back(ran_);
     if (!build_.status()) return {};
     BodyBuilder body(build_);
-    CellStep step{body, view_, in_, d, hidden_, std::move(*activations), {}, {}};
+    CellStep step{body, view_, in_, d, hidden_, {}, {}, std::move(*activations), {}, {}};
+    step.state_weights = [this, d] { return weights_of(kR, d); };
     for (size_t k = 0; k < states; ++k) step.last.push_back(body.input(k == 0 ? "h" : "c", type_of(operands[k], false)));
     step.x = body.input("x", type_of(operands[states], true));
     const ValueId inside = mask_ ? body.input("inside", type_of(mask_, true)) : ValueId{};
+    if (ran_) step.counts = body.input("ran", type_of(ran_, true));
     finish(step, inside);
     if (!body.build.status()) return {};
     const Ints turns(operands.size() - states, backwards ? 1 : 0);
@@ -103,7 +138,8 @@ class Layer {
                                                     {{"num_scan_inputs", static_cast<int64_t>(turns.size())},
                                                      {"scan_input_directions", turns},
                                                      {"scan_output_directions", Ints{backwards ? 1 : 0}}});
-    results.insert(results.begin(), results.back());
+    if (results.empty()) return {};
+    results.insert(results.begin(), from_last ? reversed_entries(results.back()) : results.back());
     results.pop_back();
     return results;
   }
@@ -139,9 +175,24 @@ class Layer {
   int64_t hidden_;
   bool batch_first_ = false;
   ValueId x_, mask_;
+  ValueId ran_;  ///< of a layer whose state is rounded: mask of the entries that ran in the step before, or start
 };
 
 }  // namespace
+
+ValueId times_weights(ir::Builder& build, ValueId rows, const RowWeights& weights) {
+  if (!weights.scale) return build("MatMul", {rows, weights.matrix});
+  const std::vector<ValueId> codes = build.many("DynamicQuantizeLinear", {rows}, 3);
+  if (codes.size() != 3) return {};
+  return scaled_product(build, codes[0], weights.matrix, codes[1], weights.scale, codes[2], weights.zero_point, {});
+}
+
+ValueId CellStep::from_state(ValueId h) const {
+  const RowWeights weights = state_weights();
+  if (counts) h = (*this)("Where", {counts, h, number_like(body.build, h, 0)});
+  const auto inside = [&](ValueId v) { return v ? body.capture(v) : v; };
+  return times_weights(body.build, h, {inside(weights.matrix), inside(weights.scale), inside(weights.zero_point)});
+}
 
 ValueId CellStep::gates_of(ValueId row, int64_t begin, int64_t end) const {
   return part_of(body.build, row, 1, begin * hidden, end * hidden);
@@ -162,7 +213,7 @@ ValueId CellStep::activate(size_t k, ValueId sum) const {
 std::vector<ValueId> define_recurrent(ir::Builder& build, const NodeView& view, std::span<const ValueId> in, const CellDefinition& cell) {
   for (size_t k : {kX, kW, kR})
     if (!view.type(k).has_rank() || view.rank(k) != 3) return {};
-  if (!view.type(kR).dim(2).is_number()) return {};
+  if (!view.type(kR).dim(cell.scales[1] ? 1 : 2).is_number()) return {};
   return Layer(build, view, in, cell).run();
 }
 

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/definition/pieces.h"
-#include "ops/recurrent/layer.h"
+#include "ops/recurrent/lstm_step.h"
 #include "ops/versions/adapters.h"
 
 namespace tenon::ops::op_lstm {
 
 namespace {
 
-enum Gate : int64_t { kInput, kOutput, kForget, kCell };
-
-constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh", "Tanh"};
-
 Result<void> evaluate(Call& call) {
   const Recurrent layer = TRY(Recurrent::of(call, 4));
   std::vector<std::vector<Activation>> activations;
-  for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kActivations)));
+  for (int64_t d = 0; d < layer.directions; ++d) activations.push_back(TRY(activations_of(call.view, d, kLstmActivations)));
   const std::vector<double> peepholes = call.has(7) ? numbers_of(*call.in[7]) : std::vector<double>(layer.directions * 3 * layer.hidden);
   const double clip = call.view.attributes->has("clip") ? call.view.attributes->number("clip", 0) : INFINITY;
   const bool coupled = call.view.attributes->integer("input_forget", 0) != 0;
@@ -24,39 +19,21 @@ Result<void> evaluate(Call& call) {
     const auto& f = activations[d];
     std::vector<double> next(h.size());
     for (int64_t u = 0; u < layer.hidden; ++u) {
-      auto gate = [&](Gate g, double peep) {
+      auto gate = [&](LstmGate g, double peep) {
         const double sum =
             layer.from_input(d, g, u, row) + layer.from_state(d, g, u, h) + layer.bias(d, g, u) + layer.state_bias(d, g, u) + peep;
         return std::clamp(sum, -clip, clip);
       };
       const double* p = peepholes.data() + d * 3 * layer.hidden + u;  // input, output, forget
-      const double i = f[0](gate(kInput, p[0] * c[u]));
-      const double forget = coupled ? 1 - i : f[0](gate(kForget, p[2 * layer.hidden] * c[u]));
-      const double cell = forget * c[u] + i * f[1](gate(kCell, 0));
-      next[u] = f[0](gate(kOutput, p[layer.hidden] * cell)) * f[2](cell);
+      const double i = f[0](gate(kInputGate, p[0] * c[u]));
+      const double forget = coupled ? 1 - i : f[0](gate(kForgetGate, p[2 * layer.hidden] * c[u]));
+      const double cell = forget * c[u] + i * f[1](gate(kCellGate, 0));
+      next[u] = f[0](gate(kOutputGate, p[layer.hidden] * cell)) * f[2](cell);
       c[u] = cell;
     }
     h = std::move(next);
   };
   return layer.run(call, 6, step);
-}
-
-std::vector<ir::ValueId> define_step(const CellStep& cell) {
-  constexpr size_t kPeepholes = 7;
-  const ir::ValueId h = cell.last[0], c = cell.last[1];
-  const ir::ValueId sums = cell("Add", {cell.x, cell("MatMul", {h, cell.weights(2, 0, 4)})});
-  // Peepholes stand in the order input, output, forget.
-  auto gate = [&](Gate g, ir::ValueId seen) {
-    const ir::ValueId sum = cell.gates_of(sums, g, g + 1);
-    const bool peeps = g != kCell && cell.view.has(kPeepholes);
-    return peeps ? cell("Add", {sum, cell("Mul", {cell.weights(kPeepholes, g, g + 1), seen})}) : sum;
-  };
-  const ir::ValueId i = cell.activate(0, gate(kInput, c));
-  const bool coupled = cell.view.attributes->integer("input_forget", 0) != 0;
-  const ir::ValueId forget = coupled ? cell("Sub", {number_like(cell.body.build, i, 1), i}) : cell.activate(0, gate(kForget, c));
-  const ir::ValueId next = cell("Add", {cell("Mul", {forget, c}), cell("Mul", {i, cell.activate(1, gate(kCell, c))})});
-  const ir::ValueId shown = next ? cell.activations[2](cell.body.build, next) : next;
-  return {cell("Mul", {cell.activate(0, gate(kOutput, next)), shown}), next};
 }
 
 }  // namespace
@@ -71,7 +48,8 @@ OP(lstm) {
     .reference = evaluate,
     .definition =
         [](ir::Builder& build, const NodeView& view, std::span<const ir::ValueId> in) {
-          return define_recurrent(build, view, in, {.gates = 4, .initial = {5, 6}, .activations = kActivations, .step = define_step});
+          return define_recurrent(build, view, in,
+                                  {.gates = 4, .initial = {5, 6}, .activations = kLstmActivations, .step = define_lstm_step});
         },
     .upgrade = recurrent_upgrade,
     .lowest_opset = [](const NodeView& view) { return view.attributes->integer("layout", 0) != 0 ? 14 : 7; },
