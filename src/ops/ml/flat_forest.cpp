@@ -2,6 +2,7 @@
 #include "ops/ml/flat_forest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ops/infer/refuse.h"
@@ -12,6 +13,9 @@ namespace {
 
 /// Samples whose scores are summed side by side, so that the nodes of one tree stay in the cache.
 constexpr int64_t kBlock = 64;
+
+/// Walks that go on side by side: a step of one waits for memory while the others take theirs.
+constexpr int64_t kWalks = 8;
 
 bool is_leaf(const Forest::Node& n) { return n.mode == Branch::leaf; }
 
@@ -94,30 +98,35 @@ Result<FlatForest> FlatForest::make(const NodeView& view, const Forest& forest, 
 }
 
 template <class T, bool only_leq>
-const FlatForest::Node<T>& FlatForest::leaf(const std::vector<Node<T>>& nodes, int32_t root, const T* sample) const {
-  const Node<T>* n = &nodes[static_cast<size_t>(root)];
-  while (n->feature >= 0) {
-    const T x = sample[n->feature];
-    bool yes = x <= n->value;
-    if constexpr (!only_leq) {
-      switch (n->mode) {
-        case Branch::leq: break;
-        case Branch::lt: yes = x < n->value; break;
-        case Branch::gte: yes = x >= n->value; break;
-        case Branch::gt: yes = x > n->value; break;
-        case Branch::eq: yes = x == n->value; break;
-        case Branch::neq: yes = x != n->value; break;
-        case Branch::member:
-          yes = std::find(members_.begin() + n->members, members_.begin() + n->members_end, static_cast<double>(x)) !=
-                members_.begin() + n->members_end;
-          break;
-        case Branch::leaf: break;
-      }
+bool FlatForest::is_true(const Node<T>& n, T x) const {
+  if (x != x) return n.missing_is_true;
+  if constexpr (only_leq) return x <= n.value;
+  switch (n.mode) {
+    case Branch::lt: return x < n.value;
+    case Branch::gte: return x >= n.value;
+    case Branch::gt: return x > n.value;
+    case Branch::eq: return x == n.value;
+    case Branch::neq: return x != n.value;
+    case Branch::member: {
+      const auto end = members_.begin() + n.members_end;
+      return std::find(members_.begin() + n.members, end, static_cast<double>(x)) != end;
     }
-    if (x != x) yes = n->missing_is_true;
-    n = &nodes[static_cast<size_t>(n->next[yes])];
+    case Branch::leq:
+    case Branch::leaf: break;
   }
-  return *n;
+  return x <= n.value;
+}
+
+template <class T, bool only_leq>
+void FlatForest::walk(const std::vector<Node<T>>& nodes, std::span<Walk<T>> walks) const {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Walk<T>& w : walks) {
+      if (w.at->feature < 0) continue;
+      w.at = &nodes[static_cast<size_t>(w.at->next[is_true<T, only_leq>(*w.at, w.sample[w.at->feature])])];
+      moved = true;
+    }
+  }
 }
 
 void FlatForest::add(const Weight& w, double* scores, uint8_t* seen) const {
@@ -134,10 +143,22 @@ void FlatForest::add(const Weight& w, double* scores, uint8_t* seen) const {
 template <class T, bool only_leq>
 void FlatForest::add_block(const std::vector<Node<T>>& nodes, const T* x, int64_t samples, int64_t features, double* scores,
                            uint8_t* seen) const {
-  for (int32_t root : roots_) {
-    for (int64_t n = 0; n < samples; ++n) {
-      const Node<T>& l = leaf<T, only_leq>(nodes, root, x + n * features);
-      for (int32_t w = l.next[0]; w < l.next[1]; ++w) add(weights_[static_cast<size_t>(w)], scores + n * targets_, seen + n * targets_);
+  const auto trees = static_cast<int64_t>(roots_.size());
+  // Several samples walk one tree, or several trees are walked for a sample; either way each sample meets the trees in their order.
+  const bool by_tree = samples >= kWalks;
+  std::array<Walk<T>, kWalks> walks;
+  for (int64_t outer = 0; outer < (by_tree ? trees : samples); ++outer) {
+    const int64_t steps = by_tree ? samples : trees;
+    for (int64_t first = 0; first < steps; first += kWalks) {
+      const auto some = std::span(walks).first(static_cast<size_t>(std::min(kWalks, steps - first)));
+      for (size_t k = 0; k < some.size(); ++k) {
+        const int64_t inner = first + static_cast<int64_t>(k), tree = by_tree ? outer : inner, sample = by_tree ? inner : outer;
+        some[k] = {&nodes[static_cast<size_t>(roots_[static_cast<size_t>(tree)])], x + sample * features, sample};
+      }
+      walk<T, only_leq>(nodes, some);
+      for (const Walk<T>& w : some)
+        for (int32_t k = w.at->next[0]; k < w.at->next[1]; ++k)
+          add(weights_[static_cast<size_t>(k)], scores + w.number * targets_, seen + w.number * targets_);
     }
   }
 }

@@ -33,6 +33,13 @@ class FlatForest {
     bool missing_is_true = false;
     uint32_t members = 0, members_end = 0;  ///< Branch::member: in members_
   };
+  /// One sample on its way down one tree.
+  template <class T>
+  struct Walk {
+    const Node<T>* at = nullptr;
+    const T* sample = nullptr;
+    int64_t number = 0;  ///< of the sample in its block
+  };
   struct Weight {
     int32_t target = 0;
     double value = 0;
@@ -41,7 +48,10 @@ class FlatForest {
   template <class T>
   static std::vector<Node<T>> nodes_of(const Forest& forest);
   template <class T, bool only_leq>
-  const Node<T>& leaf(const std::vector<Node<T>>& nodes, int32_t root, const T* sample) const;
+  bool is_true(const Node<T>& node, T x) const;
+  /// Moves each walk to its leaf.
+  template <class T, bool only_leq>
+  void walk(const std::vector<Node<T>>& nodes, std::span<Walk<T>> walks) const;
   template <class T>
   void run_blocks(const std::vector<Node<T>>& nodes, const T* x, int64_t samples, int64_t features, const Finish& finish) const;
   template <class T, bool only_leq>
